@@ -1,0 +1,149 @@
+"""Every failure that a person may see, as one tree; each knows whose fault it is by its branch.
+
+    GleanerError
+    ├── RequestError            the sender can mend it
+    │   ├── MalformedRequest
+    │   ├── Unauthenticated
+    │   ├── Forbidden
+    │   ├── UnknownModel
+    │   ├── DocumentTooLarge
+    │   ├── UnsupportedFormat
+    │   ├── InvalidOptions
+    │   └── UnreadableDocument
+    ├── Overloaded              nobody's fault; come back later
+    │   ├── QueueFull
+    │   ├── DeadlineExceeded
+    │   ├── NotReady
+    │   ├── Draining
+    │   └── EngineRestarting
+    └── ServiceError            ours, or the machine's
+        ├── InsufficientMemory
+        ├── PoisonDocument
+        ├── ModelError          a model folder, a manifest or a store that is not what it says
+        └── InternalError
+
+`code` is the word that travels: in problem documents, on the wire, in metrics. Which HTTP status a code has is
+said in `service/api/problems.py` and nowhere else.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class GleanerError(Exception):
+    """A typed failure with one helpful sentence (`detail`) and, where waiting helps, for how long."""
+
+    code: ClassVar[str] = "internal_error"
+    title: ClassVar[str] = "Something failed inside the service"
+
+    def __init__(self, detail: str, *, retry_after_seconds: float | None = None) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.retry_after_seconds = retry_after_seconds
+
+
+class RequestError(GleanerError):
+    """The sender can mend it; sending the same again gives the same answer."""
+
+
+class MalformedRequest(RequestError):
+    code = "malformed_request"
+    title = "The body is not what its type says"
+
+
+class Unauthenticated(RequestError):
+    code = "unauthenticated"
+    title = "An API key is needed"
+
+
+class Forbidden(RequestError):
+    code = "forbidden"
+    title = "The API key is not known"
+
+
+class UnknownModel(RequestError):
+    code = "unknown_model"
+    title = "No such model is served here"
+
+
+class DocumentTooLarge(RequestError):
+    code = "document_too_large"
+    title = "The document is over a limit"
+
+
+class UnsupportedFormat(RequestError):
+    code = "unsupported_format"
+    title = "The document's format is not supported"
+
+
+class InvalidOptions(RequestError):
+    code = "invalid_options"
+    title = "An option has a bad value"
+
+
+class UnreadableDocument(RequestError):
+    code = "unreadable_document"
+    title = "No text can be read from the document"
+
+
+class Overloaded(GleanerError):
+    """Nobody's fault: the same request may succeed later, after `retry_after_seconds`."""
+
+
+class QueueFull(Overloaded):
+    code = "queue_full"
+    title = "The queue is full"
+
+
+class DeadlineExceeded(Overloaded):
+    code = "deadline_exceeded"
+    title = "The deadline cannot be met"
+
+
+class NotReady(Overloaded):
+    code = "not_ready"
+    title = "The service is not ready yet"
+
+
+class Draining(Overloaded):
+    code = "draining"
+    title = "The service is shutting down"
+
+
+class EngineRestarting(Overloaded):
+    code = "engine_restarting"
+    title = "The engine is restarting"
+
+
+class ServiceError(GleanerError):
+    """The service's own fault, or the machine's."""
+
+
+class InsufficientMemory(ServiceError):
+    code = "insufficient_memory"
+    title = "One sequence alone does not fit the memory budget"
+
+
+class PoisonDocument(ServiceError):
+    code = "poison_document"
+    title = "The engine died twice while it worked on this document"
+
+
+class ModelError(ServiceError):
+    code = "model_error"
+    title = "The model cannot be used"
+
+
+class InternalError(ServiceError):
+    code = "internal_error"
+    title = "Something failed inside the service"
+
+
+def _leaves(root: type[GleanerError]) -> list[type[GleanerError]]:
+    below = [leaf for child in root.__subclasses__() for leaf in _leaves(child)]
+    return below or [root]
+
+
+BY_CODE: dict[str, type[GleanerError]] = {leaf.code: leaf for leaf in _leaves(GleanerError)}
+"""Code → class, so that an error crosses the wire as its code and comes back as itself."""
