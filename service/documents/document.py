@@ -53,7 +53,7 @@ class Document:
         """The number of the page on which the character at `offset` stands; None where there are no pages."""
         if not self.pages:
             return None
-        index = bisect_right([page.start for page in self.pages], offset) - 1
+        index = bisect_right(self.pages, offset, key=lambda page: page.start) - 1
         return self.pages[max(index, 0)].number
 
     def boxes(self, start: int, end: int) -> list[Box]:
