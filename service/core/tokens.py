@@ -1,0 +1,84 @@
+"""What decoding needs to know of a document's tokens, and the spans it finds in them.
+
+Owns the values counted in tokens, and the rule for where words begin. Knows no tokenizer and no model.
+
+The rule: a word is a run of letters, digits and combining marks, whatever the tokenizer made of it. So a token begins
+a word unless it touches its predecessor and the border lies between two word characters (or inside one, as with the
+byte pieces of one character). In scripts written without spaces every character is a word; Hangul counts among them,
+because a Korean name and the particle after it are written together.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+_UNSPACED = (
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x1000, 0x109F),  # Myanmar
+    (0x1100, 0x11FF),  # Hangul letters
+    (0x1780, 0x17FF),  # Khmer
+    (0x2E80, 0x9FFF),  # CJK radicals, kana, Hangul compatibility letters, unified ideographs
+    (0xAC00, 0xD7FF),  # Hangul syllables
+    (0xF900, 0xFAFF),  # CJK compatibility ideographs
+    (0xFF66, 0xFFDC),  # half-width kana and Hangul
+    (0x20000, 0x3FFFF),  # further ideographs
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoding:
+    """A document's content tokens, without special tokens.
+
+    `offsets` int32 `[tokens, 2]`: where each token lies in the text, in code points;
+    `is_subword` bool `[tokens]`: what transformers' pipeline takes for a word's continuation
+    (`aggregation.subwords`); only `first`, `average` and `max` look at it.
+    """
+
+    offsets: NDArray[np.int32]
+    is_subword: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """An entity as the tokens `[start_token, stop_token)`."""
+
+    label: str
+    start_token: int
+    stop_token: int
+    score: float
+
+
+def code_points(text: str) -> NDArray[np.uint32]:
+    """The text as uint32 `[characters]`, so that characters can be looked at many at a time."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+
+
+def word_starts(text: str, offsets: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which tokens begin a word, bool `[tokens]`; `offsets` is `[tokens, 2]` in code points. The first always does."""
+    begins = np.ones(len(offsets), dtype=np.bool_)
+    points = code_points(text)
+    start, previous_stop = offsets[1:, 0], offsets[:-1, 1]
+    within = np.flatnonzero((start > 0) & (start < len(points)))
+    border = start[within]
+    inside_word = _binds(points[border - 1]) & _binds(points[border])
+    touches = border == previous_stop[within]
+    begins[1:] = start >= previous_stop
+    begins[within[touches & inside_word] + 1] = False
+    return begins
+
+
+def _binds(points: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Which code points belong to a word that goes on beyond them."""
+    unique, inverse = np.unique(points, return_inverse=True)
+    return np.fromiter(map(_is_word_character, unique.tolist()), dtype=np.bool_, count=len(unique))[inverse]
+
+
+def _is_word_character(point: int) -> bool:
+    character = chr(point)
+    if not (character.isalnum() or unicodedata.category(character).startswith("M")):
+        return False
+    return not any(first <= point <= last for first, last in _UNSPACED)
