@@ -1,0 +1,126 @@
+"""Words → lines in reading order: columns are read one after the other, rows of a table or form stay rows.
+
+The method, a recursive XY-cut that asks the content stream for advice:
+
+    1. put words into lines across the whole region;
+    2. group following lines that leave a common vertical strip free (a *gutter*): these are stretches;
+    3. where a gutter parts a stretch into columns, read the left one, then the right one, each by the same method;
+    4. where it does not, the lines are rows.
+
+A gutter parts columns if both sides are written each in one go in the content stream (a table is written row by row),
+unless the sides pair up as keys and values. Owns that judgement. Does not know glyphs.
+
+XY-cut: Nagy and Seth, "Hierarchical representation of optically scanned documents", ICPR 1984.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from service.documents.lines import Line, height, lines_of, typical_height
+from service.documents.words import Word
+
+Gap = tuple[float, float]
+
+_NARROWEST_GUTTER = 0.8  # in typical word heights
+_DEEPEST = 12  # cuts within cuts
+_FEWEST_LINES = 2  # on each side of a gutter
+_MOST_PAIRED = 0.75  # lines of the smaller side that stand at the height of one of the other side
+_FURTHEST_MARGIN = 1.2  # a first or last line further away than this, in typical heights, is a running head or foot
+
+
+def in_reading_order(words: list[Word], depth: int = 0) -> list[Line]:
+    """All words, each once, as lines in reading order."""
+    lines = lines_of(words)
+    if depth >= _DEEPEST or len(lines) < _FEWEST_LINES:
+        return lines
+    gutter = _NARROWEST_GUTTER * typical_height(words)
+    return [line for stretch in _stretches(lines, gutter) for line in _read(*stretch, depth)]
+
+
+def _read(lines: list[Line], gaps: list[Gap], depth: int) -> list[Line]:
+    for _, right_edge in sorted(gaps, key=lambda gap: gap[0] - gap[1]):
+        left = [word for line in lines for word in line if word.left < right_edge - 0.01]
+        right = [word for line in lines for word in line if word.left >= right_edge - 0.01]
+        if left and right and _are_columns(left, right):
+            return in_reading_order(left, depth + 1) + in_reading_order(right, depth + 1)
+    return lines
+
+
+def _stretches(lines: list[Line], gutter: float) -> list[tuple[list[Line], list[Gap]]]:
+    """Following lines with the gaps that they have in common; a gap is at least `gutter` points wide."""
+    left, right = min(word.left for line in lines for word in line), max(w.right for line in lines for w in line)
+    stretches: list[tuple[list[Line], list[Gap]]] = []
+    margins = _margin_borders(lines)
+    for index, line in enumerate(lines):
+        gaps = _gaps(line, left, right, gutter)
+        common = _common(stretches[-1][1], gaps, gutter) if stretches and index not in margins else []
+        if common:
+            stretches[-1] = (stretches[-1][0], common)
+            stretches[-1][0].append(line)
+        else:
+            stretches.append(([line], gaps))
+    return stretches
+
+
+def _margin_borders(lines: list[Line]) -> set[int]:
+    """Indices of lines before which a running head ends or a running foot begins."""
+    far = _FURTHEST_MARGIN * typical_height([line[0] for line in lines])
+    last = len(lines) - 1
+    return {i for i in (1, last) if _top(lines[i]) - max(word.bottom for word in lines[i - 1]) > far}
+
+
+def _top(line: Line) -> float:
+    return min(word.top for word in line)
+
+
+def _gaps(line: Line, left: float, right: float, gutter: float) -> list[Gap]:
+    """The free strips of a line between the region's edges, those at the edges included."""
+    gaps, reached = [], left
+    for word in sorted(line, key=lambda word: word.left):
+        if word.left - reached >= gutter:
+            gaps.append((reached, word.left))
+        reached = max(reached, word.right)
+    if right - reached >= gutter:
+        gaps.append((reached, right))
+    return gaps
+
+
+def _common(ours: list[Gap], theirs: list[Gap], gutter: float) -> list[Gap]:
+    pairs = ((max(a, c), min(b, d)) for a, b in ours for c, d in theirs)
+    return [(start, end) for start, end in pairs if end - start >= gutter]
+
+
+def _are_columns(left: list[Word], right: list[Word]) -> bool:
+    left_lines, right_lines = lines_of(left), lines_of(right)
+    fewest = min(len(left_lines), len(right_lines))
+    if fewest < _FEWEST_LINES or _switches(left, right) > max(1, fewest // 4):
+        return False
+    return not (_paired(left_lines, right_lines) and (_are_keys(left_lines) or _are_values(right_lines)))
+
+
+def _switches(left: list[Word], right: list[Word]) -> int:
+    """How often the content stream changes sides."""
+    sides = sorted([(word.start, 0) for word in left] + [(word.start, 1) for word in right])
+    return sum(a != b for (_, a), (_, b) in pairwise(sides))
+
+
+def _paired(left: list[Line], right: list[Line]) -> bool:
+    few, many = sorted((left, right), key=len)
+    centres = [_centre(line) for line in many]
+    near = 0.3 * typical_height([line[0] for line in many])
+    paired = sum(any(abs(_centre(line) - centre) < near for centre in centres) for line in few)
+    return paired >= _MOST_PAIRED * len(few)
+
+
+def _centre(line: Line) -> float:
+    tallest = max(line, key=height)
+    return (tallest.top + tallest.bottom) / 2
+
+
+def _are_keys(lines: list[Line]) -> bool:
+    return sum(line[-1].is_key for line in lines) * 2 >= len(lines)
+
+
+def _are_values(lines: list[Line]) -> bool:
+    return sum(sum(word.is_numeric for word in line) * 2 >= len(line) for line in lines) * 2 >= len(lines)

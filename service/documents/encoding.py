@@ -1,0 +1,101 @@
+"""Bytes → characters: which encoding is it?
+
+    byte order mark → declared charset → UTF-8 → UTF-16 or UTF-32 without a mark → detection by charset-normalizer
+
+A declared charset that does not fit the bytes is passed over: labels lie more often than UTF-8 validates by chance.
+Owns the choice of encoding and the refusal of binary content. Does not know what the characters mean.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from charset_normalizer import from_bytes
+
+from service.documents.formats import unsupported
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark is its beginning
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_WIDE = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
+_CANDIDATES = (
+    "cp1252 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 cp1257 iso8859_2 koi8_r shift_jis euc_jp gb18030 big5 euc_kr"
+).split()
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]+)", re.I)
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_UNWANTED = re.compile(r"[\x00\ud800-\udfff]")
+_SAMPLE_BYTES = 32_768
+_MOST_CONTROLS = 0.01  # a text has none; one stray in a hundred is forgiven
+
+
+def charset_of(media_type: str | None) -> str | None:
+    """The charset parameter of a Content-Type, if it has one."""
+    found = _CHARSET.search(media_type or "")
+    return found.group(1) if found else None
+
+
+def decode(data: bytes, declared: str | None) -> str:
+    """The characters of `data`, without byte order mark, NUL or lone surrogates.
+
+    Raises:
+        UnsupportedFormat: the content is binary.
+    """
+    text = _marked(data)
+    if text is None:
+        text = _strict(data, _known(declared)) or _strict(data, "utf-8") or _wide(data) or _detected(data)
+    if len(_CONTROLS.findall(text)) > _MOST_CONTROLS * len(text):
+        raise unsupported("Binary content")
+    return _UNWANTED.sub("", text)
+
+
+def _marked(data: bytes) -> str | None:
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(encoding, errors="replace")
+    return None
+
+
+def _known(declared: str | None) -> str | None:
+    """Python's name for a declared charset that is a text encoding; Latin-1 means cp1252, as in every browser."""
+    try:
+        info = codecs.lookup(declared or "")
+    except (LookupError, ValueError):
+        return None
+    if not getattr(info, "_is_text_encoding", True):
+        return None
+    return "cp1252" if info.name in ("iso8859-1", "ascii") else info.name
+
+
+def _strict(data: bytes, encoding: str | None) -> str | None:
+    """The text, if `encoding` decodes all of `data` and the result is not full of NUL (a wide encoding, misread)."""
+    if encoding is None:
+        return None
+    try:
+        text = data.decode(encoding)
+    except (UnicodeError, ValueError):
+        return None
+    return None if text.count("\x00") > _MOST_CONTROLS * len(text) else text
+
+
+def _wide(data: bytes) -> str | None:
+    """UTF-16 or UTF-32 without a mark: only where bytes of zero stand in the places that these encodings leave empty."""
+    if b"\x00" not in data[:_SAMPLE_BYTES]:
+        return None
+    for encoding in _WIDE:
+        text = _strict(data, encoding)
+        if text and text.isprintable() | any(c in text for c in " \n") and not _CONTROLS.search(text):
+            return text
+    return None
+
+
+def _detected(data: bytes) -> str:
+    """The best guess on a sample; a wrong one costs characters, never the answer."""
+    if b"\x00" in data[:_SAMPLE_BYTES]:
+        raise unsupported("Binary content")
+    best = from_bytes(data[:_SAMPLE_BYTES], cp_isolation=_CANDIDATES).best()
+    return data.decode(best.encoding if best else "cp1252", errors="replace")

@@ -1,0 +1,163 @@
+"""Which format is it? Content where content is certain, then the media type, then the file name, then a guess.
+
+    content begins like a PDF, a zip, an OLE file, an image …   → that, whatever was declared
+    declared PDF or DOCX, but the content is something else     → UnreadableDocument: it is not what it says
+    declared HTML or text                                       → as declared
+    not declared (no type, application/octet-stream)            → HTML if it looks so, else text
+
+Owns media types, file endings and signatures. Does not know how a format is read.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from service.core.errors import UnreadableDocument, UnsupportedFormat
+
+
+class Format(StrEnum):
+    PDF = "PDF"
+    DOCX = "DOCX"
+    HTML = "HTML"
+    TEXT = "plain text"
+
+
+MEDIA_TYPES: dict[str, Format] = {
+    "application/pdf": Format.PDF,
+    "application/x-pdf": Format.PDF,
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": Format.DOCX,
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.template": Format.DOCX,
+    "application/vnd.ms-word.document.macroenabled.12": Format.DOCX,
+    "text/html": Format.HTML,
+    "application/xhtml+xml": Format.HTML,
+    "text/plain": Format.TEXT,
+    "text/markdown": Format.TEXT,
+    "text/x-markdown": Format.TEXT,
+}
+ENDINGS: dict[str, Format] = {
+    "pdf": Format.PDF,
+    "docx": Format.DOCX,
+    "docm": Format.DOCX,
+    "dotx": Format.DOCX,
+    "html": Format.HTML,
+    "htm": Format.HTML,
+    "xhtml": Format.HTML,
+    "txt": Format.TEXT,
+    "text": Format.TEXT,
+    "md": Format.TEXT,
+    "markdown": Format.TEXT,
+}
+SUPPORTED = "PDF, DOCX, HTML, plain text and Markdown"
+
+_UNTYPED = {"", "application/octet-stream", "binary/octet-stream", "application/x-www-form-urlencoded"}
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_FOREIGN: tuple[tuple[bytes, str], ...] = (
+    (b"{\\rtf", "an RTF document"),
+    (b"\x89PNG\r\n", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"II*\x00", "a TIFF image"),
+    (b"MM\x00*", "a TIFF image"),
+    (b"\x1f\x8b\x08", "a gzip archive"),
+    (b"7z\xbc\xaf", "a 7-Zip archive"),
+    (b"\x7fELF", "a program"),
+    (b"%!PS", "a PostScript document"),
+)
+_HTML_START = re.compile(
+    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|title|meta)\b", re.I | re.S
+)
+_ZIP_SAMPLE_BYTES = 65_536
+
+
+def detect(data: bytes, *, media_type: str | None = None, name: str | None = None) -> Format:
+    """The format to read `data` as.
+
+    Raises:
+        UnreadableDocument: the content is not what was declared, or it is encrypted.
+        UnsupportedFormat: none of the supported formats.
+    """
+    declared = _declared(media_type, name)
+    found = _certain(data, declared)
+    if found is not None:
+        return found
+    if declared in (Format.PDF, Format.DOCX):
+        missing = "no %PDF- header" if declared is Format.PDF else "no zip header"
+        seen = "HTML" if _HTML_START.match(data[:4096]) else "text or something else"
+        raise UnreadableDocument(f"The document was sent as {declared}, but has {missing}: it is {seen}.")
+    if declared is not None:
+        return declared
+    if media_type and not _untyped(media_type):
+        raise unsupported(f"The media type {_essence(media_type)[:100]!r}")
+    return Format.HTML if _looks_like_html(data) else Format.TEXT
+
+
+def unsupported(what: str) -> UnsupportedFormat:
+    """The one sentence for every format that is not read here: `what` it is, and what would be."""
+    return UnsupportedFormat(f"{what} is not supported; supported are {SUPPORTED}.")
+
+
+def _essence(media_type: str) -> str:
+    return media_type.partition(";")[0].strip().lower()
+
+
+def _untyped(media_type: str) -> bool:
+    return _essence(media_type) in _UNTYPED
+
+
+def _declared(media_type: str | None, name: str | None) -> Format | None:
+    essence = _essence(media_type or "")
+    if essence in MEDIA_TYPES:
+        return MEDIA_TYPES[essence]
+    if essence.startswith("text/") and essence != "text/rtf":
+        return Format.TEXT
+    if essence in _UNTYPED and name:
+        return ENDINGS.get(name.rpartition(".")[2].lower())
+    return None
+
+
+def _certain(data: bytes, declared: Format | None) -> Format | None:
+    """What the signature says; None where there is none."""
+    if data.startswith(b"%PDF-"):
+        return Format.PDF
+    if declared not in (Format.HTML, Format.TEXT) and b"%PDF-" in data[:1024]:
+        return Format.PDF
+    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _zipped(data, declared)
+    if data.startswith(_OLE):
+        raise _ole(data)
+    for signature, what in _FOREIGN:
+        if data.startswith(signature):
+            raise unsupported(what[0].upper() + what[1:])
+    return None
+
+
+def _zipped(data: bytes, declared: Format | None) -> Format:
+    """A zip names its parts in clear at its beginning and, if it is whole, at its end."""
+    sample = data[:_ZIP_SAMPLE_BYTES] + data[-_ZIP_SAMPLE_BYTES:]
+    if b"word/document" in sample:
+        return Format.DOCX
+    if b"application/vnd.oasis.opendocument" in sample[:200]:
+        raise unsupported("An OpenDocument file")
+    if b"xl/workbook" in sample:
+        raise unsupported("An Excel workbook")
+    if b"ppt/presentation" in sample:
+        raise unsupported("A PowerPoint presentation")
+    if declared is Format.DOCX or b"[Content_Types].xml" in sample:
+        return Format.DOCX
+    raise unsupported("A zip archive")
+
+
+def _ole(data: bytes) -> UnreadableDocument | UnsupportedFormat:
+    if "EncryptedPackage".encode("utf-16-le") in data:
+        return UnreadableDocument("The document is protected with a password; send it without one.")
+    if "WordDocument".encode("utf-16-le") in data:
+        return unsupported("A Word document of the old .doc format")
+    return unsupported("A file of an old Office format")
+
+
+def _looks_like_html(data: bytes) -> bool:
+    start = data[:4096].removeprefix(b"\xef\xbb\xbf")
+    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        start = start.replace(b"\x00", b"")[2:]
+    return _HTML_START.match(start) is not None

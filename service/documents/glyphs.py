@@ -1,0 +1,149 @@
+"""One PDF page's characters as arrays: code points, boxes, and where white space stood in the content stream.
+
+Owns the calls to pdfium's text page and the turning of boxes to the page as shown. Does not know words or lines.
+
+Two kinds of box: the *loose* one spans the font's ascent to descent and the advance width, alike for all characters of
+a line, and serves the layout; the *ink* box spans what is drawn and is what a person sees marked.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pypdfium2.raw as pdfium
+
+Floats = npt.NDArray[np.float32]
+Flags = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.uint32]
+
+_HYPHENS = (0x02, 0xAD, 0xFFFE)  # pdfium's two marks for a hyphen at a line's end, and the soft one that fonts misuse
+_BLANKS = (0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x20, 0x85, 0xA0, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x3000)
+_UNWANTED = (*range(0x00, 0x20), *range(0x7F, 0xA0), 0x200B, 0xFEFF, 0xFFFF)
+
+# pypdfium2's own bindings check pointer types on every call; these take addresses and halve the time.
+_Address = ctypes.c_void_p
+_LooseBox = ctypes.CFUNCTYPE(ctypes.c_int, _Address, ctypes.c_int, _Address)
+_InkBox = ctypes.CFUNCTYPE(ctypes.c_int, _Address, ctypes.c_int, _Address, _Address, _Address, _Address)
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """The inked characters of one page, in content order; n of them.
+
+    Attributes:
+        codes: uint32 [n], code points.
+        loose: float32 [n, 4], boxes for the layout.
+        ink: float32 [n, 4], boxes to show; both in points from the upper left corner of the page as shown.
+        spaced: bool [n], white space stood before this character.
+        width, height: of the page as shown, in points.
+    """
+
+    codes: Codes
+    loose: Floats
+    ink: Floats
+    spaced: Flags
+    width: float
+    height: float
+
+
+def read_glyphs(page: Any, text_page: Any, count: int) -> Glyphs:
+    """The glyphs of a loaded page (pdfium's raw handles) whose text page has `count` characters."""
+    codes = np.fromiter((pdfium.FPDFText_GetUnicode(text_page, i) for i in range(count)), np.uint32, count)
+    codes[np.isin(codes, _HYPHENS)] = ord("-")
+    frame = _Frame.of(page)
+    loose = frame.shown(_loose_boxes(text_page, count))
+    ink = frame.shown(_ink_boxes(text_page, count))
+    loose, ink = _or_else(loose, ink), _or_else(ink, loose)
+    blank = np.isin(codes, _BLANKS)
+    codes, is_whole = _whole(codes)
+    keep = is_whole & ~blank & ~np.isin(codes, _UNWANTED) & frame.contains(loose)
+    spaced = np.diff(np.cumsum(blank)[keep], prepend=0) > 0
+    return Glyphs(codes[keep], loose[keep], ink[keep], spaced, frame.width, frame.height)
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """The visible part of the page in its own coordinates (y upwards), and its clockwise quarter turns."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+    turns: int
+
+    @classmethod
+    def of(cls, page: Any) -> _Frame:
+        box = pdfium.FS_RECTF()
+        pdfium.FPDF_GetPageBoundingBox(page, box)
+        return cls(box.left, box.bottom, box.right, box.top, int(pdfium.FPDFPage_GetRotation(page)) % 4)
+
+    @property
+    def width(self) -> float:
+        return self.top - self.bottom if self.turns % 2 else self.right - self.left
+
+    @property
+    def height(self) -> float:
+        return self.right - self.left if self.turns % 2 else self.top - self.bottom
+
+    def shown(self, boxes: Floats) -> Floats:
+        """[left, bottom, right, top] upwards → [left, top, right, bottom] downwards, turned as the page is shown."""
+        x0, y0, x1, y1 = boxes.T
+        left, top, right, bottom = x0 - self.left, self.top - y1, x1 - self.left, self.top - y0
+        across, down = self.right - self.left, self.top - self.bottom
+        turned = (
+            (left, top, right, bottom),
+            (down - bottom, left, down - top, right),
+            (across - right, down - bottom, across - left, down - top),
+            (top, across - right, bottom, across - left),
+        )[self.turns]
+        return np.stack(turned, axis=1).astype(np.float32)
+
+    def contains(self, shown: Floats) -> Flags:
+        """Whether a box's centre is on the page: what lies beside it nobody sees."""
+        x, y = (shown[:, 0] + shown[:, 2]) / 2, (shown[:, 1] + shown[:, 3]) / 2
+        return np.asarray((x >= 0) & (x <= self.width) & (y >= 0) & (y <= self.height))
+
+
+def _loose_boxes(text_page: Any, count: int) -> Floats:
+    """pdfium fills the rows of an array in place; its FS_RECTF is four floats (left, top, right, bottom)."""
+    rows = np.zeros((count, 4), np.float32)
+    call = _LooseBox(_address(pdfium.FPDFText_GetLooseCharBox))
+    handle, base = _address(text_page), rows.ctypes.data
+    for i in range(count):
+        call(handle, i, base + 16 * i)
+    return rows[:, [0, 3, 2, 1]]
+
+
+def _ink_boxes(text_page: Any, count: int) -> Floats:
+    """As above, with four doubles (left, right, bottom, top) under four addresses."""
+    rows = np.zeros((count, 4), np.float64)
+    call = _InkBox(_address(pdfium.FPDFText_GetCharBox))
+    handle, base = _address(text_page), rows.ctypes.data
+    for at in range(0, count * 32, 32):
+        row = base + at
+        call(handle, at >> 5, row, row + 8, row + 16, row + 24)
+    return rows[:, [0, 2, 1, 3]].clip(-1e6, 1e6).astype(np.float32)
+
+
+def _address(pointer: Any) -> int:
+    return ctypes.cast(pointer, _Address).value or 0
+
+
+def _or_else(boxes: Floats, others: Floats) -> Floats:
+    """Boxes without an area (a Type 3 font, a mark without ink) are taken from `others`."""
+    has_area = (boxes[:, 2] > boxes[:, 0]) & (boxes[:, 3] > boxes[:, 1]) & np.isfinite(boxes).all(axis=1)
+    return np.where(has_area[:, None], boxes, others)
+
+
+def _whole(codes: Codes) -> tuple[Codes, Flags]:
+    """Joins surrogate pairs, which some fonts' maps give as two characters; False for halves to be left out."""
+    high, low = (codes >> 10) == 0xD800 >> 10, (codes >> 10) == 0xDC00 >> 10
+    pair = np.zeros(len(codes), np.bool_)
+    pair[:-1] = high[:-1] & low[1:]
+    joined = 0x10000 + ((codes & 0x3FF) << 10) + (np.roll(codes, -1) & 0x3FF)
+    is_whole = (pair | ~(high | low)) & (codes <= 0x10FFFF)
+    return np.where(pair, joined, codes).astype(np.uint32), is_whole

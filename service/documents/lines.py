@@ -1,0 +1,54 @@
+"""Words → lines: words at one height, from left to right (right to left where the script is).
+
+Owns what "at one height" means. Does not know columns: it takes all words it is given as one.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from statistics import median
+
+from service.documents.words import Word
+
+Line = list[Word]
+_LARGEST_SHIFT = 0.35  # of a word's centre from its line's, in heights of the taller: superscripts stay, next lines go
+
+
+def lines_of(words: list[Word]) -> list[Line]:
+    """Lines from top to bottom, each in reading order."""
+    lines: list[Line] = []
+    anchor: Word | None = None
+    for word in sorted(words, key=lambda w: w.top + w.bottom):
+        if anchor is not None and _share_a_line(anchor, word):
+            lines[-1].append(word)
+            anchor = max(anchor, word, key=height)
+        else:
+            lines.append([word])
+            anchor = word
+    return [_in_reading_order(line) for line in lines]
+
+
+def height(word: Word) -> float:
+    return word.bottom - word.top
+
+
+def typical_height(words: list[Word]) -> float:
+    """The median height, in points."""
+    return max(median(map(height, words)), 1.0)
+
+
+def _share_a_line(anchor: Word, word: Word) -> bool:
+    shift = abs(word.top + word.bottom - anchor.top - anchor.bottom) / 2
+    tall, short = max(height(anchor), height(word)), min(height(anchor), height(word))
+    return shift < _LARGEST_SHIFT * min(tall, 2 * short)
+
+
+def _in_reading_order(line: Line) -> Line:
+    """Left to right; a line mostly of right-to-left words the other way, its left-to-right runs kept."""
+    line.sort(key=lambda word: word.left)
+    if sum(word.is_right_to_left for word in line) * 2 <= len(line):
+        return line
+    leftward: Line = []
+    for is_right_to_left, run in groupby(reversed(line), key=lambda word: word.is_right_to_left):
+        leftward += run if is_right_to_left else reversed(list(run))
+    return leftward

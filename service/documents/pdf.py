@@ -1,0 +1,192 @@
+"""PDF → text in reading order, pages, and a box for every character.
+
+    glyphs (pdfium's characters as arrays) → words → columns (lines in reading order) → the text, with tabs at wide gaps
+
+Owns the opening of files, the order of pages and the making of text from lines. pdfium is not thread safe and keeps
+global state: call this from one thread of a process that does nothing else with pdfium; the service does so in
+single-threaded parser processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from service.core.errors import UnreadableDocument
+from service.documents.columns import in_reading_order
+from service.documents.document import Document, Layout, Page
+from service.documents.glyphs import Glyphs, read_glyphs
+from service.documents.limits import Limits
+from service.documents.lines import Line, height
+from service.documents.words import Word, words_by_direction
+
+_SPACE, _TAB, _NEWLINE = -1, -2, -3
+_SEPARATORS = np.array([ord("\n"), ord("\t"), ord(" ")], np.uint32)  # found under the negative indices above
+_WIDEST_SPACE = 2.0  # in word heights; a wider gap is a tab
+_TOUCHING = 0.15  # in word heights; words of two places in the content stream that are closer are one word
+
+
+def read_pdf(data: bytes, *, limits: Limits) -> Document:
+    """The text of all pages; pages are separated by an empty line.
+
+    Raises:
+        UnreadableDocument: encrypted, damaged, or without a text layer.
+        DocumentTooLarge: too many pages or characters.
+    """
+    with _opened(data) as document:
+        limits.check_pages(len(document))
+        pages = _Pages(limits)
+        images = sum(pages.add(document, number) for number in range(1, len(document) + 1))
+    if not pages.has_text:
+        raise UnreadableDocument(_why_empty(len(pages.pages), images))
+    return pages.document()
+
+
+@contextmanager
+def _opened(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
+    try:
+        document = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        if error.err_code == pdfium.FPDF_ERR_PASSWORD:
+            raise UnreadableDocument("The PDF is protected with a password; send it without one.") from error
+        raise UnreadableDocument(f"The PDF is damaged: {error}") from error
+    try:
+        if not len(document):
+            raise UnreadableDocument("The PDF is damaged: it has no pages.")
+        yield document
+    finally:
+        document.close()
+
+
+def _why_empty(pages: int, images: int) -> str:
+    if images:
+        return (
+            f"The PDF has no text layer: {images} of its {pages} pages hold images only, as a scan does; "
+            "recognizing characters in images (OCR) is not part of this service."
+        )
+    return f"The PDF has no text: its {pages} pages hold neither characters nor images."
+
+
+class _Pages:
+    """Collects page after page; `document()` joins them."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.pages: list[Page] = []
+        self.has_text = False
+        self._limits = limits
+        self._length = 0
+        self._codes: list[npt.NDArray[np.uint32]] = []
+        self._boxes: list[npt.NDArray[np.float32]] = []
+        self._line_starts: list[npt.NDArray[np.int32]] = []
+
+    def add(self, document: pypdfium2.PdfDocument, number: int) -> bool:
+        """Reads one page; True if it has images but no characters."""
+        with _page(document, number) as page, _text_page(page, number) as text_page:
+            count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
+            self._limits.check_characters(self._length + count // 2)  # half of it may be invented white space
+            glyphs = read_glyphs(page, text_page, count)
+            has_images = not len(glyphs.codes) and _has_images(page)
+        self._append(number, glyphs)
+        self._limits.check_characters(self._length)
+        return has_images
+
+    def _append(self, number: int, glyphs: Glyphs) -> None:
+        lines = [line for words in words_by_direction(glyphs) for line in in_reading_order(words)]
+        order, starts = _in_order(lines)
+        self.has_text = self.has_text or bool(lines)
+        if self.pages:
+            self._extend(np.full(2, ord("\n"), np.uint32), np.full((2, 4), np.nan, np.float32))
+        start = self._length
+        drawn = order >= 0
+        boxes = np.full((len(order), 4), np.nan, np.float32)
+        boxes[drawn] = glyphs.ink[order[drawn]]
+        codes = np.concatenate((glyphs.codes, _SEPARATORS))[order]
+        self._extend(codes, boxes)
+        self._line_starts.append(starts + start)
+        self.pages.append(Page(number, start, self._length))
+
+    def _extend(self, codes: npt.NDArray[np.uint32], boxes: npt.NDArray[np.float32]) -> None:
+        self._codes.append(codes)
+        self._boxes.append(boxes)
+        self._length += len(codes)
+
+    def document(self) -> Document:
+        text = np.concatenate(self._codes).astype("<u4").tobytes().decode("utf-32-le")
+        layout = Layout(np.concatenate(self._boxes), np.concatenate(self._line_starts))
+        return Document(text, tuple(self.pages), layout)
+
+
+@contextmanager
+def _page(document: pypdfium2.PdfDocument, number: int) -> Iterator[Any]:
+    """A loaded page with its form fields' values drawn into it."""
+    page = _loaded(document, number)
+    if pdfium.FPDFPage_GetAnnotCount(page) and _flattened(page):
+        pdfium.FPDF_ClosePage(page)
+        page = _loaded(document, number)
+    try:
+        yield page
+    finally:
+        pdfium.FPDF_ClosePage(page)
+
+
+def _loaded(document: pypdfium2.PdfDocument, number: int) -> Any:
+    page = pdfium.FPDF_LoadPage(document.raw, number - 1)
+    if not page:
+        raise UnreadableDocument(f"The PDF is damaged: its page {number} cannot be read.")
+    return page
+
+
+def _flattened(page: Any) -> bool:
+    """Annotations are drawn over a page and not part of its text until they are made so."""
+    return bool(pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY) == pdfium.FLATTEN_SUCCESS)
+
+
+@contextmanager
+def _text_page(page: Any, number: int) -> Iterator[Any]:
+    text_page = pdfium.FPDFText_LoadPage(page)
+    if not text_page:
+        raise UnreadableDocument(f"The PDF is damaged: the text of its page {number} cannot be read.")
+    try:
+        yield text_page
+    finally:
+        pdfium.FPDFText_ClosePage(text_page)
+
+
+def _has_images(page: Any) -> bool:
+    count = pdfium.FPDFPage_CountObjects(page)
+    kinds = (pdfium.FPDFPageObj_GetType(pdfium.FPDFPage_GetObject(page, i)) for i in range(count))
+    return any(kind in (pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_FORM) for kind in kinds)
+
+
+def _in_order(lines: list[Line]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int32]]:
+    """Glyph indices in reading order, with separators as negative numbers; and where each line starts."""
+    order: list[int] = []
+    starts = []
+    for line in lines:
+        if order:
+            order.append(_NEWLINE)
+        starts.append(len(order))
+        before = None
+        for word in line:
+            if before is not None:
+                order += _between(before, word)
+            order += range(word.start, word.end)
+            before = word
+    return np.array(order, np.intp), np.array(starts, np.int32)
+
+
+def _between(before: Word, word: Word) -> tuple[int, ...]:
+    gap = max(word.left - before.right, before.left - word.right)
+    unit = min(height(before), height(word))
+    if gap > _WIDEST_SPACE * unit:
+        return (_TAB,)
+    follows = before.end == word.start
+    if gap < _TOUCHING * unit and not (follows and word.is_spaced):
+        return ()
+    return (_SPACE,)

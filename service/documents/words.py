@@ -1,0 +1,123 @@
+"""Glyphs → words: runs of neighbouring characters, each with the direction in which it is written.
+
+A word never joins characters that the content stream separates by white space, nor characters that do not touch.
+Words of a rotated or vertical run get a box in a frame turned so that they read from left to right; so all layout is
+done on level lines. Owns that frame. Does not know lines or columns.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from service.documents.glyphs import Codes, Flags, Floats, Glyphs
+
+_LARGEST_GAP = 0.5  # between characters of a word, in character heights; spaces that pdfium saw are borders already
+_SMALLEST_OVERLAP = 0.5  # of neighbours across the writing direction, in heights of the smaller
+_COLONS = (0x3A, 0xFF1A)
+_RIGHT_TO_LEFT = ((0x0590, 0x08FF), (0xFB1D, 0xFDFF), (0xFE70, 0xFEFE))
+_NUMERIC = tuple(b"0123456789.,:;-+/%$()#*'") + (0x20AC, 0xA3, 0xA5)
+
+
+class Direction(IntEnum):
+    LEVEL = 0
+    DOWN = 1
+    UP = 2
+
+
+class Word(NamedTuple):
+    """A box in the frame of its direction (points), and the glyphs [start, end) that it covers."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+    start: int
+    end: int
+    is_spaced: bool  # white space stands before it in the content stream
+    is_numeric: bool  # at least half digits and signs of amounts
+    is_key: bool  # ends in a colon
+    is_right_to_left: bool
+
+
+def words_by_direction(glyphs: Glyphs) -> list[list[Word]]:
+    """The words of each direction that the page has, the one with the most characters first."""
+    if not len(glyphs.codes):
+        return []
+    level, vertical = _steps(glyphs.loose)
+    starts = _word_starts(glyphs.spaced, level, vertical)
+    directions = _directions(glyphs.loose, vertical, starts)
+    lengths = np.diff(np.append(starts, len(glyphs.codes)))
+    by_size = sorted(Direction, key=lambda d: -int(lengths[directions == d].sum()))
+    return [_words(glyphs, starts, directions == d, d) for d in by_size if (directions == d).any()]
+
+
+def _steps(boxes: Floats) -> tuple[Flags, Flags]:
+    """Whether each character is the level, or the vertical, neighbour of the one before it."""
+    before, here = boxes[:-1], boxes[1:]
+    near = np.maximum(before[:, :2], here[:, :2])
+    gap = near - np.minimum(before[:, 2:], here[:, 2:])  # [x, y]; negative where they overlap
+    size = np.minimum(before[:, 2:] - before[:, :2], here[:, 2:] - here[:, :2])
+    across = -gap > _SMALLEST_OVERLAP * size
+    largest = np.maximum(before[:, 2:] - before[:, :2], here[:, 2:] - here[:, :2]) * _LARGEST_GAP
+    level, vertical = np.zeros((2, len(boxes)), np.bool_)
+    level[1:] = across[:, 1] & (gap[:, 0] < largest[:, 1])
+    vertical[1:] = across[:, 0] & (gap[:, 1] < largest[:, 0])
+    return level, vertical & ~level
+
+
+def _word_starts(spaced: Flags, level: Flags, vertical: Flags) -> npt.NDArray[np.intp]:
+    """A word starts after white space, after a jump, and where a level run turns vertical or back."""
+    turns = np.zeros(len(level), np.bool_)
+    turns[2:] = (vertical[2:] & level[1:-1]) | (level[2:] & vertical[1:-1])
+    begins = spaced | turns | ~(level | vertical)
+    begins[0] = True
+    return np.flatnonzero(begins)
+
+
+def _directions(boxes: Floats, vertical: Flags, starts: npt.NDArray[np.intp]) -> npt.NDArray[np.int8]:
+    """Runs of three or more that step vertically are vertical; shorter words follow the page's majority."""
+    lengths = np.diff(np.append(starts, len(boxes)))
+    inner = vertical.copy()
+    inner[starts] = False
+    is_vertical = (np.add.reduceat(inner, starts, dtype=np.int64) * 2 >= lengths) & (lengths >= 3)
+    is_short = lengths < 3
+    last = starts + lengths - 1
+    up = boxes[last, 1] < boxes[starts, 1]
+    directions = np.where(is_vertical, np.where(up, Direction.UP, Direction.DOWN), Direction.LEVEL).astype(np.int8)
+    weights = np.bincount(directions[~is_short], weights=lengths[~is_short], minlength=3)
+    directions[is_short] = int(weights.argmax())
+    return directions
+
+
+def _words(glyphs: Glyphs, starts: npt.NDArray[np.intp], chosen: Flags, direction: Direction) -> list[Word]:
+    ends = np.append(starts[1:], len(glyphs.codes))
+    boxes = _turned(glyphs, direction)
+    corners = (
+        np.minimum.reduceat(boxes[:, :2], starts)[chosen].tolist(),
+        np.maximum.reduceat(boxes[:, 2:], starts)[chosen].tolist(),
+    )
+    numeric = np.add.reduceat(np.isin(glyphs.codes, _NUMERIC), starts, dtype=np.int64) * 2 >= ends - starts
+    leftward = np.add.reduceat(_is_right_to_left(glyphs.codes), starts, dtype=np.int64) > 0
+    columns = (starts, ends, glyphs.spaced[starts], numeric, np.isin(glyphs.codes[ends - 1], _COLONS), leftward)
+    rest = zip(*(column[chosen].tolist() for column in columns), strict=True)
+    return [Word(*near, *far, *more) for near, far, more in zip(*corners, rest, strict=True)]
+
+
+def _turned(glyphs: Glyphs, direction: Direction) -> Floats:
+    left, top, right, bottom = glyphs.loose.T
+    if direction is Direction.DOWN:
+        return np.stack((top, glyphs.width - right, bottom, glyphs.width - left), axis=1)
+    if direction is Direction.UP:
+        return np.stack((glyphs.height - bottom, left, glyphs.height - top, right), axis=1)
+    return glyphs.loose
+
+
+def _is_right_to_left(codes: Codes) -> Flags:
+    flags = np.zeros(len(codes), np.bool_)
+    for first, last in _RIGHT_TO_LEFT:
+        flags |= (codes >= first) & (codes <= last)
+    return flags
