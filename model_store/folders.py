@@ -1,0 +1,81 @@
+"""The folder of a revision that a loader opens: hard links to blobs, or copies where the file system refuses links.
+
+A folder is built under a temporary name and appears whole. Links share their blob's receipt; copies are sealed like
+blobs, and so are vouched for by the same receipt.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from model_store import disk, locks
+from model_store.blobs import check_blob, seal
+from model_store.errors import CorruptFile
+from model_store.layout import Layout
+from model_store.manifest import File, Manifest
+from model_store.receipts import Stamp, stamp_of
+
+_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV, errno.EACCES})
+
+
+def ensure_folder(layout: Layout, digest: str, manifest: Manifest) -> Path:
+    """The folder of the revision `digest`, whole: every blob checked, and the folder built if it is not sound.
+
+    Raises MissingFile or CorruptFile for a blob; StoreFull or StoreUnwritable where a folder must be built and cannot.
+    """
+    stamps = {file.path: check_blob(layout, file.sha256) for file in manifest.files}
+    folder = layout.model(digest)
+    if _is_sound(folder, manifest, stamps):
+        return folder
+    with disk.writing(layout.root), locks.held(layout, locks.FOLDERS):
+        if not _is_sound(folder, manifest, stamps):
+            _build(layout, folder, manifest)
+    return folder
+
+
+def names_in(folder: Path) -> set[str]:
+    """The relative paths of everything in a folder that is no folder itself."""
+    return {
+        (Path(place) / name).relative_to(folder).as_posix() for place, _, names in os.walk(folder) for name in names
+    }
+
+
+def _is_sound(folder: Path, manifest: Manifest, stamps: dict[str, Stamp]) -> bool:
+    """Exactly the manifest's files, each with its blob's bytes."""
+    if names_in(folder) != stamps.keys():
+        return False
+    return all(_is_blob(folder / file.path, file.sha256, stamps[file.path]) for file in manifest.files)
+
+
+def _is_blob(path: Path, digest: str, stamp: Stamp) -> bool:
+    found = stamp_of(path)
+    return found is not None and (found == stamp or disk.hash_file(path) == digest)
+
+
+def _build(layout: Layout, folder: Path, manifest: Manifest) -> None:
+    """Whoever has files of the old folder open keeps them; nobody sees a folder that is half built."""
+    with disk.temporary_name(layout.temporary) as new, disk.temporary_name(layout.temporary) as old:
+        disk.make_folder(new)
+        for file in manifest.files:
+            disk.make_folder((new / file.path).parent)
+            _place(layout.blob(file.sha256), new / file.path, file)
+        disk.fsync_folder(new)
+        disk.make_folder(folder.parent)
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+        disk.fsync_folder(folder.parent)
+
+
+def _place(blob: Path, target: Path, file: File) -> None:
+    try:
+        os.link(blob, target)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        copied = disk.copy_hashed(blob, target)
+        if copied != file.sha256:
+            raise CorruptFile(str(blob), wanted=file.sha256, found=copied) from None
+        seal(target)

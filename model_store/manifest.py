@@ -1,0 +1,166 @@
+"""What a published model consists of; its canonical bytes, and the revision, which is their digest. Pure.
+
+Rules kept here:
+- The same content gives the same bytes, and so the same revision, whoever publishes it and whenever: there is no time
+  in a manifest (a tag records when it was moved), files are sorted by path, JSON has sorted keys and no white space.
+- Nothing is encoded that would be refused when decoded, and only canonical bytes are decoded.
+- A path is relative, made of plain characters, and cannot leave its folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from typing import Annotated, Literal
+
+import msgspec
+
+from model_store.errors import InvalidManifest
+from model_store.reference import DIGEST_PREFIX
+
+_PATH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*")
+_MAX_PATH_CHARACTERS = 200
+
+Size = Annotated[int, msgspec.Meta(ge=0)]
+Digest = Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{64}\Z")]
+Name = Annotated[str, msgspec.Meta(pattern=r"\A[a-z0-9][a-z0-9._-]{0,99}\Z")]
+Word = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class _Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Structs, not dataclasses, because these decode strictly: unknown fields and wrong types are refused."""
+
+
+class File(_Value, frozen=True):
+    """One file of a model. `sha256` is 64 lower-case hex digits."""
+
+    path: Word
+    size_bytes: Size
+    sha256: Digest
+
+
+class GoldenEntity(_Value, frozen=True):
+    """An entity that a golden example must give; `start` and `end` count code points."""
+
+    label: Word
+    start: Size
+    end: Size
+
+
+class GoldenExample(_Value, frozen=True):
+    """A text and exactly the entities that a sound revision finds in it."""
+
+    text: Word
+    entities: tuple[GoldenEntity, ...]
+
+
+class Provenance(_Value, frozen=True):
+    """Where a model comes from, as far as its publisher said so."""
+
+    base_model: str | None = None
+    data: str | None = None
+    commit: str | None = None
+
+
+class Manifest(_Value, frozen=True, kw_only=True):
+    """A model's files and what they are for; `labels[i]` is the label of class i."""
+
+    name: Name
+    files: Annotated[tuple[File, ...], msgspec.Meta(min_length=1)]
+    labels: Annotated[tuple[Word, ...], msgspec.Meta(min_length=1)]
+    architecture: Word
+    model_type: Word
+    max_tokens: Annotated[int, msgspec.Meta(ge=1)]
+    provenance: Provenance = Provenance()
+    golden: tuple[GoldenExample, ...] = ()
+    task: Literal["token-classification"] = "token-classification"
+    format: Literal[1] = 1
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(file.size_bytes for file in self.files)
+
+
+def encode_manifest(manifest: Manifest) -> bytes:
+    """The canonical bytes of `manifest`. Raises InvalidManifest for what could not be decoded again."""
+    data = _canonical(manifest)
+    _parse(data)
+    return data
+
+
+def decode_manifest(data: bytes) -> Manifest:
+    """The manifest of canonical bytes. Raises InvalidManifest with the place and the reason."""
+    manifest = _parse(data)
+    if _canonical(manifest) != data:
+        raise InvalidManifest("The manifest is not in canonical form: sorted keys, files by path, no white space.")
+    return manifest
+
+
+def revision_of(data: bytes) -> str:
+    """The revision of a manifest's bytes: `sha256:` and 64 hex digits."""
+    return DIGEST_PREFIX + hashlib.sha256(data).hexdigest()
+
+
+def path_problem(path: str) -> str | None:
+    """Why `path` may not stand in a manifest, as the end of a sentence; None if it may."""
+    if len(path) > _MAX_PATH_CHARACTERS:
+        return f"is longer than {_MAX_PATH_CHARACTERS} characters"
+    if not _PATH.fullmatch(path):
+        return "is no plain relative path (letters, digits, '.', '_', '-', no part that starts with '.')"
+    return None
+
+
+def _canonical(manifest: Manifest) -> bytes:
+    content = msgspec.to_builtins(manifest)
+    content["files"] = sorted(content["files"], key=lambda file: file["path"])
+    try:
+        return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise InvalidManifest(f"A text in the manifest is no valid Unicode: {error.reason}.") from error
+
+
+def _parse(data: bytes) -> Manifest:
+    try:
+        manifest = msgspec.json.decode(data, type=Manifest)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidManifest(f"The manifest cannot be read: {error}.") from error
+    problem = _contradiction(manifest)
+    if problem:
+        raise InvalidManifest(f"The manifest of '{manifest.name}' contradicts itself: {problem}.")
+    return manifest
+
+
+def _contradiction(manifest: Manifest) -> str | None:
+    for file in manifest.files:
+        if problem := path_problem(file.path):
+            return f"the path '{file.path}' {problem}"
+    return _clash(manifest.files) or _repeated_label(manifest.labels) or _bad_golden(manifest.golden)
+
+
+def _clash(files: tuple[File, ...]) -> str | None:
+    """Two paths that cannot both exist: equal (case ignored, as on some file systems), or one a folder of another."""
+    counts = Counter(file.path.lower() for file in files)
+    for path, count in counts.items():
+        if count > 1:
+            return f"the path '{path}' stands there {count} times"
+        folder = path.rpartition("/")[0]
+        while folder:
+            if folder in counts:
+                return f"'{folder}' is both a file and a folder"
+            folder = folder.rpartition("/")[0]
+    return None
+
+
+def _repeated_label(labels: tuple[str, ...]) -> str | None:
+    repeated = [label for label, count in Counter(labels).items() if count > 1]
+    return f"the label '{repeated[0]}' is given to more than one class" if repeated else None
+
+
+def _bad_golden(examples: tuple[GoldenExample, ...]) -> str | None:
+    for number, example in enumerate(examples, start=1):
+        for entity in example.entities:
+            if not entity.start < entity.end <= len(example.text):
+                return f"golden example {number} has an entity at {entity.start}:{entity.end}, outside its text"
+    return None

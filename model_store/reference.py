@@ -1,0 +1,68 @@
+"""How a person names a model: `name`, `name@tag` or `name@sha256:<64 hex digits>`. Pure: nothing is looked up here."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from model_store.errors import InvalidReference
+
+DEFAULT_TAG = "stable"
+DIGEST_PREFIX = "sha256:"
+
+_WORD = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+_REVISION = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What was asked for: exactly one of `tag` and `revision` (with its `sha256:` prefix) is set."""
+
+    name: str
+    tag: str | None
+    revision: str | None
+
+    def __str__(self) -> str:
+        return f"{self.name}@{self.revision or self.tag}"
+
+
+def parse_reference(text: str) -> Reference:
+    """`text` as a Reference; the tag is `stable` where none is given. Raises InvalidReference."""
+    name, at, rest = text.partition("@")
+    check_name(name)
+    if not at:
+        return Reference(name, DEFAULT_TAG, None)
+    if rest.startswith(DIGEST_PREFIX):
+        return Reference(name, None, check_revision(rest))
+    return Reference(name, check_tag(rest), None)
+
+
+def check_name(name: str) -> str:
+    """`name` itself, if it may name a model. Raises InvalidReference."""
+    return _check_word(name, "model name")
+
+
+def check_tag(tag: str) -> str:
+    """`tag` itself, if it may be a tag. Raises InvalidReference."""
+    return _check_word(tag, "tag")
+
+
+def check_revision(revision: str) -> str:
+    """`revision` itself, if it is `sha256:` and 64 lower-case hex digits. Raises InvalidReference."""
+    if not _REVISION.fullmatch(revision):
+        raise InvalidReference(f"'{revision}' is no revision: it must be sha256: and all 64 lower-case hex digits.")
+    return revision
+
+
+def hex_digits(revision: str) -> str:
+    """The 64 hex digits of a revision, which are its name on disk."""
+    return check_revision(revision).removeprefix(DIGEST_PREFIX)
+
+
+def _check_word(word: str, what: str) -> str:
+    if not _WORD.fullmatch(word):
+        raise InvalidReference(
+            f"'{word}' is no {what}: use lower-case letters, digits, '.', '_' and '-', "
+            "starting with a letter or digit, at most 100 characters."
+        )
+    return word
