@@ -1,0 +1,55 @@
+# Gleaner. `make` lists the targets; each installs what it needs.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do command -v $$p >/dev/null && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+HOST ?= 127.0.0.1
+PORT ?= 8080
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test lint types unit bench train image clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: .venv/.run ## create .venv with what the service needs
+run: .venv/.run ## serve the built-in model on http://HOST:PORT (HOST=127.0.0.1 PORT=8080)
+	@GLEANER_HOST=$(HOST) GLEANER_PORT=$(PORT) $(BIN)/gleaner serve
+
+test: lint types unit ## lint, types, architecture and the whole test suite
+lint: .venv/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+types: .venv/.dev
+	$(BIN)/mypy service model_store infra loadtest tests
+unit: .venv/.dev
+	$(BIN)/python -m pytest
+
+bench: .venv/.dev ## the benchmarks of BENCHMARKS.md
+	$(BIN)/python -m loadtest.bench
+
+train: .venv/.train ## train the built-in model anew: make train DATA=folder OUT=folder MINUTES=60
+	$(BIN)/python -m model_store.builtin.training --data $(DATA) --out $(OUT) --minutes $(or $(MINUTES),60)
+
+clean: ## remove .venv and caches
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or later is needed."; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -qq -y python3-venv; \
+		else echo "Python's venv module is needed (Debian: apt install python3-venv)."; exit 1; fi; }
+	$(PYTHON) -m venv .venv
+
+.venv/.run: pyproject.toml constraints.txt | .venv/bin/python
+	@echo "Installing the service (the first time takes some minutes)…"
+	@$(PIP) --editable .
+	@touch $@
+
+.venv/.dev: pyproject.toml constraints.txt | .venv/bin/python
+	@echo "Installing the service and what its tests need (the first time takes some minutes)…"
+	@$(PIP) --editable '.[dev]'
+	@touch $@ .venv/.run
+
+.venv/.train: pyproject.toml constraints.txt | .venv/bin/python
+	@$(PIP) --editable '.[dev,train]'
+	@touch $@

@@ -1,0 +1,58 @@
+"""The front workers: `python -m service.api`, gunicorn with uvicorn's workers. Started by the supervisor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gunicorn.app.base import BaseApplication
+
+from service.logs import configure
+from service.metrics import forget_process
+from service.process import die_with_parent
+from service.settings import Settings, read_settings
+
+KEEP_ALIVE_SECONDS = 75
+"""Longer than a load balancer's idle time-out (60 s), so that it never sends into a closing connection."""
+GRACEFUL_SECONDS = 5
+
+
+class Front(BaseApplication):  # type: ignore[misc]
+    """gunicorn, configured from our settings instead of from its command line."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        super().__init__()
+
+    def load_config(self) -> None:
+        settings = self._settings
+        options: dict[str, Any] = {
+            "bind": f"{settings.host}:{settings.port}",
+            "workers": settings.front_workers,
+            "worker_class": "uvicorn_worker.UvicornWorker",
+            "keepalive": KEEP_ALIVE_SECONDS,
+            "graceful_timeout": GRACEFUL_SECONDS,
+            "timeout": 120,
+            "logger_class": "service.api.gunicorn_logs.Logs",
+            "child_exit": lambda _server, worker: forget_process(worker.pid, settings.sockets / "metrics"),
+            "control_socket_disable": True,
+        }
+        for name, value in options.items():
+            if name in self.cfg.settings:  # Older releases of gunicorn lack the control socket and its setting.
+                self.cfg.set(name, value)
+
+    def load(self) -> Any:
+        from service.api.app import create_app
+
+        return create_app(self._settings)
+
+
+def main() -> None:
+    """Serve HTTP until told to stop."""
+    settings = read_settings()
+    configure(settings.log_level)
+    die_with_parent()
+    Front(settings).run()
+
+
+if __name__ == "__main__":
+    main()

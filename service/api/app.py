@@ -1,0 +1,53 @@
+"""The front worker's application: routes around one worker's parts."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp
+
+from service.api import problems
+from service.api.assembly import open_worker
+from service.api.bodies import BodyLimits
+from service.api.keys import read_keys
+from service.api.middleware import Observe
+from service.api.routes import Front, router
+from service.core.errors import GleanerError
+from service.settings import Settings
+
+DESCRIPTION = """Posts documents of any length (text, PDF, DOCX, HTML), gets entities with exact offsets, scores,
+pages and boxes. Nothing is ever truncated."""
+
+
+def create_app(settings: Settings) -> ASGIApp:
+    """The application of one worker process."""
+    app = FastAPI(
+        title="Gleaner",
+        description=DESCRIPTION,
+        version=importlib.metadata.version("gleaner"),
+        lifespan=lambda app: _lifespan(app, settings),
+    )
+    app.include_router(router)
+    app.add_exception_handler(GleanerError, _problem)
+    return Observe(app)
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[dict[str, Front]]:
+    async with open_worker(settings) as worker:
+        front = Front(
+            worker=worker,
+            keys=read_keys(settings.api_keys_file),
+            body_limits=BodyLimits(settings.max_request_bytes, settings.max_request_documents),
+            deadline_seconds=settings.deadline_ms / 1000,
+        )
+        yield {"front": front}
+
+
+async def _problem(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, GleanerError)
+    return problems.response(error)

@@ -1,0 +1,65 @@
+"""A worker's parts, put together from settings: engine client, parsers, extractor. No HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from service.api.engine_client import EngineClient
+from service.api.extraction import Extractor
+from service.api.middleware import Requests
+from service.api.parsing import Allowance, ParserPool
+from service.documents.limits import Limits
+from service.metrics import WorkerMetrics
+from service.settings import Settings
+
+THREADS = 4
+"""For tokenizing and decoding; both spend their time outside of Python's lock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """What answers requests in one process."""
+
+    engine: EngineClient
+    extractor: Extractor
+    metrics: WorkerMetrics
+    requests: Requests
+
+
+@asynccontextmanager
+async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
+    """Start the parts, and stop them at the end."""
+    requests, metrics = Requests(), WorkerMetrics()
+    engine = EngineClient(settings.engine_address, lambda: requests.active, metrics.resubmitted.inc)
+    limits = document_limits(settings)
+    allowance = Allowance(limits, settings.parse_seconds, settings.parse_memory_bytes)
+    parsers = ParserPool(settings.parsers, allowance, metrics.parser_deaths.inc)
+    threads = ThreadPoolExecutor(THREADS, thread_name_prefix="text")
+    extractor = Extractor(
+        engine,
+        parsers,
+        threads,
+        limits=limits,
+        window_tokens=settings.window_tokens,
+        overlap_tokens=settings.overlap_tokens,
+    )
+    await engine.start()
+    await parsers.start()
+    try:
+        yield Worker(engine, extractor, metrics, requests)
+    finally:
+        await parsers.stop()
+        await engine.stop()
+        threads.shutdown(wait=False, cancel_futures=True)
+
+
+def document_limits(settings: Settings) -> Limits:
+    """The limits that the settings set on one document."""
+    return Limits(
+        max_bytes=settings.max_document_bytes,
+        max_pages=settings.max_document_pages,
+        max_characters=settings.max_document_characters,
+    )

@@ -1,0 +1,118 @@
+"""What came in a request's body → documents and options, for each of the shapes that /extract takes.
+
+    application/json       {"text": …} or {"documents": [{"id": …, "text": …}, …]}, options beside it
+    multipart/form-data    one or more `file` parts, options as form fields
+    anything else          the body is one document, its Content-Type names the format, options in the query
+
+Limits are enforced while the body is read, not after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import Request
+
+from service.api.extraction import Source
+from service.api.schemas import Options, read_documents, read_options
+from service.core.errors import DocumentTooLarge, MalformedRequest
+
+JSON = "application/json"
+FORM = "multipart/form-data"
+
+
+@dataclass(frozen=True, slots=True)
+class BodyLimits:
+    """The most that one request may bring."""
+
+    request_bytes: int
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The documents of a request. A batch answers 200 and gives each document its own error."""
+
+    sources: tuple[Source, ...]
+    options: Options
+    batch: bool
+
+
+async def read_body(request: Request, limits: BodyLimits) -> Body:
+    """Documents and options of a request.
+
+    Raises:
+        MalformedRequest, InvalidOptions, DocumentTooLarge: as their names say.
+    """
+    media_type = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if media_type == JSON:
+        body = _from_json(await _whole(request, limits), request)
+    elif media_type == FORM:
+        body = await _from_form(request, limits)
+    else:
+        data = await _whole(request, limits)
+        sent = request.headers.get("content-type")
+        body = Body((Source("0", data=data, media_type=sent),), _options(request, {}), batch=False)
+    if len(body.sources) > limits.documents:
+        raise DocumentTooLarge(f"{len(body.sources)} documents came; one request may have {limits.documents}.")
+    return body
+
+
+def _options(request: Request, values: dict[str, Any]) -> Options:
+    query: dict[str, Any] = dict(request.query_params)
+    return read_options({**query, **values})
+
+
+def _from_json(data: bytes, request: Request) -> Body:
+    try:
+        values = msgspec.json.decode(data)
+    except msgspec.DecodeError as error:
+        raise MalformedRequest(f"The body is not JSON: {error}.") from error
+    if not isinstance(values, dict):
+        raise MalformedRequest("The body must be a JSON object with `text` or `documents`.")
+    documents, batch = read_documents(values)
+    options = {name: value for name, value in values.items() if name not in ("text", "documents")}
+    sources = (Source(each.id or str(number), text=each.text) for number, each in enumerate(documents))
+    return Body(tuple(sources), _options(request, options), batch)
+
+
+async def _from_form(request: Request, limits: BodyLimits) -> Body:
+    parser = MultiPartParser(request.headers, _limited(request, limits), max_files=limits.documents)
+    try:
+        form = await parser.parse()
+    except (MultiPartException, KeyError) as error:
+        raise MalformedRequest(f"The form cannot be read: {error}.") from error
+    try:
+        files = [(name, value) for name, value in form.multi_items() if isinstance(value, UploadFile)]
+        fields = {name: value for name, value in form.multi_items() if not isinstance(value, UploadFile)}
+        if not files:
+            raise MalformedRequest("The form has no `file` part.")
+        if strange := sorted({name for name, _ in files} - {"file"}):
+            raise MalformedRequest(f"File parts must be named `file`, not {', '.join(strange)}.")
+        sources = [await _source(number, upload) for number, (_, upload) in enumerate(files)]
+    finally:
+        await form.close()
+    return Body(tuple(sources), _options(request, fields), batch=len(sources) > 1)
+
+
+async def _source(number: int, upload: UploadFile) -> Source:
+    name = upload.filename or None
+    return Source(name or str(number), data=await upload.read(), media_type=upload.content_type, name=name)
+
+
+async def _whole(request: Request, limits: BodyLimits) -> bytes:
+    return b"".join([chunk async for chunk in _limited(request, limits)])
+
+
+async def _limited(request: Request, limits: BodyLimits) -> AsyncGenerator[bytes, None]:
+    total = 0
+    async for chunk in request.stream():
+        total += len(chunk)
+        if total > limits.request_bytes:
+            raise DocumentTooLarge(f"The body is over {limits.request_bytes} bytes.")
+        yield chunk

@@ -1,0 +1,111 @@
+"""What OpenAPI says of the routes beyond their signatures: bodies, answers, examples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from service.api.problems import MEDIA_TYPE, STATUS
+from service.api.schemas import ExtractJson, Options
+from service.core.errors import BY_CODE
+
+_TEXT = "Invoice INV-20931 from Acme GmbH, due 12 March 2026, total EUR 1,200.00."
+_ENTITY = {
+    "label": "INVOICE_ID",
+    "text": "INV-20931",
+    "start": 8,
+    "end": 17,
+    "score": 0.993,
+    "value": "INV-20931",
+    "page": None,
+    "boxes": [],
+}
+_DOCUMENT = {
+    "id": "0",
+    "pages": None,
+    "characters": len(_TEXT),
+    "tokens": 21,
+    "windows": 1,
+    "truncated": False,
+    "entities": [_ENTITY],
+    "error": None,
+}
+_STAGES = {"parse_ms": 0.0, "tokenize_ms": 0.6, "queue_ms": 0.4, "compute_ms": 3.9, "decode_ms": 0.4, "total_ms": 5.6}
+_ANSWER = {"model": {"name": "documents", "revision": "sha256:…"}, "documents": [_DOCUMENT], "timing": _STAGES}
+_FILE_TYPES = (
+    "application/pdf",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "text/html",
+    "text/plain",
+    "text/markdown",
+)
+
+
+def _problems() -> dict[int | str, dict[str, Any]]:
+    codes: dict[int, list[str]] = {}
+    for code, status in STATUS.items():
+        codes.setdefault(status, []).append(code)
+    return {
+        status: {
+            "description": "; ".join(f"`{code}`: {BY_CODE[code].title}" for code in names),
+            "content": {MEDIA_TYPE: {"example": _problem(names[0], status)}},
+        }
+        for status, names in codes.items()
+    }
+
+
+def _problem(code: str, status: int) -> dict[str, Any]:
+    title = BY_CODE[code].title
+    return {"type": f"urn:gleaner:error:{code}", "title": title, "status": status, "detail": "…", "code": code}
+
+
+def _json_schema() -> dict[str, Any]:
+    return ExtractJson.model_json_schema(ref_template="#/components/schemas/{model}")
+
+
+def _form_schema() -> dict[str, Any]:
+    options = {name: {"type": "string"} for name in Options.model_fields}
+    files = {"type": "array", "items": {"type": "string", "format": "binary"}}
+    return {"type": "object", "required": ["file"], "properties": {"file": files, **options}}
+
+
+def _inline(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with its definitions put in place, so that it stands alone."""
+    definitions = schema.pop("$defs", {})
+
+    def resolve(node: Any) -> Any:
+        if isinstance(node, dict):
+            name = str(node.get("$ref", "")).rpartition("/")[2]
+            return resolve(definitions[name]) if name else {key: resolve(value) for key, value in node.items()}
+        return [resolve(each) for each in node] if isinstance(node, list) else node
+
+    inlined: dict[str, Any] = resolve(schema)
+    return inlined
+
+
+_BODIES = {
+    "application/json": {
+        "schema": _inline(_json_schema()),
+        "examples": {
+            "one text": {"value": {"text": _TEXT}},
+            "a batch": {"value": {"documents": [{"id": "a", "text": _TEXT}], "min_score": 0.5}},
+        },
+    },
+    "multipart/form-data": {"schema": _form_schema()},
+    **{name: {"schema": {"type": "string", "format": "binary"}} for name in _FILE_TYPES},
+}
+_QUERY = [
+    {"name": name, "in": "query", "required": False, "description": field.description, "schema": {"type": "string"}}
+    for name, field in Options.model_fields.items()
+]
+
+EXTRACT: dict[str, Any] = {
+    "responses": {
+        200: {
+            "description": "The entities of each document; with `Accept: application/x-ndjson`, a line for each.",
+            "content": {"application/json": {"example": _ANSWER}},
+        },
+        **_problems(),
+    },
+    "openapi_extra": {"requestBody": {"required": True, "content": _BODIES}, "parameters": _QUERY},
+}
+READY: dict[str, Any] = {"responses": {503: {"description": "Not ready; the phase says why."}}}

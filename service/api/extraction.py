@@ -1,0 +1,205 @@
+"""One document from its bytes to its entities: parse → tokenize → judge → decode. Knows nothing of HTTP.
+
+Parsing runs in processes of its own, tokenizing and decoding in threads; the event loop only waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from service.api.engine_client import EngineClient, Judgement
+from service.api.parsing import ParserPool
+from service.api.schemas import DocumentResult, EntityResult, Options, Timing
+from service.api.tokenizing import Ids, TextTokenizer, Tokens, tokenizer_loader
+from service.core.aggregation import Aggregation
+from service.core.errors import DeadlineExceeded
+from service.core.offsets import OffsetMap
+from service.core.spans import Entity, decode
+from service.core.tags import Scheme
+from service.core.tags import read as read_scheme
+from service.core.values import normalise
+from service.core.windows import Window, merge
+from service.documents.document import Document
+from service.documents.limits import Limits
+from service.wire import ModelStatus
+
+Result = TypeVar("Result")
+Rows = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A document as it came: text, or a file's bytes with what was said of its format."""
+
+    id: str
+    text: str | None = None
+    data: bytes = b""
+    media_type: str | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What one request wants of each of its documents."""
+
+    model: ModelStatus
+    options: Options
+    client: str
+    deadline_seconds: float
+
+
+@dataclass(slots=True)
+class Watch:
+    """Seconds by stage of one document."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time what happens inside."""
+        begun = time.monotonic()
+        try:
+            yield
+        finally:
+            self.seconds[name] = time.monotonic() - begun
+
+    def timing(self, total_seconds: float) -> Timing:
+        stages = {f"{stage}_ms": round(seconds * 1000, 3) for stage, seconds in self.seconds.items()}
+        return Timing(**stages, total_ms=round(total_seconds * 1000, 3))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Prepared:
+    """A text ready for the engine."""
+
+    tokens: Tokens
+    windows: tuple[Window, ...]
+    sequences: list[Ids]
+
+
+class Extractor:
+    """The way of one document through a worker."""
+
+    def __init__(
+        self,
+        engine: EngineClient,
+        parsers: ParserPool,
+        threads: ThreadPoolExecutor,
+        *,
+        limits: Limits,
+        window_tokens: int,
+        overlap_tokens: int,
+    ) -> None:
+        self._engine = engine
+        self._parsers = parsers
+        self._threads = threads
+        self._limits = limits
+        self._window_tokens = window_tokens
+        self._overlap_tokens = overlap_tokens
+        self._tokenizer = tokenizer_loader()
+
+    async def extract(self, source: Source, order: Order, watch: Watch) -> DocumentResult:
+        """The document's entities.
+
+        Raises:
+            GleanerError: whatever stands in the way, typed.
+        """
+        with watch.stage("parse"):
+            document = await self._document(source, order)
+        with watch.stage("tokenize"):
+            tokenizer = await self._in_thread(lambda: self._tokenizer(order.model.revision, Path(order.model.folder)))
+            prepared = await self._in_thread(lambda: self._prepare(tokenizer, document.text, order))
+        judgement = await self._judge(prepared.sequences, order)
+        watch.seconds.update(queue=judgement.queue_seconds, compute=judgement.compute_seconds)
+        with watch.stage("decode"):
+            rows = [tokenizer.content(part) for part in judgement.rows]
+            return await self._in_thread(lambda: _decode(source, document, order, tokenizer, prepared, rows))
+
+    async def _document(self, source: Source, order: Order) -> Document:
+        if source.text is not None:
+            self._limits.check_bytes(len(source.text))
+            self._limits.check_characters(len(source.text))
+            return Document(source.text)
+        left = order.deadline_seconds - time.monotonic()
+        try:
+            async with asyncio.timeout(left):
+                return await self._parsers.parse(source.data, source.media_type, source.name)
+        except TimeoutError:
+            raise DeadlineExceeded("the deadline passed while the document was read") from None
+
+    def _prepare(self, tokenizer: TextTokenizer, text: str, order: Order) -> _Prepared:
+        tokens = tokenizer.encode(text)
+        longest = min(self._window_tokens, order.model.max_tokens)
+        windows = tokenizer.windows(len(tokens.ids), longest=longest, overlap=self._overlap_tokens)
+        return _Prepared(tokens, windows, tokenizer.sequences(tokens.ids, windows))
+
+    async def _judge(self, sequences: list[Ids], order: Order) -> Judgement:
+        if not sequences:
+            return Judgement([], 0.0, 0.0)
+        return await self._engine.judge(
+            order.model.revision,
+            sequences,
+            client=order.client,
+            priority=order.options.priority,
+            deadline_seconds=order.deadline_seconds,
+        )
+
+    async def _in_thread(self, work: Callable[[], Result]) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+
+@lru_cache(maxsize=64)
+def _scheme(labels: tuple[str, ...]) -> Scheme:
+    return read_scheme(dict(enumerate(labels)))
+
+
+def _decode(
+    source: Source, document: Document, order: Order, tokenizer: TextTokenizer, prepared: _Prepared, rows: list[Rows]
+) -> DocumentResult:
+    options, tokens, text = order.options, prepared.tokens, document.text
+    wordwise = options.aggregation not in (Aggregation.CONSTRAINED, Aggregation.SIMPLE)
+    encoding = tokenizer.encoding(text, tokens, with_subwords=wordwise)
+    merged = merge(prepared.windows, rows)
+    found = decode(text, encoding, merged, _scheme(order.model.labels), options.aggregation) if rows else []
+    units = OffsetMap(text, options.offsets)
+    entities = [_entity(each, document, units) for each in found if _is_wanted(each, options)]
+    return DocumentResult(
+        id=source.id,
+        pages=len(document.pages) if document.pages else None,
+        characters=len(text),
+        tokens=len(tokens.ids),
+        windows=len(prepared.windows),
+        truncated=False,
+        entities=entities,
+        error=None,
+        text=text if options.include_text else msgspec.UNSET,
+    )
+
+
+def _is_wanted(entity: Entity, options: Options) -> bool:
+    return entity.score >= options.min_score and (options.labels is None or entity.label in options.labels)
+
+
+def _entity(entity: Entity, document: Document, units: OffsetMap) -> EntityResult:
+    return EntityResult(
+        label=entity.label,
+        text=entity.text,
+        start=units[entity.start],
+        end=units[entity.end],
+        score=round(entity.score, 6),
+        value=normalise(entity.label, entity.text),
+        page=document.page_at(entity.start),
+        boxes=document.boxes(entity.start, entity.end),
+    )

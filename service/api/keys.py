@@ -1,0 +1,68 @@
+"""API keys: who may ask. A file of lines `client sha256-of-its-key`; keys themselves are never stored."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from pathlib import Path
+
+from service.core.errors import Forbidden, ModelError, Unauthenticated
+
+ANONYMOUS = "anonymous"
+
+
+class BadKeysFile(ModelError):
+    """The keys file cannot be read or has a bad line."""
+
+    code = "bad_keys_file"
+
+
+class ApiKeys:
+    """The known keys' digests; with none, everybody may ask."""
+
+    def __init__(self, digests: Mapping[str, str]) -> None:
+        self._digests = dict(digests)
+
+    def client(self, key: str | None) -> str:
+        """Whose key this is.
+
+        Raises:
+            Unauthenticated: keys are needed and none came.
+            Forbidden: nobody's key.
+        """
+        if not self._digests:
+            return ANONYMOUS
+        if not key:
+            raise Unauthenticated("Send your key as `Authorization: Bearer KEY` or `X-API-Key: KEY`.")
+        digest = hashlib.sha256(key.encode()).hexdigest()
+        for client, known in self._digests.items():
+            if hmac.compare_digest(digest, known):
+                return client
+        raise Forbidden("This API key is not known here.")
+
+
+def read_keys(path: Path | None) -> ApiKeys:
+    """The keys in a file; None means that no keys are needed.
+
+    Raises:
+        BadKeysFile: it cannot be read, is empty, or a line is not `client sha256`.
+    """
+    if path is None:
+        return ApiKeys({})
+    try:
+        lines = [line.split() for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")]
+    except OSError as error:
+        raise BadKeysFile(f"the keys file cannot be read: {error}") from error
+    if not lines:
+        raise BadKeysFile(f"{path} has no keys; leave GLEANER_API_KEYS_FILE unset to need none")
+    for number, line in enumerate(lines, 1):
+        if len(line) != 2 or len(line[1]) != 64:
+            raise BadKeysFile(f"{path}, entry {number}: not `client sha256-of-its-key`")
+    return ApiKeys({client: digest.lower() for client, digest in lines})
+
+
+def presented_key(headers: Mapping[str, str]) -> str | None:
+    """The key that a request brings."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" and token.strip() else headers.get("x-api-key")

@@ -1,0 +1,61 @@
+"""Around every request: an id that comes back and is logged, a count of those being answered, and their metrics."""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from dataclasses import dataclass
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service.metrics import WorkerMetrics
+
+ROUTES = frozenset({"/extract", "/livez", "/readyz", "/models", "/metrics", "/docs", "/openapi.json"})
+
+log = logging.getLogger("gleaner.access")
+
+
+@dataclass(slots=True)
+class Requests:
+    """How many requests for work are being answered by this process."""
+
+    active: int = 0
+
+
+class Observe:
+    """Pure ASGI, so that it costs next to nothing and never buffers a stream."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        worker = scope["state"]["front"].worker
+        request_id = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1") or uuid.uuid4().hex
+        begun, status, works = time.monotonic(), 500, scope["path"] == "/extract"
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message = {**message, "headers": [*message["headers"], (b"x-request-id", request_id.encode("latin-1"))]}
+            await send(message)
+
+        worker.requests.active += works
+        try:
+            await self._app(scope, receive, answer)
+        finally:
+            worker.requests.active -= works
+            _note(worker.metrics, scope["path"], scope["method"], status, time.monotonic() - begun, request_id)
+
+
+def _note(metrics: WorkerMetrics, path: str, method: str, status: int, seconds: float, request_id: str) -> None:
+    route = path if path in ROUTES else "other"
+    metrics.requests.labels(route, str(status)).inc()
+    metrics.request_seconds.labels(route).observe(seconds)
+    level = logging.INFO if route == "/extract" else logging.DEBUG
+    facts = {"request_id": request_id, "method": method, "route": route, "status": status}
+    log.log(level, "request", extra={**facts, "milliseconds": round(seconds * 1000, 1)})

@@ -1,0 +1,113 @@
+"""The parser process: `python -m service.api.parser`. Reads one file after the other from stdin, writes documents to
+stdout. It may crash, hang or run out of memory over a hostile file; `parsing` then starts another one.
+
+Frames are a little-endian uint32 length and that many bytes; a file is [header, data], a document is
+[header, boxes, line starts], or [header] alone for an error.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import struct
+import sys
+from typing import BinaryIO
+
+import msgspec
+import numpy as np
+
+from service.core.errors import GleanerError, UnreadableDocument
+from service.documents.document import Document, Layout, Page
+from service.documents.limits import Limits
+from service.documents.read import read
+from service.process import die_with_parent
+
+
+class File(msgspec.Struct, frozen=True):
+    """What comes in: the file's bytes follow in a frame of their own."""
+
+    media_type: str | None
+    name: str | None
+    limits: Limits
+
+
+class Parsed(msgspec.Struct, frozen=True):
+    """What goes out. With `error_code` set there is no document; `detail` says why."""
+
+    text: str = ""
+    pages: tuple[tuple[int, int, int], ...] | None = None
+    has_layout: bool = False
+    error_code: str = ""
+    detail: str = ""
+
+
+_decode_file = msgspec.msgpack.Decoder(File).decode
+_decode_parsed = msgspec.msgpack.Decoder(Parsed).decode
+
+
+def frame(data: bytes | memoryview) -> bytes:
+    """A frame's length, to be written before its bytes."""
+    return struct.pack("<I", len(data))
+
+
+def to_frames(document: Document) -> list[bytes | memoryview]:
+    """A document as frames."""
+    pages = tuple((page.number, page.start, page.end) for page in document.pages) if document.pages else None
+    layout = document.layout
+    head = msgspec.msgpack.encode(Parsed(document.text, pages, layout is not None))
+    if layout is None:
+        return [head]
+    arrays = (np.ascontiguousarray(layout.boxes), np.ascontiguousarray(layout.line_starts))
+    return [head, *(array.data.cast("B") for array in arrays)]
+
+
+def from_frames(parsed: Parsed, boxes: bytes, line_starts: bytes) -> Document:
+    """The document that the frames hold."""
+    layout = None
+    if parsed.has_layout:
+        points = np.frombuffer(boxes, dtype=np.float32).reshape(-1, 4)
+        layout = Layout(points, np.frombuffer(line_starts, dtype=np.int32))
+    pages = tuple(Page(*page) for page in parsed.pages) if parsed.pages else None
+    return Document(parsed.text, pages, layout)
+
+
+def decode_parsed(data: bytes) -> Parsed:
+    """The header of an answer."""
+    return _decode_parsed(data)
+
+
+def main() -> None:
+    """Serve files until stdin ends. The first frame says how many bytes of memory may be used."""
+    die_with_parent()
+    source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # Whatever a library prints must not come between the frames.
+    limit = struct.unpack("<Q", _read_frame(source) or b"\xff" * 8)[0]
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    while (head := _read_frame(source)) is not None:
+        frames = _answer(_decode_file(head), _read_frame(source) or b"")
+        for part in frames:
+            sink.write(frame(part))
+            sink.write(part)
+        sink.flush()
+
+
+def _answer(file: File, data: bytes) -> list[bytes | memoryview]:
+    try:
+        return to_frames(read(data, media_type=file.media_type, name=file.name, limits=file.limits))
+    except GleanerError as error:
+        failure = error
+    except MemoryError:
+        failure = UnreadableDocument("Reading the file takes more memory than one file may have.")
+    return [msgspec.msgpack.encode(Parsed(error_code=failure.code, detail=failure.detail))]
+
+
+def _read_frame(source: BinaryIO) -> bytes | None:
+    head = source.read(4)
+    if len(head) < 4:
+        return None
+    return source.read(struct.unpack("<I", head)[0])
+
+
+if __name__ == "__main__":
+    main()

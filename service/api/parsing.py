@@ -1,0 +1,141 @@
+"""Files are parsed in child processes: a hostile one can take down its parser, never a worker or its neighbours.
+
+Owns the pool: who is free, who has to be stopped, who is started anew. A parser that dies over a file gets a second try
+in a fresh process (somebody may have killed it); if that one dies too, it is the file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import struct
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+
+from service.api.parser import File, decode_parsed, frame, from_frames
+from service.core.errors import BY_CODE, InternalError, UnreadableDocument
+from service.documents.document import Document
+from service.documents.limits import Limits
+
+TRIES = 2
+COMMAND = (sys.executable, "-m", "service.api.parser")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What one file may cost."""
+
+    limits: Limits
+    seconds: float
+    memory_bytes: int
+
+
+class ParserPool:
+    """A fixed number of parser processes, each reading one file at a time."""
+
+    def __init__(self, size: int, allowance: Allowance, died: Callable[[], None]) -> None:
+        self._size = size
+        self._allowance = allowance
+        self._died = died
+        self._free: asyncio.Queue[_Parser] = asyncio.Queue()
+        self._parsers: list[_Parser] = []
+
+    async def start(self) -> None:
+        """Start the processes, so that the first file does not wait for them."""
+        self._parsers = [_Parser(self._allowance.memory_bytes) for _ in range(self._size)]
+        for parser in self._parsers:
+            await parser.start()
+            self._free.put_nowait(parser)
+
+    async def stop(self) -> None:
+        """End all of them."""
+        for parser in self._parsers:
+            await parser.stop()
+
+    async def parse(self, data: bytes, media_type: str | None, name: str | None) -> Document:
+        """Read one file.
+
+        Raises:
+            GleanerError: what `documents.read` says of the file.
+            UnreadableDocument: it takes too long or too much memory, or crashes its parser twice.
+        """
+        parser = await self._free.get()
+        try:
+            return await self._parse(parser, data, media_type, name)
+        except BaseException:
+            # The parser may be in the middle of a frame: nothing it says later could be believed.
+            if not parser.idle:
+                await parser.stop()
+            raise
+        finally:
+            self._free.put_nowait(parser)
+
+    async def _parse(self, parser: _Parser, data: bytes, media_type: str | None, name: str | None) -> Document:
+        head = msgspec.msgpack.encode(File(media_type, name, self._allowance.limits))
+        for _ in range(TRIES):
+            try:
+                async with asyncio.timeout(self._allowance.seconds):
+                    return await parser.parse(head, data)
+            except TimeoutError:
+                self._died()
+                raise UnreadableDocument(f"Reading the file took longer than {self._allowance.seconds:g} s.") from None
+            except (asyncio.IncompleteReadError, ConnectionError) as error:
+                log.warning("a parser died over a file", extra={"reason": type(error).__name__, "bytes": len(data)})
+                self._died()
+                await parser.stop()
+        raise UnreadableDocument("The file crashes its parser; it is damaged or hostile.")
+
+
+class _Parser:
+    """One process, started when it is needed."""
+
+    def __init__(self, memory_bytes: int) -> None:
+        self._memory_bytes = memory_bytes
+        self._process: asyncio.subprocess.Process | None = None
+        self.idle = True
+
+    async def start(self) -> asyncio.subprocess.Process:
+        if self._process is None or self._process.returncode is not None:
+            pipe = asyncio.subprocess.PIPE
+            self._process = await asyncio.create_subprocess_exec(*COMMAND, stdin=pipe, stdout=pipe)
+            self._write(self._process, struct.pack("<Q", self._memory_bytes))
+        return self._process
+
+    async def stop(self) -> None:
+        process, self._process = self._process, None
+        self.idle = True
+        if process is not None and process.returncode is None:
+            process.kill()
+            await process.wait()
+
+    async def parse(self, head: bytes, data: bytes) -> Document:
+        process = await self.start()
+        assert process.stdin is not None
+        self.idle = False
+        for part in (head, data):
+            self._write(process, part)
+        await process.stdin.drain()
+        parsed = decode_parsed(await self._read(process))
+        boxes = await self._read(process) if parsed.has_layout else b""
+        line_starts = await self._read(process) if parsed.has_layout else b""
+        self.idle = True
+        if parsed.error_code:
+            raise BY_CODE.get(parsed.error_code, InternalError)(parsed.detail)
+        return from_frames(parsed, boxes, line_starts)
+
+    @staticmethod
+    def _write(process: asyncio.subprocess.Process, data: bytes) -> None:
+        assert process.stdin is not None
+        process.stdin.write(frame(data))
+        process.stdin.write(data)
+
+    @staticmethod
+    async def _read(process: asyncio.subprocess.Process) -> bytes:
+        assert process.stdout is not None
+        length = struct.unpack("<I", await process.stdout.readexactly(4))[0]
+        return await process.stdout.readexactly(length)

@@ -1,0 +1,64 @@
+"""Errors as RFC 9457 problem documents. The one place that knows which HTTP status an error code has."""
+
+from __future__ import annotations
+
+import math
+from typing import TypedDict
+
+import msgspec
+from starlette.responses import Response
+
+from service.core.errors import GleanerError
+
+STATUS = {
+    "malformed_request": 400,
+    "unauthenticated": 401,
+    "forbidden": 403,
+    "unknown_model": 404,
+    "document_too_large": 413,
+    "unsupported_format": 415,
+    "invalid_options": 422,
+    "unreadable_document": 422,
+    "queue_full": 429,
+    "internal_error": 500,
+    "model_error": 500,
+    "poison_document": 500,
+    "not_ready": 503,
+    "draining": 503,
+    "engine_restarting": 503,
+    "deadline_exceeded": 504,
+    "insufficient_memory": 507,
+}
+MEDIA_TYPE = "application/problem+json"
+
+
+class Problem(TypedDict):
+    """One problem document."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+
+
+def problem(error: GleanerError) -> Problem:
+    """The problem document of an error."""
+    return Problem(
+        type=f"urn:gleaner:error:{error.code}",
+        title=error.title,
+        status=STATUS[error.code],
+        detail=error.detail,
+        code=error.code,
+    )
+
+
+def response(error: GleanerError) -> Response:
+    """The answer that says what went wrong and, where waiting helps, for how long to wait."""
+    body = problem(error)
+    headers = {}
+    if error.retry_after_seconds is not None or body["status"] in (429, 503):
+        headers["Retry-After"] = str(max(1, math.ceil(error.retry_after_seconds or 1.0)))
+    if body["status"] == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    return Response(msgspec.json.encode(body), body["status"], headers, MEDIA_TYPE)

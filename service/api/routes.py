@@ -1,0 +1,85 @@
+"""The routes. Each reads like its description; what a document goes through is in `extraction`."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+
+import msgspec
+from fastapi import APIRouter, Request
+from starlette.responses import Response, StreamingResponse
+
+from service.api import answers
+from service.api.assembly import Worker
+from service.api.bodies import BodyLimits, read_body
+from service.api.disconnects import unless_disconnected
+from service.api.examples import EXTRACT, READY
+from service.api.extraction import Order
+from service.api.keys import ApiKeys, presented_key
+from service.api.serving import find_model, refuse_unless_serving
+from service.core.sequence import Phase
+from service.metrics import CONTENT_TYPE, exposition
+
+NDJSON = "application/x-ndjson"
+
+router = APIRouter()
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """What the routes work with; one for each worker."""
+
+    worker: Worker
+    keys: ApiKeys
+    body_limits: BodyLimits
+    deadline_seconds: float
+
+
+@router.post("/extract", summary="Documents in, entities out", **EXTRACT)
+async def extract(request: Request) -> Response:
+    begun = time.monotonic()
+    front: Front = request.state.front
+    engine = front.worker.engine
+    client = front.keys.client(presented_key(request.headers))
+    refuse_unless_serving(engine.status, engine.connected)
+    body = await read_body(request, front.body_limits)
+    model = find_model(engine.status.models, body.options.model)
+    milliseconds = body.options.deadline_ms
+    deadline = begun + (milliseconds / 1000 if milliseconds else front.deadline_seconds)
+    order = Order(model, body.options, client, deadline)
+    endings = answers.begin(front.worker.extractor, front.worker.metrics, body, order)
+    if NDJSON in request.headers.get("accept", ""):
+        return StreamingResponse(answers.lines(endings, order, begun), media_type=NDJSON)
+    return await unless_disconnected(request, answers.whole(endings, body, order, begun))
+
+
+@router.get("/livez", summary="Is the process alive?")
+async def livez() -> dict[str, str]:
+    return {"status": "alive"}
+
+
+@router.get("/readyz", summary="Is the service ready?", **READY)
+async def readyz(request: Request) -> Response:
+    engine = request.state.front.worker.engine
+    status = engine.status
+    ready = engine.connected and status.phase is Phase.READY
+    phase = status.phase if engine.connected else Phase.LOADING
+    state = {"phase": phase, "percent": status.percent if engine.connected else 0, "detail": status.detail}
+    return Response(msgspec.json.encode(state), 200 if ready else 503, media_type="application/json")
+
+
+@router.get("/models", summary="Which models are served?")
+async def models(request: Request) -> Response:
+    status = request.state.front.worker.engine.status
+    shown = [
+        {name: value for name, value in msgspec.to_builtins(model).items() if name != "folder"}
+        for model in status.models
+    ]
+    body = {"models": shown, "device": status.device, "dtype": status.dtype, "start_seconds": status.start_seconds}
+    return Response(msgspec.json.encode(body), media_type="application/json")
+
+
+@router.get("/metrics", summary="Metrics for Prometheus")
+async def metrics() -> Response:
+    return Response(await asyncio.to_thread(exposition), headers={"Content-Type": CONTENT_TYPE})

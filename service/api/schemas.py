@@ -1,0 +1,154 @@
+"""What travels over HTTP: the options of a request, its JSON bodies, and the answer."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from service.api.problems import Problem
+from service.core.aggregation import Aggregation
+from service.core.errors import InvalidOptions, MalformedRequest
+from service.core.offsets import OffsetUnit
+from service.core.sequence import Priority
+
+
+def _comma_separated(value: object) -> object:
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+class Options(BaseModel):
+    """How documents are to be judged. JSON keys, form fields and query parameters have these same names."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_enum_values=False)
+
+    model: str | None = Field(None, description="`name`, `name@tag` or `name@sha256:…`; the first served if absent.")
+    labels: Annotated[list[str] | None, BeforeValidator(_comma_separated)] = Field(
+        None, description="Keep only entities with these labels (comma-separated in forms and queries)."
+    )
+    min_score: float = Field(0.0, ge=0.0, le=1.0, description="Keep only entities with at least this score.")
+    aggregation: Aggregation = Field(
+        Aggregation.CONSTRAINED,
+        description="`constrained`: the best valid tag path; the others as transformers' pipeline has them.",
+    )
+    offsets: OffsetUnit = Field(OffsetUnit.CODEPOINT, description="What `start` and `end` count.")
+    deadline_ms: int | None = Field(None, ge=1, le=3_600_000, description="Give up after so many milliseconds.")
+    priority: Priority = Field(Priority.INTERACTIVE, description="`batch` yields to `interactive`.")
+    include_text: bool = Field(False, description="Return each document's text, so that offsets can be checked.")
+
+
+class TextDocument(BaseModel):
+    """One document of a JSON batch."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str | None = Field(None, description="Comes back with the result.")
+    text: str
+
+
+class ExtractJson(Options):
+    """A JSON body: `text`, or `documents`, with the options beside it."""
+
+    text: str | None = None
+    documents: list[TextDocument] | None = None
+
+
+OPTION_NAMES = frozenset(Options.model_fields)
+
+
+def read_options(values: dict[str, Any]) -> Options:
+    """Options from names and values.
+
+    Raises:
+        InvalidOptions: an unknown name or a bad value; says which.
+    """
+    try:
+        return Options.model_validate(values)
+    except ValidationError as error:
+        raise InvalidOptions("; ".join(_sentence(each) for each in error.errors())) from error
+
+
+def read_documents(values: dict[str, Any]) -> tuple[list[TextDocument], bool]:
+    """The documents of a JSON body, and whether it was a batch.
+
+    Raises:
+        MalformedRequest: neither `text` nor `documents`, both, or something else in their place.
+    """
+    if ("text" in values) == ("documents" in values):
+        raise MalformedRequest("The body needs either `text` or `documents`.")
+    batch = "documents" in values
+    found = values["documents"] if batch else [{"text": values["text"]}]
+    if not isinstance(found, list) or not found:
+        raise MalformedRequest("`documents` must be a list of at least one document.")
+    try:
+        return [TextDocument.model_validate(each) for each in found], batch
+    except ValidationError as error:
+        raise MalformedRequest("; ".join(_sentence(each) for each in error.errors())) from error
+
+
+def _sentence(error: Any) -> str:
+    where = ".".join(map(str, error["loc"])) or "body"
+    known = f" (known: {', '.join(sorted(OPTION_NAMES))})" if error["type"] == "extra_forbidden" else ""
+    return f"{where}: {error['msg']}{known}"
+
+
+class ModelName(msgspec.Struct, frozen=True):
+    """Which model gave the answer."""
+
+    name: str
+    revision: str
+
+
+class EntityResult(msgspec.Struct, frozen=True):
+    """One entity; `text` is exactly the document's characters `[start:end]`."""
+
+    label: str
+    text: str
+    start: int
+    end: int
+    score: float
+    value: str
+    page: int | None
+    boxes: list[tuple[float, float, float, float]]
+
+
+class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
+    """One document's entities, or why there are none."""
+
+    id: str
+    pages: int | None
+    characters: int
+    tokens: int
+    windows: int
+    truncated: bool
+    entities: list[EntityResult]
+    error: Problem | None
+    text: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class Timing(msgspec.Struct, frozen=True):
+    """Milliseconds by stage, summed over the documents; `total_ms` is the request's own time."""
+
+    parse_ms: float = 0.0
+    tokenize_ms: float = 0.0
+    queue_ms: float = 0.0
+    compute_ms: float = 0.0
+    decode_ms: float = 0.0
+    total_ms: float = 0.0
+
+
+class ExtractResult(msgspec.Struct, frozen=True):
+    """The whole answer."""
+
+    model: ModelName
+    documents: list[DocumentResult]
+    timing: Timing
+
+
+class DocumentLine(msgspec.Struct, frozen=True):
+    """One line of an NDJSON answer."""
+
+    model: ModelName
+    document: DocumentResult
+    timing: Timing

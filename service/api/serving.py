@@ -1,0 +1,44 @@
+"""May a request be let in now, and which model is it for? Both from what the engine last said of itself. Pure."""
+
+from __future__ import annotations
+
+from service.core.errors import Draining, EngineRestarting, NotReady, UnknownModel
+from service.core.sequence import Phase
+from service.wire import ModelStatus, Status
+
+SERVING = (Phase.READY, Phase.DRAINING)
+RESTART_SECONDS = 3.0
+"""About what an engine needs to be ready again; told as Retry-After."""
+
+
+def is_serving(status: Status, connected: bool) -> bool:
+    """Whether submissions are answered now."""
+    return connected and status.phase in SERVING and bool(status.models)
+
+
+def refuse_unless_serving(status: Status, connected: bool) -> None:
+    """Raise what stands in a new request's way, if anything does."""
+    if status.phase is Phase.DRAINING and not status.admitting:
+        raise Draining("The service is shutting down; ask another one.", retry_after_seconds=1.0)
+    if is_serving(status, connected):
+        return
+    if status.models or (status.engine and not connected):
+        raise EngineRestarting("The engine is starting again.", retry_after_seconds=RESTART_SECONDS)
+    detail = f"The service is {status.phase.value} ({status.percent} %)."
+    raise NotReady(detail, retry_after_seconds=RESTART_SECONDS)
+
+
+def find_model(served: tuple[ModelStatus, ...], wanted: str | None) -> ModelStatus:
+    """The model that a request names, or the first.
+
+    Raises:
+        UnknownModel: lists those that are served.
+    """
+    if wanted is None:
+        return served[0]
+    name, _, version = wanted.partition("@")
+    for model in served:
+        if model.name == name and version in ("", model.tag, model.revision):
+            return model
+    there = ", ".join(f"{model.name}@{model.tag} ({model.revision})" for model in served)
+    raise UnknownModel(f"{wanted!r} is not served here; there are: {there}.")

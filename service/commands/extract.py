@@ -1,0 +1,104 @@
+"""`gleaner extract`: entities of files, without a running service (an engine is started for it) or from one (`--url`).
+
+A table on a terminal, JSON lines in a pipe, a progress bar when there are many files. A file that fails is said on
+stderr and the others go on; the exit code is then 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from service.commands.local_service import LocalService
+from service.commands.remote_service import RemoteService
+from service.core.aggregation import Aggregation
+from service.core.errors import GleanerError
+
+AT_ONCE = 8
+"""Files on their way at the same time, so that batches fill."""
+Answer = dict[str, Any]
+Ask = Callable[[Path], "asyncio.Future[Answer]"]
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("extract", help="entities of files", description=__doc__)
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="PDF, DOCX, HTML, TXT or MD")
+    parser.add_argument("--url", help="ask this running service, e.g. http://127.0.0.1:8080")
+    parser.add_argument("--model", help="`name`, `name@tag` or `name@sha256:…`")
+    parser.add_argument("--labels", help="keep only these, comma-separated")
+    parser.add_argument("--min-score", type=float, help="keep only entities with at least this score")
+    parser.add_argument("--aggregation", choices=[each.value for each in Aggregation])
+    parser.add_argument("--include-text", action="store_true", default=None, help="with the document's text (JSON)")
+    parser.add_argument("--json", action="store_true", help="JSON lines even on a terminal")
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Extract and print; 1 when a file failed."""
+    return asyncio.run(_run(chosen))
+
+
+async def _run(chosen: argparse.Namespace) -> int:
+    as_table = sys.stdout.isatty() and not chosen.json
+    failed = 0
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("starting", total=len(chosen.files))
+        async for path, answer in _answers(chosen, lambda text: progress.update(task, description=text)):
+            progress.update(task, advance=1, description="extracting")
+            if answer["error"] is not None:
+                failed += 1
+                print(f"gleaner: {path}: {answer['error']['detail']}", file=sys.stderr)
+            if as_table:
+                Console().print(_table(path, answer))
+            else:
+                print(json.dumps({"file": str(path), **answer}, ensure_ascii=False), flush=True)
+    return 1 if failed else 0
+
+
+async def _answers(chosen: argparse.Namespace, say: Callable[[str], None]) -> AsyncIterator[tuple[Path, Answer]]:
+    """Each file with its answer, in the order given, a few of them on their way at once."""
+    names = ("model", "labels", "min_score", "aggregation", "include_text")
+    options = {name: value for name in names if (value := getattr(chosen, name)) is not None}
+    async with AsyncExitStack() as stack:
+        service = RemoteService(chosen.url, options) if chosen.url else LocalService(options, say)
+        await stack.enter_async_context(service)
+        say("extracting")
+        gate = asyncio.Semaphore(AT_ONCE)
+        tasks = [asyncio.create_task(_ask(service, path, gate)) for path in chosen.files]
+        for path, task in zip(chosen.files, tasks, strict=True):
+            yield path, await task
+
+
+async def _ask(service: RemoteService | LocalService, path: Path, gate: asyncio.Semaphore) -> Answer:
+    async with gate:
+        try:
+            return await service.extract(path, await asyncio.to_thread(path.read_bytes))
+        except GleanerError as error:
+            return {"id": path.name, "entities": [], "error": {"code": error.code, "detail": error.detail}}
+        except OSError as error:
+            detail = f"The file cannot be read: {error.strerror}."
+            return {"id": path.name, "entities": [], "error": {"code": "unreadable_file", "detail": detail}}
+
+
+def _table(path: Path, answer: Answer) -> Table:
+    table = Table(title=str(path), title_justify="left", box=None, pad_edge=False)
+    for column in ("label", "value", "page", "start", "end", "score"):
+        table.add_column(column, justify="left" if column in ("label", "value") else "right")
+    for entity in answer["entities"]:
+        page = "" if entity["page"] is None else str(entity["page"])
+        numbers = (str(entity["start"]), str(entity["end"]), f"{entity['score']:.3f}")
+        table.add_row(entity["label"], " ".join(entity["value"].split()), page, *numbers)
+    return table

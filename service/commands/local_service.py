@@ -1,0 +1,77 @@
+"""A service for one command: the same engine process and the same worker code, without HTTP in between."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from service.api.assembly import Worker, open_worker
+from service.api.extraction import Order, Source, Watch
+from service.api.schemas import read_options
+from service.api.serving import find_model
+from service.core.errors import ModelError, NotReady
+from service.core.sequence import Phase
+from service.settings import child_environment, read_settings
+
+START_SECONDS = 300.0
+POLL_SECONDS = 0.02
+
+
+class LocalService:
+    """An engine of our own, as long as the context lasts."""
+
+    def __init__(self, options: dict[str, Any], say: Callable[[str], None]) -> None:
+        self._options = read_options(options)
+        self._say = say
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> LocalService:
+        folder = Path(tempfile.mkdtemp(prefix="gleaner-"))
+        self._stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        settings = read_settings(runtime_dir=folder)
+        self._deadline_seconds = settings.deadline_ms / 1000
+        (folder / "metrics").mkdir()
+        environment = child_environment(folder, LOG_LEVEL="ERROR")
+        self._engine = subprocess.Popen([sys.executable, "-m", "service.engine"], env=environment)
+        self._stack.callback(_stop, self._engine)
+        self._worker: Worker = await self._stack.enter_async_context(open_worker(settings))
+        await self._ready()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+
+    async def extract(self, path: Path, data: bytes) -> dict[str, Any]:
+        """The result of one file, as /extract gives it for each document."""
+        model = find_model(self._worker.engine.status.models, self._options.model)
+        deadline = time.monotonic() + self._deadline_seconds
+        source = Source(path.name, data=data, name=path.name)
+        result = await self._worker.extractor.extract(source, Order(model, self._options, "cli", deadline), Watch())
+        found: dict[str, Any] = msgspec.to_builtins(result)
+        return found
+
+    async def _ready(self) -> None:
+        end = time.monotonic() + START_SECONDS
+        while not self._worker.engine.serving:
+            status = self._worker.engine.status
+            self._say(f"{status.phase.value} {status.percent} %")
+            if status.phase is Phase.FAILED or self._engine.poll() is not None:
+                raise ModelError(status.detail or "the engine could not start; its last lines say why")
+            if time.monotonic() > end:
+                raise NotReady(f"the engine was not ready after {START_SECONDS:.0f} s")
+            await asyncio.sleep(POLL_SECONDS)
+
+
+def _stop(engine: subprocess.Popen[bytes]) -> None:
+    engine.kill()
+    engine.wait()

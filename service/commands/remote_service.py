@@ -1,0 +1,44 @@
+"""A running service as `gleaner extract --url` asks it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from service.core.errors import BY_CODE, GleanerError, InternalError
+
+WAIT_SECONDS = 3_600.0
+
+
+class RemoteService:
+    """One HTTP client, as long as the context lasts."""
+
+    def __init__(self, url: str, options: dict[str, Any]) -> None:
+        self._url = url.rstrip("/") + "/extract"
+        self._options = {name: str(value).lower() if value is True else str(value) for name, value in options.items()}
+        self._client = httpx.AsyncClient(timeout=httpx.Timeout(WAIT_SECONDS, connect=10.0))
+
+    async def __aenter__(self) -> RemoteService:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._client.aclose()
+
+    async def extract(self, path: Path, data: bytes) -> dict[str, Any]:
+        """The result of one file.
+
+        Raises:
+            GleanerError: what the service said, or that it cannot be reached.
+        """
+        try:
+            answer = await self._client.post(self._url, files={"file": (path.name, data)}, data=self._options)
+            body = answer.json()
+        except (httpx.HTTPError, ValueError) as error:
+            raise InternalError(f"The service does not answer: {error or type(error).__name__}.") from error
+        if answer.is_error:
+            kind: type[GleanerError] = BY_CODE.get(body.get("code", ""), InternalError)
+            raise kind(body.get("detail", answer.reason_phrase))
+        document: dict[str, Any] = body["documents"][0]
+        return document

@@ -1,0 +1,28 @@
+"""`gleaner serve`: the whole service, from GLEANER_ variables and a few flags that stand for them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from service.logs import configure
+from service.settings import read_settings
+from service.supervisor import Supervisor
+
+FLAGS = ("host", "port", "workers", "device", "dtype", "models")
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("serve", help="serve HTTP until told to stop", description=__doc__)
+    for flag in FLAGS:
+        parser.add_argument(f"--{flag}", help=f"instead of GLEANER_{flag.upper()}")
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Serve until a signal or a failure ends it."""
+    flags = {flag: value for flag in FLAGS if (value := getattr(chosen, flag)) is not None}
+    settings = read_settings(**flags)
+    configure(settings.log_level)
+    return Supervisor(settings, {flag.upper(): value for flag, value in flags.items()}).run()

@@ -1,0 +1,67 @@
+"""The end of a service's life as a pure state: not ready → nothing new → finish what was let in → leave.
+
+    SIGTERM ── grace_seconds ──▶ closed ── until nobody waits, at most drain_seconds ──▶ over
+
+During the grace the service says that it is not ready and goes on admitting: a load balancer needs a second or two to
+look elsewhere. Workers report what they still answer; nobody waits once every worker has heard of the closing and
+reports nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+WORKER_SILENCE_SECONDS = 5.0
+"""A worker that was not heard for so long is gone."""
+
+
+@dataclass(slots=True)
+class _Worker:
+    heard_seconds: float
+    active_requests: int
+    closed: bool
+
+
+class Workers:
+    """Who is connected, and what they last reported."""
+
+    def __init__(self) -> None:
+        self._workers: dict[bytes, _Worker] = {}
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(list(self._workers))
+
+    def heard(self, worker: bytes, active_requests: int, closed: bool, now: float) -> bool:
+        """Note a worker's report; true when it is new."""
+        new = worker not in self._workers
+        self._workers[worker] = _Worker(now, active_requests, closed)
+        return new
+
+    def forget_silent(self, now: float) -> list[bytes]:
+        """Forget and return those that were not heard lately."""
+        gone = [name for name, worker in self._workers.items() if now - worker.heard_seconds > WORKER_SILENCE_SECONDS]
+        for name in gone:
+            del self._workers[name]
+        return gone
+
+    def all_closed_and_quiet(self) -> bool:
+        """Whether every worker knows of the closing and answers no request."""
+        return all(worker.closed and not worker.active_requests for worker in self._workers.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Drain:
+    """The plan that a SIGTERM at `begun_seconds` starts."""
+
+    begun_seconds: float
+    grace_seconds: float
+    drain_seconds: float
+
+    def admitting(self, now: float) -> bool:
+        """Whether new requests are still let in."""
+        return now < self.begun_seconds + self.grace_seconds
+
+    def overdue(self, now: float) -> bool:
+        """Whether it is time to refuse what is left."""
+        return now >= self.begun_seconds + self.grace_seconds + self.drain_seconds

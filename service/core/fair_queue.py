@@ -1,0 +1,91 @@
+"""Weighted processor sharing over a changing set of members.
+
+The rule: every member owns a tag, the virtual time at which its next piece of work is due. Who is served moves its tag
+on by cost / weight; virtual time moves on by cost / (sum of weights), as if all members were served at once. A newcomer
+starts at the present virtual time: it owes nothing for the past and cannot starve those who came before it.
+(Generalised processor sharing: Parekh and Gallager, 1993.)
+
+Knows nothing of documents, tokens or clocks.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Generic, TypeVar
+
+Member = TypeVar("Member", bound=Hashable)
+
+
+@dataclass(slots=True)
+class _Share:
+    tag: float
+    weight: float
+    order: int
+
+
+class FairQueue(Generic[Member]):
+    """Members in the order in which fairness would serve them."""
+
+    def __init__(self) -> None:
+        self._shares: dict[Member, _Share] = {}
+        self._heap: list[tuple[float, int, Member]] = []
+        self._virtual = 0.0
+        self._weight = 0.0
+        self._arrivals = count()
+
+    def __len__(self) -> int:
+        return len(self._shares)
+
+    def __contains__(self, member: Member) -> bool:
+        return member in self._shares
+
+    def join(self, member: Member, weight: float = 1.0) -> None:
+        """Start sharing; a member that is there already stays as it is."""
+        if member in self._shares:
+            return
+        share = _Share(self._virtual, weight, next(self._arrivals))
+        self._shares[member] = share
+        self._weight += weight
+        heapq.heappush(self._heap, (share.tag, share.order, member))
+
+    def leave(self, member: Member) -> None:
+        """Stop sharing; a member that is not there is no error."""
+        share = self._shares.pop(member, None)
+        if share is not None:
+            self._weight = self._weight - share.weight if self._shares else 0.0
+            self._forget_the_gone()
+
+    def charge(self, member: Member, cost: float) -> None:
+        """Note that `member` was served work worth `cost`."""
+        share = self._shares[member]
+        share.tag += cost / share.weight
+        self._virtual += cost / self._weight
+        heapq.heappush(self._heap, (share.tag, share.order, member))
+        self._forget_the_gone()
+
+    def in_order(self) -> Iterator[Member]:
+        """Members, most deserving first; lazily, so that asking for the first few costs little."""
+        frontier = [(*self._heap[0][:2], 0)] if self._heap else []
+        while frontier:
+            tag, order, index = heapq.heappop(frontier)
+            member = self._heap[index][2]
+            if self._is_current(tag, order, member):
+                yield member
+            for child in (2 * index + 1, 2 * index + 2):
+                if child < len(self._heap):
+                    heapq.heappush(frontier, (*self._heap[child][:2], child))
+
+    def _is_current(self, tag: float, order: int, member: Member) -> bool:
+        share = self._shares.get(member)
+        return share is not None and share.tag == tag and share.order == order
+
+    def _forget_the_gone(self) -> None:
+        """Drop outdated entries from the top, and all of them once they outnumber the members."""
+        while self._heap and not self._is_current(*self._heap[0]):
+            heapq.heappop(self._heap)
+        if len(self._heap) > 2 * len(self._shares) + 64:
+            self._heap = [entry for entry in self._heap if self._is_current(*entry)]
+            heapq.heapify(self._heap)

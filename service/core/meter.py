@@ -1,0 +1,74 @@
+"""How fast the engine is and how much is asked of it, from events with their times. Pure: time is passed in.
+
+The rates are exponentially weighted: an event counts for 1 - 1/e of its weight after the horizon.
+Backlog seconds = (waiting + lately refused tokens) / tokens per second; work ratio = arrived tokens per second /
+tokens per second.
+"""
+
+from __future__ import annotations
+
+import math
+
+ARRIVAL_HORIZON_SECONDS = 30.0
+BATCHES_REMEMBERED = 32
+
+
+class _Decaying:
+    """A sum that forgets: each amount fades with e^(-age / horizon)."""
+
+    def __init__(self, horizon_seconds: float) -> None:
+        self._horizon = horizon_seconds
+        self._sum = 0.0
+        self._at = -math.inf
+
+    def add(self, amount: float, now: float) -> None:
+        self._sum = self.value(now) + amount
+        self._at = max(now, self._at)
+
+    def value(self, now: float) -> float:
+        return self._sum * math.exp(-max(now - self._at, 0.0) / self._horizon) if self._sum else 0.0
+
+
+class Meter:
+    """Measured capacity and demand of one engine."""
+
+    def __init__(self) -> None:
+        self._arrived = _Decaying(ARRIVAL_HORIZON_SECONDS)
+        self._refused = _Decaying(ARRIVAL_HORIZON_SECONDS)
+        self._tokens = 0.0
+        self._seconds = 0.0
+        self.busy_seconds = 0.0
+
+    def arrived(self, tokens: int, now: float) -> None:
+        """A document of so many tokens came to the door."""
+        self._arrived.add(tokens, now)
+
+    def refused(self, tokens: int, now: float) -> None:
+        """A document of so many tokens was turned away for want of capacity."""
+        self._refused.add(tokens, now)
+
+    def computed(self, tokens: int, seconds: float) -> None:
+        """A batch of so many tokens took so many seconds of the device."""
+        keep = 1 - 1 / BATCHES_REMEMBERED
+        self._tokens = self._tokens * keep + tokens
+        self._seconds = self._seconds * keep + seconds
+        self.busy_seconds += seconds
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """Measured over the last batches; None before the first."""
+        return self._tokens / self._seconds if self._seconds else None
+
+    def arrived_tokens_per_second(self, now: float) -> float:
+        """Demand, refused work included."""
+        return self._arrived.value(now) / ARRIVAL_HORIZON_SECONDS
+
+    def work_ratio(self, now: float) -> float:
+        """Demand as a share of measured capacity: above 1 the queue grows."""
+        speed = self.tokens_per_second
+        return self.arrived_tokens_per_second(now) / speed if speed else 0.0
+
+    def backlog_seconds(self, waiting_tokens: int, now: float) -> float:
+        """How long the engine needs for what waits and what was lately turned away."""
+        speed = self.tokens_per_second
+        return (waiting_tokens + self._refused.value(now)) / speed if speed else 0.0

@@ -1,0 +1,34 @@
+"""Offsets in the units that callers count in: code points (Python), UTF-16 units (JavaScript, Java), UTF-8 bytes."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+
+class OffsetUnit(StrEnum):
+    """What `start` and `end` count."""
+
+    CODEPOINT = "codepoint"
+    UTF16 = "utf16"
+    BYTE = "byte"
+
+
+class OffsetMap:
+    """Maps code point offsets of one text to another unit."""
+
+    def __init__(self, text: str, unit: OffsetUnit) -> None:
+        self._units = None if unit is OffsetUnit.CODEPOINT or text.isascii() else _positions(text, unit)
+
+    def __getitem__(self, offset: int) -> int:
+        return offset if self._units is None else int(self._units[offset])
+
+
+def _positions(text: str, unit: OffsetUnit) -> npt.NDArray[np.int64]:
+    """int64 `[characters + 1]`: where each code point begins in the unit, and the end."""
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    borders = (0xFFFF,) if unit is OffsetUnit.UTF16 else (0x7F, 0x7FF, 0xFFFF)
+    widths = 1 + sum((points > border).astype(np.int64) for border in borders)
+    return np.concatenate([[0], np.cumsum(widths)])

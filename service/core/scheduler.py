@@ -1,0 +1,221 @@
+"""Who is let in, and what runs next. Owns the queue; knows neither clock, socket nor tensor: time is passed in.
+
+The rules:
+- Every submission is answered once: admitted (and later delivered, expired or cancelled), or refused with a reason.
+- A batch never mixes models and never holds more tokens than its budget.
+- Models, then clients, then documents share by tokens, as in `fair_queue`; so a long document cannot block short
+  ones. What no longer fits into a batch is passed over for what does: short sequences fill the gaps.
+- A document that an engine died on runs alone until it is through, so that it can harm nobody a second time.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from service.core.fair_queue import FairQueue
+from service.core.sequence import Batch, Load, Priority, Refusal, Sequence, Submission
+
+Client = tuple[str, Priority]
+
+WEIGHTS = {Priority.INTERACTIVE: 1.0, Priority.BATCH: 1 / 16}
+LOOK_AHEAD = 32
+"""Documents that are tried for a gap before the batch is closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`queue_tokens`: most tokens that may wait. `sequence_tokens`: longest sequence that always fits the device."""
+
+    queue_tokens: int
+    sequence_tokens: int
+
+
+@dataclass(slots=True)
+class _Document:
+    submission: Submission
+    admitted_seconds: float
+    next_index: int = 0
+    delivered: int = 0
+    waiting_tokens: int = field(default=0)
+
+    @property
+    def client(self) -> Client:
+        return (self.submission.client, self.submission.priority)
+
+    def next_sequence(self) -> Sequence:
+        return Sequence(self.submission.key, self.next_index, self.submission.lengths[self.next_index])
+
+    @property
+    def waits(self) -> bool:
+        return self.next_index < len(self.submission.lengths)
+
+
+class Scheduler:
+    """The queue in front of one device."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._documents: dict[str, _Document] = {}
+        self._models: FairQueue[str] = FairQueue()
+        self._clients: dict[str, FairQueue[Client]] = defaultdict(FairQueue)
+        self._queues: dict[tuple[str, Client], FairQueue[str]] = defaultdict(FairQueue)
+        self._waiting_tokens = 0
+        self._waiting_sequences = 0
+        self._running_tokens = 0
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._documents
+
+    def __len__(self) -> int:
+        return len(self._documents)
+
+    def admit(self, submission: Submission, now: float, tokens_per_second: float | None) -> Refusal | None:
+        """Let a document in, or say why not. A key that is in already is let be (a repeated message)."""
+        if submission.key in self._documents:
+            return None
+        refusal = self._reason_against(submission, now, tokens_per_second)
+        if refusal is None:
+            self._enqueue(submission, now)
+        return refusal
+
+    def cancel(self, key: str) -> bool:
+        """Forget a document; what of it is running runs on, and its result will find nobody."""
+        document = self._documents.pop(key, None)
+        if document is not None:
+            self._dequeue(document)
+        return document is not None
+
+    def expire(self, now: float, tokens_per_second: float | None) -> list[Refusal]:
+        """Refuse those whose deadline can no longer be met even if they were served at once."""
+        speed = tokens_per_second or float("inf")
+        late = [
+            key
+            for key, document in self._documents.items()
+            if document.waits and document.submission.deadline_seconds < now + document.waiting_tokens / speed
+        ]
+        for key in late:
+            self.cancel(key)
+        return [Refusal(key, "deadline_exceeded", "the deadline passed while the document waited") for key in late]
+
+    def next_batch(self, budget_tokens: int) -> Batch | None:
+        """The fairest sequences of one model that fit into `budget_tokens` together; None when nothing waits."""
+        for model in self._models.in_order():
+            sequences = list(self._fill(model, budget_tokens))
+            if sequences:
+                batch = Batch(model, tuple(sequences))
+                self._running_tokens += batch.tokens
+                return batch
+        return None
+
+    def delivered(self, batch: Batch) -> None:
+        """Note that a batch is through; documents of which nothing is left are forgotten."""
+        self._running_tokens -= batch.tokens
+        for sequence in batch.sequences:
+            document = self._documents.get(sequence.key)
+            if document is not None:
+                document.delivered += 1
+                if document.delivered == len(document.submission.lengths):
+                    del self._documents[sequence.key]
+
+    def load(self, now: float) -> Load:
+        """What waits at this moment."""
+        waiting = [document for document in self._documents.values() if document.waits]
+        oldest = min((document.admitted_seconds for document in waiting), default=now)
+        return Load(len(waiting), self._waiting_sequences, self._waiting_tokens, self._running_tokens, now - oldest)
+
+    @property
+    def waiting_tokens(self) -> int:
+        """Tokens that are admitted and not launched."""
+        return self._waiting_tokens
+
+    def _reason_against(self, submission: Submission, now: float, tokens_per_second: float | None) -> Refusal | None:
+        longest = max(submission.lengths, default=0)
+        if longest > self._limits.sequence_tokens:
+            detail = f"a sequence of {longest} tokens is over the {self._limits.sequence_tokens} that fit this device"
+            return Refusal(submission.key, "insufficient_memory", detail)
+        speed = tokens_per_second or float("inf")
+        over = self._waiting_tokens + submission.tokens - self._limits.queue_tokens
+        if over > 0 and self._waiting_tokens:
+            detail = f"{self._waiting_tokens} tokens wait; the limit is {self._limits.queue_tokens}"
+            return Refusal(submission.key, "queue_full", detail, retry_after_seconds=over / speed)
+        needed = (self._tokens_before(submission) + submission.tokens) / speed
+        if now + needed > submission.deadline_seconds:
+            left = max(submission.deadline_seconds - now, 0.0)
+            detail = f"about {needed:.1f} s are needed and {left:.1f} s are left"
+            wait = self._waiting_tokens / speed if tokens_per_second else None
+            return Refusal(submission.key, "deadline_exceeded", detail, retry_after_seconds=wait)
+        return None
+
+    def _tokens_before(self, submission: Submission) -> int:
+        """Most tokens that fairness may serve before this document is through: no other gets more than it does."""
+        fair = len(self._documents) * submission.tokens
+        return self._running_tokens + min(self._waiting_tokens, fair)
+
+    def _enqueue(self, submission: Submission, now: float) -> None:
+        document = _Document(submission, now, waiting_tokens=submission.tokens)
+        if not document.waits:
+            return
+        self._documents[submission.key] = document
+        self._waiting_tokens += submission.tokens
+        self._waiting_sequences += len(submission.lengths)
+        self._models.join(submission.model)
+        self._clients[submission.model].join(document.client, WEIGHTS[submission.priority])
+        self._queues[submission.model, document.client].join(submission.key)
+
+    def _dequeue(self, document: _Document) -> None:
+        self._waiting_tokens -= document.waiting_tokens
+        self._waiting_sequences -= len(document.submission.lengths) - document.next_index
+        document.waiting_tokens = 0
+        document.next_index = len(document.submission.lengths)
+        self._leave(document)
+
+    def _leave(self, document: _Document) -> None:
+        model, client = document.submission.model, document.client
+        queue = self._queues[model, client]
+        queue.leave(document.submission.key)
+        if not queue:
+            del self._queues[model, client]
+            self._clients[model].leave(client)
+        if not self._clients[model]:
+            del self._clients[model]
+            self._models.leave(model)
+
+    def _fill(self, model: str, budget_tokens: int) -> Iterator[Sequence]:
+        room, alone = budget_tokens, None
+        while (document := self._fairest(model, room, alone, first=room == budget_tokens)) is not None:
+            sequence = document.next_sequence()
+            self._take(document, sequence)
+            room -= sequence.tokens
+            yield sequence
+            if document.submission.attempt:
+                alone = sequence.key
+
+    def _fairest(self, model: str, room: int, alone: str | None, *, first: bool) -> _Document | None:
+        for document in islice(self._in_order(model), LOOK_AHEAD):
+            fits = document.next_sequence().tokens <= room
+            mixes = document.submission.attempt == 0 and alone is None
+            if fits and (mixes or first or document.submission.key == alone):
+                return document
+        return None
+
+    def _in_order(self, model: str) -> Iterator[_Document]:
+        if model not in self._clients:
+            return
+        for client in self._clients[model].in_order():
+            for key in self._queues[model, client].in_order():
+                yield self._documents[key]
+
+    def _take(self, document: _Document, sequence: Sequence) -> None:
+        model, client = document.submission.model, document.client
+        self._models.charge(model, sequence.tokens)
+        self._clients[model].charge(client, sequence.tokens)
+        self._queues[model, client].charge(sequence.key, sequence.tokens)
+        document.next_index += 1
+        document.waiting_tokens -= sequence.tokens
+        self._waiting_tokens -= sequence.tokens
+        self._waiting_sequences -= 1
+        if not document.waits:
+            self._leave(document)

@@ -1,0 +1,98 @@
+"""The values that the scheduler, the wire and the engine speak.
+
+A document comes to the engine as a `Submission`: the lengths of its sequences and who asks until when. The token ids
+travel beside it; no decision needs them. All times are seconds of one monotonic clock, shared by a host's processes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Priority(StrEnum):
+    """Interactive work takes precedence; batch work takes what is left, and a small share in any case."""
+
+    INTERACTIVE = "interactive"
+    BATCH = "batch"
+
+
+class Phase(StrEnum):
+    """What the service is doing, in the order of its life."""
+
+    SYNCING = "syncing"
+    LOADING = "loading"
+    WARMING = "warming"
+    READY = "ready"
+    DRAINING = "draining"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """One document at the engine's door.
+
+    Attributes:
+        key: unique among all documents of all workers.
+        model: revision that must judge it.
+        lengths: tokens of each sequence, special tokens included.
+        client: whom fairness counts it for.
+        deadline_seconds: absolute; after it nobody waits for the answer.
+        attempt: how many engines died while they worked on it.
+    """
+
+    key: str
+    model: str
+    lengths: tuple[int, ...]
+    client: str
+    priority: Priority
+    deadline_seconds: float
+    attempt: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all sequences together."""
+        return sum(self.lengths)
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """One model input: window `index` of document `key`."""
+
+    key: str
+    index: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Sequences of one model that run together."""
+
+    model: str
+    sequences: tuple[Sequence, ...]
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all sequences together."""
+        return sum(sequence.tokens for sequence in self.sequences)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A typed no for one document; `code` is one of `errors.BY_CODE`."""
+
+    key: str
+    code: str
+    detail: str
+    retry_after_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What waits: admitted and not yet launched. `running_tokens` are launched and not yet delivered."""
+
+    documents: int = 0
+    sequences: int = 0
+    tokens: int = 0
+    running_tokens: int = 0
+    oldest_age_seconds: float = 0.0

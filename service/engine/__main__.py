@@ -1,0 +1,61 @@
+"""The engine process: `python -m service.engine`. Started by the supervisor; leaves with exit code 0 once drained."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+from service.engine.door import Bell, Door
+from service.engine.loading import start_loading
+from service.engine.loop import EngineLoop
+from service.logs import configure
+from service.metrics import EngineMetrics
+from service.process import EXIT_UNUSABLE, die_with_parent
+from service.settings import read_settings
+
+log = logging.getLogger(__name__)
+
+
+def main() -> int:
+    """Run one engine; returns the process's exit code."""
+    settings = read_settings()
+    configure(settings.log_level)
+    die_with_parent()
+    bell = Bell()
+    stop = _StopNote(bell)
+    metrics = EngineMetrics()
+    metrics.starts.inc()
+    door = Door(settings.engine_address, bell)
+    compute = ThreadPoolExecutor(1, thread_name_prefix="compute")
+    loop = EngineLoop(str(os.getpid()), door, start_loading(settings, compute, bell), settings, metrics)
+    loop.run(stop.is_asked)
+    door.close()
+    if loop.failure is not None:
+        log.error("the models cannot be served", extra={"reason": loop.failure})
+        return EXIT_UNUSABLE
+    return 0
+
+
+class _StopNote:
+    """Takes note of SIGTERM; the loop acts on it."""
+
+    def __init__(self, bell: Bell) -> None:
+        self._asked = False
+        signal.signal(signal.SIGTERM, self._note)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.set_wakeup_fd(bell.hammer_fileno(), warn_on_full_buffer=False)
+
+    def _note(self, _signal: int, _frame: object) -> None:
+        self._asked = True
+
+    def is_asked(self) -> bool:
+        return self._asked
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stdout.flush()
+    os._exit(code)  # A loader's thread in the middle of an import would hold up an ordinary exit.

@@ -1,0 +1,286 @@
+"""The engine's loop: receive, schedule, launch, deliver.
+
+One thread owns the queue and the socket; a second one computes. While a batch runs, the queue fills by itself, so there
+is no batching timer: a lone document starts at once. A second batch is formed ahead only when it is full; otherwise it
+stays open for late arrivals until the device is free.
+
+Every admitted document is answered exactly once: all its sequences as Scored, or one Refused.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from service.core.drain import Drain, Workers
+from service.core.errors import InternalError
+from service.core.meter import Meter
+from service.core.scheduler import Limits, Scheduler
+from service.core.sequence import Batch, Phase, Refusal, Submission
+from service.engine.desk import Desk
+from service.engine.door import Door
+from service.engine.loading import Loaded, Loading
+from service.metrics import EngineMetrics
+from service.settings import Settings
+from service.wire import Buffer, Cancelled, Hello, Message, Refused, Scored, Started, Status, Submitted
+
+if TYPE_CHECKING:
+    from service.engine.runner import Flight, Outcome
+
+IDLE_SECONDS = 0.25
+STATUS_SECONDS = 0.5
+MOST_IN_FLIGHT = 2
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Launched:
+    number: int
+    batch: Batch
+    flight: Flight
+
+
+class EngineLoop:
+    """One engine from its first hello to its last answer."""
+
+    def __init__(
+        self,
+        name: str,
+        door: Door,
+        loading: Loading,
+        settings: Settings,
+        metrics: EngineMetrics,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._name = name
+        self._door = door
+        self._loading = loading
+        self._settings = settings
+        self._metrics = metrics
+        self._clock = clock
+        self._loaded: Loaded | None = None
+        self._scheduler = Scheduler(Limits(settings.queue_limit_tokens, 0))
+        self._desk = Desk()
+        self._meter = Meter()
+        self._workers = Workers()
+        self._drain: Drain | None = None
+        self._flights: deque[_Launched] = deque()
+        self._launches = 0
+        self._phase = Phase.SYNCING
+        self._next_status_seconds = 0.0
+
+    def run(self, stopping: Callable[[], bool]) -> None:
+        """Serve until told to stop and nobody waits any more, or until loading fails."""
+        while not self._is_over():
+            self._receive()
+            self._note_progress(stopping())
+            self._expire()
+            self._launch()
+            self._deliver()
+            self._report()
+        self._announce()
+
+    @property
+    def failure(self) -> str | None:
+        """Why the models could not be loaded, if so."""
+        return self._loading.failure
+
+    def _is_over(self) -> bool:
+        if self.failure is not None:
+            return True
+        if self._drain is None:
+            return False
+        if self._loaded is None:
+            return True
+        now = self._clock()
+        quiet = not self._drain.admitting(now) and self._workers.all_closed_and_quiet()
+        return quiet and not len(self._scheduler) and not self._flights
+
+    def _receive(self) -> None:
+        for worker, message, buffer in self._door.receive(0.0 if self._can_launch() else IDLE_SECONDS):
+            self._handle(worker, message, buffer)
+
+    def _handle(self, worker: bytes, message: Message, buffer: Buffer | None) -> None:
+        match message:
+            case Hello(active_requests=active, closed=closed):
+                if self._workers.heard(worker, active, closed, self._clock()):
+                    self._door.send(worker, self._status())
+            case Submitted():
+                self._submit(worker, message, np.asarray(buffer, dtype=np.int32))
+            case Cancelled(key=key):
+                self._scheduler.cancel(key)
+                self._desk.clear(key)
+            case _:
+                log.error("unexpected message", extra={"kind": type(message).__name__})
+
+    def _submit(self, worker: bytes, message: Submitted, tokens: np.ndarray[tuple[int], np.dtype[np.int32]]) -> None:
+        now = self._clock()
+        submission = Submission(
+            key=message.key,
+            model=message.model,
+            lengths=message.lengths,
+            client=message.client,
+            priority=message.priority,
+            deadline_seconds=message.deadline_seconds,
+            attempt=message.attempt,
+        )
+        self._meter.arrived(submission.tokens, now)
+        refusal = self._misfit(submission) or self._scheduler.admit(submission, now, self._meter.tokens_per_second)
+        if refusal is None:
+            self._desk.put(message.key, worker, message.lengths, tokens)
+        else:
+            self._meter.refused(submission.tokens, now)
+            self._send_refusal(worker, refusal)
+
+    def _misfit(self, submission: Submission) -> Refusal | None:
+        if self._loaded is None:
+            return Refusal(submission.key, "not_ready", "the engine is still loading", retry_after_seconds=1.0)
+        if submission.model not in self._loaded.runners:
+            return Refusal(submission.key, "unknown_model", f"revision {submission.model} is not loaded")
+        return None
+
+    def _note_progress(self, stopping: bool) -> None:
+        phase = self._loading.phase
+        if self._loaded is None and self._loading.loaded is not None:
+            self._open(self._loading.loaded)
+        if self._loaded is not None:
+            phase = Phase.READY
+        if stopping and self._drain is None:
+            self._drain = Drain(self._clock(), self._settings.drain_grace_seconds, self._settings.drain_seconds)
+        if self._drain is not None:
+            phase = Phase.DRAINING
+        if self.failure is not None:
+            phase = Phase.FAILED
+        self._enter(phase)
+
+    def _open(self, loaded: Loaded) -> None:
+        limits = Limits(self._settings.queue_limit_tokens, loaded.memory.smallest_budget_tokens())
+        self._loaded, self._scheduler = loaded, Scheduler(limits)
+        for part, seconds in self._loading.seconds.items():
+            self._metrics.start_seconds.labels(part).set(seconds)
+
+    def _enter(self, phase: Phase) -> None:
+        if phase is not self._phase:
+            self._phase = phase
+            self._metrics.show_phase(phase)
+            log.info("phase", extra={"phase": phase.value, "seconds": self._loading.seconds})
+            self._announce()
+
+    def _expire(self) -> None:
+        now = self._clock()
+        for refusal in self._scheduler.expire(now, self._meter.tokens_per_second):
+            self._refuse(refusal)
+        if self._drain is not None and self._drain.overdue(now):
+            for worker in self._desk.waiting_workers():
+                for key in self._desk.of_worker(worker):
+                    self._refuse(Refusal(key, "draining", "the service stopped before the document was done"))
+
+    def _can_launch(self) -> bool:
+        if self._loaded is None or not self._scheduler.waiting_tokens:
+            return False
+        full = self._scheduler.waiting_tokens >= self._loaded.memory.budget_tokens()
+        return not self._flights or (full and len(self._flights) < MOST_IN_FLIGHT)
+
+    def _launch(self) -> None:
+        while self._can_launch():
+            assert self._loaded is not None
+            budget = self._loaded.memory.budget_tokens()
+            batch = self._scheduler.next_batch(budget)
+            if batch is None:
+                return
+            self._tell_started(batch)
+            flight = self._loaded.runners[batch.model].launch([self._desk.tokens(each) for each in batch.sequences])
+            self._launches += 1
+            self._flights.append(_Launched(self._launches, batch, flight))
+            self._metrics.batch_fill.observe(batch.tokens / budget)
+
+    def _tell_started(self, batch: Batch) -> None:
+        keys: dict[bytes, list[str]] = {}
+        for key in dict.fromkeys(sequence.key for sequence in batch.sequences):
+            worker = self._desk.worker(key)
+            if worker is not None:
+                keys.setdefault(worker, []).append(key)
+        for worker, started in keys.items():
+            self._door.send(worker, Started(tuple(started)))
+
+    def _deliver(self) -> None:
+        while self._flights and self._flights[0].flight.done():
+            launched = self._flights.popleft()
+            outcomes = launched.flight.result()
+            self._meter.computed(launched.batch.tokens, launched.flight.seconds)
+            self._metrics.batches.inc()
+            self._metrics.tokens.inc(launched.batch.tokens)
+            self._metrics.busy_seconds.inc(launched.flight.seconds)
+            self._metrics.splits.inc(launched.flight.splits)
+            for sequence, outcome in zip(launched.batch.sequences, outcomes, strict=True):
+                self._answer(launched, sequence.key, sequence.index, outcome)
+            self._scheduler.delivered(launched.batch)
+            for key in {sequence.key for sequence in launched.batch.sequences}:
+                if key not in self._scheduler:
+                    self._desk.clear(key)
+
+    def _answer(self, launched: _Launched, key: str, index: int, outcome: Outcome) -> None:
+        worker = self._desk.worker(key)
+        if worker is None:
+            return
+        if isinstance(outcome, Exception):
+            code = getattr(outcome, "code", InternalError.code)
+            self._refuse(Refusal(key, code, str(outcome)))
+            return
+        tokens, labels = outcome.shape
+        scored = Scored(key, index, tokens, labels, launched.number, launched.flight.seconds)
+        self._door.send(worker, scored, outcome)
+
+    def _refuse(self, refusal: Refusal) -> None:
+        """Turn away a document that had been admitted."""
+        worker = self._desk.worker(refusal.key)
+        self._scheduler.cancel(refusal.key)
+        self._desk.clear(refusal.key)
+        if worker is not None:
+            self._send_refusal(worker, refusal)
+
+    def _send_refusal(self, worker: bytes, refusal: Refusal) -> None:
+        self._metrics.refusals.labels(refusal.code).inc()
+        self._door.send(worker, Refused(refusal.key, refusal.code, refusal.detail, refusal.retry_after_seconds))
+
+    def _report(self) -> None:
+        now = self._clock()
+        if now < self._next_status_seconds:
+            return
+        self._next_status_seconds = now + STATUS_SECONDS
+        for worker in self._workers.forget_silent(now):
+            for key in self._desk.of_worker(worker):
+                self._refuse(Refusal(key, "internal_error", "the worker that asked was silent for too long"))
+        load = self._scheduler.load(now)
+        backlog = self._meter.backlog_seconds(load.tokens, now)
+        self._metrics.show_load(load, backlog, self._meter.work_ratio(now), self._meter.tokens_per_second or 0.0)
+        self._announce()
+
+    def _announce(self) -> None:
+        status = self._status()
+        for worker in self._workers:
+            self._door.send(worker, status)
+
+    def _status(self) -> Status:
+        now = self._clock()
+        loaded = self._loaded
+        return Status(
+            engine=self._name,
+            phase=self._phase,
+            percent=100 if loaded else self._loading.percent,
+            detail=self.failure or "",
+            admitting=loaded is not None and (self._drain is None or self._drain.admitting(now)),
+            models=loaded.models if loaded else (),
+            device=loaded.device if loaded else "",
+            dtype=loaded.dtype if loaded else "",
+            load=self._scheduler.load(now),
+            tokens_per_second=self._meter.tokens_per_second,
+            start_seconds=dict(self._loading.seconds),
+        )

@@ -1,0 +1,101 @@
+"""The metrics that Prometheus sees: names, help and buckets, once. Process sums are prometheus-client's own.
+
+Workers and engine each write their own; any worker's /metrics adds them up. Names are said here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+
+from service.core.sequence import Load, Phase
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_STAGE_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
+_FILL_BUCKETS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+
+
+def _gauge(name: str, text: str, *labels: str) -> Gauge:
+    return Gauge(name, text, labels, multiprocess_mode="mostrecent", registry=None)
+
+
+class WorkerMetrics:
+    """What a front worker counts."""
+
+    def __init__(self) -> None:
+        self.requests = Counter(
+            "gleaner_requests", "Answered requests by route and status.", ("route", "status"), registry=None
+        )
+        self.request_seconds = Histogram(
+            "gleaner_request_seconds", "Seconds from a request's first byte to its answer.", ("route",),
+            buckets=_STAGE_BUCKETS, registry=None,
+        )  # fmt: skip
+        self.documents = Counter(
+            "gleaner_documents", "Answered documents by outcome: ok, or the error's code.", ("outcome",), registry=None
+        )
+        self.stage_seconds = Histogram(
+            "gleaner_stage_seconds", "Seconds of a document in each stage.", ("stage",),
+            buckets=_STAGE_BUCKETS, registry=None,
+        )  # fmt: skip
+        self.entities = Counter("gleaner_entities", "Entities found.", registry=None)
+        self.parser_deaths = Counter(
+            "gleaner_parser_deaths", "Parser processes that crashed or were stopped over a file.", registry=None
+        )
+        self.resubmitted = Counter(
+            "gleaner_resubmitted_documents", "Documents submitted again after an engine died.", registry=None
+        )
+
+
+class EngineMetrics:
+    """What the engine counts."""
+
+    def __init__(self) -> None:
+        self.queue_documents = _gauge("gleaner_queue_documents", "Documents that wait.")
+        self.queue_sequences = _gauge("gleaner_queue_sequences", "Sequences that wait.")
+        self.queue_tokens = _gauge("gleaner_queue_tokens", "Tokens that wait.")
+        self.queue_oldest_age_seconds = _gauge("gleaner_queue_oldest_age_seconds", "Age of the oldest that waits.")
+        self.backlog_seconds = _gauge(
+            "gleaner_backlog_seconds", "Waiting and lately refused tokens over measured tokens per second."
+        )
+        self.work_ratio = _gauge("gleaner_work_ratio", "Arrived tokens per second over measured capacity.")
+        self.capacity = _gauge("gleaner_capacity_tokens_per_second", "Measured tokens per second of the device.")
+        self.phase = _gauge("gleaner_phase", "1 for the phase that the engine is in.", "phase")
+        self.start_seconds = _gauge("gleaner_start_seconds", "Seconds that each part of the start took.", "part")
+        self.starts = Counter("gleaner_engine_starts", "Engines started; above one, engines that died.", registry=None)
+        self.batches = Counter("gleaner_batches", "Batches that ran.", registry=None)
+        self.tokens = Counter("gleaner_tokens", "Tokens that ran.", registry=None)
+        self.busy_seconds = Counter("gleaner_busy_seconds", "Seconds in which a batch ran.", registry=None)
+        self.splits = Counter("gleaner_batch_splits", "Batches split after a failure.", registry=None)
+        self.refusals = Counter("gleaner_refusals", "Documents that the engine refused.", ("code",), registry=None)
+        self.batch_fill = Histogram(
+            "gleaner_batch_fill", "Tokens of a batch over its budget.", buckets=_FILL_BUCKETS, registry=None
+        )
+
+    def show_load(self, load: Load, backlog_seconds: float, work_ratio: float, tokens_per_second: float) -> None:
+        """Set the gauges of the queue."""
+        self.queue_documents.set(load.documents)
+        self.queue_sequences.set(load.sequences)
+        self.queue_tokens.set(load.tokens)
+        self.queue_oldest_age_seconds.set(load.oldest_age_seconds)
+        self.backlog_seconds.set(backlog_seconds)
+        self.work_ratio.set(work_ratio)
+        self.capacity.set(tokens_per_second)
+
+    def show_phase(self, phase: Phase) -> None:
+        """Set the gauge of this phase to 1 and all others to 0."""
+        for each in Phase:
+            self.phase.labels(each.value).set(float(each is phase))
+
+
+def exposition() -> bytes:
+    """All processes' metrics in Prometheus' text format."""
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return generate_latest(registry)
+
+
+def forget_process(process: int, folder: Path) -> None:
+    """Drop the live gauges of a process that is gone; its counters stay in the sums."""
+    mark_process_dead(process, str(folder))  # type: ignore[no-untyped-call]

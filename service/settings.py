@@ -1,0 +1,124 @@
+"""Every setting, read once from the environment (prefix GLEANER_). The only place that looks at the environment.
+
+A bad value refuses to start and says why. The table in README.md is kept equal to this class by a test.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from service.core.errors import GleanerError
+
+PREFIX = "GLEANER_"
+METRICS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+"""prometheus-client's own variable: the folder through which the processes of one service add up their metrics."""
+
+
+class BadSettings(GleanerError):
+    """One or more settings have bad values."""
+
+    code = "bad_settings"
+    title = "A setting has a bad value"
+
+
+class Settings(BaseSettings):
+    """What can be set, with defaults that suit a laptop."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)
+
+    host: str = Field("127.0.0.1", description="address to listen on")
+    port: int = Field(8080, ge=0, le=65535, description="port to listen on")
+    workers: int = Field(0, ge=0, le=64, description="front workers; 0: one for each two cores, at most 8")
+    parsers: int = Field(2, ge=1, le=64, description="parser processes of each front worker, for files")
+    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where the model runs; auto: CUDA if there")
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = Field(
+        "auto", description="precision; auto: bfloat16 where the device is fast at it"
+    )
+    threads: int = Field(0, ge=0, le=256, description="CPU threads of the model; 0: one for each core")
+    models: Annotated[tuple[str, ...], NoDecode] = Field(
+        ("documents",), description="comma-separated `name`, `name@tag` or `name@sha256:…`"
+    )
+    model_store: Path = Field(Path("~/.cache/gleaner/models"), description="local folder of published models")
+    batch_tokens: int = Field(0, ge=0, description="most tokens of one batch; 0: 2,048 on a CPU, 65,536 on a GPU")
+    window_tokens: int = Field(512, ge=16, description="longest window with its special tokens, if the model takes it")
+    overlap_tokens: int = Field(128, ge=0, description="tokens that neighbouring windows share")
+    queue_limit_tokens: int = Field(2_000_000, ge=1, description="most tokens that may wait")
+    max_document_bytes: int = Field(64 * 1024 * 1024, ge=1, description="largest file or text")
+    max_document_pages: int = Field(5_000, ge=1, description="most pages of a document")
+    max_document_characters: int = Field(20_000_000, ge=1, description="longest text of a document")
+    max_request_bytes: int = Field(256 * 1024 * 1024, ge=1, description="largest body of a request")
+    max_request_documents: int = Field(1_000, ge=1, description="most documents of a request")
+    parse_seconds: float = Field(60.0, gt=0, description="longest time that one file may take to parse")
+    parse_memory_bytes: int = Field(2 * 1024**3, ge=2**28, description="most memory that one parser may take")
+    deadline_ms: int = Field(300_000, ge=1, description="deadline of a request that names none")
+    drain_grace_seconds: float = Field(1.0, ge=0, description="after SIGTERM, not ready but still admitting")
+    drain_seconds: float = Field(60.0, ge=0, description="after that, longest wait for what was admitted")
+    api_keys_file: Path | None = Field(None, description="lines of `client sha256-of-its-key`; none: no keys needed")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="least level that is logged")
+    runtime_dir: Path | None = Field(None, description="folder for sockets and metrics; none: a fresh temporary one")
+
+    @field_validator("models", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("models")
+    @classmethod
+    def _some(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not value:
+            raise ValueError("at least one model is needed")
+        return value
+
+    @field_validator("overlap_tokens")
+    @classmethod
+    def _narrower_than_a_window(cls, value: int) -> int:
+        if value > 256:
+            raise ValueError("at most 256, so that windows move on")
+        return value
+
+    @field_validator("model_store")
+    @classmethod
+    def _home(cls, value: Path) -> Path:
+        return value.expanduser()
+
+    @property
+    def front_workers(self) -> int:
+        """How many front workers run."""
+        return self.workers or max(1, min(8, (os.cpu_count() or 1) // 2))
+
+    @property
+    def sockets(self) -> Path:
+        """The folder in which this service's processes meet."""
+        assert self.runtime_dir is not None, "the supervisor chooses it before anything else starts"
+        return self.runtime_dir
+
+    @property
+    def engine_address(self) -> str:
+        """Where the engine listens for its workers."""
+        return f"ipc://{self.sockets}/engine"
+
+
+def read_settings(**instead: Any) -> Settings:
+    """Settings of this process; `instead` holds values that go before the environment's.
+
+    Raises:
+        BadSettings: names every setting with a bad value, and why it is bad.
+    """
+    try:
+        return Settings(**instead)
+    except ValidationError as error:
+        lines = (f"{PREFIX}{str(e['loc'][0]).upper()}={e['input']!r}: {e['msg']}" for e in error.errors())
+        raise BadSettings("; ".join(lines)) from error
+
+
+def child_environment(runtime_dir: Path, **extra: str) -> dict[str, str]:
+    """The environment of a child process: this one's, the folder where the processes meet, and `extra` settings."""
+    metrics = runtime_dir / "metrics"
+    ours = {f"{PREFIX}RUNTIME_DIR": str(runtime_dir), METRICS_VARIABLE: str(metrics)}
+    quiet = {"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
+    return {**os.environ, **quiet, **ours, **{PREFIX + name: value for name, value in extra.items()}}

@@ -1,0 +1,34 @@
+"""Not ready → nothing new → finish what was let in → leave."""
+
+from __future__ import annotations
+
+from service.core.drain import WORKER_SILENCE_SECONDS, Drain, Workers
+
+
+def test_a_drain_admits_for_its_grace_and_is_overdue_at_its_end() -> None:
+    drain = Drain(begun_seconds=100.0, grace_seconds=2.0, drain_seconds=10.0)
+    assert drain.admitting(101.9)
+    assert not drain.admitting(102.0)
+    assert not drain.overdue(111.9)
+    assert drain.overdue(112.0)
+
+
+def test_nobody_waits_once_all_workers_know_and_answer_nothing() -> None:
+    workers = Workers()
+    assert workers.heard(b"a", 1, False, now=0.0)
+    assert not workers.heard(b"a", 1, True, now=1.0)
+    assert not workers.all_closed_and_quiet()
+    workers.heard(b"b", 0, False, now=1.0)
+    workers.heard(b"a", 0, True, now=2.0)
+    assert not workers.all_closed_and_quiet()
+    workers.heard(b"b", 0, True, now=2.0)
+    assert workers.all_closed_and_quiet()
+
+
+def test_a_silent_worker_is_forgotten_once() -> None:
+    workers = Workers()
+    workers.heard(b"a", 3, False, now=0.0)
+    workers.heard(b"b", 0, True, now=4.0)
+    assert workers.forget_silent(WORKER_SILENCE_SECONDS + 0.1) == [b"a"]
+    assert list(workers) == [b"b"]
+    assert workers.all_closed_and_quiet()

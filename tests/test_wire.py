@@ -1,0 +1,81 @@
+"""Messages survive their bytes; anything else is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.core.sequence import Load, Phase, Priority
+from service.wire import (
+    Buffer,
+    Cancelled,
+    Hello,
+    Message,
+    ModelStatus,
+    Refused,
+    Scored,
+    Started,
+    Status,
+    Submitted,
+    WireError,
+    pack,
+    unpack,
+)
+
+MODEL = ModelStatus("m", "stable", "sha256:0", "/models/m", ("O", "B-X"), 512, True, 1000)
+IDS = np.arange(5, dtype=np.int32)
+LOGITS = np.linspace(-1, 1, 6, dtype=np.float32).reshape(3, 2)
+MESSAGES: list[tuple[Message, Buffer | None]] = [
+    (Hello(3, closed=True), None),
+    (Submitted("k", "sha256:0", (2, 3), "c", Priority.BATCH, 12.5, 1), IDS),
+    (Cancelled("k"), None),
+    (
+        Status(
+            "77", Phase.READY, 100, "", True, (MODEL,), "cpu", "bfloat16", Load(1, 2, 3, 4, 5.0), 6.0, {"load": 1.0}
+        ),
+        None,
+    ),
+    (Started(("a", "b")), None),
+    (Scored("k", 1, 3, 2, 9, 0.5), LOGITS),
+    (Refused("k", "queue_full", "full", 2.0), None),
+]
+
+
+@pytest.mark.parametrize(("message", "buffer"), MESSAGES, ids=lambda value: type(value).__name__)
+def test_a_message_comes_back_as_it_was(message: Message, buffer: Buffer | None) -> None:
+    found, numbers = unpack([bytes(frame) for frame in pack(message, buffer)])
+    assert found == message
+    if buffer is None:
+        assert numbers is None
+    else:
+        assert numbers is not None
+        assert numbers.dtype == buffer.dtype
+        assert np.array_equal(numbers, buffer.ravel())
+
+
+def test_another_version_is_refused() -> None:
+    head = bytes(pack(Cancelled("k"))[0])
+    with pytest.raises(WireError, match="version"):
+        unpack([b"\x63" + head[1:]])
+
+
+def test_a_message_without_its_buffer_is_refused() -> None:
+    with pytest.raises(WireError, match="frames"):
+        unpack(pack(Scored("k", 0, 1, 1, 1, 0.1), LOGITS)[:1])
+
+
+def test_a_torn_buffer_is_refused() -> None:
+    head, numbers = pack(Scored("k", 0, 1, 1, 1, 0.1), LOGITS)
+    with pytest.raises(WireError, match="whole numbers"):
+        unpack([head, bytes(numbers)[:-1]])
+
+
+@given(st.lists(st.binary(max_size=60), max_size=3))
+def test_noise_is_refused_and_nothing_worse(frames: list[bytes]) -> None:
+    try:
+        unpack(frames)
+    except WireError:
+        return
+    raise AssertionError("noise was taken for a message")
