@@ -1,0 +1,82 @@
+"""Which device computes, with how many threads, and what to call it. Knows no model."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import sys
+from pathlib import Path
+
+import torch
+
+from service.core.errors import ModelError
+
+GIBIBYTE = 1 << 30
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # From glibc's <malloc.h>.
+KEPT_BLOCK_BYTES = GIBIBYTE
+
+
+def choose_device(setting: str) -> torch.device:
+    """`auto` is CUDA where there is any.
+
+    Raises:
+        ModelError: CUDA is asked for and not there.
+    """
+    if setting == "cpu" or (setting == "auto" and not torch.cuda.is_available()):
+        return torch.device("cpu")
+    if not torch.cuda.is_available():
+        raise ModelError("the device is to be CUDA, but torch sees no CUDA device; choose cpu or auto")
+    return torch.device("cuda", torch.cuda.current_device())
+
+
+def describe(device: torch.device) -> str:
+    """Name and memory, as in `NVIDIA L4, 22.0 GiB` or `AMD EPYC 9R14, 2 threads, 7.6 GiB`."""
+    if device.type == "cuda":
+        properties = torch.cuda.get_device_properties(device)
+        return f"{properties.name}, {properties.total_memory / GIBIBYTE:.1f} GiB"
+    memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return f"{_processor_name()}, {torch.get_num_threads()} threads, {memory_bytes / GIBIBYTE:.1f} GiB"
+
+
+def use_threads(threads: int) -> None:
+    """Compute with this many CPU threads; 0 means one for each core that this process may use.
+
+    Also keeps freed memory for the next batch (`keep_freed_memory`).
+    """
+    torch.set_num_threads(threads or usable_cores())
+    keep_freed_memory()
+
+
+def usable_cores() -> int:
+    """Cores that the scheduler lets this process run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def keep_freed_memory() -> bool:
+    """Tell glibc to reuse large freed blocks; False where the C library is another.
+
+    By default each tensor over 128 KiB to 32 MiB is fresh memory from the kernel, which clears it page by page: on CPUs
+    that can cost more than the arithmetic on it.
+    """
+    if not sys.platform.startswith("linux"):
+        return False
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is None:
+        return False
+    return bool(mallopt(M_MMAP_THRESHOLD, KEPT_BLOCK_BYTES)) and bool(mallopt(M_TRIM_THRESHOLD, KEPT_BLOCK_BYTES))
+
+
+def free_cache(device: torch.device) -> None:
+    """Give cached blocks back to the device, so that a smaller batch finds room."""
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
+
+
+def _processor_name() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())

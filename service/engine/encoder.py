@@ -1,0 +1,107 @@
+"""A token classifier from a Hugging Face folder: lists of token ids in, logits out.
+
+Owns loading, the proof that the model can be packed, and one forward pass. Does not know documents, queues or memory.
+
+A model that does not follow transformers' attention interface takes our attention's name without a murmur and then
+mixes the sequences of a packed row. So each model must show at load that two sequences, packed, give what they give one
+by one. One that cannot takes the padded path: slower, and right.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from transformers import PreTrainedModel
+
+from service.engine import attention, encoder_checkpoint
+from service.engine.encoder_proof import can_be_packed
+from service.engine.packing import PackedBatch, Tokens, pack
+from service.engine.precision import name_of
+
+PADDING_SHARE = 0.1
+"""Most of a padded group that may be padding."""
+
+log = logging.getLogger(__name__)
+
+Logits = npt.NDArray[np.float32]
+
+
+def load_encoder(folder: Path, device: torch.device, dtype: torch.dtype) -> Encoder:
+    """Load the token classifier of a folder; nothing is unpickled and no code of the folder runs.
+
+    Raises:
+        ModelError: the folder is no whole token classifier with safetensors weights.
+    """
+    model = encoder_checkpoint.read_model(folder, dtype)
+    first_position = encoder_checkpoint.first_position(model)
+    limit = encoder_checkpoint.max_tokens(model, folder)
+    attention.register()
+    packed = can_be_packed(model, device, first_position, limit)
+    encoder = Encoder(model, device, first_position=first_position, max_tokens=limit, packed=packed)
+    log.info("model loaded", extra={"folder": folder.name, "packed": packed, "dtype": encoder.dtype_name})
+    return encoder
+
+
+class Encoder:
+    """A loaded token classifier on its device."""
+
+    def __init__(
+        self, model: PreTrainedModel, device: torch.device, *, first_position: int, max_tokens: int, packed: bool
+    ) -> None:
+        self.device = device
+        self.max_tokens = max_tokens
+        self.packed = packed
+        self.labels: tuple[str, ...] = encoder_checkpoint.labels(model)
+        self.dtype_name = name_of(model.dtype)
+        self.parameter_bytes = sum(each.numel() * each.element_size() for each in model.parameters())
+        self._model = model
+        self._first_position = first_position
+        self._padding_id = model.config.pad_token_id or 0
+
+    @torch.inference_mode()
+    def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+        """Logits of each sequence: [tokens, labels] float32, in the order given."""
+        if self.packed:
+            return self._forward_packed(pack(sequences, self.device, self._first_position))
+        logits: dict[int, Logits] = {}
+        for group in group_by_length([len(tokens) for tokens in sequences]):
+            logits.update(zip(group, self._forward_padded([sequences[index] for index in group]), strict=True))
+        return [logits[index] for index in range(len(sequences))]
+
+    def _forward_packed(self, batch: PackedBatch) -> list[Logits]:
+        logits: torch.Tensor = self._model(**batch.keywords()).logits[0]
+        return batch.split(logits.float().cpu().numpy())
+
+    def _forward_padded(self, sequences: Sequence[Tokens]) -> list[Logits]:
+        lengths = [len(tokens) for tokens in sequences]
+        ids = np.full((len(sequences), max(lengths)), self._padding_id, dtype=np.int64)
+        for row, tokens in zip(ids, sequences, strict=True):
+            row[: len(tokens)] = tokens
+        mask = np.arange(max(lengths)) < np.asarray(lengths)[:, None]
+        output = self._model(
+            input_ids=torch.from_numpy(ids).to(self.device),
+            attention_mask=torch.from_numpy(mask.astype(np.int64)).to(self.device),
+        )
+        rows = output.logits.float().cpu().numpy()
+        return [row[:length] for row, length in zip(rows, lengths, strict=True)]
+
+
+def group_by_length(lengths: Sequence[int]) -> list[list[int]]:
+    """Indices of sequences that are padded together: similar lengths, at most `PADDING_SHARE` of a group is padding."""
+    groups: list[list[int]] = []
+    filled_tokens = 0
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
+        longest = lengths[groups[-1][0]] if groups else 0
+        padded_tokens = longest * (len(groups[-1]) + 1) if groups else 0
+        if groups and filled_tokens + lengths[index] >= (1 - PADDING_SHARE) * padded_tokens:
+            groups[-1].append(index)
+            filled_tokens += lengths[index]
+        else:
+            groups.append([index])
+            filled_tokens = lengths[index]
+    return groups

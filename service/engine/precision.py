@@ -1,0 +1,48 @@
+"""In which floating-point format a device computes. Knows devices; knows no model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from service.core.errors import ModelError
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+FAST_BFLOAT16_FLAGS = {"avx512_bf16", "amx_bf16", "bf16"}
+"""As /proc/cpuinfo spells them: Intel and AMD, Intel's matrix unit, Arm."""
+
+
+def choose_dtype(setting: str, device: torch.device) -> torch.dtype:
+    """`auto` is the fastest format in which the device keeps the scores.
+
+    That is bfloat16 where the device multiplies it in hardware; else float16 on CUDA (Turing and older) and float32 on
+    CPUs.
+
+    Raises:
+        ModelError: float16 is asked for on a CPU, which computes it far slower than float32.
+    """
+    if setting != "auto":
+        if setting == "float16" and device.type == "cpu":
+            raise ModelError("float16 is for CUDA devices; choose auto, bfloat16 or float32 on a CPU")
+        return DTYPES[setting]
+    if device.type == "cuda":
+        has_bfloat16 = torch.cuda.get_device_capability(device) >= (8, 0)
+        return torch.bfloat16 if has_bfloat16 else torch.float16
+    return torch.bfloat16 if cpu_is_fast_at_bfloat16() else torch.float32
+
+
+def cpu_is_fast_at_bfloat16(cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
+    """Whether the processor multiplies bfloat16 in hardware (AVX512-BF16, AMX, Arm's BF16)."""
+    try:
+        lines = cpuinfo.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return False
+    flags = next((line for line in lines if line.lower().startswith(("flags", "features"))), "")
+    return not FAST_BFLOAT16_FLAGS.isdisjoint(flags.partition(":")[2].split())
+
+
+def name_of(dtype: torch.dtype) -> str:
+    """`bfloat16` and the like."""
+    return str(dtype).removeprefix("torch.")

@@ -1,0 +1,133 @@
+"""Batches in, outcomes out, on one compute thread, so that the loop's thread can sleep until it is woken.
+
+Owns what happens when a batch fails: the cache is freed, the batch is split, the halves are tried again; a sequence
+that fails alone fails alone. Does not know the queue; whoever launches keeps at most one batch running and one behind.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from service.core.errors import GleanerError, InsufficientMemory, InternalError
+from service.engine.devices import free_cache
+from service.engine.packing import Tokens
+
+WARM_LENGTH_TOKENS = 128
+WARM_SEQUENCES = (1, 4)
+
+log = logging.getLogger(__name__)
+
+Logits: TypeAlias = npt.NDArray[np.float32]
+Outcome: TypeAlias = Logits | GleanerError
+"""Logits [tokens, labels] of one sequence, or why there are none."""
+
+
+class TokenClassifier(Protocol):
+    """What a runner needs of an encoder."""
+
+    @property
+    def device(self) -> torch.device: ...
+
+    @property
+    def max_tokens(self) -> int: ...
+
+    def forward(self, sequences: Sequence[Tokens]) -> list[Logits]: ...
+
+
+class Flight:
+    """One launched batch.
+
+    Attributes:
+        seconds: time in compute, splits included; 0 until done.
+        splits: how often a failing batch was halved.
+        out_of_memory: how often memory ran out.
+    """
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.splits = 0
+        self.out_of_memory = 0
+        self._outcomes: Future[list[Outcome]] = Future()
+
+    def done(self) -> bool:
+        """Whether `result` answers at once."""
+        return self._outcomes.done()
+
+    def result(self) -> list[Outcome]:
+        """One outcome for each sequence, in the order launched; waits if need be."""
+        return self._outcomes.result()
+
+    def land(self, outcomes: list[Outcome]) -> None:
+        """Called once, by the compute thread."""
+        self._outcomes.set_result(outcomes)
+
+
+class Runner:
+    """Runs one encoder on a compute thread, which it may share with other runners.
+
+    Args:
+        compute: an executor with one thread.
+        wake: called on that thread after each batch.
+    """
+
+    def __init__(self, encoder: TokenClassifier, compute: Executor, wake: Callable[[], None]) -> None:
+        self.encoder = encoder
+        self._compute = compute
+        self._wake = wake
+
+    def launch(self, sequences: Sequence[Tokens]) -> Flight:
+        """Start a batch, or queue it behind the one that runs."""
+        flight = Flight()
+        self._compute.submit(self._fly, flight, list(sequences))
+        return flight
+
+    def warm(self, budget_tokens: int) -> None:
+        """Run a few shapes once, so that the first requests find kernels chosen and memory mapped."""
+        length = min(WARM_LENGTH_TOKENS, self.encoder.max_tokens, budget_tokens)
+        for count in WARM_SEQUENCES:
+            if count * length <= budget_tokens:
+                self.launch([np.zeros(length, dtype=np.int32)] * count).result()
+
+    def _fly(self, flight: Flight, sequences: list[Tokens]) -> None:
+        begun = time.monotonic()
+        outcomes = self._attempt(flight, sequences)
+        flight.seconds = time.monotonic() - begun
+        flight.land(outcomes)
+        self._wake()
+
+    def _attempt(self, flight: Flight, sequences: list[Tokens]) -> list[Outcome]:
+        try:
+            return list(self.encoder.forward(sequences))
+        except Exception as error:  # Whatever fails, the neighbours of the sequence that caused it must not.
+            failure = _typed(error)
+        flight.out_of_memory += isinstance(failure, InsufficientMemory)
+        free_cache(self.encoder.device)  # Outside the handler: the traceback would keep the batch's tensors alive.
+        if len(sequences) == 1:
+            log.error("a sequence failed", extra={"code": failure.code, "tokens": len(sequences[0])})
+            return [failure]
+        log.warning("a batch failed and is split", extra={"code": failure.code, "sequences": len(sequences)})
+        flight.splits += 1
+        middle = len(sequences) // 2
+        return self._attempt(flight, sequences[:middle]) + self._attempt(flight, sequences[middle:])
+
+
+def _typed(error: Exception) -> GleanerError:
+    if isinstance(error, GleanerError):
+        return error
+    if isinstance(error, (torch.OutOfMemoryError, MemoryError)) or _says_memory(error):
+        return InsufficientMemory("this sequence alone does not fit the device's free memory")
+    return InternalError(f"the model failed on this sequence: {type(error).__name__}")
+
+
+def _says_memory(error: Exception) -> bool:
+    """torch's CPU allocator and some CUDA libraries raise plain RuntimeErrors."""
+    words = ("DefaultCPUAllocator: can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED", "out of memory")
+    return isinstance(error, RuntimeError) and any(word in str(error) for word in words)

@@ -1,0 +1,127 @@
+"""Flights: outcomes in order, failures confined to the sequence that caused them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import torch
+
+from service.core.errors import InsufficientMemory, InternalError
+from service.engine.packing import Tokens
+from service.engine.runner import Logits, Outcome, Runner
+
+OUT_OF_MEMORY, BROKEN, CPU_OUT_OF_MEMORY = -1, -2, -3
+
+
+class FailingEncoder:
+    """Gives each token its own id as logit; fails when a marked sequence is in the batch, or too many tokens are."""
+
+    device = torch.device("cpu")
+    max_tokens = 512
+
+    def __init__(self, room_tokens: int = 10_000) -> None:
+        self.room_tokens = room_tokens
+        self.batches: list[list[int]] = []
+        self.threads: set[str] = set()
+
+    def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+        self.batches.append([len(tokens) for tokens in sequences])
+        self.threads.add(threading.current_thread().name)
+        marks = {int(tokens[0]) for tokens in sequences}
+        if OUT_OF_MEMORY in marks or sum(map(len, sequences)) > self.room_tokens:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        if CPU_OUT_OF_MEMORY in marks:
+            raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 PiB")
+        if BROKEN in marks:
+            raise ValueError("a bug")
+        return [tokens.astype(np.float32)[:, None] for tokens in sequences]
+
+
+@pytest.fixture
+def compute() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(1, thread_name_prefix="compute") as executor:
+        yield executor
+
+
+def _sequences(*firsts: int) -> list[Tokens]:
+    return [np.array([first, 1], dtype=np.int32) for first in firsts]
+
+
+def _names(outcomes: list[Outcome]) -> list[object]:
+    return [type(each) if isinstance(each, Exception) else int(each[0, 0]) for each in outcomes]
+
+
+def test_outcomes_come_in_the_order_launched_and_the_loop_is_woken(compute: ThreadPoolExecutor) -> None:
+    woken = threading.Event()
+    encoder = FailingEncoder()
+    flight = Runner(encoder, compute, woken.set).launch(_sequences(3, 4, 5))
+    assert woken.wait(10)
+    assert flight.done()
+    assert _names(flight.result()) == [3, 4, 5]
+    assert flight.splits == 0
+    assert flight.seconds > 0
+    assert encoder.threads == {"compute_0"}
+
+
+def test_a_second_flight_waits_behind_the_first(compute: ThreadPoolExecutor) -> None:
+    release = threading.Event()
+    compute.submit(release.wait, 10)
+    runner = Runner(FailingEncoder(), compute, lambda: None)
+    first, second = runner.launch(_sequences(3)), runner.launch(_sequences(4))
+    assert not first.done()
+    assert not second.done()
+    release.set()
+    assert _names(second.result()) == [4]
+    assert first.done()
+
+
+@pytest.mark.parametrize(
+    ("mark", "failure"),
+    [(OUT_OF_MEMORY, InsufficientMemory), (CPU_OUT_OF_MEMORY, InsufficientMemory), (BROKEN, InternalError)],
+)
+@pytest.mark.parametrize("place", range(5))
+def test_only_the_sequence_that_fails_alone_fails(
+    compute: ThreadPoolExecutor, mark: int, failure: type[Exception], place: int
+) -> None:
+    firsts = [10, 11, 12, 13, 14]
+    expected: list[object] = [*firsts]
+    firsts[place], expected[place] = mark, failure
+    flight = Runner(FailingEncoder(), compute, lambda: None).launch(_sequences(*firsts))
+    assert _names(flight.result()) == expected
+    assert 2 <= flight.splits <= 4
+
+
+def test_a_batch_that_is_too_large_is_halved_until_it_fits(compute: ThreadPoolExecutor) -> None:
+    encoder = FailingEncoder(room_tokens=4)
+    flight = Runner(encoder, compute, lambda: None).launch(_sequences(*range(8)))
+    assert _names(flight.result()) == list(range(8))
+    assert flight.splits == 3
+    assert flight.out_of_memory == 3
+
+
+def test_a_batch_of_failures_gives_a_failure_for_each(compute: ThreadPoolExecutor) -> None:
+    flight = Runner(FailingEncoder(), compute, lambda: None).launch(_sequences(BROKEN, OUT_OF_MEMORY, BROKEN))
+    assert _names(flight.result()) == [InternalError, InsufficientMemory, InternalError]
+
+
+def test_the_reason_holds_nothing_of_the_document(compute: ThreadPoolExecutor) -> None:
+    (outcome,) = Runner(FailingEncoder(), compute, lambda: None).launch(_sequences(BROKEN)).result()
+    assert isinstance(outcome, InternalError)
+    assert outcome.detail == "the model failed on this sequence: ValueError"
+
+
+def test_a_runner_goes_on_after_failures(compute: ThreadPoolExecutor) -> None:
+    runner = Runner(FailingEncoder(), compute, lambda: None)
+    runner.launch(_sequences(OUT_OF_MEMORY)).result()
+    assert _names(runner.launch(_sequences(7)).result()) == [7]
+
+
+@pytest.mark.parametrize(("budget", "batches"), [(100, [[100]]), (2_048, [[128], [128] * 4])])
+def test_warming_stays_within_the_budget(compute: ThreadPoolExecutor, budget: int, batches: list[list[int]]) -> None:
+    encoder = FailingEncoder()
+    Runner(encoder, compute, lambda: None).warm(budget)
+    assert encoder.batches == batches

@@ -1,0 +1,154 @@
+"""Tiny token classifiers with random weights, written to disk as Hugging Face folders, tokenizer included.
+
+For tests here and in tests/system: everything that reads a model folder can read these.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+from transformers import AutoConfig, AutoModelForTokenClassification
+from transformers.utils import logging as transformers_logging
+
+PACKABLE = ("bert", "roberta", "xlm-roberta", "distilbert", "electra", "modernbert")
+UNPACKABLE = ("deberta-v2", "mpnet")
+KINDS = PACKABLE + UNPACKABLE
+
+LABELS = ("O", "B-PER", "I-PER", "B-ORG", "I-ORG", "B-DATE", "I-DATE")
+MAX_TOKENS = 512
+HEADS = 4
+SLIDING_WINDOW = 16
+"""ModernBERT's `local_attention`: a token sees this many neighbours, half on each side."""
+
+WORDS = "the of and to in for is on by invoice number date total from bill amount due paid berlin anna maria smith"
+BERT_SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+ROBERTA_SPECIALS = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
+
+
+def make_model(
+    folder: Path,
+    kind: str = "bert",
+    *,
+    labels: Sequence[str] = LABELS,
+    seed: int = 0,
+    hidden: int = 32,
+    layers: int = 2,
+) -> Path:
+    """Write config.json, model.safetensors, tokenizer.json and tokenizer_config.json; returns the folder.
+
+    Weights are drawn wide (standard deviation 0.2 rather than 0.02), so that a token's logits depend visibly on its
+    neighbours and on its position.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    vocabulary = _write_tokenizer(folder, kind)
+    config = AutoConfig.for_model(kind, **_config(kind, vocabulary, labels, hidden, layers))
+    torch.manual_seed(seed)
+    model = AutoModelForTokenClassification.from_config(config)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if weight.dim() > 1:
+                torch.nn.init.normal_(weight, std=0.2)
+            elif name.endswith("bias"):
+                torch.nn.init.normal_(weight, std=0.1)
+    transformers_logging.disable_progress_bar()
+    model.save_pretrained(folder)
+    return folder
+
+
+def _config(kind: str, vocabulary: dict[str, int], labels: Sequence[str], hidden: int, layers: int) -> dict[str, Any]:
+    roberta_like = kind in ("roberta", "xlm-roberta", "mpnet")
+    sizes: dict[str, Any] = {
+        "vocab_size": len(vocabulary),
+        "hidden_size": hidden,
+        "num_hidden_layers": layers,
+        "num_attention_heads": HEADS,
+        "intermediate_size": 2 * hidden,
+        "max_position_embeddings": MAX_TOKENS + 2 if roberta_like else MAX_TOKENS,
+        "pad_token_id": vocabulary["<pad>"] if "<pad>" in vocabulary else vocabulary["[PAD]"],
+        "id2label": dict(enumerate(labels)),
+        "label2id": {label: index for index, label in enumerate(labels)},
+    }
+    return sizes | _of_kind(kind, vocabulary, hidden, layers)
+
+
+def _of_kind(kind: str, vocabulary: dict[str, int], hidden: int, layers: int) -> dict[str, Any]:
+    if kind == "distilbert":
+        return {"dim": hidden, "n_layers": layers, "n_heads": HEADS, "hidden_dim": 2 * hidden}
+    if kind == "electra":
+        return {"embedding_size": hidden // 2}
+    if kind == "modernbert":
+        special: dict[str, Any] = {"cls_token_id": vocabulary["[CLS]"], "sep_token_id": vocabulary["[SEP]"]}
+        special |= {"bos_token_id": None, "eos_token_id": None}
+        return special | {"local_attention": SLIDING_WINDOW, "global_attn_every_n_layers": 2}
+    if kind == "deberta-v2":
+        return {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 32}
+    return {}
+
+
+def _write_tokenizer(folder: Path, kind: str) -> dict[str, int]:
+    byte_level = kind in ("roberta", "xlm-roberta", "modernbert")
+    first, pad, last, unknown, mask = _specials(kind)
+    build = _byte_level if byte_level else _word_piece
+    tokenizer = build(first, pad, last, unknown, mask)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{first} $A {last}",
+        pair=f"{first} $A {last} $B:1 {last}:1",
+        special_tokens=[(token, tokenizer.token_to_id(token)) for token in (first, last)],
+    )
+    tokenizer.save(str(folder / "tokenizer.json"))
+    settings = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "model_max_length": MAX_TOKENS,
+        "cls_token": first,
+        "sep_token": last,
+        "bos_token": first,
+        "eos_token": last,
+        "pad_token": pad,
+        "unk_token": unknown,
+        "mask_token": mask,
+        "model_input_names": ["input_ids", "attention_mask"],
+    }
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings, indent=2), encoding="utf-8")
+    return tokenizer.get_vocab()
+
+
+def _specials(kind: str) -> tuple[str, str, str, str, str]:
+    """First, padding, last, unknown, mask."""
+    if kind in ("roberta", "xlm-roberta", "mpnet"):
+        return "<s>", "<pad>", "</s>", "<unk>", "<mask>"
+    return "[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]"
+
+
+def _word_piece(*specials: str) -> Tokenizer:
+    """Known words whole, others letter by letter."""
+    letters = [chr(code) for code in range(33, 127)]
+    pieces = [*_in_order(specials), *letters, *(f"##{letter}" for letter in letters), *WORDS.split(), "##s", "##ing"]
+    vocabulary = {piece: index for index, piece in enumerate(dict.fromkeys(pieces))}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=specials[3], max_input_chars_per_word=100))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    tokenizer.add_special_tokens(list(specials))
+    return tokenizer
+
+
+def _byte_level(*specials: str) -> Tokenizer:
+    """Bytes, and a few merges so that common pairs are one token."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    merges = [("t", "h"), ("th", "e"), ("Ġ", "t"), ("i", "n"), ("e", "r"), ("o", "n"), ("Ġ", "a"), ("Ġ", "0")]
+    pieces = [*_in_order(specials), *alphabet, *("".join(pair) for pair in merges)]
+    vocabulary = {piece: index for index, piece in enumerate(dict.fromkeys(pieces))}
+    tokenizer = Tokenizer(models.BPE(vocabulary, merges))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens(list(specials))
+    return tokenizer
+
+
+def _in_order(specials: tuple[str, ...]) -> tuple[str, ...]:
+    return ROBERTA_SPECIALS if "<s>" in specials else BERT_SPECIALS
