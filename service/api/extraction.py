@@ -35,6 +35,9 @@ from service.documents.document import Document
 from service.documents.limits import Limits
 from service.wire import ModelStatus
 
+SCORE_DIGITS = 6
+"""Of a score as it is shown, which is also the one that `min_score` looks at."""
+
 Result = TypeVar("Result")
 Rows = npt.NDArray[np.float32]
 
@@ -189,7 +192,7 @@ def _decode(
 
 
 def _is_wanted(entity: Entity, options: Options) -> bool:
-    return entity.score >= options.min_score and (options.labels is None or entity.label in options.labels)
+    return round(entity.score, SCORE_DIGITS) >= options.min_score and (options.labels is None or entity.label in options.labels)
 
 
 def _entity(entity: Entity, document: Document, units: OffsetMap) -> EntityResult:
@@ -198,7 +201,7 @@ def _entity(entity: Entity, document: Document, units: OffsetMap) -> EntityResul
         text=entity.text,
         start=units[entity.start],
         end=units[entity.end],
-        score=round(entity.score, 6),
+        score=round(entity.score, SCORE_DIGITS),
         value=normalise(entity.label, entity.text),
         page=document.page_at(entity.start),
         boxes=document.boxes(entity.start, entity.end),

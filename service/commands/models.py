@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,7 @@ from model_store.reference import DEFAULT_TAG
 from model_store.verify import Outcome, verify_revision, verify_store
 from service.settings import read_settings
 
+PIPE_WIDTH = 200
 Report = Callable[[int, int], None]
 
 
@@ -76,8 +78,7 @@ def run_list(chosen: argparse.Namespace) -> int:
         note = model.problem or ("built in" if model.built_in else "")
         sizes = (f"{size / 1e6:,.1f} MB" for size in (model.size_bytes, model.shared_bytes))
         table.add_row(model.name, ",".join(model.tags), model.revision, *sizes, note)
-    console = Console()
-    console.print(table, width=None if console.is_terminal else 200)
+    Console(width=None if sys.stdout.isatty() else PIPE_WIDTH).print(table)
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from service.api.keys import read_keys
 from service.logs import configure
 from service.settings import read_settings
 from service.supervisor import Supervisor
@@ -24,5 +25,6 @@ def run(chosen: argparse.Namespace) -> int:
     """Serve until a signal or a failure ends it."""
     flags = {flag: value for flag in FLAGS if (value := getattr(chosen, flag)) is not None}
     settings = read_settings(**flags)
+    read_keys(settings.api_keys_file)
     configure(settings.log_level)
     return Supervisor(settings, {flag.upper(): value for flag, value in flags.items()}).run()

@@ -5,7 +5,7 @@ The method, a recursive XY-cut that asks the content stream for advice:
     1. put words into lines across the whole region;
     2. group following lines that leave a common vertical strip free (a *gutter*): these are stretches;
     3. where a gutter parts a stretch into columns, read the left one, then the right one, each by the same method;
-    4. where it does not, the lines are rows.
+    4. where none does, do the same between empty strips across the stretch; where nothing parts, the lines are rows.
 
 A gutter parts columns if both sides are written each in one go in the content stream (a table is written row by row),
 unless the sides pair up as keys and values. Owns that judgement. Does not know glyphs.
@@ -26,6 +26,8 @@ _NARROWEST_GUTTER = 0.8  # in typical word heights
 _DEEPEST = 12  # cuts within cuts
 _FEWEST_LINES = 2  # on each side of a gutter
 _MOST_PAIRED = 0.75  # lines of the smaller side that stand at the height of one of the other side
+_MOST_VALUES = 0.75  # of a side's lines are amounts: a column of a table, not a block of its own
+_PARAGRAPH_GAP = 0.4  # in typical word heights; loose boxes of following lines touch or nearly so
 _FURTHEST_MARGIN = 1.2  # a first or last line further away than this, in typical heights, is a running head or foot
 
 
@@ -39,12 +41,29 @@ def in_reading_order(words: list[Word], depth: int = 0) -> list[Line]:
 
 
 def _read(lines: list[Line], gaps: list[Gap], depth: int) -> list[Line]:
+    """One stretch: by columns; or, where no gutter parts all of it, each of its paragraphs for itself; or as rows."""
     for _, right_edge in sorted(gaps, key=lambda gap: gap[0] - gap[1]):
         left = [word for line in lines for word in line if word.left < right_edge - 0.01]
         right = [word for line in lines for word in line if word.left >= right_edge - 0.01]
         if left and right and _are_columns(left, right):
             return in_reading_order(left, depth + 1) + in_reading_order(right, depth + 1)
-    return lines
+    paragraphs = _paragraphs(lines)
+    if len(paragraphs) == 1:
+        return lines
+    return [line for words in paragraphs for line in in_reading_order(words, depth + 1)]
+
+
+def _paragraphs(lines: list[Line]) -> list[list[Word]]:
+    """The words between empty strips that run across the whole stretch."""
+    tall = _PARAGRAPH_GAP * typical_height([line[0] for line in lines])
+    paragraphs: list[list[Word]] = [[]]
+    reached = _top(lines[0])
+    for line in lines:
+        if _top(line) - reached > tall:
+            paragraphs.append([])
+        paragraphs[-1] += line
+        reached = max(reached, *(word.bottom for word in line))
+    return paragraphs
 
 
 def _stretches(lines: list[Line], gutter: float) -> list[tuple[list[Line], list[Gap]]]:
@@ -123,4 +142,4 @@ def _are_keys(lines: list[Line]) -> bool:
 
 
 def _are_values(lines: list[Line]) -> bool:
-    return sum(sum(word.is_numeric for word in line) * 2 >= len(line) for line in lines) * 2 >= len(lines)
+    return sum(sum(word.is_numeric for word in line) * 2 >= len(line) for line in lines) >= _MOST_VALUES * len(lines)

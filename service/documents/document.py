@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -63,7 +64,7 @@ class Document:
         first = int(np.searchsorted(self.layout.line_starts, start, side="right")) - 1
         last = int(np.searchsorted(self.layout.line_starts, end, side="left"))
         borders = [start, *self.layout.line_starts[first + 1 : last].tolist(), end]
-        boxes = (_around(self.layout.boxes[a:b]) for a, b in zip(borders, borders[1:], strict=False))
+        boxes = (_around(self.layout.boxes[a:b]) for a, b in pairwise(borders))
         return [box for box in boxes if box is not None]
 
 

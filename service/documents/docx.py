@@ -16,6 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from io import BytesIO
+from typing import Any, cast
 
 from lxml import etree
 
@@ -82,7 +83,7 @@ class _Package:
     def _part(self, name: str) -> str:
         target = _Body(self._limits, self._characters)
         parser = etree.XMLParser(
-            target=target, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True, remove_comments=True
+            target=cast(Any, target), resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True
         )
         for chunk in self._chunks(name):
             parser.feed(chunk)
@@ -171,6 +172,9 @@ class _Body:
             self._flows[-1].verbatim(text)
             self.characters += len(text)
             self._limits.check_characters(self._characters_before + self.characters)
+
+    def comment(self, text: str) -> None:
+        """XML comments are no text."""
 
     def close(self) -> None:
         self.text = self._flows[0].result()

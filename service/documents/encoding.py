@@ -11,7 +11,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from charset_normalizer import from_bytes
+from charset_normalizer import CharsetMatch, from_bytes
 
 from service.documents.formats import unsupported
 
@@ -29,6 +29,7 @@ _CANDIDATES = (
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]+)", re.I)
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _UNWANTED = re.compile(r"[\x00\ud800-\udfff]")
+_SAME_CHAOS = 0.02
 _SAMPLE_BYTES = 32_768
 _MOST_CONTROLS = 0.01  # a text has none; one stray in a hundred is forgiven
 
@@ -83,19 +84,25 @@ def _strict(data: bytes, encoding: str | None) -> str | None:
 
 
 def _wide(data: bytes) -> str | None:
-    """UTF-16 or UTF-32 without a mark: only where bytes of zero stand in the places that these encodings leave empty."""
+    """UTF-16 or UTF-32 without a mark: with zero bytes where these leave them; the reading with most ASCII wins."""
     if b"\x00" not in data[:_SAMPLE_BYTES]:
         return None
-    for encoding in _WIDE:
-        text = _strict(data, encoding)
-        if text and text.isprintable() | any(c in text for c in " \n") and not _CONTROLS.search(text):
-            return text
-    return None
+    texts = (_strict(data, encoding) for encoding in _WIDE)
+    sound = [text for text in texts if text and "".join(text.split()).isprintable()]
+    return max(sound, key=lambda text: sum(map(str.isascii, text)), default=None)
 
 
 def _detected(data: bytes) -> str:
     """The best guess on a sample; a wrong one costs characters, never the answer."""
     if b"\x00" in data[:_SAMPLE_BYTES]:
         raise unsupported("Binary content")
-    best = from_bytes(data[:_SAMPLE_BYTES], cp_isolation=_CANDIDATES).best()
-    return data.decode(best.encoding if best else "cp1252", errors="replace")
+    guesses = list(from_bytes(data[:_SAMPLE_BYTES], cp_isolation=_CANDIDATES))
+    return data.decode(_likeliest(guesses), errors="replace")
+
+
+def _likeliest(guesses: list[CharsetMatch]) -> str:
+    """cp1252, the web's default, wherever it is as clean as the best guess: detection can't tell short Latin texts."""
+    if not guesses:
+        return "cp1252"
+    clean = [guess for guess in guesses if guess.chaos <= guesses[0].chaos + _SAME_CHAOS]
+    return "cp1252" if any("cp1252" in guess.could_be_from_charset for guess in clean) else guesses[0].encoding

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_BLANKS = re.compile(r"[ \t\n\r\f]+")
+_BLANKS = re.compile(r"[ \t\n\r\f\xa0]+")
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class Flow:
         self._rows: list[_Row] = []
 
     def words(self, text: str) -> None:
-        """Running text: white space collapses to one space, as in a browser."""
+        """Running text: white space collapses to one space, as in a browser; a no-break space counts as white space."""
         collapsed = _BLANKS.sub(" ", text)
         if collapsed.startswith(" ") and not self._owed and not self._at_line_start:
             self._owed = " "

@@ -22,11 +22,12 @@ Codes = npt.NDArray[np.uint32]
 
 _HYPHENS = (0x02, 0xAD, 0xFFFE)  # pdfium's two marks for a hyphen at a line's end, and the soft one that fonts misuse
 _BLANKS = (0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x20, 0x85, 0xA0, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x3000)
-_UNWANTED = (*range(0x00, 0x20), *range(0x7F, 0xA0), 0x200B, 0xFEFF, 0xFFFF)
+_UNWANTED = (*range(0x20), *range(0x7F, 0xA0), 0x200B, 0xFEFF, 0xFFFF)
 
 # pypdfium2's own bindings check pointer types on every call; these take addresses and halve the time.
 _Address = ctypes.c_void_p
 _LooseBox = ctypes.CFUNCTYPE(ctypes.c_int, _Address, ctypes.c_int, _Address)
+_CodePoint = ctypes.CFUNCTYPE(ctypes.c_uint, _Address, ctypes.c_int)
 _InkBox = ctypes.CFUNCTYPE(ctypes.c_int, _Address, ctypes.c_int, _Address, _Address, _Address, _Address)
 
 
@@ -52,7 +53,7 @@ class Glyphs:
 
 def read_glyphs(page: Any, text_page: Any, count: int) -> Glyphs:
     """The glyphs of a loaded page (pdfium's raw handles) whose text page has `count` characters."""
-    codes = np.fromiter((pdfium.FPDFText_GetUnicode(text_page, i) for i in range(count)), np.uint32, count)
+    codes = _code_points(text_page, count)
     codes[np.isin(codes, _HYPHENS)] = ord("-")
     frame = _Frame.of(page)
     loose = frame.shown(_loose_boxes(text_page, count))
@@ -106,6 +107,11 @@ class _Frame:
         """Whether a box's centre is on the page: what lies beside it nobody sees."""
         x, y = (shown[:, 0] + shown[:, 2]) / 2, (shown[:, 1] + shown[:, 3]) / 2
         return np.asarray((x >= 0) & (x <= self.width) & (y >= 0) & (y <= self.height))
+
+
+def _code_points(text_page: Any, count: int) -> Codes:
+    call, handle = _CodePoint(_address(pdfium.FPDFText_GetUnicode)), _address(text_page)
+    return np.fromiter((call(handle, i) for i in range(count)), np.uint32, count)
 
 
 def _loose_boxes(text_page: Any, count: int) -> Floats:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any, cast
 
 from lxml import etree
 
@@ -25,9 +26,9 @@ _UNSHOWN = frozenset(
 )
 _VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 _BLOCKS = frozenset(
-    "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer "
-    "form h1 h2 h3 h4 h5 h6 header hr html legend li main menu nav ol optgroup option p pre search section select summary "
-    "table tbody tfoot thead ul".split()
+    "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure "
+    "footer form h1 h2 h3 h4 h5 h6 header hr html legend li main menu nav ol optgroup option p pre search section "
+    "select summary table tbody tfoot thead ul".split()
 )
 _NOTHING_SHOWN = re.compile(r"display\s*:\s*none", re.I)
 _META = re.compile(rb"<meta[^>]{0,500}charset[^>]{0,100}>", re.I)
@@ -40,7 +41,7 @@ def read_html(data: bytes, *, charset: str | None = None, limits: Limits) -> Doc
     """Raises `UnsupportedFormat` where the content is binary, `DocumentTooLarge` over the limit of characters."""
     text = decode(data, charset or _meta_charset(data))
     target = _Shown(limits)
-    parser = etree.HTMLParser(target=target, encoding="utf-8", huge_tree=True)
+    parser = etree.HTMLParser(target=cast(Any, target), encoding="utf-8", huge_tree=True)
     for start in range(0, len(text), _CHUNK_CHARACTERS):
         parser.feed(text[start : start + _CHUNK_CHARACTERS].encode())
     if text:
@@ -93,6 +94,9 @@ class _Shown:
         else:
             self.flow.words(text)
         self._limits.check_characters(self.flow.characters)
+
+    def comment(self, text: str) -> None:
+        """Comments do not show."""
 
     def close(self) -> None:
         """Part of lxml's target protocol; the result is in `flow`."""

@@ -19,7 +19,7 @@ def lines_of(words: list[Word]) -> list[Line]:
     lines: list[Line] = []
     anchor: Word | None = None
     for word in sorted(words, key=lambda w: w.top + w.bottom):
-        if anchor is not None and _share_a_line(anchor, word):
+        if anchor is not None and _share_a_line(anchor, word) and not any(_stacked(word, w) for w in lines[-1]):
             lines[-1].append(word)
             anchor = max(anchor, word, key=height)
         else:
@@ -43,6 +43,15 @@ def _share_a_line(anchor: Word, word: Word) -> bool:
     return shift < _LARGEST_SHIFT * min(tall, 2 * short)
 
 
+def _stacked(lower: Word, upper: Word) -> bool:
+    """Whether one stands below the other, so that they cannot be of one line (two small lines beside a tall one)."""
+    overlap = min(lower.right, upper.right) - max(lower.left, upper.left)
+    if overlap <= 0.3 * min(lower.right - lower.left, upper.right - upper.left):
+        return False
+    shift = abs(lower.top + lower.bottom - upper.top - upper.bottom) / 2
+    return shift > 0.25 * min(height(lower), height(upper))
+
+
 def _in_reading_order(line: Line) -> Line:
     """Left to right; a line mostly of right-to-left words the other way, its left-to-right runs kept."""
     line.sort(key=lambda word: word.left)
@@ -50,5 +59,6 @@ def _in_reading_order(line: Line) -> Line:
         return line
     leftward: Line = []
     for is_right_to_left, run in groupby(reversed(line), key=lambda word: word.is_right_to_left):
-        leftward += run if is_right_to_left else reversed(list(run))
+        words = list(run)
+        leftward += words if is_right_to_left else reversed(words)
     return leftward

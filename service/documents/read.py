@@ -7,8 +7,8 @@ its arguments that raises nothing but `GleanerError`; it is not safe to call fro
 from __future__ import annotations
 
 from service.core.errors import UnreadableDocument
-from service.documents.docx import read_docx
 from service.documents.document import Document
+from service.documents.docx import read_docx
 from service.documents.encoding import charset_of
 from service.documents.formats import Format, detect
 from service.documents.html import read_html

@@ -19,7 +19,7 @@ _LARGEST_GAP = 0.5  # between characters of a word, in character heights; spaces
 _SMALLEST_OVERLAP = 0.5  # of neighbours across the writing direction, in heights of the smaller
 _COLONS = (0x3A, 0xFF1A)
 _RIGHT_TO_LEFT = ((0x0590, 0x08FF), (0xFB1D, 0xFDFF), (0xFE70, 0xFEFE))
-_NUMERIC = tuple(b"0123456789.,:;-+/%$()#*'") + (0x20AC, 0xA3, 0xA5)
+_NUMERIC = tuple(map(ord, "0123456789.,:;-+/%$()#*'€£¥"))
 
 
 class Direction(IntEnum):

@@ -19,6 +19,7 @@ import torch
 from transformers import PreTrainedModel
 
 from service.engine import attention, encoder_checkpoint
+from service.engine.encoder_linear import lay_out_weights
 from service.engine.encoder_proof import can_be_packed
 from service.engine.packing import PackedBatch, Tokens, pack
 from service.engine.precision import name_of
@@ -43,6 +44,8 @@ def load_encoder(folder: Path, device: torch.device, dtype: torch.dtype) -> Enco
     attention.register()
     packed = can_be_packed(model, device, first_position, limit)
     encoder = Encoder(model, device, first_position=first_position, max_tokens=limit, packed=packed)
+    if packed and device.type == "cpu" and dtype == torch.bfloat16:
+        lay_out_weights(model, lambda: encoder.forward([np.zeros(1, dtype=np.int32)]))
     log.info("model loaded", extra={"folder": folder.name, "packed": packed, "dtype": encoder.dtype_name})
     return encoder
 

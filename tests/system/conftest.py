@@ -1,0 +1,29 @@
+"""Models and one running service that the system tests share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from model_store.publish import publish
+from model_store.store import Store
+from tests.engine.tiny_models import make_model
+from tests.system.running import Service, serving
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder whose store holds `tiny` and `other`, with the plain model folders beside it."""
+    home = tmp_path_factory.mktemp("home")
+    for number, name in enumerate(("tiny", "other")):
+        publish(make_model(home / name, "bert", seed=number), name, Store(home / "store"))
+    return home
+
+
+@pytest.fixture(scope="session")
+def service(home: Path) -> Iterator[Service]:
+    """A ready service with both models in float32."""
+    with serving(home, MODELS="tiny,other", DTYPE="float32") as service:
+        yield service

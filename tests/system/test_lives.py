@@ -1,0 +1,163 @@
+"""Processes die and services stop; accepted requests do not notice."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.system.running import Service, environment, serving, wait_until
+from tests.system.test_errors import expect
+from tests.system.test_same_as_pipeline import documents
+from tests.system.test_shapes import TEXT, pdf
+
+TEXTS = documents(20, seed=5, shortest=1500, longest=3000)
+
+
+def ask_all(service: Service, pool: ThreadPoolExecutor) -> list[Future[httpx.Response]]:
+    """Twenty requests at once, returned when the engine works on them."""
+    url = service.url + "/extract"
+    asked = [pool.submit(httpx.post, url, json={"text": text}, timeout=180.0) for text in TEXTS]
+    wait_until(lambda: service.metric("gleaner_queue_documents") >= 10)
+    return asked
+
+
+def found(answer: httpx.Response) -> list[tuple[str, int, int]]:
+    assert answer.status_code == 200, answer.text
+    return [(e["label"], e["start"], e["end"]) for e in answer.json()["documents"][0]["entities"]]
+
+
+def test_killing_the_engine_fails_no_request(home: Path) -> None:
+    with serving(home, MODELS="tiny", DTYPE="float32") as service, ThreadPoolExecutor(20) as pool:
+        right = [found(httpx.post(service.url + "/extract", json={"text": text}, timeout=60.0)) for text in TEXTS]
+        asked = ask_all(service, pool)
+        first_engine = service.child("engine")
+        service.kill_engine()
+        wait_until(lambda: service.phase() != "ready")
+        refused = httpx.post(service.url + "/extract", json={"text": TEXT})
+        expect(refused, 503, "engine_restarting")
+        assert [found(each.result()) for each in asked] == right
+        assert service.child("engine") != first_engine
+        assert service.metric("gleaner_engine_starts_total") == 2
+
+
+def test_stopping_the_service_finishes_what_was_let_in_and_exits_0(home: Path) -> None:
+    with serving(home, MODELS="tiny") as service, ThreadPoolExecutor(20) as pool:
+        asked = ask_all(service, pool)
+        service.process.send_signal(signal.SIGTERM)
+        wait_until(lambda: service.phase() == "draining")
+        expect(httpx.post(service.url + "/extract", json={"text": TEXT}), 503, "draining")
+        assert httpx.get(service.url + "/readyz").status_code == 503
+        assert all(found(each.result()) for each in asked)
+        assert service.process.wait(60) == 0
+
+
+def test_during_its_grace_a_stopping_service_is_not_ready_and_still_answers(home: Path) -> None:
+    with serving(home, MODELS="tiny", DRAIN_GRACE_SECONDS=3) as service:
+        service.process.send_signal(signal.SIGTERM)
+        wait_until(lambda: service.phase() == "draining")
+        assert found(httpx.post(service.url + "/extract", json={"text": TEXT}))
+        assert service.process.wait(60) == 0
+
+
+def test_a_document_that_two_engines_died_on_is_refused_and_its_neighbours_are_not(home: Path) -> None:
+    with serving(home, MODELS="tiny") as service, ThreadPoolExecutor(2) as pool:
+        poison = pool.submit(httpx.post, service.url + "/extract", json={"text": TEXT * 12_000}, timeout=180.0)
+        for deaths in (1, 2):
+            wait_until(lambda: service.metric("gleaner_queue_tokens") > 1_000)
+            neighbour = pool.submit(httpx.post, service.url + "/extract", json={"text": TEXT}, timeout=180.0)
+            assert found(neighbour.result())
+            service.kill_engine()
+            wait_until(lambda n=deaths: service.metric("gleaner_engine_starts_total") == n + 1)  # type: ignore[misc]
+        expect(poison.result(), 500, "poison_document")
+        wait_until(service.is_ready)
+        assert found(httpx.post(service.url + "/extract", json={"text": TEXT}))
+
+
+def test_the_third_death_within_a_minute_ends_the_service(home: Path) -> None:
+    with serving(home, MODELS="tiny") as service:
+        for death in range(1, 4):
+            service.kill_engine()
+            if death < 3:
+                wait_until(lambda n=death: service.metric("gleaner_engine_starts_total") == n + 1)  # type: ignore[misc]
+        assert service.process.wait(30) == 1
+        assert "too often" in service.log.read_text()
+
+
+def test_a_killed_front_worker_is_replaced(home: Path) -> None:
+    with serving(home, MODELS="tiny") as service:
+        master = service.child("api")
+        worker = int(Path(f"/proc/{master}/task/{master}/children").read_text().split()[0])
+        os.kill(worker, signal.SIGKILL)
+        wait_until(lambda: service.phase() == "ready")
+        assert found(httpx.post(service.url + "/extract", json={"text": TEXT}))
+
+
+def test_killing_the_supervisor_leaves_no_process_behind(home: Path) -> None:
+    with serving(home, MODELS="tiny") as service:
+        parts = [service.child("engine"), service.child("api")]
+        service.process.kill()
+        service.process.wait()
+        wait_until(lambda: not any(_lives(part) for part in parts))
+
+
+def test_a_killed_parser_costs_its_file_only_a_second_try(service: Service) -> None:
+    worker = _parsers(service)
+    for parser in worker:
+        os.kill(parser, signal.SIGKILL)
+    with service.client() as client:
+        answer = client.post("/extract", files={"file": ("a.pdf", pdf("Anna Smith paid"))})
+        assert answer.json()["documents"][0]["entities"]
+
+
+def test_a_caller_that_hangs_up_leaves_the_queue(service: Service) -> None:
+    gone = threading.Event()
+
+    def hang_up() -> None:
+        with pytest.raises(httpx.ReadTimeout):
+            httpx.post(service.url + "/extract", json={"text": TEXT * 12_000}, timeout=httpx.Timeout(60, read=8.0))
+        gone.set()
+
+    threading.Thread(target=hang_up).start()
+    wait_until(lambda: service.metric("gleaner_queue_tokens") > 1_000)
+    assert gone.wait(30)
+    wait_until(lambda: service.metric("gleaner_queue_tokens") == 0, seconds=5)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"PORT": "eighty"}, "GLEANER_PORT"),
+        ({"MODELS": ""}, "at least one model"),
+        ({"MODELS": "nobody"}, "nobody"),
+        ({"DEVICE": "tpu"}, "GLEANER_DEVICE"),
+        ({"API_KEYS_FILE": "/nowhere"}, "keys file"),
+    ],
+)
+def test_a_bad_setting_refuses_to_start_and_says_why(home: Path, settings: dict[str, Any], sentence: str) -> None:
+    command = [sys.executable, "-m", "service.cli", "serve"]
+    ended = subprocess.run(command, env=environment(home, **settings), capture_output=True, timeout=120, check=False)
+    assert ended.returncode == 1
+    assert sentence in ended.stderr.decode()
+
+
+def _lives(process: int) -> bool:
+    return Path(f"/proc/{process}").exists()
+
+
+def _parsers(service: Service) -> list[int]:
+    master = service.child("api")
+    worker = Path(f"/proc/{master}/task/{master}/children").read_text().split()[0]
+    children = [
+        int(pid) for task in Path(f"/proc/{worker}/task").iterdir() for pid in (task / "children").read_text().split()
+    ]
+    assert children
+    return children

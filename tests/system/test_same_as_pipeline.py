@@ -1,0 +1,89 @@
+"""Over HTTP, with twelve clients at once, entities are those of transformers' own pipeline on the same weights.
+
+Documents longer than a window differ from the pipeline's `stride` mode in one place only: where windows overlap. The
+pipeline tags each window by itself and keeps the longer of two overlapping entities; here each token is judged once,
+in the window that shows it most context, and entities are then read off the whole document. So an entity that touches
+no overlap is the same in both, and one that touches an overlap may differ.
+"""
+
+from __future__ import annotations
+
+import random
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from transformers import AutoModelForTokenClassification, AutoTokenizer, pipeline
+
+from tests.engine.tiny_models import WORDS
+from tests.system.running import Service
+
+STRATEGIES = ("simple", "first", "average", "max")
+WINDOW_TOKENS, OVERLAP_TOKENS = 510, 128
+
+
+def documents(count: int, seed: int, shortest: int = 1, longest: int = 60) -> list[str]:
+    """Texts of known and unknown words, punctuation and line breaks."""
+    draw = random.Random(seed)
+    words = [*WORDS.split(), "Zürich", "unbelievable", "3.14", "(x)", "—", "a-b", "北京", "I.O.U."]
+    glue = [" ", " ", " ", ", ", "\n", ". "]
+    return [
+        "".join(draw.choice(words) + draw.choice(glue) for _ in range(draw.randint(shortest, longest)))
+        for _ in range(count)
+    ]
+
+
+@pytest.fixture(scope="module")
+def reference(home: Path) -> Any:
+    model = AutoModelForTokenClassification.from_pretrained(home / "tiny")
+    return pipeline("token-classification", model=model, tokenizer=AutoTokenizer.from_pretrained(home / "tiny"))
+
+
+def ask(service: Service, text: str, **options: object) -> list[dict[str, Any]]:
+    with service.client() as client:
+        answer = client.post("/extract", json={"text": text, **options})
+    assert answer.status_code == 200, answer.text
+    entities: list[dict[str, Any]] = answer.json()["documents"][0]["entities"]
+    return entities
+
+
+def plain(entities: list[dict[str, Any]], label: str) -> list[tuple[str, int, int]]:
+    return [(entity[label], entity["start"], entity["end"]) for entity in entities]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_sixty_documents_give_what_the_pipeline_gives(service: Service, reference: Any, strategy: str) -> None:
+    texts = documents(60, seed=1)
+    with ThreadPoolExecutor(12) as clients:
+        found = list(clients.map(lambda text: ask(service, text, aggregation=strategy), texts))
+    for text, ours in zip(texts, found, strict=True):
+        theirs = reference(text, aggregation_strategy=strategy)
+        assert plain(ours, "label") == plain(theirs, "entity_group"), text
+        assert [entity["score"] for entity in ours] == pytest.approx([e["score"] for e in theirs], abs=1e-3)
+        assert all(text[entity["start"] : entity["end"]] == entity["text"] for entity in ours)
+
+
+def test_long_documents_equal_the_stride_mode_outside_of_the_overlaps(service: Service, reference: Any) -> None:
+    for text in documents(4, seed=2, shortest=900, longest=1500):
+        overlaps = _overlaps(reference.tokenizer, text)
+        assert overlaps
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            theirs = reference(text, aggregation_strategy="simple", stride=OVERLAP_TOKENS)
+        ours = ask(service, text, aggregation="simple")
+        inside = [_outside(plain(found, key), overlaps) for found, key in ((ours, "label"), (theirs, "entity_group"))]
+        assert inside[0] == inside[1]
+        assert len(inside[0]) > 100
+
+
+def _overlaps(tokenizer: Any, text: str) -> list[tuple[int, int]]:
+    """Where windows overlap, in characters."""
+    offsets = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)["offset_mapping"]
+    starts = range(WINDOW_TOKENS - OVERLAP_TOKENS, len(offsets) - OVERLAP_TOKENS, WINDOW_TOKENS - OVERLAP_TOKENS)
+    return [(offsets[start][0], offsets[min(start + OVERLAP_TOKENS, len(offsets)) - 1][1]) for start in starts]
+
+
+def _outside(entities: list[tuple[str, int, int]], overlaps: list[tuple[int, int]]) -> list[tuple[str, int, int]]:
+    return [e for e in entities if not any(e[1] <= end and e[2] >= start for start, end in overlaps)]

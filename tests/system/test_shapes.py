@@ -1,0 +1,165 @@
+"""Every shape of /extract, and every other route, over real HTTP."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import docx
+from reportlab.pdfgen.canvas import Canvas
+
+from tests.system.running import Service
+
+TEXT = "Anna Smith paid the invoice 😀 in Berlin"
+
+
+def pdf(*lines: str) -> bytes:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer)
+    for number, line in enumerate(lines):
+        canvas.drawString(72, 720 - 20 * number, line)
+    canvas.save()
+    return buffer.getvalue()
+
+
+def word(*paragraphs: str) -> bytes:
+    document, buffer = docx.Document(), io.BytesIO()
+    for paragraph in paragraphs:
+        document.add_paragraph(paragraph)
+    document.save(buffer)
+    return buffer.getvalue()
+
+
+def test_json_with_one_text(service: Service) -> None:
+    with service.client() as client:
+        answer = client.post("/extract", json={"text": TEXT, "include_text": True})
+    body = answer.json()
+    assert answer.status_code == 200
+    assert body["model"]["name"] == "tiny"
+    assert body["model"]["revision"].startswith("sha256:")
+    document = body["documents"][0]
+    assert (document["text"], document["characters"], document["truncated"]) == (TEXT, len(TEXT), False)
+    assert document["windows"] == 1
+    assert all(TEXT[e["start"] : e["end"]] == e["text"] for e in document["entities"])
+    assert set(body["timing"]) == {"parse_ms", "tokenize_ms", "queue_ms", "compute_ms", "decode_ms", "total_ms"}
+
+
+def test_a_json_batch_keeps_ids_and_order_and_gives_a_bad_document_its_own_error(service: Service) -> None:
+    with service.client() as client:
+        files = [("file", ("a.txt", TEXT.encode())), ("file", ("b.pdf", b"")), ("file", ("c.txt", b"hello"))]
+        mixed = client.post("/extract", files=files)
+        batch = client.post("/extract", json={"documents": [{"id": "x", "text": TEXT}, {"text": "hello"}]})
+    assert [document["id"] for document in batch.json()["documents"]] == ["x", "1"]
+    assert mixed.status_code == 200
+    documents = mixed.json()["documents"]
+    assert [document["id"] for document in documents] == ["a.txt", "b.pdf", "c.txt"]
+    assert documents[1]["error"]["code"] == "unreadable_document"
+    assert documents[0]["error"] is None
+    assert documents[0]["entities"]
+
+
+def test_multipart_takes_options_as_fields(service: Service) -> None:
+    with service.client() as client:
+        fields = {"labels": "ORG, PER", "include_text": "true", "aggregation": "simple"}
+        answer = client.post("/extract", files={"file": ("a.pdf", pdf("Anna Smith paid", "second line"))}, data=fields)
+    document = answer.json()["documents"][0]
+    assert document["pages"] == 1
+    assert document["text"] == "Anna Smith paid\nsecond line"
+    assert {entity["label"] for entity in document["entities"]} <= {"ORG", "PER"}
+
+
+def test_a_pdf_gives_pages_and_boxes(service: Service) -> None:
+    with service.client() as client:
+        answer = client.post("/extract", content=pdf("Anna Smith paid"), headers={"Content-Type": "application/pdf"})
+    entities = answer.json()["documents"][0]["entities"]
+    assert entities
+    for entity in entities:
+        assert entity["page"] == 1
+        (left, top, right, bottom), *_ = entity["boxes"]
+        assert 70 < left < right < 300
+        assert 842 - 735 < top < bottom < 842 - 715
+
+
+def test_a_raw_body_is_read_by_its_type_with_options_in_the_query(service: Service) -> None:
+    types = {
+        "text/plain; charset=utf-16": TEXT.encode("utf-16"),
+        "text/html": f"<p>{TEXT}</p><script>no</script>".encode(),
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document": word(TEXT),
+        "application/octet-stream": word(TEXT),
+    }
+    with service.client() as client:
+        for media_type, body in types.items():
+            answer = client.post("/extract?include_text=true", content=body, headers={"Content-Type": media_type})
+            assert answer.json()["documents"][0]["text"].strip() == TEXT, media_type
+
+
+def test_ndjson_gives_a_line_for_each_document_as_it_is_done(service: Service) -> None:
+    body = {"documents": [{"id": "long", "text": TEXT * 500}, {"id": "short", "text": TEXT}]}
+    with (
+        service.client() as client,
+        client.stream("POST", "/extract", json=body, headers={"Accept": "application/x-ndjson"}) as answer,
+    ):
+        lines = [json.loads(line) for line in answer.iter_lines()]
+    assert answer.headers["content-type"].startswith("application/x-ndjson")
+    assert [line["document"]["id"] for line in lines] == ["short", "long"]
+    assert all(line["model"]["name"] == "tiny" and line["timing"]["total_ms"] > 0 for line in lines)
+
+
+def test_offsets_count_what_the_caller_asks_for(service: Service) -> None:
+    found = {}
+    with service.client() as client:
+        for unit in ("codepoint", "utf16", "byte"):
+            answer = client.post("/extract", json={"text": TEXT, "offsets": unit})
+            found[unit] = answer.json()["documents"][0]["entities"]
+    utf16 = TEXT.encode("utf-16-le")
+    for by_point, by_unit, by_byte in zip(*found.values(), strict=True):
+        assert TEXT[by_point["start"] : by_point["end"]] == by_point["text"]
+        assert utf16[2 * by_unit["start"] : 2 * by_unit["end"]].decode("utf-16-le") == by_point["text"]
+        assert TEXT.encode()[by_byte["start"] : by_byte["end"]].decode() == by_point["text"]
+
+
+def test_min_score_keeps_only_the_sure_ones(service: Service) -> None:
+    with service.client() as client:
+        everything = client.post("/extract", json={"text": TEXT * 5}).json()["documents"][0]["entities"]
+        border = sorted(entity["score"] for entity in everything)[len(everything) // 2]
+        sure = client.post("/extract", json={"text": TEXT * 5, "min_score": border}).json()["documents"][0]["entities"]
+    assert sure == [entity for entity in everything if entity["score"] >= border]
+
+
+def test_a_model_is_chosen_by_name_tag_or_revision(service: Service) -> None:
+    with service.client() as client:
+        models = client.get("/models").json()["models"]
+        other = next(model for model in models if model["name"] == "other")
+        for wanted in ("other", "other@stable", f"other@{other['revision']}"):
+            answer = client.post("/extract", json={"text": TEXT, "model": wanted}).json()
+            assert answer["model"] == {"name": "other", "revision": other["revision"]}
+    assert "folder" not in other
+    assert other["packed"] is True
+
+
+def test_a_text_without_any_token_has_no_entities(service: Service) -> None:
+    with service.client() as client:
+        document = client.post("/extract", json={"text": ""}).json()["documents"][0]
+    assert (document["tokens"], document["windows"], document["entities"], document["error"]) == (0, 0, [], None)
+
+
+def test_health_metrics_and_documentation(service: Service) -> None:
+    with service.client() as client:
+        assert client.get("/livez").json() == {"status": "alive"}
+        ready = client.get("/readyz")
+        assert (ready.status_code, ready.json()["phase"]) == (200, "ready")
+        metrics = client.get("/metrics")
+        assert metrics.headers["content-type"].startswith("text/plain")
+        for name in ("gleaner_queue_tokens", "gleaner_backlog_seconds", "gleaner_work_ratio", "gleaner_phase"):
+            assert f"\n{name}" in metrics.text
+        openapi = client.get("/openapi.json").json()
+        content = openapi["paths"]["/extract"]["post"]["requestBody"]["content"]
+        assert {"application/json", "multipart/form-data", "application/pdf", "text/html"} <= set(content)
+        assert content["application/json"]["examples"]
+        assert client.get("/docs").status_code == 200
+
+
+def test_a_request_id_comes_back(service: Service) -> None:
+    with service.client() as client:
+        assert client.get("/livez", headers={"X-Request-Id": "mine"}).headers["x-request-id"] == "mine"
+        assert len(client.get("/livez").headers["x-request-id"]) == 32
