@@ -1,0 +1,1 @@
+"""The figures of BENCHMARKS.md, each printed by one command: `make bench`."""

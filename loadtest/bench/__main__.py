@@ -1,0 +1,29 @@
+"""`python -m loadtest.bench`: prints the tables of BENCHMARKS.md. Takes some minutes; leave the machine alone."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from loadtest.bench import folder, overhead, start, throughput
+
+PARTS = {"throughput": throughput.measure, "overhead": overhead.measure, "start": start.measure}
+
+
+def main() -> None:
+    """Run the parts that are asked for, in order."""
+    parser = argparse.ArgumentParser(prog="python -m loadtest.bench", description=__doc__)
+    parser.add_argument("--only", choices=PARTS, action="append", help="run this part only (may be repeated)")
+    parser.add_argument("--documents", type=Path, help="also post every file of this folder")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="gleaner-bench-") as home:
+        for name, measure in PARTS.items():
+            if not chosen.only or name in chosen.only:
+                measure(Path(home))
+        if chosen.documents:
+            folder.measure(Path(home), chosen.documents)
+
+
+if __name__ == "__main__":
+    main()

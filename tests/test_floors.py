@@ -1,0 +1,114 @@
+"""Imports point down only: the architecture, read off the source. Imports under TYPE_CHECKING count too."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("service", "model_store", "infra", "loadtest")
+
+ONLY_IN = {
+    "torch": ("service/engine/", "model_store/builtin/training/", "loadtest/peers/"),
+    "transformers": ("service/engine/", "model_store/builtin/training/", "loadtest/peers/"),
+    "fastapi": ("service/api/",),
+    "starlette": ("service/api/",),
+    "gunicorn": ("service/api/",),
+    "zmq": ("service/engine/door.py", "service/api/engine_client.py"),
+    "boto3": ("model_store/remote.py",),
+    "prometheus_client": ("service/metrics.py",),
+    "pydantic_settings": ("service/settings.py",),
+    "pypdfium2": ("service/documents/",),
+    "tokenizers": ("service/api/tokenizing.py", "model_store/builtin/training/", "loadtest/peers/"),
+}
+"""Library → the only places that may import it."""
+
+MAY_IMPORT = {
+    "service/core/": ("service.core",),
+    "service/documents/": ("service.core", "service.documents"),
+    "service/wire.py": ("service.core",),
+    "service/settings.py": ("service.core",),
+    "service/metrics.py": ("service.core",),
+    "service/engine/": (
+        "service.core",
+        "service.engine",
+        "service.wire",
+        "service.settings",
+        "service.metrics",
+        "service.logs",
+        "service.process",
+        "model_store",
+    ),
+    "service/api/": (
+        "service.core",
+        "service.documents",
+        "service.api",
+        "service.wire",
+        "service.settings",
+        "service.metrics",
+        "service.logs",
+        "service.process",
+    ),
+    "model_store/": ("model_store",),
+    "infra/": ("infra",),
+    "loadtest/": ("loadtest",),
+}
+"""Place → all of ours that it may import."""
+
+IMPURE = {"time", "os", "socket", "subprocess", "threading", "asyncio", "random", "datetime", "pathlib", "io", "logging"}
+
+
+def sources() -> list[Path]:
+    return sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+
+
+def place(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{place(path)}: relative imports hide the floor"
+            yield node.module or ""
+
+
+def is_under(module: str, packages: tuple[str, ...]) -> bool:
+    return any(module == package or module.startswith(package + ".") for package in packages)
+
+
+@pytest.mark.parametrize("path", sources(), ids=place)
+def test_imports_point_down(path: Path) -> None:
+    for module in imports(path):
+        top = module.partition(".")[0]
+        allowed = ONLY_IN.get(top)
+        assert allowed is None or place(path).startswith(allowed), f"{place(path)} may not import {module}"
+        if top in PACKAGES:
+            for where, ours in MAY_IMPORT.items():
+                if place(path).startswith(where):
+                    assert is_under(module, ours), f"{place(path)} may not import {module}"
+
+
+@pytest.mark.parametrize("path", [path for path in sources() if place(path).startswith("service/core/")], ids=place)
+def test_the_pure_floor_has_no_clock_and_no_world(path: Path) -> None:
+    used = {module.partition(".")[0] for module in imports(path)}
+    assert not used & IMPURE
+
+
+def test_only_the_settings_look_at_the_environment() -> None:
+    for path in sources():
+        if place(path).startswith(("service/", "model_store/", "infra/")) and place(path) != "service/settings.py":
+            text = path.read_text()
+            assert "os.environ" not in text, place(path)
+            assert "getenv" not in text, place(path)
+
+
+def test_every_place_in_the_table_exists() -> None:
+    """A rule for a folder that was renamed would hold for nothing."""
+    for where in MAY_IMPORT:
+        assert where == "infra/" or (ROOT / where).exists(), where
