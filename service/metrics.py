@@ -83,6 +83,13 @@ class EngineMetrics:
         self.work_ratio.set(work_ratio)
         self.capacity.set(tokens_per_second)
 
+    def count_batch(self, tokens: int, seconds: float, splits: int) -> None:
+        """Count a batch that ran."""
+        self.batches.inc()
+        self.tokens.inc(tokens)
+        self.busy_seconds.inc(seconds)
+        self.splits.inc(splits)
+
     def show_phase(self, phase: Phase) -> None:
         """Set the gauge of this phase to 1 and all others to 0."""
         for each in Phase:

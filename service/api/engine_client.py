@@ -1,8 +1,7 @@
 """A worker's side of the wire: documents go to the engine, rows of logits come back, whatever happens to the engine.
 
 The rule: a document that was accepted is answered. When an engine dies, everything pending is submitted once more to
-the next one, within its deadline. A document that was running at two deaths is refused as poison, so that it cannot
-take a third engine with it. (The engine runs what was running at one death alone, so no neighbour is blamed.)
+the next one, within its deadline.
 """
 
 from __future__ import annotations
@@ -13,48 +12,21 @@ import logging
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 import zmq
 import zmq.asyncio
 
+from service.api.pending import Judgement, Pending
 from service.api.serving import is_serving
-from service.core.errors import BY_CODE, DeadlineExceeded, GleanerError, InternalError, PoisonDocument
+from service.core.errors import DeadlineExceeded
 from service.core.sequence import Phase, Priority
 from service.wire import Buffer, Cancelled, Hello, Message, Refused, Scored, Started, Status, Submitted, pack, unpack
 
 HEARTBEAT_SECONDS = 0.5
-MOST_DEATHS = 2
 
 log = logging.getLogger(__name__)
-Rows = npt.NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """What the engine says of one document: logits `[tokens, labels]` of each sequence, special tokens included.
-
-    `compute_seconds` is the time of the batches that it ran in; `queue_seconds` all other time in the engine.
-    """
-
-    rows: list[Rows]
-    queue_seconds: float
-    compute_seconds: float
-
-
-@dataclass(slots=True)
-class _Pending:
-    message: Submitted
-    tokens: npt.NDArray[np.int32]
-    answer: asyncio.Future[Judgement]
-    begun_seconds: float
-    rows: dict[int, Rows] = field(default_factory=dict)
-    batches: dict[int, float] = field(default_factory=dict)
-    submitted: bool = False
-    running: bool = False
-    deaths: int = 0
 
 
 class EngineClient:
@@ -64,7 +36,7 @@ class EngineClient:
         self._address = address
         self._active_requests = active_requests
         self._resubmitted = resubmitted
-        self._pending: dict[str, _Pending] = {}
+        self._pending: dict[str, Pending] = {}
         self._numbers = itertools.count()
         self._status = Status(engine="", phase=Phase.SYNCING)
         self._connected = False
@@ -129,7 +101,7 @@ class EngineClient:
             raise DeadlineExceeded("the deadline passed while the document was judged") from None
         finally:
             del self._pending[key]
-            if pending.submitted and not _is_answered(pending.answer):
+            if pending.is_abandoned:
                 self._send(Cancelled(key))
 
     def _enlist(
@@ -139,7 +111,7 @@ class EngineClient:
         client: str,
         priority: Priority,
         deadline_seconds: float,
-    ) -> _Pending:
+    ) -> Pending:
         message = Submitted(
             key=f"{os.getpid()}-{next(self._numbers)}",
             model=model,
@@ -149,14 +121,13 @@ class EngineClient:
             deadline_seconds=deadline_seconds,
             attempt=0,
         )
-        answer = asyncio.get_running_loop().create_future()
-        pending = _Pending(message, np.concatenate(sequences), answer, time.monotonic())
+        pending = Pending(message, np.concatenate(sequences), asyncio.get_running_loop().create_future())
         self._pending[message.key] = pending
         if self.serving:
             self._submit(pending)
         return pending
 
-    def _submit(self, pending: _Pending) -> None:
+    def _submit(self, pending: Pending) -> None:
         pending.submitted = self._send(pending.message, pending.tokens)
 
     def _send(self, message: Message, buffer: Buffer | None = None) -> bool:
@@ -185,22 +156,22 @@ class EngineClient:
                         pending.running = True
             case Scored(key=key):
                 if (pending := self._pending.get(key)) is not None:
-                    _collect(pending, message, np.asarray(buffer, dtype=np.float32))
+                    pending.collect(message, np.asarray(buffer, dtype=np.float32))
             case Refused(key=key):
                 if (pending := self._pending.get(key)) is not None:
-                    _refuse(pending, message)
+                    pending.refuse(message)
             case _:
                 log.error("unexpected message", extra={"kind": type(message).__name__})
 
     def _hear_status(self, status: Status) -> None:
         if status.engine != self._status.engine:
             for pending in list(self._pending.values()):
-                _mourn(pending)
+                pending.mourn()
         self._status = status
         self._connected = True
         if self.serving:
             for pending in list(self._pending.values()):
-                if not pending.submitted and not pending.answer.done():
+                if pending.wants_submission:
                     self._resubmitted()
                     self._submit(pending)
 
@@ -221,45 +192,3 @@ class EngineClient:
     def _greet(self) -> None:
         closed = self._status.phase is Phase.DRAINING and not self._status.admitting
         self._send(Hello(active_requests=self._active_requests(), closed=closed))
-
-
-def _is_answered(answer: asyncio.Future[Judgement]) -> bool:
-    return answer.done() and not answer.cancelled()
-
-
-def _collect(pending: _Pending, scored: Scored, logits: Rows) -> None:
-    pending.rows[scored.index] = logits.reshape(scored.tokens, scored.labels)
-    pending.batches[scored.batch] = scored.batch_seconds
-    if len(pending.rows) == len(pending.message.lengths) and not pending.answer.done():
-        rows = [pending.rows[index] for index in range(len(pending.rows))]
-        compute = sum(pending.batches.values())
-        elapsed = time.monotonic() - pending.begun_seconds
-        pending.answer.set_result(Judgement(rows, max(elapsed - compute, 0.0), compute))
-
-
-def _refuse(pending: _Pending, refused: Refused) -> None:
-    if refused.code == "not_ready":  # Sent to an engine that died, read by the next one: it will be sent again.
-        pending.submitted = False
-    elif not pending.answer.done():
-        error: type[GleanerError] = BY_CODE.get(refused.code, InternalError)
-        pending.answer.set_exception(error(refused.detail, retry_after_seconds=refused.retry_after_seconds))
-
-
-def _mourn(pending: _Pending) -> None:
-    """The engine died: begin again, unless this document was with two engines when they died."""
-    pending.deaths += pending.running
-    if pending.deaths >= MOST_DEATHS and not pending.answer.done():
-        pending.answer.set_exception(PoisonDocument("the engine died twice while it worked on this document"))
-    again = pending.message
-    pending.message = Submitted(
-        key=again.key,
-        model=again.model,
-        lengths=again.lengths,
-        client=again.client,
-        priority=again.priority,
-        deadline_seconds=again.deadline_seconds,
-        attempt=pending.deaths,
-    )
-    pending.rows.clear()
-    pending.batches.clear()
-    pending.submitted = pending.running = False

@@ -19,8 +19,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from service.api.engine_client import EngineClient, Judgement
+from service.api.engine_client import EngineClient
 from service.api.parsing import ParserPool
+from service.api.pending import Judgement
 from service.api.schemas import DocumentResult, EntityResult, Options, Timing
 from service.api.tokenizing import Ids, TextTokenizer, Tokens, tokenizer_loader
 from service.core.aggregation import Aggregation
@@ -192,7 +193,9 @@ def _decode(
 
 
 def _is_wanted(entity: Entity, options: Options) -> bool:
-    return round(entity.score, SCORE_DIGITS) >= options.min_score and (options.labels is None or entity.label in options.labels)
+    return round(entity.score, SCORE_DIGITS) >= options.min_score and (
+        options.labels is None or entity.label in options.labels
+    )
 
 
 def _entity(entity: Entity, document: Document, units: OffsetMap) -> EntityResult:

@@ -17,21 +17,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec.structs import replace
 
 from service.core.drain import Drain, Workers
-from service.core.errors import InternalError
+from service.core.errors import GleanerError
 from service.core.meter import Meter
 from service.core.scheduler import Limits, Scheduler
 from service.core.sequence import Batch, Phase, Refusal, Submission
-from service.engine.desk import Desk
+from service.engine.desk import Desk, Tokens, refusal_of
 from service.engine.door import Door
 from service.engine.loading import Loaded, Loading
 from service.metrics import EngineMetrics
 from service.settings import Settings
-from service.wire import Buffer, Cancelled, Hello, Message, Refused, Scored, Started, Status, Submitted
+from service.wire import Buffer, Cancelled, Hello, Message, Status, Submitted
 
 if TYPE_CHECKING:
-    from service.engine.runner import Flight, Outcome
+    from service.engine.runner import Flight
 
 IDLE_SECONDS = 0.25
 STATUS_SECONDS = 0.5
@@ -67,7 +68,7 @@ class EngineLoop:
         self._clock = clock
         self._loaded: Loaded | None = None
         self._scheduler = Scheduler(Limits(settings.queue_limit_tokens, 0))
-        self._desk = Desk()
+        self._desk = Desk(door, metrics)
         self._meter = Meter()
         self._workers = Workers()
         self._drain: Drain | None = None
@@ -80,7 +81,7 @@ class EngineLoop:
         """Serve until told to stop and nobody waits any more, or until loading fails."""
         while not self._is_over():
             self._receive()
-            self._note_progress(stopping())
+            self._note_phase(stopping())
             self._expire()
             self._launch()
             self._deliver()
@@ -97,11 +98,10 @@ class EngineLoop:
             return True
         if self._drain is None:
             return False
-        if self._loaded is None:
-            return True
-        now = self._clock()
-        quiet = not self._drain.admitting(now) and self._workers.all_closed_and_quiet()
-        return quiet and not len(self._scheduler) and not self._flights
+        closed = not self._drain.admitting(self._clock()) and self._workers.all_closed_and_quiet()
+        return self._loaded is None or (closed and not len(self._scheduler) and not self._flights)
+
+    # Receive
 
     def _receive(self) -> None:
         for worker, message, buffer in self._door.receive(0.0 if self._can_launch() else IDLE_SECONDS):
@@ -120,24 +120,16 @@ class EngineLoop:
             case _:
                 log.error("unexpected message", extra={"kind": type(message).__name__})
 
-    def _submit(self, worker: bytes, message: Submitted, tokens: np.ndarray[tuple[int], np.dtype[np.int32]]) -> None:
+    def _submit(self, worker: bytes, message: Submitted, tokens: Tokens) -> None:
         now = self._clock()
-        submission = Submission(
-            key=message.key,
-            model=message.model,
-            lengths=message.lengths,
-            client=message.client,
-            priority=message.priority,
-            deadline_seconds=message.deadline_seconds,
-            attempt=message.attempt,
-        )
+        submission = _submission(message)
         self._meter.arrived(submission.tokens, now)
         refusal = self._misfit(submission) or self._scheduler.admit(submission, now, self._meter.tokens_per_second)
         if refusal is None:
-            self._desk.put(message.key, worker, message.lengths, tokens)
+            self._desk.put(worker, message, tokens)
         else:
             self._meter.refused(submission.tokens, now)
-            self._send_refusal(worker, refusal)
+            self._desk.turn_away(worker, refusal)
 
     def _misfit(self, submission: Submission) -> Refusal | None:
         if self._loaded is None:
@@ -146,41 +138,15 @@ class EngineLoop:
             return Refusal(submission.key, "unknown_model", f"revision {submission.model} is not loaded")
         return None
 
-    def _note_progress(self, stopping: bool) -> None:
-        phase = self._loading.phase
-        if self._loaded is None and self._loading.loaded is not None:
-            self._open(self._loading.loaded)
-        if self._loaded is not None:
-            phase = Phase.READY
-        if stopping and self._drain is None:
-            self._drain = Drain(self._clock(), self._settings.drain_grace_seconds, self._settings.drain_seconds)
-        if self._drain is not None:
-            phase = Phase.DRAINING
-        if self.failure is not None:
-            phase = Phase.FAILED
-        self._enter(phase)
-
-    def _open(self, loaded: Loaded) -> None:
-        limits = Limits(self._settings.queue_limit_tokens, loaded.memory.smallest_budget_tokens())
-        self._loaded, self._scheduler = loaded, Scheduler(limits)
-        for part, seconds in self._loading.seconds.items():
-            self._metrics.start_seconds.labels(part).set(seconds)
-
-    def _enter(self, phase: Phase) -> None:
-        if phase is not self._phase:
-            self._phase = phase
-            self._metrics.show_phase(phase)
-            log.info("phase", extra={"phase": phase.value, "seconds": self._loading.seconds})
-            self._announce()
+    # Schedule and launch
 
     def _expire(self) -> None:
         now = self._clock()
         for refusal in self._scheduler.expire(now, self._meter.tokens_per_second):
-            self._refuse(refusal)
+            self._desk.refuse(refusal)
         if self._drain is not None and self._drain.overdue(now):
-            for worker in self._desk.waiting_workers():
-                for key in self._desk.of_worker(worker):
-                    self._refuse(Refusal(key, "draining", "the service stopped before the document was done"))
+            for key in self._desk.documents():
+                self._give_up(Refusal(key, "draining", "the service stopped before the document was done"))
 
     def _can_launch(self) -> bool:
         if self._loaded is None or not self._scheduler.waiting_tokens:
@@ -195,60 +161,61 @@ class EngineLoop:
             batch = self._scheduler.next_batch(budget)
             if batch is None:
                 return
-            self._tell_started(batch)
+            self._desk.started(batch)
             flight = self._loaded.runners[batch.model].launch([self._desk.tokens(each) for each in batch.sequences])
             self._launches += 1
             self._flights.append(_Launched(self._launches, batch, flight))
             self._metrics.batch_fill.observe(batch.tokens / budget)
 
-    def _tell_started(self, batch: Batch) -> None:
-        keys: dict[bytes, list[str]] = {}
-        for key in dict.fromkeys(sequence.key for sequence in batch.sequences):
-            worker = self._desk.worker(key)
-            if worker is not None:
-                keys.setdefault(worker, []).append(key)
-        for worker, started in keys.items():
-            self._door.send(worker, Started(tuple(started)))
+    # Deliver
 
     def _deliver(self) -> None:
         while self._flights and self._flights[0].flight.done():
             launched = self._flights.popleft()
-            outcomes = launched.flight.result()
-            self._meter.computed(launched.batch.tokens, launched.flight.seconds)
-            self._metrics.batches.inc()
-            self._metrics.tokens.inc(launched.batch.tokens)
-            self._metrics.busy_seconds.inc(launched.flight.seconds)
-            self._metrics.splits.inc(launched.flight.splits)
-            for sequence, outcome in zip(launched.batch.sequences, outcomes, strict=True):
-                self._answer(launched, sequence.key, sequence.index, outcome)
-            self._scheduler.delivered(launched.batch)
-            for key in {sequence.key for sequence in launched.batch.sequences}:
+            flight, batch = launched.flight, launched.batch
+            self._meter.computed(batch.tokens, flight.seconds)
+            self._metrics.count_batch(batch.tokens, flight.seconds, flight.splits)
+            for sequence, outcome in zip(batch.sequences, flight.result(), strict=True):
+                if isinstance(outcome, GleanerError):
+                    self._give_up(refusal_of(sequence.key, outcome))
+                else:
+                    self._desk.scored(sequence, outcome, launched.number, flight.seconds)
+            self._scheduler.delivered(batch)
+            for key in {sequence.key for sequence in batch.sequences}:
                 if key not in self._scheduler:
                     self._desk.clear(key)
 
-    def _answer(self, launched: _Launched, key: str, index: int, outcome: Outcome) -> None:
-        worker = self._desk.worker(key)
-        if worker is None:
-            return
-        if isinstance(outcome, Exception):
-            code = getattr(outcome, "code", InternalError.code)
-            self._refuse(Refusal(key, code, str(outcome)))
-            return
-        tokens, labels = outcome.shape
-        scored = Scored(key, index, tokens, labels, launched.number, launched.flight.seconds)
-        self._door.send(worker, scored, outcome)
-
-    def _refuse(self, refusal: Refusal) -> None:
-        """Turn away a document that had been admitted."""
-        worker = self._desk.worker(refusal.key)
+    def _give_up(self, refusal: Refusal) -> None:
+        """Refuse a document that had been admitted."""
         self._scheduler.cancel(refusal.key)
-        self._desk.clear(refusal.key)
-        if worker is not None:
-            self._send_refusal(worker, refusal)
+        self._desk.refuse(refusal)
 
-    def _send_refusal(self, worker: bytes, refusal: Refusal) -> None:
-        self._metrics.refusals.labels(refusal.code).inc()
-        self._door.send(worker, Refused(refusal.key, refusal.code, refusal.detail, refusal.retry_after_seconds))
+    # Report
+
+    def _note_phase(self, stopping: bool) -> None:
+        if self._loaded is None and self._loading.loaded is not None:
+            self._open(self._loading.loaded)
+        if stopping and self._drain is None:
+            self._drain = Drain(self._clock(), self._settings.drain_grace_seconds, self._settings.drain_seconds)
+        phase = self._present_phase()
+        if phase is not self._phase:
+            self._phase = phase
+            self._metrics.show_phase(phase)
+            log.info("phase", extra={"phase": phase.value, "seconds": self._loading.seconds})
+            self._announce()
+
+    def _present_phase(self) -> Phase:
+        if self.failure is not None:
+            return Phase.FAILED
+        if self._drain is not None:
+            return Phase.DRAINING
+        return self._loading.phase if self._loaded is None else Phase.READY
+
+    def _open(self, loaded: Loaded) -> None:
+        limits = Limits(self._settings.queue_limit_tokens, loaded.memory.smallest_budget_tokens())
+        self._loaded, self._scheduler = loaded, Scheduler(limits)
+        for part, seconds in self._loading.seconds.items():
+            self._metrics.start_seconds.labels(part).set(seconds)
 
     def _report(self) -> None:
         now = self._clock()
@@ -256,8 +223,8 @@ class EngineLoop:
             return
         self._next_status_seconds = now + STATUS_SECONDS
         for worker in self._workers.forget_silent(now):
-            for key in self._desk.of_worker(worker):
-                self._refuse(Refusal(key, "internal_error", "the worker that asked was silent for too long"))
+            for key in self._desk.documents(worker):
+                self._give_up(Refusal(key, "internal_error", "the worker that asked was silent for too long"))
         load = self._scheduler.load(now)
         backlog = self._meter.backlog_seconds(load.tokens, now)
         self._metrics.show_load(load, backlog, self._meter.work_ratio(now), self._meter.tokens_per_second or 0.0)
@@ -270,17 +237,34 @@ class EngineLoop:
 
     def _status(self) -> Status:
         now = self._clock()
-        loaded = self._loaded
-        return Status(
+        status = Status(
             engine=self._name,
             phase=self._phase,
-            percent=100 if loaded else self._loading.percent,
+            percent=self._loading.percent,
             detail=self.failure or "",
-            admitting=loaded is not None and (self._drain is None or self._drain.admitting(now)),
-            models=loaded.models if loaded else (),
-            device=loaded.device if loaded else "",
-            dtype=loaded.dtype if loaded else "",
             load=self._scheduler.load(now),
             tokens_per_second=self._meter.tokens_per_second,
             start_seconds=dict(self._loading.seconds),
         )
+        if self._loaded is None:
+            return status
+        return replace(
+            status,
+            percent=100,
+            admitting=self._drain is None or self._drain.admitting(now),
+            models=self._loaded.models,
+            device=self._loaded.device,
+            dtype=self._loaded.dtype,
+        )
+
+
+def _submission(message: Submitted) -> Submission:
+    return Submission(
+        key=message.key,
+        model=message.model,
+        lengths=message.lengths,
+        client=message.client,
+        priority=message.priority,
+        deadline_seconds=message.deadline_seconds,
+        attempt=message.attempt,
+    )
