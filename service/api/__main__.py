@@ -33,6 +33,7 @@ class Front(BaseApplication):  # type: ignore[misc]
             "graceful_timeout": GRACEFUL_SECONDS,
             "timeout": 120,
             "logger_class": "service.api.gunicorn_logs.Logs",
+            "post_fork": lambda _server, _worker: die_with_parent(),
             "child_exit": lambda _server, worker: forget_process(worker.pid, settings.sockets / "metrics"),
             "control_socket_disable": True,
         }

@@ -94,24 +94,21 @@ def test_the_third_death_within_a_minute_ends_the_service(home: Path) -> None:
 
 def test_a_killed_front_worker_is_replaced(home: Path) -> None:
     with serving(home, MODELS="tiny") as service:
-        master = service.child("api")
-        worker = int(Path(f"/proc/{master}/task/{master}/children").read_text().split()[0])
-        os.kill(worker, signal.SIGKILL)
+        os.kill(_worker(service), signal.SIGKILL)
         wait_until(lambda: service.phase() == "ready")
         assert found(httpx.post(service.url + "/extract", json={"text": TEXT}))
 
 
 def test_killing_the_supervisor_leaves_no_process_behind(home: Path) -> None:
     with serving(home, MODELS="tiny") as service:
-        parts = [service.child("engine"), service.child("api")]
+        parts = [service.child("engine"), service.child("api"), _worker(service), *_parsers(service)]
         service.process.kill()
         service.process.wait()
         wait_until(lambda: not any(_lives(part) for part in parts))
 
 
 def test_a_killed_parser_costs_its_file_only_a_second_try(service: Service) -> None:
-    worker = _parsers(service)
-    for parser in worker:
+    for parser in _parsers(service):
         os.kill(parser, signal.SIGKILL)
     with service.client() as client:
         answer = client.post("/extract", files={"file": ("a.pdf", pdf("Anna Smith paid"))})
@@ -153,11 +150,13 @@ def _lives(process: int) -> bool:
     return Path(f"/proc/{process}").exists()
 
 
-def _parsers(service: Service) -> list[int]:
+def _worker(service: Service) -> int:
     master = service.child("api")
-    worker = Path(f"/proc/{master}/task/{master}/children").read_text().split()[0]
-    children = [
-        int(pid) for task in Path(f"/proc/{worker}/task").iterdir() for pid in (task / "children").read_text().split()
-    ]
+    return int(Path(f"/proc/{master}/task/{master}/children").read_text().split()[0])
+
+
+def _parsers(service: Service) -> list[int]:
+    tasks = Path(f"/proc/{_worker(service)}/task").iterdir()
+    children = [int(pid) for task in tasks for pid in (task / "children").read_text().split()]
     assert children
     return children
