@@ -6,6 +6,7 @@ A blob counts as intact while its receipt is valid, and after it has been hashed
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,14 +16,20 @@ from model_store.layout import Layout
 from model_store.receipts import SEALED_MTIME_NS, Seal, Stamp, recall, remember, stamp_of
 
 _READ_ONLY = 0o444
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def blob_sizes(layout: Layout) -> dict[str, int]:
-    """Size in bytes of every blob by its digest, whether intact or not."""
+    """Size in bytes of every blob by its digest, whether intact or not; other names are passed over."""
     if not layout.blobs.is_dir():
         return {}
     with os.scandir(layout.blobs) as found:
-        return {item.name: item.stat(follow_symlinks=False).st_size for item in found}
+        return {item.name: item.stat(follow_symlinks=False).st_size for item in found if is_digest(item.name)}
+
+
+def is_digest(name: str) -> bool:
+    """Whether `name` can be the name of a blob: 64 lower-case hex digits."""
+    return _DIGEST.fullmatch(name) is not None
 
 
 def check_blob(layout: Layout, digest: str, advance: disk.Advance = disk.ignore) -> Stamp:

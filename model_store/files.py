@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from model_store.admission import (
 )
 from model_store.description import Description, describe, description_problems
 from model_store.errors import RefusedFolder, SourceChanged
+from model_store.manifest import File, GoldenExample, Manifest, Provenance
 from model_store.weights import LENGTH_BYTES, header_length, header_problem, index_problems, shards_of
 
 
@@ -36,6 +37,25 @@ class Candidate:
     files: tuple[Entry, ...]
     left_out: tuple[str, ...]
     description: Description
+
+    def manifest(
+        self,
+        name: str,
+        digests: Mapping[str, str],
+        provenance: Provenance | None = None,
+        golden: Sequence[GoldenExample] = (),
+    ) -> Manifest:
+        """The manifest of this folder as the model `name`; `digests` has one (hex digits) for each of its files."""
+        return Manifest(
+            name=name,
+            files=tuple(File(entry.name, entry.size_bytes, digests[entry.name]) for entry in self.files),
+            labels=self.description.labels,
+            architecture=self.description.architecture,
+            model_type=self.description.model_type,
+            max_tokens=self.description.max_tokens,
+            provenance=provenance or Provenance(),
+            golden=tuple(golden),
+        )
 
 
 def gather(folder: Path) -> Candidate:

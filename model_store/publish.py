@@ -15,7 +15,7 @@ from model_store.admission import Entry
 from model_store.blobs import add_blob, blob_sizes, has_blob, require_space
 from model_store.files import Candidate, gather, require_unchanged
 from model_store.folders import ensure_folder
-from model_store.manifest import File, GoldenExample, Manifest, Provenance
+from model_store.manifest import GoldenExample, Provenance
 from model_store.reference import DEFAULT_TAG, check_name, check_tag, hex_digits
 from model_store.store import Revision, Store
 from model_store.tags import move_tag
@@ -90,9 +90,9 @@ def publish(
         meter = _Meter(progress, sum(entry.size_bytes for entry in candidate.files))
         plan = _look(candidate, store, meter)
         require_space(store.layout, plan.copy_bytes, store.free_bytes)
-        files = _apply(candidate, plan, store, meter)
+        digests = _apply(candidate, plan, store, meter)
         require_unchanged(candidate)
-        manifest = _manifest(name, candidate, files, provenance or Provenance(), golden)
+        manifest = candidate.manifest(name, digests, provenance, golden)
         revision = store.add_manifest(manifest)
         place = ensure_folder(store.layout, hex_digits(revision), manifest)
         tag_moved = move_tag(store.layout, name, tag, revision)
@@ -125,29 +125,9 @@ def _look(candidate: Candidate, store: Store, meter: _Meter) -> Plan:
     return plan
 
 
-def _apply(candidate: Candidate, plan: Plan, store: Store, meter: _Meter) -> tuple[File, ...]:
-    """Copy what is to be copied; all files with their digests."""
+def _apply(candidate: Candidate, plan: Plan, store: Store, meter: _Meter) -> dict[str, str]:
+    """Copy what is to be copied; the digests of all files."""
     digests = dict(plan.keep)
     for entry in plan.copy:
         digests[entry.name] = add_blob(store.layout, candidate.folder / entry.name, meter.advance)
-    return tuple(File(entry.name, entry.size_bytes, digests[entry.name]) for entry in candidate.files)
-
-
-def _manifest(
-    name: str,
-    candidate: Candidate,
-    files: tuple[File, ...],
-    provenance: Provenance,
-    golden: Sequence[GoldenExample],
-) -> Manifest:
-    described = candidate.description
-    return Manifest(
-        name=name,
-        files=files,
-        labels=described.labels,
-        architecture=described.architecture,
-        model_type=described.model_type,
-        max_tokens=described.max_tokens,
-        provenance=provenance,
-        golden=tuple(golden),
-    )
+    return digests
