@@ -61,6 +61,7 @@ class Supervisor:
             received = signal.sigtimedwait(WATCHED, 1.0)
             if received is not None and received.si_signo != signal.SIGCHLD:
                 return self._drain()
+            _bury_strangers({process.pid for process in self._processes.values()})
             if (code := self._processes["api"].poll()) is not None:
                 log.error("the front workers ended", extra={"exit_code": code})
                 return 1
@@ -118,6 +119,20 @@ class Supervisor:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
+
+
+def _bury_strangers(ours: set[int]) -> None:
+    """Reap orphans that came to us because we are PID 1; our own children are left to their Popen."""
+    while (dead := _waiting_child()) is not None and dead not in ours:
+        os.waitpid(dead, os.WNOHANG)
+
+
+def _waiting_child() -> int | None:
+    try:
+        found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return None
+    return found.si_pid if found else None
 
 
 def _unblock_signals() -> None:

@@ -1,0 +1,1 @@
+"""Documents that the project made itself, for the README, for trying things out, and for load."""
