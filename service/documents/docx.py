@@ -173,6 +173,10 @@ class _Body:
             self.characters += len(text)
             self._limits.check_characters(self._characters_before + self.characters)
 
+    def doctype(self, name: str | None, public_id: str | None, system: str | None) -> None:
+        """Called before any entity is declared; lxml expands entities for a target whatever it is told."""
+        raise UnreadableDocument("The DOCX file declares a document type, which the format forbids.")
+
     def comment(self, text: str) -> None:
         """XML comments are no text."""
 

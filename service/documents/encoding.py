@@ -89,7 +89,12 @@ def _wide(data: bytes) -> str | None:
         return None
     texts = (_strict(data, encoding) for encoding in _WIDE)
     sound = [text for text in texts if text and "".join(text.split()).isprintable()]
-    return max(sound, key=lambda text: sum(map(str.isascii, text)), default=None)
+    best = max(sound, key=_ascii_count, default=None)
+    return best if best and _ascii_count(best) else None
+
+
+def _ascii_count(text: str) -> int:
+    return sum(map(str.isascii, text))
 
 
 def _detected(data: bytes) -> str:

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.core.errors import UnsupportedFormat
+from service.documents.encoding import charset_of, decode
+
+FRENCH = "L'été était très chaud, l'élève a payé 15 € à la caisse."
+POLISH = "Zażółć gęślą jaźń, faktura została zapłacona w całości przez klienta."
+RUSSIAN = "Счёт за услуги связи от первого марта, оплата в течение десяти дней."
+JAPANESE = "請求書は東京で発行されました。お支払いは十日以内にお願いします。"
+CHINESE = "发票在北京开具，请在十天内付款。谢谢您的合作。"
+KOREAN = "청구서는 서울에서 발행되었습니다. 열흘 안에 지불해 주십시오."
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "declared"),
+    [
+        (FRENCH, "utf-8", None),
+        (FRENCH, "utf-8-sig", None),
+        (FRENCH, "utf-16", None),
+        (FRENCH, "utf-32", None),
+        (FRENCH, "utf-16-le", None),
+        (FRENCH, "utf-16-be", None),
+        (FRENCH, "utf-32-le", None),
+        (FRENCH, "utf-32-be", None),
+        (FRENCH, "cp1252", None),
+        (FRENCH, "cp1252", "iso-8859-1"),
+        (FRENCH, "utf-8", "us-ascii-nonsense"),
+        (FRENCH, "cp1252", "utf-8"),
+        (POLISH, "cp1250", None),
+        (POLISH, "iso8859-2", "iso-8859-2"),
+        (RUSSIAN, "cp1251", None),
+        (RUSSIAN, "koi8-r", None),
+        (JAPANESE, "shift_jis", None),
+        (JAPANESE, "euc_jp", None),
+        (CHINESE, "gb18030", None),
+        (KOREAN, "euc_kr", None),
+    ],
+)
+def test_text_comes_back_from_its_encoding(text: str, encoding: str, declared: str | None) -> None:
+    assert decode(text.encode(encoding), declared) == text
+
+
+def test_a_declared_charset_that_is_no_text_encoding_is_passed_over() -> None:
+    assert decode(b"hello", "base64") == "hello"
+
+
+def test_zeros_and_lone_surrogates_are_dropped() -> None:
+    assert decode(b"a" * 200 + b"\x00b", None) == "a" * 200 + "b"
+    assert decode("\ufeffa\ud800b".encode("utf-16-le", "surrogatepass"), None).replace("\ufffd", "") == "ab"
+
+
+@pytest.mark.parametrize("data", [bytes(100), bytes(range(256)), b"\x00\x01\x02abc" * 20])
+def test_binary_content_is_refused(data: bytes) -> None:
+    with pytest.raises(UnsupportedFormat, match="Binary content"):
+        decode(data, None)
+
+
+@pytest.mark.parametrize(
+    ("media_type", "expected"),
+    [
+        ("text/html; charset=UTF-8", "UTF-8"),
+        ('text/html;charset="koi8-r"', "koi8-r"),
+        ("text/html", None),
+        (None, None),
+    ],
+)
+def test_the_charset_is_read_from_the_media_type(media_type: str | None, expected: str | None) -> None:
+    assert charset_of(media_type) == expected
+
+
+@given(
+    st.binary(max_size=300), st.sampled_from([None, "utf-8", "utf-16", "idna", "undefined", "rot13", "\x00", "x" * 99])
+)
+def test_any_bytes_become_clean_text_or_a_refusal(data: bytes, declared: str | None) -> None:
+    try:
+        text = decode(data, declared)
+    except UnsupportedFormat:
+        return
+    assert "\x00" not in text
+    text.encode()

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import pytest
+
+from service.core.errors import UnreadableDocument, UnsupportedFormat
+from service.documents.formats import Format, detect
+from tests.documents import made
+
+DOCX_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
+
+
+@pytest.mark.parametrize(
+    ("data", "media_type", "name", "expected"),
+    [
+        (b"%PDF-1.7", None, None, Format.PDF),
+        (b"%PDF-1.7", "text/plain", "a.txt", Format.PDF),
+        (b"junk %PDF-1.7", "application/pdf", None, Format.PDF),
+        (b"The header is %PDF-1.7", "text/plain", None, Format.TEXT),
+        (b"hello", "text/plain; charset=utf-8", None, Format.TEXT),
+        (b"# hello", "text/markdown", None, Format.TEXT),
+        (b"a,b", "text/csv", None, Format.TEXT),
+        (b"hello", "TEXT/HTML;charset=latin-1", None, Format.HTML),
+        (b"hello", "application/xhtml+xml", None, Format.HTML),
+        (b"hello", None, "A.HTM", Format.HTML),
+        (b"hello", "application/octet-stream", "a.md", Format.TEXT),
+        (b"hello", None, None, Format.TEXT),
+        (b"hello", None, "no-ending", Format.TEXT),
+        (b"\n<!DOCTYPE html><p>hello", "application/octet-stream", None, Format.HTML),
+        (b"<!-- a --><HTML lang=en>", None, None, Format.HTML),
+        ("<html>".encode("utf-16"), None, None, Format.HTML),
+    ],
+)
+def test_the_format_follows_content_then_type_then_name(
+    data: bytes, media_type: str | None, name: str | None, expected: Format
+) -> None:
+    assert detect(data, media_type=media_type, name=name) is expected
+
+
+def test_a_docx_is_known_by_its_content() -> None:
+    assert detect(made.word_body(""), media_type=None, name="unnamed") is Format.DOCX
+
+
+def test_a_truncated_docx_is_still_known() -> None:
+    assert detect(made.word_body("")[:120], media_type=DOCX_TYPE) is Format.DOCX
+
+
+@pytest.mark.parametrize("name", ["a.pdf", "a.docx"])
+def test_text_that_was_declared_as_another_format_is_refused_with_the_reason(name: str) -> None:
+    with pytest.raises(UnreadableDocument, match=r"was sent as (PDF|DOCX), but has no"):
+        detect(b"only text", media_type=None, name=name)
+
+
+@pytest.mark.parametrize(
+    ("data", "word"),
+    [
+        (b"\x89PNG\r\n\x1a\n", "PNG"),
+        (b"{\\rtf1 hello}", "RTF"),
+        (OLE + "WordDocument".encode("utf-16-le"), r"\.doc"),
+        (OLE, "old Office"),
+        (b"PK\x03\x04" + bytes(26) + b"mimetypeapplication/vnd.oasis.opendocument.text", "OpenDocument"),
+        (b"PK\x03\x04" + bytes(26) + b"xl/workbook.xml", "Excel"),
+        (b"PK\x03\x04" + bytes(26) + b"photo.jpg", "zip archive"),
+    ],
+)
+def test_other_formats_are_named_and_the_supported_ones_listed(data: bytes, word: str) -> None:
+    with pytest.raises(UnsupportedFormat, match=f"{word}.*supported are PDF, DOCX, HTML"):
+        detect(data, media_type=None, name=None)
+
+
+def test_an_unknown_media_type_is_refused() -> None:
+    with pytest.raises(UnsupportedFormat, match="application/json"):
+        detect(b"{}", media_type="application/json")
+
+
+def test_an_encrypted_docx_is_said_to_be_so() -> None:
+    with pytest.raises(UnreadableDocument, match="password"):
+        detect(OLE + "EncryptedPackage".encode("utf-16-le"), media_type=DOCX_TYPE)
