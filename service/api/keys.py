@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from service.core.errors import Forbidden, ModelError, Unauthenticated
 
 ANONYMOUS = "anonymous"
+_DIGEST = re.compile(r"[0-9a-fA-F]{64}")
 
 
 class BadKeysFile(ModelError):
@@ -19,10 +21,10 @@ class BadKeysFile(ModelError):
 
 
 class ApiKeys:
-    """The known keys' digests; with none, everybody may ask."""
+    """The known keys, as digest → client; with none, everybody may ask. A client may have several."""
 
-    def __init__(self, digests: Mapping[str, str]) -> None:
-        self._digests = dict(digests)
+    def __init__(self, clients: Mapping[str, str]) -> None:
+        self._clients = dict(clients)
 
     def client(self, key: str | None) -> str:
         """Whose key this is.
@@ -31,12 +33,12 @@ class ApiKeys:
             Unauthenticated: keys are needed and none came.
             Forbidden: nobody's key.
         """
-        if not self._digests:
+        if not self._clients:
             return ANONYMOUS
         if not key:
             raise Unauthenticated("Send your key as `Authorization: Bearer KEY` or `X-API-Key: KEY`.")
         digest = hashlib.sha256(key.encode()).hexdigest()
-        for client, known in self._digests.items():
+        for known, client in self._clients.items():
             if hmac.compare_digest(digest, known):
                 return client
         raise Forbidden("This API key is not known here.")
@@ -52,14 +54,14 @@ def read_keys(path: Path | None) -> ApiKeys:
         return ApiKeys({})
     try:
         lines = [line.split() for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")]
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise BadKeysFile(f"the keys file cannot be read: {error}") from error
     if not lines:
         raise BadKeysFile(f"{path} has no keys; leave GLEANER_API_KEYS_FILE unset to need none")
     for number, line in enumerate(lines, 1):
-        if len(line) != 2 or len(line[1]) != 64:
+        if len(line) != 2 or not _DIGEST.fullmatch(line[1]):
             raise BadKeysFile(f"{path}, entry {number}: not `client sha256-of-its-key`")
-    return ApiKeys({client: digest.lower() for client, digest in lines})
+    return ApiKeys({digest.lower(): client for client, digest in lines})
 
 
 def presented_key(headers: Mapping[str, str]) -> str | None:
