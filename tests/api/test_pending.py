@@ -1,0 +1,164 @@
+"""A document between its submission and its answer: rows in any order, deaths counted, one ending."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.api.pending import Judgement, Pending
+from service.core.errors import InternalError, PoisonDocument, QueueFull
+from service.core.sequence import Priority
+from service.wire import Refused, Scored, Submitted
+
+LABELS = 2
+
+
+def pending(*lengths: int, attempt: int = 0) -> Pending:
+    """A submission with an open future; needs a running event loop."""
+    message = Submitted("k", "sha256:0", lengths, "client", Priority.INTERACTIVE, 1e9, attempt)
+    answer: asyncio.Future[Judgement] = asyncio.get_running_loop().create_future()
+    return Pending(message, np.zeros(sum(lengths), dtype=np.int32), answer)
+
+
+def collect(document: Pending, index: int, *, batch: int = 1, seconds: float = 0.0) -> None:
+    """Let the rows of one sequence arrive; each holds the sequence's index."""
+    tokens = document.message.lengths[index]
+    rows = np.full(tokens * LABELS, index, dtype=np.float32)
+    document.collect(Scored("k", index, tokens, LABELS, batch, seconds), rows)
+
+
+def run(scene: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(scene)
+
+
+@given(st.permutations(range(5)))
+def test_windows_in_any_order_make_the_same_answer(order: list[int]) -> None:
+    async def scene() -> None:
+        document = pending(3, 1, 4, 1, 5)
+        for index in order[:-1]:
+            collect(document, index)
+            assert not document.answer.done()
+        collect(document, order[-1])
+        rows = (await document.answer).rows
+        assert [part.shape for part in rows] == [(3, 2), (1, 2), (4, 2), (1, 2), (5, 2)]
+        assert [float(part[0, 0]) for part in rows] == [0, 1, 2, 3, 4]
+
+    run(scene())
+
+
+def test_compute_time_counts_each_batch_once_and_the_rest_is_queueing() -> None:
+    async def scene() -> None:
+        document = pending(1, 1, 1)
+        for index, batch, seconds in ((0, 7, 20.0), (1, 7, 20.0), (2, 8, 30.0)):
+            collect(document, index, batch=batch, seconds=seconds)
+        judgement = await document.answer
+        assert judgement.compute_seconds == 50.0
+        assert judgement.queue_seconds == 0.0  # Never negative, though the batches took longer than the test.
+
+    run(scene())
+
+
+def test_rows_that_come_after_the_end_change_nothing() -> None:
+    async def scene() -> None:
+        document = pending(1)
+        collect(document, 0)
+        first = await document.answer
+        collect(document, 0)
+        document.refuse(Refused("k", "queue_full", "full"))
+        assert document.answer.result() is first
+
+    run(scene())
+
+
+def test_a_refusal_becomes_the_error_that_its_code_names() -> None:
+    async def scene() -> None:
+        document = pending(1)
+        document.refuse(Refused("k", "queue_full", "full", 2.5))
+        with pytest.raises(QueueFull, match="full") as caught:
+            await document.answer
+        assert caught.value.retry_after_seconds == 2.5
+
+    run(scene())
+
+
+def test_a_refusal_of_an_unknown_code_is_our_own_fault() -> None:
+    async def scene() -> None:
+        document = pending(1)
+        document.refuse(Refused("k", "from_the_future", "what?"))
+        with pytest.raises(InternalError, match="what"):
+            await document.answer
+
+    run(scene())
+
+
+def test_not_ready_is_no_answer_it_will_be_sent_again() -> None:
+    async def scene() -> None:
+        document = pending(1)
+        document.submitted = True
+        document.refuse(Refused("k", "not_ready", "still loading"))
+        assert not document.answer.done()
+        assert document.wants_submission
+
+    run(scene())
+
+
+def test_a_document_that_waited_when_the_engine_died_is_not_suspect() -> None:
+    async def scene() -> None:
+        document = pending(1)
+        for _ in range(5):
+            document.submitted = True
+            document.mourn()
+            assert document.message.attempt == 0
+            assert document.wants_submission
+
+    run(scene())
+
+
+def test_a_document_that_ran_at_two_deaths_is_poison() -> None:
+    async def scene() -> None:
+        document = pending(1)
+        document.submitted = document.running = True
+        document.mourn()
+        assert (document.message.attempt, document.running, document.wants_submission) == (1, False, True)
+        document.submitted = document.running = True
+        document.mourn()
+        assert not document.wants_submission
+        with pytest.raises(PoisonDocument, match="twice"):
+            await document.answer
+
+    run(scene())
+
+
+def test_what_a_dead_engine_found_is_forgotten() -> None:
+    async def scene() -> None:
+        document = pending(1, 1)
+        collect(document, 0, batch=1, seconds=40.0)
+        document.mourn()
+        collect(document, 1, batch=1, seconds=2.0)
+        assert not document.answer.done()
+        collect(document, 0, batch=2, seconds=3.0)
+        assert (await document.answer).compute_seconds == 5.0
+
+    run(scene())
+
+
+def test_it_is_abandoned_when_an_engine_has_it_and_nobody_waits() -> None:
+    async def scene() -> None:
+        document = pending(1)
+        assert not document.is_abandoned  # No engine has it.
+        document.submitted = True
+        assert document.is_abandoned
+        collect(document, 0)
+        assert not document.is_abandoned
+        hung_up = pending(1)
+        hung_up.submitted = True
+        hung_up.answer.cancel()
+        assert hung_up.is_abandoned
+
+    run(scene())

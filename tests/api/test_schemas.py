@@ -1,0 +1,115 @@
+"""Options and JSON bodies: defaults, every spelling, and sentences that name what is wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.api.schemas import DocumentResult, Options, read_documents, read_options
+from service.core.aggregation import Aggregation
+from service.core.errors import GleanerError, InvalidOptions, MalformedRequest
+from service.core.offsets import OffsetUnit
+from service.core.sequence import Priority
+
+ANYTHING: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def test_nothing_said_means_the_contract_s_defaults() -> None:
+    options = read_options({})
+    assert options == Options(
+        model=None,
+        labels=None,
+        min_score=0.0,
+        aggregation=Aggregation.CONSTRAINED,
+        offsets=OffsetUnit.CODEPOINT,
+        deadline_ms=None,
+        priority=Priority.INTERACTIVE,
+        include_text=False,
+    )
+
+
+def test_forms_and_queries_say_with_words_what_json_says_with_values() -> None:
+    json: dict[str, Any] = {
+        "labels": ["PER", "ORG"],
+        "min_score": 0.5,
+        "deadline_ms": 100,
+        "include_text": True,
+        "aggregation": "max",
+        "offsets": "utf16",
+        "priority": "batch",
+    }
+    form = {**json, "labels": "PER, ORG,", "min_score": "0.5", "deadline_ms": "100", "include_text": "true"}
+    assert read_options(json) == read_options(form)
+
+
+@pytest.mark.parametrize(
+    ("values", "word"),
+    [
+        ({"labels": 5}, "labels"),
+        ({"min_score": -0.1}, "min_score"),
+        ({"min_score": "nan"}, "min_score"),
+        ({"deadline_ms": 3_600_001}, "deadline_ms"),
+        ({"deadline_ms": 1.5}, "deadline_ms"),
+        ({"include_text": "perhaps"}, "include_text"),
+        ({"aggregation": "constrained", "modell": "x"}, "modell"),
+    ],
+)
+def test_a_bad_option_is_named(values: dict[str, Any], word: str) -> None:
+    with pytest.raises(InvalidOptions, match=word):
+        read_options(values)
+
+
+def test_all_bad_options_are_named_at_once_and_the_known_ones_listed_for_a_strange_one() -> None:
+    with pytest.raises(InvalidOptions) as caught:
+        read_options({"min_score": 2, "priority": "high", "lables": "PER"})
+    assert all(word in caught.value.detail for word in ("min_score", "priority", "lables", "known: aggregation"))
+
+
+def test_a_text_is_one_document_and_documents_are_a_batch() -> None:
+    (alone,), batch = read_documents({"text": "a"})
+    assert (alone.id, alone.text, batch) == (None, "a", False)
+    found, batch = read_documents({"documents": [{"id": "x", "text": "a"}, {"text": ""}]})
+    assert ([(each.id, each.text) for each in found], batch) == ([("x", "a"), (None, "")], True)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"text": "a", "documents": [{"text": "b"}]},
+        {"text": None},
+        {"text": ["a"]},
+        {"documents": None},
+        {"documents": {}},
+        {"documents": []},
+        {"documents": ["a"]},
+        {"documents": [{"id": 5, "text": "a"}]},
+        {"documents": [{"text": "a", "labels": ["PER"]}]},
+    ],
+)
+def test_anything_else_is_malformed(values: dict[str, Any]) -> None:
+    with pytest.raises(MalformedRequest):
+        read_documents(values)
+
+
+@given(st.dictionaries(st.sampled_from([*Options.model_fields, "text", "documents"]), ANYTHING))
+def test_whatever_comes_is_read_or_refused_with_a_sentence(values: dict[str, Any]) -> None:
+    for reader in (read_options, read_documents):
+        try:
+            reader(values)  # type: ignore[operator]
+        except GleanerError as error:
+            assert error.detail
+
+
+def test_the_text_comes_back_only_when_it_was_asked_for() -> None:
+    result = DocumentResult("a", None, 1, 1, 1, False, [], None)
+    assert "text" not in msgspec.to_builtins(result)
+    assert msgspec.to_builtins(msgspec.structs.replace(result, text=""))["text"] == ""

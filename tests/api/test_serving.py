@@ -1,0 +1,91 @@
+"""Who is let in now, and which model a name stands for."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.api.serving import find_model, is_serving, refuse_unless_serving
+from service.core.errors import Draining, EngineRestarting, GleanerError, NotReady, UnknownModel
+from service.core.sequence import Phase
+from service.wire import ModelStatus, Status
+
+
+def model(name: str, tag: str = "stable", revision: str = "sha256:0") -> ModelStatus:
+    return ModelStatus(name, tag, revision, "/models", ("O",), 512, True, 1)
+
+
+SERVED = (
+    model("cv", revision="sha256:a"),
+    model("cv", "candidate", "sha256:b"),
+    model("invoices", revision="sha256:c"),
+)
+NEVER_HEARD = Status("", Phase.SYNCING)
+
+
+def status(phase: Phase, *, admitting: bool = True, models: tuple[ModelStatus, ...] = SERVED) -> Status:
+    return Status("77", phase, 40, admitting=admitting, models=models)
+
+
+def refusal(status: Status, connected: bool) -> type[GleanerError] | None:
+    """The kind of error that a new request gets, if any."""
+    try:
+        refuse_unless_serving(status, connected)
+    except GleanerError as error:
+        assert error.retry_after_seconds
+        return type(error)
+    return None
+
+
+@pytest.mark.parametrize(
+    ("said", "connected", "expected"),
+    [
+        (NEVER_HEARD, False, NotReady),
+        (status(Phase.LOADING, models=()), True, NotReady),
+        (status(Phase.WARMING, models=()), True, NotReady),
+        (status(Phase.READY), True, None),
+        (status(Phase.READY), False, EngineRestarting),
+        (status(Phase.LOADING, models=()), False, EngineRestarting),
+        (status(Phase.DRAINING, admitting=True), True, None),
+        (status(Phase.DRAINING, admitting=False), True, Draining),
+        (status(Phase.DRAINING, admitting=False, models=()), True, Draining),
+        (status(Phase.FAILED, models=()), True, NotReady),
+    ],
+)
+def test_a_new_request_meets_what_the_engine_last_said(
+    said: Status, connected: bool, expected: type[GleanerError] | None
+) -> None:
+    assert refusal(said, connected) is expected
+
+
+def test_a_refusal_says_how_far_the_start_is() -> None:
+    with pytest.raises(NotReady, match=r"warming \(40 %\)"):
+        refuse_unless_serving(status(Phase.WARMING, models=()), connected=True)
+
+
+def test_submissions_are_answered_until_the_engine_has_drained() -> None:
+    assert is_serving(status(Phase.READY), connected=True)
+    assert is_serving(status(Phase.DRAINING, admitting=False), connected=True)
+    assert not is_serving(status(Phase.READY), connected=False)
+    assert not is_serving(status(Phase.READY, models=()), connected=True)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "revision"),
+    [
+        (None, "sha256:a"),
+        ("cv", "sha256:a"),
+        ("cv@stable", "sha256:a"),
+        ("cv@candidate", "sha256:b"),
+        ("cv@sha256:b", "sha256:b"),
+        ("invoices", "sha256:c"),
+    ],
+)
+def test_a_model_is_found_by_name_tag_or_revision(wanted: str | None, revision: str) -> None:
+    assert find_model(SERVED, wanted).revision == revision
+
+
+@pytest.mark.parametrize("wanted", ["", "nobody", "cv@beta", "cv@sha256:c", "invoices@candidate", "CV"])
+def test_an_unknown_model_is_refused_with_those_that_are_there(wanted: str) -> None:
+    with pytest.raises(UnknownModel) as caught:
+        find_model(SERVED, wanted)
+    assert all(f"{each.name}@{each.tag} ({each.revision})" in caught.value.detail for each in SERVED)
