@@ -59,6 +59,8 @@ class EngineClient:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        for pending in self._pending.values():
+            pending.dismiss()
         self._socket.disable_monitor()
         self._context.destroy(linger=0)
 
@@ -140,9 +142,9 @@ class EngineClient:
 
     async def _listen(self) -> None:
         while True:
-            message, buffer = unpack(await self._socket.recv_multipart())
+            frames = await self._socket.recv_multipart()
             try:
-                self._handle(message, buffer)
+                self._handle(*unpack(frames))
             except Exception:
                 log.exception("a message of the engine could not be handled")
 

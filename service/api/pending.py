@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from service.core.errors import BY_CODE, GleanerError, InternalError, PoisonDocument
+from service.core.errors import BY_CODE, Draining, GleanerError, InternalError, PoisonDocument
 from service.wire import Refused, Scored, Submitted
 
 MOST_DEATHS = 2
@@ -72,6 +72,11 @@ class Pending:
         elif not self.answer.done():
             error: type[GleanerError] = BY_CODE.get(refused.code, InternalError)
             self.answer.set_exception(error(refused.detail, retry_after_seconds=refused.retry_after_seconds))
+
+    def dismiss(self) -> None:
+        """The worker stops: nothing will come any more."""
+        if not self.answer.done():
+            self.answer.set_exception(Draining("The worker stopped before the document was done."))
 
     def mourn(self) -> None:
         """The engine died: begin again, unless that was once too often."""

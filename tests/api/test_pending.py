@@ -150,15 +150,19 @@ def test_what_a_dead_engine_found_is_forgotten() -> None:
 
 def test_it_is_abandoned_when_an_engine_has_it_and_nobody_waits() -> None:
     async def scene() -> None:
+        unsent, answered, hung_up = pending(1), pending(1), pending(1)
+        answered.submitted = hung_up.submitted = True
+        collect(answered, 0)
+        hung_up.answer.cancel()
+        assert [each.is_abandoned for each in (unsent, answered, hung_up)] == [False, False, True]
+
+    run(scene())
+
+
+def test_it_is_abandoned_when_its_deadline_ends_the_wait_before_the_answer() -> None:
+    async def scene() -> None:
         document = pending(1)
-        assert not document.is_abandoned  # No engine has it.
         document.submitted = True
         assert document.is_abandoned
-        collect(document, 0)
-        assert not document.is_abandoned
-        hung_up = pending(1)
-        hung_up.submitted = True
-        hung_up.answer.cancel()
-        assert hung_up.is_abandoned
 
     run(scene())

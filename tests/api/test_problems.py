@@ -28,7 +28,7 @@ def test_the_sender_s_faults_are_4xx_and_ours_5xx() -> None:
 def test_a_problem_has_the_fields_of_the_rfc_and_its_code(code: str) -> None:
     error = BY_CODE[code]("What happened.")
     answer = response(error)
-    body = json.loads(answer.body)
+    body = json.loads(bytes(answer.body))
     assert body == problem(error)
     assert set(body) == {"type", "title", "status", "detail", "code"}
     assert (body["status"], body["detail"], body["code"]) == (STATUS[code], "What happened.", code)

@@ -31,9 +31,11 @@ def refusal(status: Status, connected: bool) -> type[GleanerError] | None:
     try:
         refuse_unless_serving(status, connected)
     except GleanerError as error:
-        assert error.retry_after_seconds
-        return type(error)
-    return None
+        refused = error
+    else:
+        return None
+    assert refused.retry_after_seconds
+    return type(refused)
 
 
 @pytest.mark.parametrize(
