@@ -2,8 +2,8 @@
 
 The rules, by label:
 - amounts (`MONEY` and its kin): a plain decimal with `.`, and the ISO code of the currency if one is named:
-  `1.234,56 €` → `1234.56 EUR`. The last of two different separators is the decimal one; a lone separator is a decimal one unless
-  exactly three digits follow it (`1,234` → `1234`) or it stands more than once.
+  `1.234,56 €` → `1234.56 EUR`. The last of two different separators is the decimal one; a lone separator is a decimal
+  one unless exactly three digits follow it (`1,234` → `1234`) or it stands more than once.
 - dates: ISO 8601, if day, month and year are certain. `03/04/2026` is not: it stays as it is.
 - identifiers (`IBAN`, `BIC`, `TAX_ID`): upper case without spaces. `PERCENT`: the number alone. `EMAIL`: its domain in
   lower case.
@@ -31,8 +31,8 @@ CURRENCIES = {
     "us$": "USD",
 }
 _ISO_CURRENCIES = frozenset(
-    "AUD BGN BRL CAD CHF CNY CZK DKK EUR GBP HKD HUF IDR ILS INR JPY KRW MXN MYR NOK NZD PLN RON RUB SEK SGD THB TRY USD"
-    " ZAR".split()
+    "AUD BGN BRL CAD CHF CNY CZK DKK EUR GBP HKD HUF IDR ILS INR JPY KRW MXN MYR NOK NZD PLN RON RUB SEK SGD THB TRY"
+    " USD ZAR".split()
 )
 _MONTHS = {
     1: "january jan januar janvier janv enero ene gennaio gen janeiro januari",
@@ -88,7 +88,8 @@ def _decimal(number: str) -> str | None:
 
 
 def _currency(text: str) -> str | None:
-    for word in _WORD.findall(text):
+    words: list[str] = _WORD.findall(text)
+    for word in words:
         if word.lower() in CURRENCIES:
             return CURRENCIES[word.lower()]
         if word.upper() in _ISO_CURRENCIES:
