@@ -1,0 +1,78 @@
+"""Publishing in processes of their own, which the tests start, kill and hold up. No test, but run by tests.
+
+publishing.py publish STORE NAME START FOLDER...    when START exists, publish the folders one after another
+publishing.py limited STORE NAME BYTES FOLDER       publish while no file may grow beyond BYTES, as on a full disk
+publishing.py killed STORES NAME FOLDER             STORES/0 is a store; for n = 1, 2, … copy it to STORES/n and kill
+                                                    a publish at the n-th thing it does to the disk, until one ends
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+from model_store import disk
+from model_store.errors import StoreError
+from model_store.publish import publish
+from model_store.store import Store
+
+CHANGES = {"os.rename", "os.link", "os.mkdir", "os.chmod", "os.utime", "os.remove", "os.rmdir"}
+
+
+def publish_at_once(store: Path, name: str, start: Path, *folders: Path) -> None:
+    deadline = time.monotonic() + 30
+    while not start.exists() and time.monotonic() < deadline:
+        time.sleep(0.001)
+    for folder in folders:
+        print(publish(folder, name, Store(store)).revision.revision)
+
+
+def publish_limited(store: Path, name: str, limit: Path, folder: Path) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(str(limit)), resource.RLIM_INFINITY))
+    try:
+        publish(folder, name, Store(store))
+    except StoreError as error:
+        print(type(error).__name__, error.detail)
+
+
+def publish_killed(stores: Path, name: str, folder: Path) -> None:
+    disk.CHUNK_BYTES = 1024
+    number = 0
+    survived = False
+    while not survived:
+        number += 1
+        shutil.copytree(stores / "0", stores / str(number))
+        child = os.fork()
+        if child == 0:
+            _publish_until(number, stores / str(number), name, folder)
+            os._exit(0)
+        survived = os.waitpid(child, 0)[1] == 0
+    print(number)
+
+
+def _publish_until(deadly_number: int, store: Path, name: str, folder: Path) -> None:
+    left = deadly_number
+
+    def count() -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def watch(event: str, arguments: tuple[object, ...]) -> None:
+        writes = event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+        if event in CHANGES or writes:
+            count()
+
+    sys.addaudithook(watch)
+    publish(folder, name, Store(store), progress=lambda _done, _total: count())
+
+
+if __name__ == "__main__":
+    MODES = {"publish": publish_at_once, "limited": publish_limited, "killed": publish_killed}
+    MODES[sys.argv[1]](Path(sys.argv[2]), sys.argv[3], *map(Path, sys.argv[4:]))
