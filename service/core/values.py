@@ -2,11 +2,13 @@
 
 The rules, by label:
 - amounts (`MONEY` and its kin): a plain decimal with `.`, and the ISO code of the currency if one is named:
-  `1.234,56 €` → `1234.56 EUR`. The last of two different separators is the decimal one; a lone separator is a decimal
-  one unless exactly three digits follow it (`1,234` → `1234`) or it stands more than once.
-- dates: ISO 8601, if day, month and year are certain. `03/04/2026` is not: it stays as it is.
-- identifiers (`IBAN`, `BIC`, `TAX_ID`): upper case without spaces. `PERCENT`: the number alone. `EMAIL`: its domain in
-  lower case.
+  `1.234,56 €` → `1234.56 EUR`. Only if nothing else is said: `5 million`, `$15 per hour` and `5 or 6` stay as they
+  are. Thousands are grouped by one separator throughout; a lone separator before exactly three digits is taken as one
+  (`1,234` → `1234`) unless the number could not be grouped so (`0,125`, `1234,567`).
+- `PERCENT`: the number alone; a lone separator is a decimal one there (`7,125 %` → `7.125`).
+- dates: ISO 8601, if day, month and year are certain. `03/04/2026` is not: it stays as it is. With dots the day
+  comes first everywhere.
+- identifiers (`IBAN`, `BIC`, `TAX_ID`): upper case without spaces. `EMAIL`: its domain in lower case.
 
 Knows nothing of documents; never fails.
 """
@@ -14,22 +16,19 @@ Knows nothing of documents; never fails.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 from datetime import date
 
 Normaliser = Callable[[str], str | None]
 
-CURRENCIES = {
-    "€": "EUR",
-    "$": "USD",
-    "£": "GBP",
-    "¥": "JPY",
-    "₹": "INR",
-    "₽": "RUB",
-    "zł": "PLN",
-    "kč": "CZK",
-    "us$": "USD",
-}
+_CURRENCIES = {
+    "€": "EUR", "euro": "EUR", "euros": "EUR", "$": "USD", "us$": "USD", "c$": "CAD", "a$": "AUD", "hk$": "HKD",
+    "s$": "SGD", "r$": "BRL", "£": "GBP", "¥": "JPY", "₹": "INR", "₽": "RUB", "₺": "TRY", "₩": "KRW", "₪": "ILS",
+    "zł": "PLN", "kč": "CZK", "ft": "HUF", "sfr": "CHF", "rm": "MYR", "rp": "IDR",
+    "kr": "", "fr": "", "rs": "",
+}  # fmt: skip
+"""Signs and names of currencies; an empty one is shared by several currencies, so the amount goes without."""
 _ISO_CURRENCIES = frozenset(
     "AUD BGN BRL CAD CHF CNY CZK DKK EUR GBP HKD HUF IDR ILS INR JPY KRW MXN MYR NOK NZD PLN RON RUB SEK SGD THB TRY"
     " USD ZAR".split()
@@ -49,14 +48,19 @@ _MONTHS = {
     12: "december dec dezember dez décembre déc diciembre dic dicembre dezembro",
 }
 _MONTH_OF = {name: month for month, names in _MONTHS.items() for name in names.split()}
-_NUMBER = re.compile(r"\d(?:[\d.,'’ ]*\d)?")
-_WORD = re.compile(r"[^\W\d_]+\$?|[€$£¥₹₽]")
-_YEAR_FIRST = re.compile(r"(\d{4})[-./](\d{1,2})[-./](\d{1,2})")
-_YEAR_LAST = re.compile(r"(\d{1,2})([-./])(\d{1,2})\2(\d{4})")
+_NUMBER = re.compile(r"[0-9](?:[0-9.,'’ ]*[0-9])?")
+_GROUPED = re.compile(r"[1-9][0-9]{0,2}(?P<mark>[.,'’ ])[0-9]{3}(?:(?P=mark)[0-9]{3})*(?:(?!(?P=mark))[.,][0-9]+)?")
+_INDIAN = re.compile(r"[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}(?:\.[0-9]+)?")
+_PLAIN = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
+_CURRENCY = re.compile(r"[^\W\d_]*\$|[^\W\d_]+|[€£¥₹₽₺₩₪]")
+_MINUS = re.compile(r"[-−]\s*(?:[€$£¥₹₽₺₩₪]\s*)?$|^\s*[-−]")
+_YEAR_FIRST = re.compile(r"([0-9]{4})\s?[-./年]\s?([0-9]{1,2})\s?[-./月]\s?([0-9]{1,2})\s?日?")
+_YEAR_LAST = re.compile(r"([0-9]{1,2})([-./])([0-9]{1,2})\2([0-9]{4})")
 _DAY_MONTH = re.compile(
-    r"(\d{1,2})(?:st|nd|rd|th|er|º|ª|\.)?\s*(?:de\s+|of\s+)?([^\W\d_]+)\.?,?\s*(?:de\s+)?(\d{4})", re.I
+    r"([0-9]{1,2})(?:st|nd|rd|th|er|º|ª|\.)?[\s/-]*(?:de\s+|of\s+)?([^\W\d_]+)\.?,?[\s/-]*(?:de\s+)?([0-9]{4})", re.I
 )
-_MONTH_DAY = re.compile(r"([^\W\d_]+)\.?\s*(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})", re.I)
+_MONTH_DAY = re.compile(r"([^\W\d_]+)\.?\s*([0-9]{1,2})(?:st|nd|rd|th)?,?\s+([0-9]{4})", re.I)
+_BEFORE_DATE = re.compile(r"^(?:[^\W\d_]+,\s+)?(?:(?:le|el|den|the|am|il|dia)\s+)?", re.I)
 
 
 def normalise(label: str, text: str) -> str:
@@ -67,43 +71,47 @@ def normalise(label: str, text: str) -> str:
 
 
 def _amount(text: str) -> str | None:
-    numbers = _NUMBER.findall(text)
-    if len(numbers) != 1:
+    numbers = list(_NUMBER.finditer(text))
+    if len(numbers) != 1 or (text.startswith("(") and text.endswith(")")):
         return None
-    value = _decimal(numbers[0])
-    sign = "-" if re.match(r"^\W*[-−]\s*\W*\d", text) else ""
-    currency = _currency(text)
-    return sign + value + (f" {currency}" if currency else "") if value else None
+    before, after = text[: numbers[0].start()], text[numbers[0].end() :]
+    value, currencies = _decimal(numbers[0].group()), _currencies(before + " " + after)
+    if value is None or currencies is None or len(currencies) > 1:
+        return None
+    sign = "-" if _MINUS.search(before) or re.match(r"[-−](?!-)", after) else ""
+    return " ".join([sign + value, *currencies])
 
 
 def _decimal(number: str) -> str | None:
-    digits = re.sub(r"[ '’]", "", number)
-    marks: list[str] = re.findall(r"[.,]", digits)
-    if not marks:
-        return digits
-    whole, _, rest = digits.rpartition(marks[-1])
-    grouping = len(set(marks)) == 1 and (len(marks) > 1 or len(rest) == 3)
-    plain: str = re.sub(r"[.,]", "", digits if grouping else whole)
-    return plain if grouping else f"{plain}.{rest}"
+    """The number with `.` alone, or None if its separators make no sense."""
+    if (match := _GROUPED.fullmatch(number)) and (mark := match["mark"]):
+        return number.replace(mark, "").replace(",", ".")
+    if _INDIAN.fullmatch(number):
+        return number.replace(",", "")
+    return number.replace(",", ".") if _PLAIN.fullmatch(number) else None
 
 
-def _currency(text: str) -> str | None:
-    words: list[str] = _WORD.findall(text)
-    for word in words:
-        if word.lower() in CURRENCIES:
-            return CURRENCIES[word.lower()]
-        if word.upper() in _ISO_CURRENCIES:
-            return word.upper()
-    return None
+def _currencies(text: str) -> set[str] | None:
+    """The ISO codes named in what stands around a number; None if there are other words."""
+    found = set()
+    for word in _CURRENCY.findall(text):
+        known = word.upper() if word.upper() in _ISO_CURRENCIES else _CURRENCIES.get(word.lower())
+        if known is None:
+            return None
+        found.add(known)
+    return found - {""}
 
 
 def _percent(text: str) -> str | None:
-    numbers = _NUMBER.findall(text)
-    return _decimal(numbers[0]) if len(numbers) == 1 else None
+    match = re.fullmatch(r"([-−]?)\s*([0-9]+)(?:[.,]([0-9]+))?\s*(?:%|percent|per cent|Prozent|pour cent)?", text, re.I)
+    if match is None:
+        return None
+    sign, whole, fraction = match.groups()
+    return ("-" if sign else "") + whole + (f".{fraction}" if fraction else "")
 
 
 def _date(text: str) -> str | None:
-    bare = re.sub(r"^(?:le|el|den|the|am|il|dia)\s+", "", text, flags=re.I).strip(" .,;")
+    bare = _BEFORE_DATE.sub("", unicodedata.normalize("NFC", text)).strip(" .,;")
     if match := _YEAR_FIRST.fullmatch(bare):
         return _iso(*map(int, match.groups()))
     if match := _YEAR_LAST.fullmatch(bare):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.core.values import _RULES, normalise
@@ -20,7 +20,24 @@ from service.core.values import _RULES, normalise
         ("12,5", "12.5"),
         ("1.234.567", "1234567"),
         ("-5.00", "-5.00"),
-        ("RM 9.00", "9.00"),
+        ("RM 9.00", "9.00 MYR"),
+        ("Rs. 1,23,456.50", "123456.50"),
+        ("100 kr", "100"),
+        ("EUR -5.00", "-5.00 EUR"),
+        ("-$5", "-5 USD"),
+        ("500,00-", "-500.00"),
+        ("5,- €", "5 EUR"),
+        ("0,125", "0.125"),
+        ("1234,567", "1234.567"),
+        ("1.234,567", "1234.567"),
+        ("1,234.567.89", "1,234.567.89"),
+        ("12.34.56", "12.34.56"),
+        ("5 6", "5 6"),
+        ("(5.00)", "(5.00)"),
+        ("$1.5 million", "$1.5 million"),
+        ("$15 per hour", "$15 per hour"),
+        ("5 EUR / USD", "5 EUR / USD"),
+        ("٥ €", "٥ €"),
         ("between 5 and 6", "between 5 and 6"),
         ("five\n euros", "five euros"),
     ],
@@ -46,6 +63,11 @@ def test_amounts(text: str, value: str) -> None:
         ("1er mars 2026", "2026-03-01"),
         ("12 de marzo de 2026", "2026-03-12"),
         ("3rd of May 2026", "2026-05-03"),
+        ("12-Mar-2026", "2026-03-12"),
+        ("12. Ma\u0308rz 2026", "2026-03-12"),
+        ("Donnerstag, den 12. März 2026", "2026-03-12"),
+        ("2026年3月12日", "2026-03-12"),
+        ("12.03.26", "12.03.26"),
         ("31.02.2026", "31.02.2026"),
         ("12 Brumaire 2026", "12 Brumaire 2026"),
         ("next\nFriday", "next Friday"),
@@ -62,6 +84,9 @@ def test_dates(text: str, value: str) -> None:
         ("TAX_ID", "DE 136 695 976", "DE136695976"),
         ("PERCENT", "19 %", "19"),
         ("PERCENT", "7,7%", "7.7"),
+        ("PERCENT", "7.125 %", "7.125"),
+        ("PERCENT", "-5 percent", "-5"),
+        ("PERCENT", "5-7 %", "5-7 %"),
         ("EMAIL", "Jane.Doe@ACME.Example", "Jane.Doe@acme.example"),
         ("EMAIL", "nobody", "nobody"),
         ("PERSON", "Jane\n  Doe", "Jane Doe"),
@@ -73,5 +98,6 @@ def test_other_labels(label: str, text: str, value: str) -> None:
 
 
 @given(st.sampled_from([*_RULES, "PERSON"]), st.text(max_size=40))
+@settings(deadline=None)
 def test_any_text_has_a_value_without_line_breaks(label: str, text: str) -> None:
     assert "\n" not in normalise(label, text)
