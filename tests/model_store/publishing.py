@@ -1,9 +1,11 @@
 """Publishing in processes of their own, which the tests start, kill and hold up. No test, but run by tests.
 
 publishing.py publish STORE NAME START FOLDER...    when START exists, publish the folders one after another
+publishing.py move STORE NAME START REVISION...     when START exists, move the tag to the revisions, which need not
+                                                    be there, one after another
 publishing.py limited STORE NAME BYTES FOLDER       publish while no file may grow beyond BYTES, as on a full disk
-publishing.py killed STORES NAME FOLDER             STORES/0 is a store; for n = 1, 2, … copy it to STORES/n and kill
-                                                    a publish at the n-th thing it does to the disk, until one ends
+publishing.py killed STORES NAME FOLDER             STORES/0 is a store; for n = 1, 2, … copy it to STORES/n and
+                                                    kill a publish at its n-th change of the disk, until one ends
 """
 
 from __future__ import annotations
@@ -20,16 +22,27 @@ from model_store import disk
 from model_store.errors import StoreError
 from model_store.publish import publish
 from model_store.store import Store
+from model_store.tags import move_tag
 
 CHANGES = {"os.rename", "os.link", "os.mkdir", "os.chmod", "os.utime", "os.remove", "os.rmdir"}
 
 
 def publish_at_once(store: Path, name: str, start: Path, *folders: Path) -> None:
+    wait_for(start)
+    for folder in folders:
+        print(publish(folder, name, Store(store)).revision.revision)
+
+
+def move_at_once(store: Path, name: str, start: Path, *revisions: Path) -> None:
+    wait_for(start)
+    for revision in revisions:
+        move_tag(Store(store).layout, name, "stable", str(revision))
+
+
+def wait_for(start: Path) -> None:
     deadline = time.monotonic() + 30
     while not start.exists() and time.monotonic() < deadline:
         time.sleep(0.001)
-    for folder in folders:
-        print(publish(folder, name, Store(store)).revision.revision)
 
 
 def publish_limited(store: Path, name: str, limit: Path, folder: Path) -> None:
@@ -74,5 +87,13 @@ def _publish_until(deadly_number: int, store: Path, name: str, folder: Path) -> 
 
 
 if __name__ == "__main__":
-    MODES = {"publish": publish_at_once, "limited": publish_limited, "killed": publish_killed}
-    MODES[sys.argv[1]](Path(sys.argv[2]), sys.argv[3], *map(Path, sys.argv[4:]))
+    place, model_name, paths = Path(sys.argv[2]), sys.argv[3], [Path(argument) for argument in sys.argv[4:]]
+    match sys.argv[1]:
+        case "publish":
+            publish_at_once(place, model_name, *paths)
+        case "move":
+            move_at_once(place, model_name, *paths)
+        case "limited":
+            publish_limited(place, model_name, *paths)
+        case "killed":
+            publish_killed(place, model_name, *paths)

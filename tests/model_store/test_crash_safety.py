@@ -77,6 +77,19 @@ def test_processes_that_publish_at_once_lose_neither_files_nor_tag_moves(
     assert list(store.layout.temporary.iterdir()) == []
 
 
+def test_processes_that_move_one_tag_at_once_lose_no_move(store: Store, tmp_path: Path) -> None:
+    revisions = [f"sha256:{number:064x}" for number in range(16)]
+    processes = [
+        start("move", store.root, "documents", tmp_path / "start", *revisions[number::4]) for number in range(4)
+    ]
+    (tmp_path / "start").touch()
+    for process in processes:
+        output(process)
+    tag = read_tag(store.layout, "documents", "stable")
+    assert tag is not None
+    assert sorted((tag.revision, *tag.earlier)) == revisions
+
+
 def test_a_disk_that_fills_up_on_the_way_leaves_nothing_behind(make_model: MakeModel, store: Store) -> None:
     old = publish(make_model("old"), "documents", store).revision
     blobs = {path.name for path in store.layout.blobs.iterdir()}

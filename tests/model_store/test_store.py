@@ -141,6 +141,20 @@ def test_a_folder_of_copies_serves_where_links_are_refused(store: Store, publish
     assert published.folder.stat().st_ino == inode
 
 
+def test_files_are_copied_where_the_file_system_refuses_links(store: Store, published: Revision) -> None:
+    shutil.rmtree(published.folder)
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as elsewhere:
+        if Path(elsewhere).stat().st_dev == store.root.stat().st_dev:
+            pytest.skip("there is no second file system here")
+        shutil.copytree(store.layout.blobs, Path(elsewhere) / "sha256")
+        shutil.rmtree(store.layout.blobs)
+        store.layout.blobs.symlink_to(Path(elsewhere) / "sha256")
+        assert store.resolve("documents") == published
+        inode = published.folder.stat().st_ino
+        assert all(path.stat().st_nlink == 1 for path in published.folder.iterdir())
+        assert store.resolve("documents").folder.stat().st_ino == inode
+
+
 def test_a_damaged_manifest_is_refused(store: Store, published: Revision) -> None:
     path = store.layout.manifest(hex_digits(published.revision))
     path.write_bytes(path.read_bytes().replace(b"B-NAME", b"B-GAME"))
