@@ -23,6 +23,7 @@ from service.documents.words import Word
 Gap = tuple[float, float]
 
 _NARROWEST_GUTTER = 0.8  # in typical word heights
+_MOST_GUTTERS = 8  # tried in one stretch, the widest first
 _DEEPEST = 12  # cuts within cuts
 _FEWEST_LINES = 2  # on each side of a gutter
 _MOST_PAIRED = 0.75  # lines of the smaller side that stand at the height of one of the other side
@@ -42,10 +43,10 @@ def in_reading_order(words: list[Word], depth: int = 0) -> list[Line]:
 
 def _read(lines: list[Line], gaps: list[Gap], depth: int) -> list[Line]:
     """One stretch: by columns; or, where no gutter parts all of it, each of its paragraphs for itself; or as rows."""
-    for _, right_edge in sorted(gaps, key=lambda gap: gap[0] - gap[1]):
+    for _, right_edge in sorted(gaps, key=lambda gap: gap[0] - gap[1])[:_MOST_GUTTERS]:
         left = [word for line in lines for word in line if word.left < right_edge - 0.01]
         right = [word for line in lines for word in line if word.left >= right_edge - 0.01]
-        if left and right and _are_columns(left, right):
+        if left and right and _switches(left, right) <= _most_switches(len(lines)) and _are_columns(left, right):
             return in_reading_order(left, depth + 1) + in_reading_order(right, depth + 1)
     paragraphs = _paragraphs(lines)
     if len(paragraphs) == 1:
@@ -113,9 +114,13 @@ def _common(ours: list[Gap], theirs: list[Gap], gutter: float) -> list[Gap]:
 def _are_columns(left: list[Word], right: list[Word]) -> bool:
     left_lines, right_lines = lines_of(left), lines_of(right)
     fewest = min(len(left_lines), len(right_lines))
-    if fewest < _FEWEST_LINES or _switches(left, right) > max(1, fewest // 4):
+    if fewest < _FEWEST_LINES or _switches(left, right) > _most_switches(fewest):
         return False
     return not (_paired(left_lines, right_lines) and (_are_keys(left_lines) or _are_values(right_lines)))
+
+
+def _most_switches(lines: int) -> int:
+    return max(1, lines // 4)
 
 
 def _switches(left: list[Word], right: list[Word]) -> int:

@@ -64,8 +64,8 @@ _FOREIGN: tuple[tuple[bytes, str], ...] = (
     (b"\x7fELF", "a program"),
     (b"%!PS", "a PostScript document"),
 )
-_HTML_START = re.compile(
-    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|title|meta)\b", re.I | re.S
+_HTML_START = re.compile(  # the atomic group keeps many comments from being tried in every split
+    rb"(?>\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*)<(?:!doctype\s+html|html|head|body|title|meta)\b", re.I | re.S
 )
 _ZIP_SAMPLE_BYTES = 65_536
 

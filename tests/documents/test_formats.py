@@ -76,3 +76,8 @@ def test_an_unknown_media_type_is_refused() -> None:
 def test_an_encrypted_docx_is_said_to_be_so() -> None:
     with pytest.raises(UnreadableDocument, match="password"):
         detect(OLE + "EncryptedPackage".encode("utf-16-le"), media_type=DOCX_TYPE)
+
+
+@pytest.mark.timeout(10)
+def test_a_thousand_comments_are_sniffed_at_once() -> None:
+    assert detect(b"<!---->" * 580 + b"x") is Format.TEXT

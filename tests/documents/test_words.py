@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import numpy as np
+
+from service.documents.glyphs import Glyphs
+from service.documents.words import Word, words_by_direction
+
+Box = tuple[float, float, float, float]
+
+
+def words_of(text: str, boxes: list[Box], spaced: set[int] | None = None) -> list[list[Word]]:
+    loose = np.array(boxes, np.float32)
+    flags = np.array([index in (spaced or set()) for index in range(len(text))])
+    codes = np.array([ord(character) for character in text], np.uint32)
+    return words_by_direction(Glyphs(codes, loose, loose, flags, 600.0, 800.0))
+
+
+def level(text: str, left: float = 0, top: float = 0) -> list[Box]:
+    return [(left + 6 * i, top, left + 6 * i + 6, top + 10) for i in range(len(text))]
+
+
+def test_a_word_ends_at_white_space_and_at_a_jump() -> None:
+    [words] = words_of("abcdef", level("abcd") + level("ef", left=100), spaced={2})
+    assert [(word.start, word.end) for word in words] == [(0, 2), (2, 4), (4, 6)]
+
+
+def test_keys_and_amounts_are_noticed() -> None:
+    [words] = words_of("Net:9.50", level("Net:") + level("9.50", left=100))
+    assert [(word.is_key, word.is_numeric) for word in words] == [(True, False), (False, True)]
+
+
+def test_a_run_down_the_page_gets_a_level_box_of_its_own_frame() -> None:
+    down = [(590.0, 10.0 * i, 600.0, 10.0 * i + 10) for i in range(4)]
+    [words] = words_of("縦書きの", down)
+    assert [word[:4] for word in words] == [(0, 0, 40, 10)]
+
+
+def test_the_direction_with_most_characters_comes_first() -> None:
+    up = [(0.0, 700.0 - 10 * i, 10.0, 710.0 - 10 * i) for i in range(4)]
+    sides = words_of("side" + "level words", up + level("level words", left=100), spaced={4})
+    assert [words[0].start for words in sides] == [4, 0]
+
+
+def test_a_page_without_glyphs_has_no_words() -> None:
+    empty = np.zeros((0, 4), np.float32)
+    assert words_by_direction(Glyphs(np.zeros(0, np.uint32), empty, empty, np.zeros(0, np.bool_), 1.0, 1.0)) == []
