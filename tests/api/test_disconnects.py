@@ -1,0 +1,95 @@
+"""A caller that hangs up is not worked for."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Message
+
+from service.api.disconnects import CLIENT_CLOSED_REQUEST, unless_disconnected
+
+
+class Caller:
+    """What a server passes on of a connection; hangs up when told."""
+
+    def __init__(self) -> None:
+        self.gone = asyncio.Event()
+        self.messages: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
+
+    async def receive(self) -> Message:
+        if self.messages:
+            return self.messages.pop()
+        await self.gone.wait()
+        return {"type": "http.disconnect"}
+
+    def request(self) -> Request:
+        return Request({"type": "http", "headers": []}, self.receive)
+
+
+def test_work_that_ends_is_the_answer_and_nothing_is_left_behind() -> None:
+    async def scene() -> None:
+        async def work() -> Response:
+            return Response(b"done")
+
+        answer = await unless_disconnected(Caller().request(), work())
+        assert answer.body == b"done"
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(scene())
+
+
+def test_when_the_caller_hangs_up_the_work_is_cancelled_and_has_cleaned_up() -> None:
+    async def scene() -> None:
+        caller, cleaned = Caller(), asyncio.Event()
+
+        async def work() -> Response:
+            caller.gone.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await asyncio.sleep(0)
+                cleaned.set()
+            raise AssertionError("nothing sets the event")
+
+        answer = await unless_disconnected(caller.request(), work())
+        assert answer.status_code == CLIENT_CLOSED_REQUEST
+        assert cleaned.is_set()
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(scene())
+
+
+def test_work_that_fails_fails_as_it_would_alone() -> None:
+    async def scene() -> None:
+        async def work() -> Response:
+            raise ValueError("a bug")
+
+        with pytest.raises(ValueError, match="a bug"):
+            await unless_disconnected(Caller().request(), work())
+
+    asyncio.run(scene())
+
+
+def test_when_the_server_gives_up_the_work_is_cancelled_too() -> None:
+    async def scene() -> None:
+        begun, cancelled = asyncio.Event(), asyncio.Event()
+
+        async def work() -> Response:
+            begun.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                cancelled.set()
+            raise AssertionError("nothing sets the event")
+
+        serving = asyncio.create_task(unless_disconnected(Caller().request(), work()))
+        await begun.wait()
+        serving.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await serving
+        assert cancelled.is_set()
+
+    asyncio.run(scene())

@@ -1,0 +1,185 @@
+"""The pool with its real processes: they are killed, they hang, they run out of memory, and the pool goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from service.api.parsing import Allowance, ParserPool
+from service.core.errors import DocumentTooLarge, UnreadableDocument, UnsupportedFormat
+from service.documents.limits import MEBIBYTE, Limits
+from tests.system.test_shapes import pdf, word
+
+LIMIT_SECONDS = 60.0
+HANG_SECONDS = 4.0
+"""Long enough for a parser to start on a busy machine; a test that lets one hang waits for it once."""
+
+Scene = Callable[[ParserPool], Awaitable[None]]
+
+
+def play(
+    scene: Scene, *, size: int = 1, seconds: float = 30.0, memory_bytes: int = 2**31, limits: Limits | None = None
+) -> int:
+    """Run a scene with a fresh pool; returns how many deaths it noted."""
+    deaths = 0
+
+    def died() -> None:
+        nonlocal deaths
+        deaths += 1
+
+    async def whole() -> None:
+        pool = ParserPool(size, Allowance(limits or Limits(), seconds, memory_bytes), died)
+        await pool.start()
+        try:
+            async with asyncio.timeout(LIMIT_SECONDS):
+                await scene(pool)
+        finally:
+            await pool.stop()
+        assert not parsers(), "a parser was left behind"
+
+    asyncio.run(whole())
+    return deaths
+
+
+def parsers() -> list[int]:
+    """The parser processes that this process has started."""
+    tasks = Path(f"/proc/{os.getpid()}/task").iterdir()
+    children = [int(pid) for task in tasks for pid in (task / "children").read_text().split()]
+    return [pid for pid in children if "service.api.parser" in _command(pid)]
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except (FileNotFoundError, ProcessLookupError):  # It ended meanwhile.
+        return ""
+
+
+async def text(pool: ParserPool, data: bytes, name: str) -> str:
+    return (await pool.parse(data, None, name)).text
+
+
+def test_files_become_documents_with_pages_where_they_have_them() -> None:
+    async def scene(pool: ParserPool) -> None:
+        plain = await pool.parse("héllo 😀".encode(), "text/plain; charset=utf-8", None)
+        assert (plain.text, plain.pages) == ("héllo 😀", None)
+        paged = await pool.parse(pdf("Anna Smith"), None, "a.pdf")
+        assert paged.pages is not None
+        assert paged.text.strip() == "Anna Smith"
+        assert paged.boxes(0, 4)
+        assert "Berlin" in await text(pool, word("Berlin"), "a.docx")
+
+    assert play(scene) == 0
+
+
+def test_what_the_file_is_refused_for_crosses_the_process_border_and_costs_no_process() -> None:
+    async def scene(pool: ParserPool) -> None:
+        before = parsers()
+        with pytest.raises(UnreadableDocument, match="empty"):
+            await pool.parse(b"", None, "a.pdf")
+        with pytest.raises(UnsupportedFormat):
+            await pool.parse(bytes(range(256)) * 4, "image/png", None)
+        with pytest.raises(DocumentTooLarge, match="characters"):
+            await pool.parse(b"x" * 11, None, "a.txt")
+        assert await text(pool, b"hello", "a.txt") == "hello"
+        assert parsers() == before
+
+    assert play(scene, limits=Limits(max_characters=10)) == 0
+
+
+def test_many_files_go_through_two_parsers_and_each_comes_back_to_its_owner() -> None:
+    async def scene(pool: ParserPool) -> None:
+        before = parsers()
+        assert len(before) == 2
+        texts = [f"file {number} " * (number * 50 + 1) for number in range(40)]
+        found = await asyncio.gather(*(text(pool, each.encode(), "a.txt") for each in texts))
+        assert found == texts
+        assert parsers() == before
+
+    assert play(scene, size=2) == 0
+
+
+def test_a_killed_parser_costs_its_file_a_second_try() -> None:
+    async def scene(pool: ParserPool) -> None:
+        assert await text(pool, b"warm", "a.txt") == "warm"
+        os.kill(parsers()[0], signal.SIGKILL)
+        assert await text(pool, b"hello", "a.txt") == "hello"
+
+    assert play(scene) <= 1  # None, where the death was noticed before the file was sent.
+
+
+def test_a_file_whose_parser_dies_twice_is_refused_and_the_pool_goes_on() -> None:
+    async def scene(pool: ParserPool) -> None:
+        async def kill_two() -> None:
+            killed: set[int] = set()
+            while len(killed) < 2:
+                for pid in set(parsers()) - killed:
+                    os.kill(pid, signal.SIGKILL)
+                    killed.add(pid)
+                await asyncio.sleep(0.001)
+
+        os.kill(parsers()[0], signal.SIGSTOP)
+        parsing = asyncio.create_task(text(pool, b"hello", "a.txt"))
+        await kill_two()
+        with pytest.raises(UnreadableDocument, match="crashes its parser"):
+            await parsing
+        assert await text(pool, b"hello", "a.txt") == "hello"
+
+    assert play(scene) == 2
+
+
+def test_a_file_over_the_time_limit_is_refused_and_the_pool_goes_on() -> None:
+    async def scene(pool: ParserPool) -> None:
+        hanging = parsers()[0]
+        os.kill(hanging, signal.SIGSTOP)
+        begun = time.monotonic()
+        with pytest.raises(UnreadableDocument, match=r"longer than 4 s"):
+            await pool.parse(b"hello", None, "a.txt")
+        assert time.monotonic() - begun >= HANG_SECONDS
+        assert hanging not in parsers()
+        assert await text(pool, b"hello", "a.txt") == "hello"
+
+    assert play(scene, seconds=HANG_SECONDS) == 1
+
+
+def test_a_file_that_nobody_waits_for_any_more_does_not_answer_the_next_one() -> None:
+    async def scene(pool: ParserPool) -> None:
+        os.kill(parsers()[0], signal.SIGSTOP)
+        abandoned = asyncio.create_task(text(pool, b"mine", "a.txt"))
+        waiting = asyncio.create_task(text(pool, b"yours", "a.txt"))
+        await asyncio.sleep(0)  # Lets the first one take the only parser.
+        abandoned.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await abandoned
+        assert await waiting == "yours"
+
+    assert play(scene) == 0
+
+
+def test_a_file_that_takes_too_much_memory_is_refused_and_the_pool_goes_on() -> None:
+    large = Limits(max_bytes=128 * MEBIBYTE, max_characters=128 * MEBIBYTE)
+
+    async def scene(pool: ParserPool) -> None:
+        with pytest.raises(UnreadableDocument, match="memory"):
+            await pool.parse(b"ab " * (20 * MEBIBYTE), None, "a.txt")
+        assert await text(pool, b"hello", "a.txt") == "hello"
+
+    play(scene, memory_bytes=2**28, limits=large)
+
+
+def test_a_pool_that_stops_in_the_middle_leaves_no_process() -> None:
+    async def scene(pool: ParserPool) -> None:
+        os.kill(parsers()[0], signal.SIGSTOP)
+        parsing = asyncio.create_task(text(pool, b"hello", "a.txt"))
+        await asyncio.sleep(0)
+        parsing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await parsing
+
+    play(scene)
