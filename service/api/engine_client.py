@@ -134,11 +134,8 @@ class EngineClient:
 
     def _send(self, message: Message, buffer: Buffer | None = None) -> bool:
         """Send now or not at all: false when no engine is connected."""
-        try:
-            zmq.Socket.send_multipart(self._socket, pack(message, buffer), zmq.NOBLOCK)
-        except zmq.Again:
-            return False
-        return True
+        sent = asyncio.ensure_future(self._socket.send_multipart(pack(message, buffer), zmq.NOBLOCK))
+        return sent.done() and sent.exception() is None
 
     async def _listen(self) -> None:
         while True:
