@@ -80,7 +80,7 @@ async def _end(extractor: Extractor, metrics: WorkerMetrics, source: Source, ord
 
 
 def _failed(source: Source, watch: Watch, error: GleanerError) -> Ending:
-    nothing = DocumentResult(source.id, None, 0, 0, 0, False, [], problems.problem(error))
+    nothing = DocumentResult(source.id, None, [], 0, 0, 0, False, [], problems.problem(error))
     return Ending(nothing, watch, error)
 
 

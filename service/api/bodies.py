@@ -71,6 +71,8 @@ def _options(request: Request, values: dict[str, Any]) -> Options:
 def _from_json(data: bytes, request: Request) -> Body:
     try:
         values = msgspec.json.decode(data)
+    except RecursionError as error:
+        raise MalformedRequest("The body is JSON that is nested too deeply.") from error
     except msgspec.DecodeError as error:
         raise MalformedRequest(f"The body is not JSON: {error}.") from error
     if not isinstance(values, dict):
@@ -85,7 +87,11 @@ async def _from_form(request: Request, limits: BodyLimits) -> Body:
     parser = MultiPartParser(request.headers, _limited(request, limits), max_files=limits.documents)
     try:
         form = await parser.parse()
-    except (MultiPartException, KeyError) as error:
+    except MultiPartException as error:
+        if error.message.startswith("Too many files"):
+            raise DocumentTooLarge(f"More than {limits.documents} files came; one request may have so many.") from error
+        raise MalformedRequest(f"The form cannot be read: {error.message}") from error
+    except KeyError as error:
         raise MalformedRequest(f"The form cannot be read: {error}.") from error
     try:
         files = [(name, value) for name, value in form.multi_items() if isinstance(value, UploadFile)]

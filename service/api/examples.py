@@ -22,6 +22,7 @@ _ENTITY = {
 _DOCUMENT = {
     "id": "0",
     "pages": None,
+    "unread_pages": [],
     "characters": len(_TEXT),
     "tokens": 21,
     "windows": 1,

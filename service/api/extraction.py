@@ -182,6 +182,7 @@ def _decode(
     return DocumentResult(
         id=source.id,
         pages=len(document.pages) if document.pages else None,
+        unread_pages=list(document.unread_pages),
         characters=len(text),
         tokens=len(tokens.ids),
         windows=len(prepared.windows),

@@ -37,6 +37,7 @@ class Parsed(msgspec.Struct, frozen=True):
     text: str = ""
     pages: tuple[tuple[int, int, int], ...] | None = None
     has_layout: bool = False
+    unread_pages: tuple[int, ...] = ()
     error_code: str = ""
     detail: str = ""
 
@@ -54,7 +55,7 @@ def to_frames(document: Document) -> list[bytes | memoryview]:
     """A document as frames."""
     pages = tuple((page.number, page.start, page.end) for page in document.pages) if document.pages else None
     layout = document.layout
-    head = msgspec.msgpack.encode(Parsed(document.text, pages, layout is not None))
+    head = msgspec.msgpack.encode(Parsed(document.text, pages, layout is not None, document.unread_pages))
     if layout is None:
         return [head]
     arrays = (np.ascontiguousarray(layout.boxes), np.ascontiguousarray(layout.line_starts))
@@ -68,7 +69,7 @@ def from_frames(parsed: Parsed, boxes: bytes, line_starts: bytes) -> Document:
         points = np.frombuffer(boxes, dtype=np.float32).reshape(-1, 4)
         layout = Layout(points, np.frombuffer(line_starts, dtype=np.int32))
     pages = tuple(Page(*page) for page in parsed.pages) if parsed.pages else None
-    return Document(parsed.text, pages, layout)
+    return Document(parsed.text, pages, layout, parsed.unread_pages)
 
 
 def decode_parsed(data: bytes) -> Parsed:

@@ -114,10 +114,14 @@ class EntityResult(msgspec.Struct, frozen=True):
 
 
 class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
-    """One document's entities, or why there are none."""
+    """One document's entities, or why there are none.
+
+    `unread_pages`: pages that hold only images, as scanned ones do; the text of all others was read in full.
+    """
 
     id: str
     pages: int | None
+    unread_pages: list[int]
     characters: int
     tokens: int
     windows: int

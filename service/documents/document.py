@@ -44,11 +44,13 @@ class Document:
     """The text of one document, with what is known of where it stands.
 
     `pages` is None for formats that have no pages (text, HTML, DOCX); `layout` is None where there are no boxes.
+    `unread_pages` are numbers of pages that hold images and no text, as scanned ones do: nothing was read from them.
     """
 
     text: str
     pages: tuple[Page, ...] | None = None
     layout: Layout | None = None
+    unread_pages: tuple[int, ...] = ()
 
     def page_at(self, offset: int) -> int | None:
         """The number of the page on which the character at `offset` stands; None where there are no pages."""

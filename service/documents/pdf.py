@@ -42,10 +42,10 @@ def read_pdf(data: bytes, *, limits: Limits) -> Document:
     with _opened(data) as document:
         limits.check_pages(len(document))
         pages = _Pages(limits)
-        images = sum(pages.add(document, number) for number in range(1, len(document) + 1))
+        unread = tuple(number for number in range(1, len(document) + 1) if pages.add(document, number))
     if not pages.has_text:
-        raise UnreadableDocument(_why_empty(len(pages.pages), images))
-    return pages.document()
+        raise UnreadableDocument(_why_empty(len(pages.pages), len(unread)))
+    return pages.document(unread)
 
 
 @contextmanager
@@ -116,10 +116,10 @@ class _Pages:
         self._boxes.append(boxes)
         self._length += len(codes)
 
-    def document(self) -> Document:
+    def document(self, unread_pages: tuple[int, ...]) -> Document:
         text = np.concatenate(self._codes).astype("<u4").tobytes().decode("utf-32-le")
         layout = Layout(np.concatenate(self._boxes), np.concatenate(self._line_starts))
-        return Document(text, tuple(self.pages), layout)
+        return Document(text, tuple(self.pages), layout, unread_pages)
 
 
 @contextmanager

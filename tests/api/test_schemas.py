@@ -113,6 +113,6 @@ def test_whatever_comes_is_read_or_refused_with_a_sentence(values: dict[str, Any
 
 
 def test_the_text_comes_back_only_when_it_was_asked_for() -> None:
-    result = DocumentResult("a", None, 1, 1, 1, False, [], None)
+    result = DocumentResult("a", None, [], 1, 1, 1, False, [], None)
     assert "text" not in msgspec.to_builtins(result)
     assert msgspec.to_builtins(msgspec.structs.replace(result, text=""))["text"] == ""

@@ -159,7 +159,7 @@ def test_an_empty_page_is_refused() -> None:
         read(made.pdf([]))
 
 
-def test_a_scanned_page_among_others_is_an_empty_page() -> None:
+def test_a_scanned_page_among_others_is_an_empty_page_and_said_to_be_unread() -> None:
     def draw(canvas: Any) -> None:
         scan(canvas)
         canvas.drawString(50, 700, "typed")
@@ -167,6 +167,7 @@ def test_a_scanned_page_among_others_is_an_empty_page() -> None:
 
     document = read(made.drawn(draw))
     assert document.page_at(document.text.index("typed")) == 2
+    assert document.unread_pages == (1,)
 
 
 def test_an_encrypted_file_is_said_to_need_a_password() -> None:
