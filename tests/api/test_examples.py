@@ -58,10 +58,9 @@ def test_the_example_requests_are_accepted(operation: dict[str, Any]) -> None:
 
 
 def test_the_example_answer_has_the_answer_s_fields_and_its_offsets_are_right(operation: dict[str, Any]) -> None:
-    example = operation["responses"]["200"]["content"]["application/json"]["example"]
-    answer = msgspec.convert(example, ExtractResult, strict=False)
-    without_text = msgspec.to_builtins(answer)
-    assert without_text == example | {"documents": without_text["documents"]}
+    example = EXTRACT["responses"][200]["content"]["application/json"]["example"]
+    answer = msgspec.convert(example, ExtractResult)
+    assert msgspec.to_builtins(answer) == example
     text = bodies(operation)["application/json"]["examples"]["one text"]["value"]["text"]
     document = answer.documents[0]
     assert document.characters == len(text)

@@ -67,7 +67,7 @@ def assert_same(ours: TextTokenizer, theirs: Tokenizer, text: str) -> None:
     tokens, whole = ours.encode(text), theirs.encode(text, add_special_tokens=False)
     assert tokens.ids.tolist() == whole.ids
     assert [tuple(pair) for pair in tokens.offsets.tolist()] == whole.offsets
-    assert (tokens.ids.dtype, tokens.offsets.dtype) == (np.int32, np.int32)
+    assert tokens.ids.dtype == tokens.offsets.dtype == np.dtype(np.int32)
 
 
 @given(snippet=SNIPPETS)

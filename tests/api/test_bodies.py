@@ -1,0 +1,199 @@
+"""Bodies in every shape, in any split of their bytes; limits hold while they are read."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.requests import Request
+from starlette.types import Message
+
+from service.api.bodies import Body, BodyLimits, read_body
+from service.api.schemas import Options
+from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
+
+JSON = "application/json"
+FORM = "multipart/form-data; boundary=x"
+LIMITS = BodyLimits(request_bytes=10_000, documents=3)
+
+
+class Sender:
+    """A client that sends its body in these chunks; counts how many were taken."""
+
+    def __init__(self, chunks: Sequence[bytes]) -> None:
+        self._chunks = chunks
+        self.taken = 0
+
+    async def receive(self) -> Message:
+        chunk = self._chunks[self.taken]
+        self.taken += 1
+        return {"type": "http.request", "body": chunk, "more_body": self.taken < len(self._chunks)}
+
+
+def read(
+    body: bytes | Sequence[bytes], media_type: str | None, *, query: str = "", limits: BodyLimits = LIMITS
+) -> Body:
+    """What is read of a request with this body."""
+    chunks = [body] if isinstance(body, bytes) else body
+    return asyncio.run(read_body(request(Sender(chunks), media_type, query), limits))
+
+
+def request(sender: Sender, media_type: str | None, query: str = "") -> Request:
+    headers = [] if media_type is None else [(b"content-type", media_type.encode())]
+    scope = {"type": "http", "method": "POST", "path": "/extract", "headers": headers, "query_string": query.encode()}
+    return Request(scope, sender.receive)
+
+
+def split(body: bytes, cuts: set[int]) -> list[bytes]:
+    """The body in pieces; some may be empty."""
+    borders = [0, *sorted(min(cut, len(body)) for cut in cuts), len(body)]
+    return [body[a:b] for a, b in pairwise(borders)]
+
+
+def part(name: str, data: bytes, *, file: str | None = None, media_type: str | None = None) -> bytes:
+    """One part of a form."""
+    disposition = f'form-data; name="{name}"' + (f'; filename="{file}"' if file is not None else "")
+    kind = f"Content-Type: {media_type}\r\n" if media_type else ""
+    return f"--x\r\nContent-Disposition: {disposition}\r\n{kind}\r\n".encode() + data + b"\r\n"
+
+
+def form(*parts: bytes) -> bytes:
+    return b"".join(parts) + b"--x--\r\n"
+
+
+WHOLE_FORM = form(
+    part("file", b"%PDF\r\n--\x00\xff", file="a.pdf", media_type="application/pdf"),
+    part("min_score", b"0.5"),
+    part("file", "größe".encode(), file="b.txt"),
+    part("labels", b"PER,ORG"),
+)
+SHAPES: list[tuple[bytes, str]] = [
+    (json.dumps({"documents": [{"id": "a", "text": "ü😀"}, {"text": "b"}], "min_score": 0.5}).encode(), JSON),
+    (WHOLE_FORM, FORM),
+    (b"%PDF\x00\xff", "application/pdf"),
+]
+
+
+@pytest.mark.parametrize(("body", "media_type"), SHAPES, ids=["json", "form", "raw"])
+@given(cuts=st.sets(st.integers(0, 400), max_size=12))
+def test_a_body_reads_the_same_in_any_split_of_its_bytes(body: bytes, media_type: str, cuts: set[int]) -> None:
+    assert read(split(body, cuts), media_type) == read(body, media_type)
+
+
+def test_json_with_a_text_is_one_document() -> None:
+    body = read(b'{"text": "a", "labels": ["PER"]}', "Application/JSON; charset=utf-8")
+    assert [(source.id, source.text) for source in body.sources] == [("0", "a")]
+    assert (body.options.labels, body.batch) == (["PER"], False)
+
+
+def test_json_with_documents_is_a_batch_even_of_one_and_ids_default_to_their_number() -> None:
+    body = read(b'{"documents": [{"text": "a"}, {"text": "b", "id": "x"}]}', JSON)
+    assert [(source.id, source.text) for source in body.sources] == [("0", "a"), ("x", "b")]
+    assert body.batch
+    assert read(b'{"documents": [{"text": "a"}]}', JSON).batch
+
+
+def test_a_form_has_files_with_names_and_types_and_options_as_fields() -> None:
+    body = read(WHOLE_FORM, FORM)
+    first, second = body.sources
+    assert (first.id, first.name, first.media_type) == ("a.pdf", "a.pdf", "application/pdf")
+    assert first.data == b"%PDF\r\n--\x00\xff"
+    assert (second.id, second.data.decode(), second.media_type) == ("b.txt", "größe", None)
+    assert (body.options.min_score, body.options.labels, body.batch) == (0.5, ["PER", "ORG"], True)
+
+
+def test_a_form_with_one_file_is_no_batch_and_a_file_without_a_name_gets_its_number() -> None:
+    body = read(form(part("file", b"a", file="", media_type="text/plain")), FORM)
+    assert [(source.id, source.name) for source in body.sources] == [("0", None)]
+    assert not body.batch
+
+
+@pytest.mark.parametrize("media_type", ["application/pdf", "text/plain; charset=latin-1", None, "nonsense"])
+def test_anything_else_is_one_file_whose_type_is_passed_on(media_type: str | None) -> None:
+    body = read(b"\xe9", media_type, query="min_score=0.5")
+    assert [(source.data, source.media_type, source.text) for source in body.sources] == [(b"\xe9", media_type, None)]
+    assert (body.options.min_score, body.batch) == (0.5, False)
+
+
+def test_options_in_the_query_hold_for_every_shape_and_the_body_s_own_go_before_them() -> None:
+    query = "min_score=0.5&include_text=true"
+    for body, media_type in ((b'{"text": "a", "min_score": 0.9}', JSON), (form_with("min_score", "0.9"), FORM)):
+        assert read(body, media_type, query=query).options == Options(min_score=0.9, include_text=True)
+
+
+def form_with(name: str, value: str) -> bytes:
+    return form(part("file", b"a", file="a.txt"), part(name, value.encode()))
+
+
+@pytest.mark.parametrize(
+    ("body", "media_type", "words"),
+    [
+        (b"", JSON, "JSON"),
+        (b"[1]", JSON, "object"),
+        (b"\xff", JSON, "JSON"),
+        (b'{"text": "a"', JSON, "JSON"),
+        (b"[" * 100_000, JSON, "JSON"),
+        (form(), FORM, "file"),
+        (form(part("min_score", b"0.5")), FORM, "file"),
+        (form(part("document", b"a", file="a.txt")), FORM, "document"),
+        (form(part("file", b"a", file="a.txt"), part("extra", b"a", file="b.txt")), FORM, "extra"),
+        (b"no form at all", FORM, "form"),
+        (WHOLE_FORM[:60], FORM, "form"),
+        (WHOLE_FORM, "multipart/form-data", "boundary"),
+    ],
+)
+def test_a_body_that_is_not_what_its_type_says_is_malformed(body: bytes, media_type: str, words: str) -> None:
+    with pytest.raises(MalformedRequest, match=words):
+        read(body, media_type, limits=BodyLimits(1_000_000, 3))
+
+
+@pytest.mark.parametrize(
+    ("body", "media_type", "query"),
+    [
+        (b'{"text": "a", "lables": []}', JSON, ""),
+        (form_with("lables", "PER"), FORM, ""),
+        (b"a", "text/plain", "lables=PER"),
+    ],
+)
+def test_a_strange_option_is_refused_in_every_shape(body: bytes, media_type: str, query: str) -> None:
+    with pytest.raises(InvalidOptions, match="lables"):
+        read(body, media_type, query=query)
+
+
+@pytest.mark.parametrize("media_type", [JSON, FORM, "text/plain"])
+def test_a_body_over_the_limit_is_refused_while_it_is_read(media_type: str) -> None:
+    opening = part("file", b"", file="a.txt").removesuffix(b"\r\n") if media_type == FORM else b""
+    sender = Sender([opening, *[b"a" * 1_000] * 1_000])
+    with pytest.raises(DocumentTooLarge, match="10000 bytes"):
+        asyncio.run(read_body(request(sender, media_type), LIMITS))
+    assert sender.taken <= 12
+
+
+def test_a_body_of_exactly_the_limit_is_taken() -> None:
+    assert len(read(b"a" * 10_000, "text/plain").sources[0].data) == 10_000
+    with pytest.raises(DocumentTooLarge):
+        read(b"a" * 10_001, "text/plain")
+
+
+@pytest.mark.parametrize("count", [4, 5, 50])
+def test_too_many_documents_are_too_large_in_json_and_in_forms(count: int) -> None:
+    documents = json.dumps({"documents": [{"text": "a"}] * count}).encode()
+    files = form(*[part("file", b"a", file="a.txt")] * count)
+    for body, media_type in ((documents, JSON), (files, FORM)):
+        with pytest.raises(DocumentTooLarge, match="3"):
+            read(body, media_type)
+
+
+@given(st.binary(max_size=200), st.sampled_from([JSON, FORM, "text/html"]))
+def test_noise_is_read_or_refused_with_a_typed_error(body: bytes, media_type: str) -> None:
+    try:
+        found: Any = read(body, media_type)
+    except GleanerError as error:
+        found = error
+    assert isinstance(found, Body | MalformedRequest | InvalidOptions)
