@@ -6,7 +6,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint types unit bench train image clean
+.PHONY: help setup run test lint types unit bench train docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ bench: .venv/.dev ## the benchmarks of BENCHMARKS.md
 
 train: .venv/.train ## train the built-in model anew: make train DATA=folder OUT=folder MINUTES=60
 	$(BIN)/python -m model_store.builtin.training --data $(DATA) --out $(OUT) --minutes $(or $(MINUTES),60)
+
+docs: .venv/.dev ## write the tables of README.md and ARCHITECTURE.md that repeat the code
+	$(BIN)/python -m tests.documentation
 
 clean: ## remove .venv and caches
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
