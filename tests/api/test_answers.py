@@ -1,0 +1,189 @@
+"""Documents as they end become one answer, or a line each; a document's failure is its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from typing import Any, cast
+
+from starlette.responses import Response
+
+from service.api import answers
+from service.api.bodies import Body
+from service.api.extraction import Extractor, Order, Source, Watch
+from service.api.schemas import DocumentResult, EntityResult, Options
+from service.core.errors import NotReady, QueueFull, UnreadableDocument
+from service.metrics import WorkerMetrics
+from service.wire import ModelStatus
+
+ORDER = Order(ModelStatus("m", "stable", "sha256:0", "/m", ("O",), 512, True, 1), Options(), "c", 1e9)
+ENTITY = EntityResult("PER", "Anna", 0, 4, 0.9, "Anna", None, [])
+
+
+def result(id_: str) -> DocumentResult:
+    return DocumentResult(
+        id=id_,
+        pages=None,
+        unread_pages=[],
+        characters=4,
+        tokens=1,
+        windows=1,
+        truncated=False,
+        entities=[ENTITY],
+        error=None,
+    )
+
+
+class FakeExtractor:
+    """Ends each document as the test says: by its id, an error or None; waits for its turn where there is one."""
+
+    def __init__(self, ends: dict[str, Exception | None], turns: dict[str, asyncio.Event]) -> None:
+        self._ends = ends
+        self._turns = turns
+        self.cancelled: list[str] = []
+
+    async def extract(self, source: Source, _order: Order, watch: Watch) -> DocumentResult:
+        watch.seconds.update(parse=0.25, compute=0.5)
+        try:
+            if source.id in self._turns:
+                await self._turns[source.id].wait()
+        except asyncio.CancelledError:
+            self.cancelled.append(source.id)
+            raise
+        error = self._ends[source.id]
+        if error is not None:
+            raise error
+        return result(source.id)
+
+
+class Desk:
+    """A request over a fake extractor, and the metrics that it moved."""
+
+    def __init__(self, ends: dict[str, Exception | None], *, batch: bool = True) -> None:
+        self.turns: dict[str, asyncio.Event] = {}
+        self.extractor = FakeExtractor(ends, self.turns)
+        self.body = Body(tuple(Source(each, text="Anna") for each in ends), Options(), batch)
+        self.metrics = WorkerMetrics()
+
+    def begin(self) -> answers.Endings:
+        return answers.begin(cast(Extractor, self.extractor), self.metrics, self.body, ORDER)
+
+    async def whole(self) -> Response:
+        return await answers.whole(self.begin(), self.body, ORDER, time.monotonic())
+
+    def outcomes(self) -> dict[str, float]:
+        samples = next(iter(self.metrics.documents.collect())).samples
+        return {each.labels["outcome"]: each.value for each in samples if each.name.endswith("_total")}
+
+
+def ask(ends: dict[str, Exception | None], *, batch: bool = True) -> tuple[int, dict[str, Any], Desk]:
+    """Status, body and desk of a request whose documents end like this."""
+
+    async def whole() -> tuple[Response, Desk]:
+        desk = Desk(ends, batch=batch)
+        return await desk.whole(), desk
+
+    response, desk = asyncio.run(whole())
+    return response.status_code, json.loads(bytes(response.body)), desk
+
+
+def test_documents_come_back_in_the_order_in_which_they_were_sent() -> None:
+    status, body, desk = ask({"b": None, "a": None, "c": None})
+    assert status == 200
+    assert [document["id"] for document in body["documents"]] == ["b", "a", "c"]
+    assert body["model"] == {"name": "m", "revision": "sha256:0"}
+    assert desk.outcomes() == {"ok": 3.0}
+
+
+def test_the_stages_are_summed_over_the_documents_and_the_total_is_the_request_s_own() -> None:
+    _, body, _ = ask({"a": None, "b": None})
+    timing = body["timing"]
+    assert (timing["parse_ms"], timing["compute_ms"], timing["queue_ms"]) == (500.0, 1000.0, 0.0)
+    assert 0 <= timing["total_ms"] < 500.0
+
+
+def test_in_a_batch_a_bad_document_has_its_own_error_and_the_others_their_results() -> None:
+    status, body, desk = ask({"good": None, "bad": UnreadableDocument("No text.")})
+    good, bad = body["documents"]
+    assert status == 200
+    assert (good["error"], len(good["entities"])) == (None, 1)
+    assert (bad["error"]["code"], bad["error"]["status"], bad["error"]["detail"]) == (
+        "unreadable_document",
+        422,
+        "No text.",
+    )
+    assert bad["entities"] == []
+    assert desk.outcomes() == {"ok": 1.0, "unreadable_document": 1.0}
+
+
+def test_a_batch_in_which_all_are_bad_is_still_answered() -> None:
+    status, body, _ = ask({"a": UnreadableDocument("No text."), "b": QueueFull("full")})
+    assert status == 200
+    assert [document["error"]["code"] for document in body["documents"]] == ["unreadable_document", "queue_full"]
+
+
+def test_a_batch_that_was_turned_away_as_a_whole_says_so_with_its_status() -> None:
+    status, body, _ = ask({"a": QueueFull("full", retry_after_seconds=7), "b": NotReady("loading")})
+    assert (status, body["code"]) == (429, "queue_full")
+
+
+def test_a_single_document_s_error_is_the_answer() -> None:
+    status, body, _ = ask({"a": UnreadableDocument("No text.")}, batch=False)
+    assert (status, body["code"], body["detail"]) == (422, "unreadable_document", "No text.")
+
+
+def test_a_bug_is_a_500_that_does_not_repeat_the_document() -> None:
+    status, body, desk = ask({"a": ValueError("Anna's secret")}, batch=False)
+    assert (status, body["code"]) == (500, "internal_error")
+    assert "secret" not in json.dumps(body)
+    assert desk.outcomes() == {"internal_error": 1.0}
+
+
+def test_lines_come_as_documents_are_finished() -> None:
+    async def scene() -> None:
+        desk = Desk({"slow": None, "quick": QueueFull("full")})
+        desk.turns["slow"] = asyncio.Event()
+        stream = answers.lines(desk.begin(), ORDER, time.monotonic())
+        first = json.loads(await anext(stream))
+        assert (first["document"]["id"], first["document"]["error"]["code"]) == ("quick", "queue_full")
+        desk.turns["slow"].set()
+        rest = [json.loads(line) async for line in stream]
+        assert [line["document"]["id"] for line in rest] == ["slow"]
+        assert set(rest[0]) == {"model", "document", "timing"}
+
+    asyncio.run(scene())
+
+
+def test_a_stream_that_nobody_reads_any_more_cancels_what_is_not_finished() -> None:
+    async def scene() -> None:
+        desk = Desk({"slow": None, "quick": None})
+        desk.turns["slow"] = asyncio.Event()
+        stream = cast(Any, answers.lines(desk.begin(), ORDER, time.monotonic()))
+        await anext(stream)
+        await stream.aclose()
+        await settled()
+        assert desk.extractor.cancelled == ["slow"]
+
+    asyncio.run(scene())
+
+
+def test_a_request_that_is_cancelled_cancels_its_documents() -> None:
+    async def scene() -> None:
+        desk = Desk({"slow": None})
+        desk.turns["slow"] = asyncio.Event()
+        asked = asyncio.create_task(desk.whole())
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        asked.cancel()
+        await asyncio.gather(asked, return_exceptions=True)
+        await settled()
+        assert desk.extractor.cancelled == ["slow"]
+
+    asyncio.run(scene())
+
+
+async def settled() -> None:
+    """Until nothing but the caller is left."""
+    while len(asyncio.all_tasks()) > 1:
+        await asyncio.sleep(0)
