@@ -1,0 +1,85 @@
+"""The folder that ships: it loads as any Hugging Face folder does, is small, and finds what an invoice holds."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+from transformers import AutoModelForTokenClassification, AutoTokenizer
+
+from model_store.builtin import model_folder
+from model_store.builtin.training.labels import LABELS, TAGS
+from model_store.builtin.training.predict import load
+
+LIMIT_BYTES = 30_000_000
+INVOICE = """Northwind Trading Ltd.
+12 Mill Lane
+Leeds LS1 4AP
+INVOICE
+Invoice no.: INV-20931
+Invoice date: 12/03/2026
+Due date: 11/04/2026
+Bill to:
+Acme GmbH
+Hauptstraße 5
+10115 Berlin
+Description Qty Unit price Amount
+Office chair 2 £500.00 £1,000.00
+Subtotal £1,000.00
+VAT 20% £200.00
+Total £1,200.00
+IBAN: GB33 BUKB 2020 1555 5555 55
+"""
+EXPECTED = {
+    ("INVOICE_ID", "INV-20931"),
+    ("INVOICE_DATE", "12/03/2026"),
+    ("DUE_DATE", "11/04/2026"),
+    ("RECEIVER_NAME", "Acme GmbH"),
+    ("NET_AMOUNT", "£1,000.00"),
+    ("TAX_AMOUNT", "£200.00"),
+    ("TOTAL_AMOUNT", "£1,200.00"),
+    ("IBAN", "GB33 BUKB 2020 1555 5555 55"),
+}
+
+
+def test_the_folder_is_small_and_holds_all_its_parts() -> None:
+    names = {path.name for path in model_folder().iterdir()}
+    assert {"config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors", "README.md"} <= names
+    assert sum(path.stat().st_size for path in model_folder().iterdir()) < LIMIT_BYTES
+
+
+def test_it_loads_with_the_auto_classes_and_has_the_scheme() -> None:
+    tokenizer = AutoTokenizer.from_pretrained(model_folder())
+    model = AutoModelForTokenClassification.from_pretrained(model_folder())
+    assert tokenizer.is_fast
+    assert tokenizer.model_max_length == model.config.max_position_embeddings == 512
+    assert model.config.id2label == dict(enumerate(TAGS))
+    assert len(TAGS) == 2 * len(LABELS) + 1
+    with torch.inference_mode():
+        logits = model.float()(**tokenizer("Invoice 7\nAcme", return_tensors="pt")).logits
+    assert logits.shape == (1, 6, len(TAGS))
+    assert bool(logits.isfinite().all())
+
+
+def test_the_tokenizer_sees_line_ends_and_leaves_length_to_its_caller() -> None:
+    tokenizer = AutoTokenizer.from_pretrained(model_folder())
+    encoding = tokenizer("Acme\n20931", add_special_tokens=False, return_offsets_mapping=True)
+    assert tokenizer.convert_ids_to_tokens(encoding["input_ids"])[-4:] == ["⏎", "20", "##93", "##1"]
+    assert encoding["offset_mapping"][-4:] == [(4, 5), (5, 7), (7, 9), (9, 10)]
+    content = json.loads((model_folder() / "tokenizer.json").read_text(encoding="utf-8"))
+    assert content["truncation"] is None
+    assert content["padding"] is None
+
+
+def test_it_reads_an_invoice() -> None:
+    found = {(span.label, INVOICE[span.start : span.end]) for span in load(model_folder()).tag(INVOICE)}
+    missed = EXPECTED - found
+    assert len(missed) <= 1, f"missed {sorted(missed)}, found {sorted(map(str, found))}"
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n", "\u200b", "\U0001f600" * 3, "a" * 2000])
+def test_it_survives_odd_texts(text: str) -> None:
+    for start, end, label in load(model_folder()).tag(text):
+        assert 0 <= start < end <= len(text)
+        assert label in LABELS
