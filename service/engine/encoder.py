@@ -18,6 +18,7 @@ import numpy.typing as npt
 import torch
 from transformers import PreTrainedModel
 
+from service.core.errors import InternalError
 from service.engine import attention, encoder_checkpoint
 from service.engine.encoder_linear import lay_out_weights
 from service.engine.encoder_proof import can_be_packed
@@ -64,17 +65,31 @@ class Encoder:
         self.parameter_bytes = sum(each.numel() * each.element_size() for each in model.parameters())
         self._model = model
         self._first_position = first_position
+        self._vocabulary_size = int(model.config.vocab_size)
         self._padding_id = model.config.pad_token_id or 0
 
     @torch.inference_mode()
     def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
-        """Logits of each sequence: [tokens, labels] float32, in the order given."""
+        """Logits of each sequence: [tokens, labels] float32, in the order given.
+
+        Raises:
+            InternalError: a sequence is empty or too long, or holds an id that the model lacks. On a CUDA device
+                such a sequence would otherwise take the whole context down.
+        """
+        self._demand_sound(sequences)
         if self.packed:
             return self._forward_packed(pack(sequences, self.device, self._first_position))
         logits: dict[int, Logits] = {}
         for group in group_by_length([len(tokens) for tokens in sequences]):
             logits.update(zip(group, self._forward_padded([sequences[index] for index in group]), strict=True))
         return [logits[index] for index in range(len(sequences))]
+
+    def _demand_sound(self, sequences: Sequence[Tokens]) -> None:
+        for tokens in sequences:
+            if not 0 < len(tokens) <= self.max_tokens:
+                raise InternalError(f"a sequence of {len(tokens)} tokens; the model takes 1 to {self.max_tokens}")
+            if tokens.min() < 0 or tokens.max() >= self._vocabulary_size:
+                raise InternalError("a sequence with a token id outside the model's vocabulary")
 
     def _forward_packed(self, batch: PackedBatch) -> list[Logits]:
         logits: torch.Tensor = self._model(**batch.keywords()).logits[0]

@@ -1,7 +1,7 @@
 """Linear layers with weights laid out once for the CPU's bfloat16 matrix product, rather than in each call.
 
-Owns the exchange of a model's linear layers. Does not know which model; its code stays as it is. Measured on AVX512-BF16
-the product itself gains a tenth (410 → 455 GFLOP/s from 512 tokens on), short batches more.
+Owns the exchange of a model's linear layers. Does not know which model; its code stays as it is. On AVX512-BF16 the
+product itself gains a tenth (410 → 455 GFLOP/s from 512 tokens on), short batches more.
 """
 
 from __future__ import annotations

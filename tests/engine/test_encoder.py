@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForTokenClassification, BertConfig, BertModel
 
-from service.core.errors import ModelError
+from service.core.errors import InternalError, ModelError
 from service.engine.encoder import Encoder, group_by_length, load_encoder
 from service.engine.packing import Tokens
 from tests.engine.tiny_models import KINDS, LABELS, MAX_TOKENS, PACKABLE, make_model
@@ -156,6 +156,12 @@ def test_the_tokenizer_may_set_a_smaller_limit(tmp_path: Path, folders: dict[str
     settings = folder / "tokenizer_config.json"
     settings.write_text(settings.read_text().replace(f'"model_max_length": {MAX_TOKENS}', '"model_max_length": 128'))
     assert load_encoder(folder, CPU, torch.float32).max_tokens == 128
+
+
+@pytest.mark.parametrize("tokens", [[], [7] * (MAX_TOKENS + 1), [5, -1], [5, 99_999]])
+def test_a_sequence_that_the_model_cannot_take_is_refused(tokens: list[int], encoders: dict[str, Encoder]) -> None:
+    with pytest.raises(InternalError):
+        encoders["bert"].forward([np.array(tokens, dtype=np.int32)])
 
 
 def test_padded_groups_hold_similar_lengths_and_each_sequence_once() -> None:

@@ -1,0 +1,72 @@
+"""The engine's attention and encoders on a CUDA device: flash attention in half precision, other kernels in float32."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from service.engine.attention import packed_attention
+from service.engine.devices import choose_device, describe
+from service.engine.encoder import load_encoder
+from service.engine.packing import Tokens
+from service.engine.precision import choose_dtype
+from tests.engine.tiny_models import KINDS, MAX_TOKENS, PACKABLE, make_model
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"),
+]
+
+CPU = torch.device("cpu")
+BORDERS = (0, 1, 40, 240, 241)
+
+
+def _sequences() -> list[Tokens]:
+    random = np.random.default_rng(0)
+    return [random.integers(5, 200, length).astype(np.int32) for length in (1, 17, MAX_TOKENS, 40, 3)]
+
+
+def _attention(device: str, dtype: torch.dtype, window: int | None) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(0)
+    query, key, value = torch.randn(3, 1, 4, BORDERS[-1], 16, generator=generator).to(dtype).to(device)
+    borders = torch.tensor(BORDERS, dtype=torch.int32, device=device)
+    mixed, _ = packed_attention(
+        torch.nn.Identity(),
+        query,
+        key,
+        value,
+        None,
+        cu_seqlens=borders,
+        borders=BORDERS,
+        max_length=200,
+        sliding_window=window,
+    )
+    return mixed.float().cpu()
+
+
+@pytest.mark.parametrize("window", [None, 9])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_attention_is_what_it_is_on_the_cpu(dtype: torch.dtype, window: int | None) -> None:
+    tolerance = 1e-4 if dtype == torch.float32 else 0.02
+    expected = _attention("cpu", torch.float32, window)
+    torch.testing.assert_close(_attention("cuda", dtype, window), expected, atol=tolerance, rtol=0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("precision", ["float32", "auto"])
+def test_logits_are_those_of_the_cpu(kind: str, precision: str, tmp_path: Path) -> None:
+    device = choose_device("cuda")
+    dtype = choose_dtype(precision, device)
+    folder = make_model(tmp_path / kind, kind, hidden=64)  # A head size of 16: flash attention needs multiples of 8.
+    on_gpu, on_cpu = load_encoder(folder, device, dtype), load_encoder(folder, CPU, torch.float32)
+    assert on_gpu.packed == (kind in PACKABLE)
+    tolerance = 0.002 if dtype == torch.float32 else 0.1
+    for given, wanted in zip(on_gpu.forward(_sequences()), on_cpu.forward(_sequences()), strict=True):
+        assert np.abs(given - wanted).mean() < tolerance
+
+
+def test_a_description_names_the_device_and_its_memory() -> None:
+    assert describe(choose_device("cuda")).endswith(" GiB")
