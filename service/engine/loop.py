@@ -151,8 +151,11 @@ class EngineLoop:
     def _can_launch(self) -> bool:
         if self._loaded is None or not self._scheduler.waiting_tokens:
             return False
+        if len(self._flights) > MOST_IN_FLIGHT:  # Those that have landed are delivered first.
+            return False
+        flying = sum(not launched.flight.done() for launched in self._flights)
         full = self._scheduler.waiting_tokens >= self._loaded.memory.budget_tokens()
-        return not self._flights or (full and len(self._flights) < MOST_IN_FLIGHT)
+        return not flying or (full and flying < MOST_IN_FLIGHT)
 
     def _launch(self) -> None:
         while self._can_launch():
