@@ -1,0 +1,68 @@
+"""Every log line is one JSON object, whatever is in it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+from datetime import datetime
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.logs import JsonLines
+
+
+def line(message: str, *values: object, level: int = logging.INFO, **extra: object) -> str:
+    record = logging.LogRecord("a.logger", level, "file.py", 1, message, values, None)
+    vars(record).update(extra)
+    return JsonLines().format(record)
+
+
+def test_a_line_says_when_how_bad_who_and_what() -> None:
+    found = json.loads(line("%d files", 3, level=logging.WARNING, request_id="r"))
+    assert (found["level"], found["logger"], found["message"], found["request_id"]) == (
+        "warning",
+        "a.logger",
+        "3 files",
+        "r",
+    )
+    assert datetime.fromisoformat(found["time"]).tzinfo is not None
+    assert isinstance(found["process"], int)
+
+
+@given(st.text(), st.dictionaries(st.sampled_from(["path", "reason", "count"]), st.text() | st.floats() | st.none()))
+def test_whatever_is_logged_is_one_line_that_reads_back(message: str, extra: dict[str, Any]) -> None:
+    text = line(message.replace("%", "%%"), **extra)
+    assert "\n" not in text
+    assert json.loads(text)["message"] == message.replace("%", "%%")
+
+
+def test_what_json_does_not_know_is_said_in_words() -> None:
+    assert json.loads(line("x", error=ValueError("why")))["error"] == "why"
+
+
+PROGRAM = """
+import logging, warnings
+from service.logs import configure
+configure("INFO")
+log = logging.getLogger("part")
+log.debug("not this")
+try:
+    1 / 0
+except ZeroDivisionError:
+    log.exception("oh")
+warnings.warn("careful")
+logging.getLogger("httpx").info("nor this")
+"""
+
+
+def test_a_process_logs_json_on_stderr_with_exceptions_and_warnings_in_it() -> None:
+    ended = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, timeout=60)
+    found = [json.loads(each) for each in ended.stderr.splitlines()]
+    assert [each["logger"] for each in found] == ["part", "py.warnings"]
+    assert "ZeroDivisionError" in found[0]["exception"]
+    assert "careful" in found[1]["message"]
+    assert ended.stdout == ""

@@ -1,0 +1,40 @@
+"""No child outlives its parent."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.system.running import wait_until
+
+CHILD = "import time; from service.process import die_with_parent; die_with_parent(); print('up'); time.sleep(600)"
+PARENT = f"""
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-uc", {CHILD!r}], stdout=subprocess.PIPE)
+child.stdout.readline()
+print(child.pid, flush=True)
+child.wait()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel of Linux does it")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_child_dies_with_its_parent_however_that_dies(how: signal.Signals) -> None:
+    with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        assert _lives(child)
+        os.kill(parent.pid, how)
+        wait_until(lambda: not _lives(child), seconds=20)
+
+
+def _lives(process: int) -> bool:
+    try:
+        return ") Z" not in Path(f"/proc/{process}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False

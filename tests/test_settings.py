@@ -1,0 +1,126 @@
+"""Every setting: from the environment, in the README's table, and refused with its name when it is bad."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.settings import METRICS_VARIABLE, PREFIX, BadSettings, Settings, child_environment, read_settings
+
+README = Path(__file__).parent.parent / "README.md"
+ROW = re.compile(rf"^\| `({PREFIX}[A-Z_]+)` \|(.*?)\|(.*)\|$", re.M)
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_whoever_runs_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in os.environ:
+        if name.startswith(PREFIX):
+            monkeypatch.delenv(name)
+
+
+def plainly(value: object) -> str:
+    """A default as the README shows it."""
+    if value is None:
+        return ""
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def test_the_readme_s_table_has_every_setting_with_its_default_and_nothing_else() -> None:
+    table = {name: default.strip().strip("`") for name, default, _ in ROW.findall(README.read_text())}
+    settings = {PREFIX + name.upper(): plainly(field.default) for name, field in Settings.model_fields.items()}
+    assert table == settings
+
+
+def test_the_readme_s_table_says_of_each_setting_what_the_class_says() -> None:
+    table = {name: text.strip() for name, _, text in ROW.findall(README.read_text())}
+    assert table == {PREFIX + name.upper(): field.description for name, field in Settings.model_fields.items()}
+
+
+def test_the_defaults_are_good() -> None:
+    settings = read_settings()
+    assert (settings.host, settings.port, settings.models) == ("127.0.0.1", 8080, ("documents",))
+    assert settings.model_store.is_absolute()
+    assert 1 <= settings.front_workers <= 8
+
+
+def test_values_come_from_the_environment_and_flags_go_before_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLEANER_PORT", "9000")
+    monkeypatch.setenv("GLEANER_MODELS", " cv@candidate, invoices ,")
+    monkeypatch.setenv("GLEANER_NOBODY_KNOWS_THIS", "1")
+    assert (read_settings().port, read_settings().models) == (9000, ("cv@candidate", "invoices"))
+    assert read_settings(port="9001").port == 9001
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PORT", "eighty"),
+        ("PORT", "65536"),
+        ("PORT", "-1"),
+        ("WORKERS", "65"),
+        ("PARSERS", "0"),
+        ("DEVICE", "tpu"),
+        ("DTYPE", "int8"),
+        ("MODELS", ""),
+        ("MODELS", " , "),
+        ("WINDOW_TOKENS", "15"),
+        ("OVERLAP_TOKENS", "257"),
+        ("OVERLAP_TOKENS", "-1"),
+        ("QUEUE_LIMIT_TOKENS", "0"),
+        ("PARSE_SECONDS", "0"),
+        ("PARSE_MEMORY_BYTES", "1000"),
+        ("DEADLINE_MS", "0"),
+        ("DRAIN_SECONDS", "-1"),
+        ("DRAIN_SECONDS", "soon"),
+        ("LOG_LEVEL", "loud"),
+    ],
+)
+def test_a_bad_value_names_its_variable_and_itself(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(PREFIX + name, value)
+    with pytest.raises(BadSettings, match=f"{PREFIX}{name}='?{re.escape(value)}"):
+        read_settings()
+
+
+def test_all_bad_values_are_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLEANER_PORT", "x")
+    monkeypatch.setenv("GLEANER_DEVICE", "y")
+    with pytest.raises(BadSettings, match=r"GLEANER_PORT.*; GLEANER_DEVICE"):
+        read_settings()
+
+
+@pytest.mark.parametrize("name", [name for name, field in Settings.model_fields.items() if field.annotation is float])
+def test_a_number_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(PREFIX + name.upper(), "nan")
+    with pytest.raises(BadSettings, match=name.upper()):
+        read_settings()
+
+
+@given(workers=st.integers(0, 64))
+def test_workers_are_as_said_or_one_for_each_two_cores(workers: int) -> None:
+    found = Settings(workers=workers).front_workers
+    assert found == workers or (workers == 0 and found == max(1, min(8, (os.cpu_count() or 1) // 2)))
+
+
+def test_settings_do_not_change() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        read_settings().port = 1  # type: ignore[misc]
+
+
+def test_a_child_meets_the_others_where_its_parent_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GLEANER_PORT", "9000")
+    environment = child_environment(tmp_path, LOG_LEVEL="ERROR", PORT="9001")
+    assert environment["GLEANER_RUNTIME_DIR"] == str(tmp_path)
+    assert environment[METRICS_VARIABLE] == str(tmp_path / "metrics")
+    assert (environment["GLEANER_LOG_LEVEL"], environment["GLEANER_PORT"]) == ("ERROR", "9001")
+    assert environment["HF_HUB_OFFLINE"] == "1"
+    assert environment["PATH"] == os.environ["PATH"]
+
+
+def test_the_processes_meet_in_one_folder(tmp_path: Path) -> None:
+    settings = read_settings(runtime_dir=tmp_path)
+    assert settings.engine_address == f"ipc://{tmp_path}/engine"
