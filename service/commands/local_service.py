@@ -36,16 +36,11 @@ class LocalService:
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> LocalService:
-        folder = Path(tempfile.mkdtemp(prefix="gleaner-"))
-        self._stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        settings = read_settings(runtime_dir=folder)
-        self._deadline_seconds = settings.deadline_ms / 1000
-        (folder / "metrics").mkdir()
-        environment = child_environment(folder, LOG_LEVEL="ERROR")
-        self._engine = subprocess.Popen([sys.executable, "-m", "service.engine"], env=environment)
-        self._stack.callback(_stop, self._engine)
-        self._worker: Worker = await self._stack.enter_async_context(open_worker(settings))
-        await self._ready()
+        try:
+            await self._open()
+        except BaseException:  # Nobody calls __aexit__ of what was not entered.
+            await self._stack.aclose()
+            raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -59,6 +54,18 @@ class LocalService:
         result = await self._worker.extractor.extract(source, Order(model, self._options, "cli", deadline), Watch())
         found: dict[str, Any] = msgspec.to_builtins(result)
         return found
+
+    async def _open(self) -> None:
+        folder = Path(tempfile.mkdtemp(prefix="gleaner-"))
+        self._stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        settings = read_settings(runtime_dir=folder)
+        self._deadline_seconds = settings.deadline_ms / 1000
+        (folder / "metrics").mkdir()
+        environment = child_environment(folder, LOG_LEVEL="ERROR")
+        self._engine = subprocess.Popen([sys.executable, "-m", "service.engine"], env=environment)
+        self._stack.callback(_stop, self._engine)
+        self._worker: Worker = await self._stack.enter_async_context(open_worker(settings))
+        await self._ready()
 
     async def _ready(self) -> None:
         end = time.monotonic() + START_SECONDS

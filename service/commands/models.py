@@ -100,6 +100,7 @@ def _catalog(chosen: argparse.Namespace) -> Catalog:
 @contextmanager
 def _progress(verb: str) -> Iterator[Report]:
     columns = (TextColumn(verb), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(verb, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)

@@ -35,8 +35,10 @@ class RemoteService:
         try:
             answer = await self._client.post(self._url, files={"file": (path.name, data)}, data=self._options)
             body = answer.json()
-        except (httpx.HTTPError, ValueError) as error:
-            raise InternalError(f"The service does not answer: {error or type(error).__name__}.") from error
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+            raise InternalError(f"The service does not answer: {str(error) or type(error).__name__}.") from error
+        if not isinstance(body, dict) or not body.keys() & {"code", "documents"}:
+            raise InternalError(f"What answers at {self._url} is another service (status {answer.status_code}).")
         if answer.is_error:
             kind: type[GleanerError] = BY_CODE.get(body.get("code", ""), InternalError)
             raise kind(body.get("detail", answer.reason_phrase))

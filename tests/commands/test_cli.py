@@ -1,0 +1,63 @@
+"""The command itself: help everywhere, and what its exit codes mean."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from service.cli import main
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["serve", "--help"], ["extract", "--help"], ["models", "--help"]]
+    + [["models", action, "--help"] for action in ("publish", "list", "verify")],
+)
+def test_help_is_everywhere_and_exits_0(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 0
+    assert "usage: gleaner" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["dance"],
+        ["extract"],
+        ["models"],
+        ["models", "publish", "folder"],
+        ["extract", "--aggregation", "best", "f"],
+    ],
+)
+def test_wrong_usage_exits_2_and_shows_the_right_one(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert "usage: gleaner" in capsys.readouterr().err
+
+
+def test_a_failure_is_one_sentence_and_exits_1(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["models", "publish", str(tmp_path / "nowhere"), "m", "--store", str(tmp_path)]) == 1
+    shown = capsys.readouterr()
+    assert shown.err.startswith("gleaner: ")
+    assert len(shown.err.splitlines()) == 1
+    assert shown.out == ""
+
+
+def test_a_bad_setting_is_a_failure_that_names_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GLEANER_PORT", "eighty")
+    assert main(["models", "list"]) == 1
+    assert "GLEANER_PORT" in capsys.readouterr().err
+
+
+def test_the_command_is_installed_beside_python() -> None:
+    command = Path(sys.executable).with_name("gleaner")
+    ended = subprocess.run([command, "--help"], capture_output=True, text=True, timeout=60, check=True)
+    assert all(name in ended.stdout for name in ("serve", "extract", "models"))

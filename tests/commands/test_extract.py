@@ -1,0 +1,187 @@
+"""`gleaner extract`: a real engine for a few files, JSON lines in a pipe, a table on a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_store.publish import publish
+from model_store.store import Store
+from tests.engine.tiny_models import make_model
+from tests.system.running import environment, free_port
+from tests.system.test_shapes import TEXT, pdf
+
+COMMAND = [sys.executable, "-m", "service.cli", "extract"]
+LIMIT_SECONDS = 90.0
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with `tiny`, and a folder of files: three good ones, a broken one."""
+    home = tmp_path_factory.mktemp("home")
+    publish(make_model(home / "tiny"), "tiny", Store(home / "store"))
+    (home / "a.txt").write_text(TEXT)
+    (home / "b.pdf").write_bytes(pdf("Anna Smith paid"))
+    (home / "c.html").write_text(f"<p>{TEXT}</p>")
+    (home / "broken.pdf").write_bytes(b"%PDF-1.7\ngarbage")
+    return home
+
+
+def settings(home: Path) -> dict[str, str]:
+    temporary = home / "tmp"
+    temporary.mkdir(exist_ok=True)
+    return environment(home, MODELS="tiny", DTYPE="float32") | {"TMPDIR": str(temporary)}
+
+
+def extract(home: Path, *arguments: str) -> tuple[int, list[dict[str, Any]], str]:
+    """Exit code, JSON lines and stderr of one command in a pipe."""
+    ended = subprocess.run(
+        [*COMMAND, *arguments],
+        env=settings(home),
+        cwd=home,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_SECONDS,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert list((home / "tmp").iterdir()) == [], "something was left in the temporary folder"
+    return ended.returncode, [json.loads(line) for line in ended.stdout.splitlines()], ended.stderr
+
+
+@pytest.fixture(scope="module")
+def code_lines_errors(home: Path) -> tuple[int, list[dict[str, Any]], str]:
+    """One engine for the files of several tests."""
+    names = ("a.txt", "missing.txt", "b.pdf", "broken.pdf", "c.html")
+    return extract(home, *names, "--include-text", "--aggregation", "simple")
+
+
+Found = tuple[int, list[dict[str, Any]], str]
+
+
+def test_in_a_pipe_each_file_is_a_json_line_in_the_order_given(code_lines_errors: Found) -> None:
+    _, lines, _ = code_lines_errors
+    assert [line["file"] for line in lines] == ["a.txt", "missing.txt", "b.pdf", "broken.pdf", "c.html"]
+    good = [line for line in lines if line["error"] is None]
+    assert [line["file"] for line in good] == ["a.txt", "b.pdf", "c.html"]
+    for line in good:
+        assert line["entities"]
+        assert all(line["text"][e["start"] : e["end"]] == e["text"] for e in line["entities"])
+
+
+def test_files_that_fail_are_said_on_stderr_and_exit_1(code_lines_errors: Found) -> None:
+    code, lines, errors = code_lines_errors
+    assert code == 1
+    assert "gleaner: missing.txt: The file cannot be read" in errors
+    assert "gleaner: broken.pdf: " in errors
+    assert {line["file"]: line["error"]["code"] for line in lines if line["error"]} == {
+        "missing.txt": "unreadable_file",
+        "broken.pdf": "unreadable_document",
+    }
+    assert "Traceback" not in errors
+
+
+def test_on_a_terminal_it_is_a_table(home: Path) -> None:
+    terminal, screen = pty.openpty()
+    with subprocess.Popen(
+        [*COMMAND, "a.txt", "--aggregation", "simple"],
+        env=settings(home) | {"COLUMNS": "120", "TERM": "dumb"},
+        cwd=home,
+        stdout=screen,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+    ) as process:
+        os.close(screen)
+        shown = _read(terminal)
+        _, errors = process.communicate(timeout=LIMIT_SECONDS)
+    assert process.returncode == 0, errors
+    assert all(word in shown for word in ("a.txt", "label", "value", "score"))
+    assert not shown.lstrip().startswith("{")
+
+
+def _read(terminal: int) -> str:
+    parts = []
+    try:
+        while part := os.read(terminal, 4096):
+            parts.append(part)
+    except OSError:  # How Linux says that the other end is closed.
+        pass
+    finally:
+        os.close(terminal)
+    return b"".join(parts).decode()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("a.txt", "--model", "nobody"), "nobody"),
+        (("a.txt", "--min-score", "2"), "min_score"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_in_a_sentence(home: Path, arguments: tuple[str, ...], words: str) -> None:
+    code, _, errors = extract(home, *arguments)
+    assert code == 1
+    assert words in errors
+    assert "Traceback" not in errors
+
+
+def test_a_model_that_cannot_be_loaded_ends_it_with_its_reason_and_leaves_nothing(home: Path) -> None:
+    ended = subprocess.run(
+        [*COMMAND, "a.txt"],
+        env=settings(home) | {"GLEANER_MODELS": "nobody"},
+        cwd=home,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_SECONDS,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert "nobody" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert list((home / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:{port}", "nonsense", "http://[", "ftp://example.org"])
+def test_a_service_that_is_not_there_is_one_sentence_for_the_file(home: Path, url: str) -> None:
+    code, lines, errors = extract(home, "a.txt", "--url", url.format(port=free_port()))
+    assert code == 1
+    assert len(errors.splitlines()) == 1
+    assert errors.startswith("gleaner: a.txt: ")
+    assert [line["error"]["code"] for line in lines] == ["internal_error"]
+
+
+class Stranger(BaseHTTPRequestHandler):
+    """Answers every POST with JSON that is not ours."""
+
+    def do_POST(self) -> None:
+        body = b'["hello"]' if self.path.startswith("/list") else b'{"hello": 1}'
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize("path", ["", "/list"])
+def test_another_service_at_the_url_is_said_to_be_another_one(home: Path, path: str) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Stranger) as server:
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            code, _, errors = extract(home, "a.txt", "--url", f"http://127.0.0.1:{server.server_port}{path}")
+        finally:
+            server.shutdown()
+    assert code == 1
+    assert "another service" in errors
+    assert "Traceback" not in errors

@@ -1,0 +1,91 @@
+"""Publish, list and verify, from the command line, against a store of its own."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from service.cli import main
+from tests.engine.tiny_models import make_model
+
+Shown = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_model(tmp_path_factory.mktemp("models") / "tiny")
+
+
+def gleaner(*arguments: object) -> int:
+    return main(["models", *map(str, arguments)])
+
+
+def blobs(store: Path) -> list[Path]:
+    """The stored files, largest first."""
+    return sorted((path for path in store.rglob("*") if path.is_file()), key=lambda path: -path.stat().st_size)
+
+
+def test_a_published_model_is_said_listed_and_whole(folder: Path, tmp_path: Path, capsys: Shown) -> None:
+    assert gleaner("publish", folder, "cv", "--store", tmp_path, "--tag", "candidate") == 0
+    said = capsys.readouterr().out
+    assert "cv" in said
+    assert "sha256:" in said
+    assert gleaner("list", "--store", tmp_path) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("cv"))
+    assert "candidate" in line
+    assert "sha256:" in line
+    assert gleaner("verify", "cv@candidate", "--store", tmp_path) == 0
+    assert "files are whole" in capsys.readouterr().out
+
+
+def test_the_store_is_the_setting_s_unless_another_is_named(
+    folder: Path, tmp_path: Path, capsys: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GLEANER_MODEL_STORE", str(tmp_path / "set"))
+    assert gleaner("publish", folder, "cv") == 0
+    capsys.readouterr()
+    assert gleaner("list", "--store", tmp_path / "other") == 0
+    assert "cv" not in capsys.readouterr().out
+    assert gleaner("list") == 0
+    assert "cv" in capsys.readouterr().out
+
+
+def test_whole_revisions_are_listed_in_a_pipe(folder: Path, tmp_path: Path, capsys: Shown) -> None:
+    gleaner("publish", folder, "a-rather-long-name-for-a-model-" + "x" * 30, "--store", tmp_path)
+    revision = re.findall("sha256:[0-9a-f]{64}", capsys.readouterr().out)
+    gleaner("list", "--store", tmp_path)
+    assert revision[0] in capsys.readouterr().out
+
+
+def test_damage_is_found_named_and_exits_1(folder: Path, tmp_path: Path, capsys: Shown) -> None:
+    gleaner("publish", folder, "cv", "--store", tmp_path)
+    weights = blobs(tmp_path)[0]
+    weights.chmod(0o644)
+    weights.write_bytes(weights.read_bytes()[:-1] + b"\xff")
+    capsys.readouterr()
+    assert gleaner("verify", "--store", tmp_path) == 1
+    assert "corrupt" in capsys.readouterr().out
+    weights.unlink()
+    assert gleaner("verify", "--store", tmp_path) == 1
+    assert "missing" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("verify", "nobody"), "nobody"),
+        (("verify", "bad name!"), "bad name!"),
+        (("publish", "{folder}", "Bad Name"), "Bad Name"),
+        (("publish", "{folder}", "cv", "--golden", "/nowhere"), "/nowhere"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(
+    folder: Path, tmp_path: Path, capsys: Shown, arguments: tuple[str, ...], words: str
+) -> None:
+    assert gleaner(*(each.format(folder=folder) for each in arguments), "--store", tmp_path) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("gleaner: ")
+    assert words in error
+    assert "Traceback" not in error
