@@ -1,0 +1,65 @@
+"""The supervisor's own ends; what requests notice of deaths and drains is in tests/system."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.system.running import Service, start, wait_until
+
+END_SECONDS = 30.0
+
+
+@contextmanager
+def service(folder: Path, **settings: object) -> Iterator[tuple[Service, list[int]]]:
+    """A service whose parts have just been started, and their process ids; it need not become ready."""
+    with start(folder, RUNTIME_DIR=folder / "run", **settings) as service:
+        parts: list[int] = []
+
+        def have_started() -> bool:
+            assert service.process.poll() is None, service.log.read_text()
+            try:
+                parts[:] = [service.child("engine"), service.child("api")]
+            except (AssertionError, FileNotFoundError):
+                return False
+            return True
+
+        wait_until(have_started)
+        yield service, parts
+
+
+def assert_gone(parts: list[int]) -> None:
+    wait_until(lambda: not any(Path(f"/proc/{part}").exists() for part in parts), seconds=END_SECONDS)
+
+
+def test_when_the_front_workers_end_the_service_ends_and_takes_the_engine_along(tmp_path: Path) -> None:
+    with service(tmp_path) as (running, parts):
+        os.kill(parts[1], signal.SIGKILL)
+        assert running.process.wait(END_SECONDS) == 1
+        assert_gone(parts)
+        assert "the front workers ended" in running.log.read_text()
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_before_it_was_ready_is_a_clean_end(tmp_path: Path, stop: signal.Signals) -> None:
+    with service(tmp_path) as (running, parts):
+        wait_until(lambda: running.phase() != "unreachable")
+        running.process.send_signal(stop)
+        assert running.process.wait(END_SECONDS) == 0
+        assert_gone(parts)
+
+
+def test_a_temporary_folder_is_removed_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    with start(tmp_path) as running:
+        wait_until(lambda: running.phase() != "unreachable")
+        assert list(temporary.glob("gleaner-*"))
+        assert running.stop() == 0
+    assert list(temporary.glob("gleaner-*")) == []
