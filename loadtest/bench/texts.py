@@ -22,7 +22,7 @@ def vocabulary(words: int, seed: int = 0) -> list[str]:
 
 
 def texts(count: int, seed: int = 0) -> list[str]:
-    """Texts whose lengths are log-normal, as those of real documents are: about 155 tokens on average, at most 400."""
+    """Texts whose lengths are log-normal, as those of real documents are: about 160 tokens on average, at most 500."""
     draw = random.Random(seed)
     words = vocabulary(4_000)
     lengths = (min(int(draw.lognormvariate(math.log(MEDIAN_WORDS), SPREAD)) + 1, 300) for _ in range(count))
