@@ -124,9 +124,17 @@ class _Loader:
         return FixedBudget(tokens, min(longest, self._settings.window_tokens))
 
     def _warm_runners(self, encoders: dict[str, Encoder], memory: MemoryModel) -> dict[str, Runner]:
+        import torch
+
+        from service.engine.crew import Crew, Threads
         from service.engine.runner import Runner
 
-        runners = {name: Runner(encoder, self._compute, self._bell.ring) for name, encoder in encoders.items()}
+        threads = Threads(torch.get_num_threads())
+        on_cpu = next(iter(encoders.values())).device.type == "cpu"
+        runners = {
+            name: Runner(Crew(encoder, threads) if on_cpu else encoder, self._compute, self._bell.ring)
+            for name, encoder in encoders.items()
+        }
         for runner in runners.values():
             runner.warm(memory.budget_tokens())
         return runners
