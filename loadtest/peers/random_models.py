@@ -1,8 +1,7 @@
 """BERT-type token classifiers with random weights, for benchmarks: speed does not depend on what the weights are.
 
 The classifier's weights are drawn wide, so that scores spread over [0, 1] as a trained model's do; otherwise rounding
-to bfloat16 would look better than it is. Every label begins with `B-`, so that each token is an entity of its own and
-its score can be read over HTTP.
+to bfloat16 would look better than it is. `O` is favoured, so that most tokens belong to no entity, as in documents.
 """
 
 from __future__ import annotations
@@ -19,7 +18,9 @@ from transformers import BertConfig, BertForTokenClassification
 from loadtest.bench.texts import vocabulary
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-LABELS = [f"B-{letter}" for letter in "ABCDEFGHI"]
+LABELS = ["O", *(f"{prefix}-{kind}" for kind in "ABCD" for prefix in "BI")]
+FAVOUR = 5.0
+"""Added to the logit of `O`, whose standard deviation is 3."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ def make_model(folder: Path, shape: Shape, seed: int = 0) -> None:
     )
     model = BertForTokenClassification(config)
     torch.nn.init.normal_(model.classifier.weight, std=3.0 / shape.hidden**0.5)
+    with torch.no_grad():
+        model.classifier.bias[0] = FAVOUR
     model.save_pretrained(folder)
 
 

@@ -1,7 +1,7 @@
 """transformers' own token-classification pipeline, in one process that answers on its standard output.
 
 Set up as its documentation advises for throughput: a list of texts, a batch size, no gradient, float32 (its default).
-Each line read on stdin is a JSON order {"batch_size": n, "texts": […]}; each answer is {"seconds": s, "scores": […]}.
+Each line read on stdin is a JSON order {"batch_size": n, "texts": […]}; each answer is {"seconds": s, "entities": […]}.
 """
 
 from __future__ import annotations
@@ -39,8 +39,15 @@ def _run(judge: Any, batch_size: int, texts: list[str]) -> dict[str, Any]:
     begun = time.perf_counter()
     found = judge(texts, batch_size=batch_size)
     seconds = time.perf_counter() - begun
-    scores = [[(entity["entity_group"], float(entity["score"])) for entity in document] for document in found]
-    return {"seconds": seconds, "scores": scores}
+    names = {"entity_group": "label", "start": "start", "end": "end"}
+    entities = [
+        [
+            {**{ours: entity[theirs] for theirs, ours in names.items()}, "score": float(entity["score"])}
+            for entity in each
+        ]
+        for each in found
+    ]
+    return {"seconds": seconds, "entities": entities}
 
 
 if __name__ == "__main__":

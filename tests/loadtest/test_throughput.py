@@ -1,25 +1,30 @@
-"""How two services' scores are compared."""
+"""What two runs of the same documents have in common, and what they have not."""
 
 from __future__ import annotations
 
 import pytest
 
-from loadtest.bench.throughput import _compare
+from loadtest.bench.throughput import Entity, compare
 
 
-def test_the_largest_difference_is_that_of_tokens_with_the_same_label() -> None:
-    theirs = [[("A", 0.5), ("B", 0.9)], [("A", 0.1)]]
-    ours = [[("A", 0.75), ("C", 0.1)], [("A", 0.1)]]
-    difference, flipped = _compare(theirs, ours)
-    assert difference == 0.25
-    assert flipped == pytest.approx(1 / 3)
+def entity(label: str, start: int, score: float) -> Entity:
+    return {"label": label, "start": start, "end": start + 3, "score": score}
 
 
-def test_equal_scores_differ_in_nothing() -> None:
-    assert _compare([[("A", 0.5)]], [[("A", 0.5)]]) == (0.0, 0.0)
+def test_equal_runs_do_not_differ() -> None:
+    run = [[entity("A", 0, 0.5)], []]
+    assert compare(run, run) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("ours", [[], [[]], [[("A", 0.5), ("A", 0.5)]]])
-def test_answers_of_other_lengths_are_not_compared_in_silence(ours: list[list[tuple[str, float]]]) -> None:
-    with pytest.raises(ValueError, match="zip"):
-        _compare([[("A", 0.5)]], ours)
+def test_the_largest_difference_is_that_of_entities_that_both_found() -> None:
+    theirs = [[entity("A", 0, 0.5), entity("B", 9, 0.9)]]
+    ours = [[entity("A", 0, 0.52), entity("B", 9, 0.89)]]
+    difference, differing = compare(theirs, ours)
+    assert difference == pytest.approx(0.02)
+    assert differing == 0.0
+
+
+def test_entities_of_another_label_place_or_document_differ() -> None:
+    theirs = [[entity("A", 0, 0.5), entity("B", 9, 0.9)], []]
+    ours = [[entity("A", 0, 0.5)], [entity("B", 9, 0.9)]]
+    assert compare(theirs, ours) == (0.0, pytest.approx(2 / 3))
