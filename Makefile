@@ -49,6 +49,8 @@ clean: ## remove .venv and caches
 	@touch $@
 
 .venv/.dev: pyproject.toml constraints.txt | .venv/bin/python
+	@command -v curl >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -qq -y curl; } \
+		|| { echo "The tests ask with curl; please install it."; exit 1; }
 	@echo "Installing the service and what its tests need (the first time takes some minutes)…"
 	@$(PIP) --editable '.[dev]'
 	@touch $@ .venv/.run

@@ -58,7 +58,19 @@ MAY_IMPORT = {
 }
 """Place → all of ours that it may import."""
 
-IMPURE = {"time", "os", "socket", "subprocess", "threading", "asyncio", "random", "datetime", "pathlib", "io", "logging"}
+IMPURE = {
+    "time",
+    "os",
+    "socket",
+    "subprocess",
+    "threading",
+    "asyncio",
+    "random",
+    "datetime",
+    "pathlib",
+    "io",
+    "logging",
+}
 
 
 def sources() -> list[Path]:

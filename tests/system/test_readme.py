@@ -1,0 +1,49 @@
+"""What the README promises is what a newcomer sees, with the built-in model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.examples import Example, ask, examples
+from tests.system.running import Service, serving
+
+SCORE_TOLERANCE = 0.02
+"""Between bfloat16 and float32, and between one processor and another."""
+
+
+@pytest.fixture(scope="module")
+def builtin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """What `make run` starts."""
+    with serving(Path(tmp_path_factory.mktemp("builtin"))) as service:
+        yield service
+
+
+def plain(answer: dict[str, Any]) -> list[Any]:
+    """An answer's documents without their scores."""
+    return [
+        {**document, "entities": [{**entity, "score": None} for entity in document["entities"]]}
+        for document in answer["documents"]
+    ]
+
+
+def scores(answer: dict[str, Any]) -> list[float]:
+    return [entity["score"] for document in answer["documents"] for entity in document["entities"]]
+
+
+def test_there_are_examples_for_a_text_a_pdf_and_a_docx() -> None:
+    commands = [example.command for example in examples()]
+    assert [any(word in command for command in commands) for word in ('"text"', ".pdf", ".docx")] == [True] * 3
+
+
+@pytest.mark.parametrize("example", examples(), ids=lambda example: example.command[:60])
+def test_the_answer_is_the_one_that_is_printed(builtin: Service, example: Example) -> None:
+    assert example.answer is not None, "run `python -m tests.examples URL`"
+    found = ask(example.command, builtin.url)
+    assert plain(found) == plain(example.answer)
+    assert scores(found) == pytest.approx(scores(example.answer), abs=SCORE_TOLERANCE)
+    assert found["model"] == example.answer["model"]
+    assert set(found["timing"]) == set(example.answer["timing"])
