@@ -7,7 +7,7 @@ import sys
 
 from model_store.errors import StoreError
 from service.commands import extract, models, serve
-from service.core.errors import GleanerError
+from service.core.errors import GleanerError, InvalidOptions
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -19,6 +19,9 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     try:
         code: int = chosen.run(chosen)
+    except InvalidOptions as error:
+        print(f"gleaner: {error}", file=sys.stderr)
+        return 2
     except (GleanerError, StoreError) as error:
         print(f"gleaner: {error}", file=sys.stderr)
         return 1

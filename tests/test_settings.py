@@ -66,7 +66,6 @@ def test_values_come_from_the_environment_and_flags_go_before_them(monkeypatch: 
         ("PARSERS", "0"),
         ("DEVICE", "tpu"),
         ("DTYPE", "int8"),
-        ("MODELS", ""),
         ("MODELS", " , "),
         ("WINDOW_TOKENS", "15"),
         ("OVERLAP_TOKENS", "257"),

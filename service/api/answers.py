@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
 import msgspec
@@ -55,8 +55,9 @@ async def whole(endings: Endings, body: Body, order: Order, begun: float) -> Res
     return Response(msgspec.json.encode(result), media_type="application/json")
 
 
-async def lines(endings: Endings, order: Order, begun: float) -> AsyncIterator[bytes]:
-    """One JSON line for each document, as soon as it is finished."""
+async def lines(start: Callable[[], Endings], order: Order, begun: float) -> AsyncIterator[bytes]:
+    """One JSON line for each document, as soon as it is finished; nothing starts before somebody reads."""
+    endings = start()
     try:
         for next_ending in asyncio.as_completed(endings):
             ending = await next_ending

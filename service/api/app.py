@@ -7,12 +7,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from service.api import problems
 from service.api.assembly import open_worker
 from service.api.bodies import BodyLimits
+from service.api.disconnects import CLIENT_CLOSED_REQUEST
 from service.api.keys import read_keys
 from service.api.middleware import Observe
 from service.api.routes import Front, router
@@ -33,6 +35,7 @@ def create_app(settings: Settings) -> ASGIApp:
     )
     app.include_router(router)
     app.add_exception_handler(GleanerError, _problem)
+    app.add_exception_handler(ClientDisconnect, _hung_up)
     return Observe(app)
 
 
@@ -46,6 +49,10 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[dict[str,
             deadline_seconds=settings.deadline_ms / 1000,
         )
         yield {"front": front}
+
+
+async def _hung_up(_request: Request, _error: Exception) -> Response:
+    return Response(status_code=CLIENT_CLOSED_REQUEST)
 
 
 async def _problem(_request: Request, error: Exception) -> Response:

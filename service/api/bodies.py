@@ -9,7 +9,7 @@ Limits are enforced while the body is read, not after.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,8 +64,15 @@ async def read_body(request: Request, limits: BodyLimits) -> Body:
 
 
 def _options(request: Request, values: dict[str, Any]) -> Options:
-    query: dict[str, Any] = dict(request.query_params)
-    return read_options({**query, **values})
+    return read_options({**_joined(request.query_params.multi_items()), **values})
+
+
+def _joined(items: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Fields by name; one that is repeated, as `labels` may be, with commas in between."""
+    found: dict[str, Any] = {}
+    for name, value in items:
+        found[name] = f"{found[name]},{value}" if name in found else value
+    return found
 
 
 def _from_json(data: bytes, request: Request) -> Body:
@@ -95,7 +102,7 @@ async def _from_form(request: Request, limits: BodyLimits) -> Body:
         raise MalformedRequest(f"The form cannot be read: {error}.") from error
     try:
         files = [(name, value) for name, value in form.multi_items() if isinstance(value, UploadFile)]
-        fields = {name: value for name, value in form.multi_items() if not isinstance(value, UploadFile)}
+        fields = _joined((name, value) for name, value in form.multi_items() if isinstance(value, str))
         if not files:
             raise MalformedRequest("The form has no `file` part.")
         if strange := sorted({name for name, _ in files} - {"file"}):

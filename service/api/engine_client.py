@@ -171,7 +171,8 @@ class EngineClient:
         if self.serving:
             for pending in list(self._pending.values()):
                 if pending.wants_submission:
-                    self._resubmitted()
+                    if pending.again:
+                        self._resubmitted()
                     self._submit(pending)
 
     async def _watch_connection(self, monitor: zmq.asyncio.Socket) -> None:

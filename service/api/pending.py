@@ -42,6 +42,7 @@ class Pending:
     answer: asyncio.Future[Judgement]
     submitted: bool = False
     running: bool = False
+    again: bool = False
     _begun_seconds: float = field(default_factory=time.monotonic)
     _rows: dict[int, Rows] = field(default_factory=dict)
     _batches: dict[int, float] = field(default_factory=dict)
@@ -83,6 +84,7 @@ class Pending:
         self.message = replace(self.message, attempt=self.message.attempt + self.running)
         if self.message.attempt >= MOST_DEATHS and not self.answer.done():
             self.answer.set_exception(PoisonDocument("The engine died twice while it worked on this document."))
+        self.again = self.again or self.submitted
         self._rows.clear()
         self._batches.clear()
         self.submitted = self.running = False

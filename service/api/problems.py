@@ -57,7 +57,7 @@ def response(error: GleanerError) -> Response:
     """The answer that says what went wrong and, where waiting helps, for how long to wait."""
     body = problem(error)
     headers = {}
-    if error.retry_after_seconds is not None or body["status"] in (429, 503):
+    if body["status"] in (429, 503):
         headers["Retry-After"] = str(max(1, math.ceil(error.retry_after_seconds or 1.0)))
     if body["status"] == 401:
         headers["WWW-Authenticate"] = "Bearer"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass
+from functools import partial
 
 import msgspec
 from fastapi import APIRouter, Request
@@ -48,10 +49,10 @@ async def extract(request: Request) -> Response:
     milliseconds = body.options.deadline_ms
     deadline = begun + (milliseconds / 1000 if milliseconds else front.deadline_seconds)
     order = Order(model, body.options, client, deadline)
-    endings = answers.begin(front.worker.extractor, front.worker.metrics, body, order)
+    start = partial(answers.begin, front.worker.extractor, front.worker.metrics, body, order)
     if NDJSON in request.headers.get("accept", ""):
-        return StreamingResponse(answers.lines(endings, order, begun), media_type=NDJSON)
-    return await unless_disconnected(request, answers.whole(endings, body, order, begun))
+        return StreamingResponse(answers.lines(start, order, begun), media_type=NDJSON)
+    return await unless_disconnected(request, answers.whole(start(), body, order, begun))
 
 
 @router.get("/livez", summary="Is the process alive?")

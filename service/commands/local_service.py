@@ -19,7 +19,7 @@ from service.api.assembly import Worker, open_worker
 from service.api.extraction import Order, Source, Watch
 from service.api.schemas import read_options
 from service.api.serving import find_model
-from service.core.errors import ModelError, NotReady
+from service.core.errors import InternalError, ModelError, NotReady
 from service.core.sequence import Phase
 from service.settings import child_environment, read_settings
 
@@ -51,8 +51,13 @@ class LocalService:
         model = find_model(self._worker.engine.status.models, self._options.model)
         deadline = time.monotonic() + self._deadline_seconds
         source = Source(path.name, data=data, name=path.name)
-        result = await self._worker.extractor.extract(source, Order(model, self._options, "cli", deadline), Watch())
-        found: dict[str, Any] = msgspec.to_builtins(result)
+        order = Order(model, self._options, "cli", deadline)
+        work = asyncio.create_task(self._worker.extractor.extract(source, order, Watch()))
+        await asyncio.wait((work, self._death), return_when=asyncio.FIRST_COMPLETED)
+        if not work.done():
+            work.cancel()
+            raise InternalError("The engine died over this file, or over one that was read at the same time.")
+        found: dict[str, Any] = msgspec.to_builtins(work.result())
         return found
 
     async def _open(self) -> None:
@@ -66,6 +71,12 @@ class LocalService:
         self._stack.callback(_stop, self._engine)
         self._worker: Worker = await self._stack.enter_async_context(open_worker(settings))
         await self._ready()
+        self._death = asyncio.create_task(self._wait_for_death())
+        self._stack.callback(self._death.cancel)
+
+    async def _wait_for_death(self) -> None:
+        while self._engine.poll() is None:
+            await asyncio.sleep(POLL_SECONDS)
 
     async def _ready(self) -> None:
         end = time.monotonic() + START_SECONDS

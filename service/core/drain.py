@@ -15,6 +15,9 @@ from dataclasses import dataclass
 WORKER_SILENCE_SECONDS = 5.0
 """A worker that was not heard for so long is gone."""
 
+PATIENCE_SECONDS = 2.0
+"""For callers to take their last refusal."""
+
 
 @dataclass(slots=True)
 class _Worker:
@@ -65,3 +68,7 @@ class Drain:
     def overdue(self, now: float) -> bool:
         """Whether it is time to refuse what is left."""
         return now >= self.begun_seconds + self.grace_seconds + self.drain_seconds
+
+    def hopeless(self, now: float) -> bool:
+        """Whether whoever has still not taken its answer never will."""
+        return self.overdue(now - PATIENCE_SECONDS)

@@ -38,7 +38,9 @@ _UNWANTED = re.compile(r"[\x00\ud800-\udfff]")
 
 
 def read_html(data: bytes, *, charset: str | None = None, limits: Limits) -> Document:
-    """Raises `UnsupportedFormat` where the content is binary, `DocumentTooLarge` over the limit of characters."""
+    """Raises `UnsupportedFormat` where the content is binary, `DocumentTooLarge` over the limit of characters, and
+    `MemoryError` where the parser ran out of memory: libxml2 then just stops, and leaves the root element open.
+    """
     text = decode(data, charset or _meta_charset(data))
     target = _Shown(limits)
     parser = etree.HTMLParser(target=cast(Any, target), encoding="utf-8", huge_tree=True)
@@ -46,6 +48,8 @@ def read_html(data: bytes, *, charset: str | None = None, limits: Limits) -> Doc
         parser.feed(text[start : start + _CHUNK_CHARACTERS].encode())
     if text:
         parser.close()
+    if target.open_roots:
+        raise MemoryError("the HTML parser stopped for want of memory")
     return Document(target.flow.result())
 
 
@@ -59,11 +63,13 @@ class _Shown:
 
     def __init__(self, limits: Limits) -> None:
         self.flow = Flow()
+        self.open_roots = 0
         self._limits = limits
         self._hidden_depth = 0  # open elements from the outermost hidden one on
         self._pre_depth = 0
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self.open_roots += tag == "html"
         if self._hidden_depth or _hides(tag, attributes):
             self._hidden_depth += tag not in _VOID
         elif tag in _BLOCKS:
@@ -77,6 +83,7 @@ class _Shown:
             self.flow.line_break()
 
     def end(self, tag: str) -> None:
+        self.open_roots -= tag == "html"
         if self._hidden_depth:
             self._hidden_depth -= tag not in _VOID
         elif tag in _BLOCKS:

@@ -98,8 +98,10 @@ class EngineLoop:
             return True
         if self._drain is None:
             return False
-        closed = not self._drain.admitting(self._clock()) and self._workers.all_closed_and_quiet()
-        return self._loaded is None or (closed and not len(self._scheduler) and not self._flights)
+        now = self._clock()
+        quiet = not self._drain.admitting(now) and self._workers.all_closed_and_quiet()
+        done = quiet or self._drain.hopeless(now)
+        return self._loaded is None or (done and not len(self._scheduler) and not self._flights)
 
     # Receive
 

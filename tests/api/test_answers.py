@@ -144,7 +144,7 @@ def test_lines_come_as_documents_are_finished() -> None:
     async def scene() -> None:
         desk = Desk({"slow": None, "quick": QueueFull("full")})
         desk.turns["slow"] = asyncio.Event()
-        stream = answers.lines(desk.begin(), ORDER, time.monotonic())
+        stream = answers.lines(desk.begin, ORDER, time.monotonic())
         first = json.loads(await anext(stream))
         assert (first["document"]["id"], first["document"]["error"]["code"]) == ("quick", "queue_full")
         desk.turns["slow"].set()
@@ -159,7 +159,7 @@ def test_a_stream_that_nobody_reads_any_more_cancels_what_is_not_finished() -> N
     async def scene() -> None:
         desk = Desk({"slow": None, "quick": None})
         desk.turns["slow"] = asyncio.Event()
-        stream = cast(Any, answers.lines(desk.begin(), ORDER, time.monotonic()))
+        stream = cast(Any, answers.lines(desk.begin, ORDER, time.monotonic()))
         await anext(stream)
         await stream.aclose()
         await settled()

@@ -168,6 +168,8 @@ def test_a_file_that_takes_too_much_memory_is_refused_and_the_pool_goes_on() -> 
     async def scene(pool: ParserPool) -> None:
         with pytest.raises(UnreadableDocument, match="memory"):
             await pool.parse(b"ab " * (20 * MEBIBYTE), None, "a.txt")
+        with pytest.raises(UnreadableDocument, match="memory"):  # lxml stops in the middle and only logs it.
+            await pool.parse(b"<p>x</p>" * (4 * MEBIBYTE), "text/html", "a.html")
         assert await text(pool, b"hello", "a.txt") == "hello"
 
     play(scene, memory_bytes=2**28, limits=large)

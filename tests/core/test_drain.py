@@ -11,6 +11,8 @@ def test_a_drain_admits_for_its_grace_and_is_overdue_at_its_end() -> None:
     assert not drain.admitting(102.0)
     assert not drain.overdue(111.9)
     assert drain.overdue(112.0)
+    assert not drain.hopeless(113.9)
+    assert drain.hopeless(114.0)
 
 
 def test_nobody_waits_once_all_workers_know_and_answer_nothing() -> None:

@@ -19,7 +19,7 @@ from tests.system.test_errors import expect
 from tests.system.test_same_as_pipeline import documents
 from tests.system.test_shapes import TEXT, pdf
 
-TEXTS = documents(20, seed=5, shortest=1500, longest=3000)
+TEXTS = documents(20, seed=5, shortest=4000, longest=6000)
 
 
 def ask_all(service: Service, pool: ThreadPoolExecutor) -> list[Future[httpx.Response]]:
@@ -133,7 +133,7 @@ def test_a_caller_that_hangs_up_leaves_the_queue(service: Service) -> None:
     ("settings", "sentence"),
     [
         ({"PORT": "eighty"}, "GLEANER_PORT"),
-        ({"MODELS": ""}, "at least one model"),
+        ({"MODELS": ","}, "at least one model"),
         ({"MODELS": "nobody"}, "nobody"),
         ({"DEVICE": "tpu"}, "GLEANER_DEVICE"),
         ({"API_KEYS_FILE": "/nowhere"}, "keys file"),
