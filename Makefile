@@ -6,7 +6,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint types unit bench train docs clean
+.PHONY: help setup run test lint types unit gpu bench train docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,10 +22,13 @@ lint: .venv/.dev
 types: .venv/.dev
 	$(BIN)/mypy service model_store infra loadtest tests
 unit: .venv/.dev
-	$(BIN)/python -m pytest
+	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest
 
-bench: .venv/.dev ## the benchmarks of BENCHMARKS.md
-	$(BIN)/python -m loadtest.bench
+gpu: .venv/.dev ## the checks that need a CUDA device
+	$(BIN)/python -m pytest -m gpu tests/gpu
+
+bench: .venv/.dev ## the benchmarks of BENCHMARKS.md (DOCUMENTS=folder also posts its files)
+	$(BIN)/python -m loadtest.bench $(if $(DOCUMENTS),--documents $(DOCUMENTS))
 
 train: .venv/.train ## train the built-in model anew: make train DATA=folder OUT=folder MINUTES=60
 	$(BIN)/python -m model_store.builtin.training --data $(DATA) --out $(OUT) --minutes $(or $(MINUTES),60)
