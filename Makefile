@@ -22,7 +22,7 @@ lint: .venv/.dev
 types: .venv/.dev
 	$(BIN)/mypy service model_store infra loadtest tests
 unit: .venv/.dev
-	OMP_WAIT_POLICY=passive $(BIN)/python -m pytest
+	GOMP_SPINCOUNT=5000 $(BIN)/python -m pytest
 
 gpu: .venv/.dev ## the checks that need a CUDA device
 	$(BIN)/python -m pytest -m gpu tests/gpu
@@ -55,7 +55,7 @@ clean: ## remove .venv and caches
 	@command -v curl >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -qq -y curl; } \
 		|| { echo "The tests ask with curl; please install it."; exit 1; }
 	@echo "Installing the service and what its tests need (the first time takes some minutes)…"
-	@$(PIP) --editable '.[dev]'
+	@$(PIP) --editable '.[dev,train]'
 	@touch $@ .venv/.run
 
 .venv/.train: pyproject.toml constraints.txt | .venv/bin/python

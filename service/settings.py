@@ -119,10 +119,11 @@ def read_settings(**instead: Any) -> Settings:
 def child_environment(runtime_dir: Path, **extra: str) -> dict[str, str]:
     """The environment of a child process: this one's, the folder where the processes meet, and `extra` settings.
 
-    OpenMP's threads wait by sleeping, unless told otherwise: spinning ones starve the front workers on the same cores.
+    OpenMP's threads spin for microseconds only before they sleep, unless told otherwise: long enough for the next
+    operator of a small batch, too short to starve the front workers on the same cores.
     """
     metrics = runtime_dir / "metrics"
     ours = {f"{PREFIX}RUNTIME_DIR": str(runtime_dir), METRICS_VARIABLE: str(metrics)}
     quiet = {"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
-    patient = {"OMP_WAIT_POLICY": "passive"}
+    patient = {"GOMP_SPINCOUNT": "5000"}
     return {**patient, **os.environ, **quiet, **ours, **{PREFIX + name: value for name, value in extra.items()}}

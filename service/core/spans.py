@@ -9,11 +9,14 @@ The rules of `constrained`, the default:
   of each word only are asked about nothing else.
 - An entity's score is the mean, over its words, of the probability of its type: the sum over that type's tags, so
   doubt between `B-X` and `I-X` is not held against it.
-- Entities do not begin or end with white space; the others' offsets are the pipeline's.
+- Entities do not begin or end with white space, a comma, a colon or a semicolon.
+
+The pipeline's strategies, for comparison, have the pipeline's own rules and offsets (`aggregation`).
 """
 
 from __future__ import annotations
 
+import string
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +29,8 @@ from service.core.tokens import Encoding, Span, word_starts
 from service.core.viterbi import best_path
 
 __all__ = ["Encoding", "Entity", "Span", "constrained", "decode"]
+_LOOSE = string.whitespace + "\u00a0\u2007\u202f\u3000,;:"
+"""What surrounds entities and never belongs to them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +92,7 @@ def _type_probability(rows: NDArray[np.float32], kind: NDArray[np.int32], scheme
 
 
 def _locate(text: str, encoding: Encoding, spans: list[Span], *, trim: bool) -> list[Entity]:
-    """Spans of tokens as entities in the text; trimmed ones that held only white space are gone."""
+    """Spans of tokens as entities in the text; trimmed ones that held nothing else are gone."""
     starts = encoding.offsets[[span.start_token for span in spans], 0].tolist() if spans else []
     ends = encoding.offsets[[span.stop_token - 1 for span in spans], 1].tolist() if spans else []
     entities = []
@@ -101,4 +106,4 @@ def _locate(text: str, encoding: Encoding, spans: list[Span], *, trim: bool) -> 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:
     part = text[start:end]
-    return start + len(part) - len(part.lstrip()), start + len(part.rstrip())
+    return start + len(part) - len(part.lstrip(_LOOSE)), start + len(part.rstrip(_LOOSE))

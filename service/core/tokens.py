@@ -4,8 +4,9 @@ Owns the values counted in tokens, and the rule for where words begin. Knows no 
 
 The rule: a word is a run of letters, digits and combining marks, whatever the tokenizer made of it. So a token begins
 a word unless it touches its predecessor and the border lies between two word characters (or inside one, as with the
-byte pieces of one character). In scripts written without spaces every character is a word; Hangul counts among them,
-because a Korean name and the particle after it are written together.
+byte pieces of one character). A number is one word with the points, commas and apostrophes between its digits. In
+scripts written without spaces every character is a word; Hangul counts among them, because a Korean name and the
+particle after it are written together.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ _UNSPACED = (
     (0xFF66, 0xFFDC),  # half-width kana and Hangul
     (0x20000, 0x3FFFF),  # further ideographs
 )
+_NUMBER_MARKS = np.array([ord(mark) for mark in ".,'’"], dtype=np.uint32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,11 +66,20 @@ def word_starts(text: str, offsets: NDArray[np.int32]) -> NDArray[np.bool_]:
     start, previous_stop = offsets[1:, 0], offsets[:-1, 1]
     within = np.flatnonzero((start > 0) & (start < len(points)))
     border = start[within]
-    inside_word = _binds(points[border - 1]) & _binds(points[border])
+    joints = _inside_numbers(points)
+    inside_word = (_binds(points[border - 1]) | joints[border - 1]) & (_binds(points[border]) | joints[border])
     touches = border == previous_stop[within]
     begins[1:] = start >= previous_stop
     begins[within[touches & inside_word] + 1] = False
     return begins
+
+
+def _inside_numbers(points: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Which code points are a number's marks: a point, comma or apostrophe between two digits."""
+    joints = np.zeros(len(points), dtype=np.bool_)
+    digits = (points >= ord("0")) & (points <= ord("9"))
+    joints[1:-1] = np.isin(points[1:-1], _NUMBER_MARKS) & digits[:-2] & digits[2:]
+    return joints
 
 
 def _binds(points: NDArray[np.uint32]) -> NDArray[np.bool_]:

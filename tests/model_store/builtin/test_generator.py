@@ -6,11 +6,6 @@ from decimal import Decimal
 from random import Random
 
 import pytest
-
-pytest.importorskip("faker")
-pytest.importorskip("babel")
-pytest.importorskip("stdnum")
-
 from stdnum import iban as stdnum_iban
 from stdnum.de import vat as german_vat
 from stdnum.fr import tva as french_vat
