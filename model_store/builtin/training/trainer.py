@@ -75,14 +75,21 @@ def _share_dropout(module: nn.Module) -> None:
             _share_dropout(child)
 
 
-def learning_rate(*, step: int, elapsed_share: float) -> float:
-    """Linear warm-up over steps, then a cosine from PEAK_RATE down to FLOOR_SHARE of it at elapsed_share 1."""
+def learning_rate(*, step: int, elapsed_share: float, peak: float = PEAK_RATE) -> float:
+    """Linear warm-up over steps, then a cosine from `peak` down to FLOOR_SHARE of it at elapsed_share 1."""
     warm = min(1.0, (step + 1) / WARMUP_STEPS)
     cosine = 0.5 * (1 + math.cos(math.pi * min(1.0, elapsed_share)))
-    return PEAK_RATE * warm * (FLOOR_SHARE + (1 - FLOOR_SHARE) * cosine)
+    return peak * warm * (FLOOR_SHARE + (1 - FLOOR_SHARE) * cosine)
 
 
-def train(model: BertForTokenClassification, batches: Iterator[Batch], *, minutes: float, checkpoint: Path) -> None:
+def train(
+    model: BertForTokenClassification,
+    batches: Iterator[Batch],
+    *,
+    minutes: float,
+    checkpoint: Path,
+    peak_rate: float = PEAK_RATE,
+) -> None:
     """Trains in place for `minutes`, then leaves the model with the running average of its weights.
 
     A checkpoint is written every five minutes, so that a killed run still leaves something.
@@ -99,7 +106,7 @@ def train(model: BertForTokenClassification, batches: Iterator[Batch], *, minute
         elapsed_seconds = time.monotonic() - began
         if elapsed_seconds > minutes * 60:
             break
-        rate = learning_rate(step=step, elapsed_share=elapsed_seconds / (minutes * 60))
+        rate = learning_rate(step=step, elapsed_share=elapsed_seconds / (minutes * 60), peak=peak_rate)
         total_loss += _step(model, optimizer, batch, rate)
         tokens += float(batch.mask.sum())
         if step % 5 == 0 and elapsed_seconds > AVERAGE_FROM_SHARE * minutes * 60:
