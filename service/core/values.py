@@ -143,7 +143,7 @@ def _identifier(text: str) -> str:
 
 def _email(text: str) -> str | None:
     name, at, domain = text.rpartition("@")
-    return f"{name}@{domain.lower()}" if at else None
+    return f"{name}@{domain.lower().rstrip('.')}" if at else None
 
 
 _RULES: dict[str, Normaliser] = {

@@ -88,6 +88,7 @@ def test_dates(text: str, value: str) -> None:
         ("PERCENT", "-5 percent", "-5"),
         ("PERCENT", "5-7 %", "5-7 %"),
         ("EMAIL", "Jane.Doe@ACME.Example", "Jane.Doe@acme.example"),
+        ("EMAIL", "jane@acme.example.", "jane@acme.example"),
         ("EMAIL", "nobody", "nobody"),
         ("PERSON", "Jane\n  Doe", "Jane Doe"),
         ("URL", "https://Example.com/A", "https://Example.com/A"),

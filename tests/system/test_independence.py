@@ -27,5 +27,5 @@ def test_a_document_alone_and_among_fifty_others_gives_the_same(service: Service
 
 
 def _rounded(found: list[Any]) -> list[Any]:
-    """Scores to five places: which kernel adds up a row depends on how many rows there are."""
+    """Scores to four places: which kernel adds up a row depends on how many rows there are."""
     return [[{**entity, "score": round(entity["score"], 4)} for entity in document] for document in found]
