@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,6 +59,7 @@ MAY_IMPORT = {
 }
 """Place → all of ours that it may import."""
 
+CLOCK = re.compile(r"\.(now|today|utcnow)\(")
 IMPURE = {
     "time",
     "os",
@@ -66,7 +68,6 @@ IMPURE = {
     "threading",
     "asyncio",
     "random",
-    "datetime",
     "pathlib",
     "io",
     "logging",
@@ -110,6 +111,7 @@ def test_imports_point_down(path: Path) -> None:
 def test_the_pure_floor_has_no_clock_and_no_world(path: Path) -> None:
     used = {module.partition(".")[0] for module in imports(path)}
     assert not used & IMPURE
+    assert not CLOCK.search(path.read_text())
 
 
 def test_only_the_settings_look_at_the_environment() -> None:
