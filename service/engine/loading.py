@@ -127,14 +127,13 @@ class _Loader:
         import torch
 
         from service.engine.crew import Crew, Threads
-        from service.engine.runner import Runner
+        from service.engine.runner import Runner, TokenClassifier
 
-        threads = Threads(torch.get_num_threads())
-        on_cpu = next(iter(encoders.values())).device.type == "cpu"
-        runners = {
-            name: Runner(Crew(encoder, threads) if on_cpu else encoder, self._compute, self._bell.ring)
-            for name, encoder in encoders.items()
-        }
+        classifiers: dict[str, TokenClassifier] = dict(encoders)
+        if next(iter(encoders.values())).device.type == "cpu":
+            threads = Threads(torch.get_num_threads())
+            classifiers = {name: Crew(encoder, threads) for name, encoder in encoders.items()}
+        runners = {name: Runner(each, self._compute, self._bell.ring) for name, each in classifiers.items()}
         for runner in runners.values():
             runner.warm(memory.budget_tokens())
         return runners
