@@ -55,7 +55,7 @@ clean: ## remove .venv and caches
 	@command -v curl >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -qq -y curl; } \
 		|| { echo "The tests ask with curl; please install it."; exit 1; }
 	@echo "Installing the service and what its tests need (the first time takes some minutes)…"
-	@$(PIP) --editable '.[dev,train]'
+	@$(PIP) --editable '.[dev,infra,train]'
 	@touch $@ .venv/.run
 
 .venv/.train: pyproject.toml constraints.txt | .venv/bin/python
