@@ -27,7 +27,7 @@ ONLY_IN = {
     "constructs": ("infra/stacks/",),
     "cdk_nag": ("infra/stacks/",),
     "cfnlint": ("infra/stacks/",),
-    "tokenizers": ("service/api/tokenizing.py", "model_store/builtin/training/", "loadtest/peers/"),
+    "tokenizers": ("service/tokenizing.py", "model_store/builtin/training/", "loadtest/peers/"),
 }
 """Library → the only places that may import it."""
 
@@ -37,6 +37,8 @@ MAY_IMPORT = {
     "service/wire.py": ("service.core",),
     "service/settings.py": ("service.core",),
     "service/metrics.py": ("service.core",),
+    "service/tokenizing.py": ("service.core",),
+    "service/finding.py": ("service.core", "service.tokenizing"),
     "service/signals.py": (),
     "service/engine/": (
         "service.core",
@@ -47,6 +49,8 @@ MAY_IMPORT = {
         "service.signals",
         "service.logs",
         "service.process",
+        "service.tokenizing",
+        "service.finding",
         "model_store",
     ),
     "service/api/": (
@@ -59,6 +63,8 @@ MAY_IMPORT = {
         "service.signals",
         "service.logs",
         "service.process",
+        "service.tokenizing",
+        "service.finding",
     ),
     "model_store/": ("model_store",),
     "infra/": ("infra", "service.signals"),

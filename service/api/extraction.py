@@ -11,36 +11,29 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
-import numpy as np
-import numpy.typing as npt
 
 from service.api.engine_client import EngineClient
 from service.api.parsing import ParserPool
 from service.api.pending import Judgement
 from service.api.schemas import DocumentResult, EntityResult, Options, Timing
-from service.api.tokenizing import Ids, TextTokenizer, Tokens, tokenizer_loader
-from service.core.aggregation import Aggregation
 from service.core.errors import DeadlineExceeded
 from service.core.offsets import OffsetMap
-from service.core.spans import Entity, decode
-from service.core.tags import Scheme
-from service.core.tags import read as read_scheme
+from service.core.spans import Entity
 from service.core.values import normalise
-from service.core.windows import Window, merge
 from service.documents.document import Document
 from service.documents.limits import Limits
+from service.finding import Prepared, find, prepare
+from service.tokenizing import Ids, TextTokenizer, tokenizer_loader
 from service.wire import ModelStatus
 
 SCORE_DIGITS = 6
 """Of a score as it is shown, which is also the one that `min_score` looks at."""
 
 Result = TypeVar("Result")
-Rows = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +77,6 @@ class Watch:
         return Timing(**stages, total_ms=round(total_seconds * 1000, 3))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Prepared:
-    """A text ready for the engine."""
-
-    tokens: Tokens
-    windows: tuple[Window, ...]
-    sequences: list[Ids]
-
-
 class Extractor:
     """The way of one document through a worker."""
 
@@ -128,8 +112,7 @@ class Extractor:
         judgement = await self._judge(prepared.sequences, order)
         watch.seconds.update(queue=judgement.queue_seconds, compute=judgement.compute_seconds)
         with watch.stage("decode"):
-            rows = [tokenizer.content(part) for part in judgement.rows]
-            return await self._in_thread(lambda: _decode(source, document, order, tokenizer, prepared, rows))
+            return await self._in_thread(lambda: _result(source, document, order, tokenizer, prepared, judgement))
 
     async def _document(self, source: Source, order: Order) -> Document:
         if source.text is not None:
@@ -143,11 +126,9 @@ class Extractor:
         except TimeoutError:
             raise DeadlineExceeded("the deadline passed while the document was read") from None
 
-    def _prepare(self, tokenizer: TextTokenizer, text: str, order: Order) -> _Prepared:
-        tokens = tokenizer.encode(text)
+    def _prepare(self, tokenizer: TextTokenizer, text: str, order: Order) -> Prepared:
         longest = min(self._window_tokens, order.model.max_tokens)
-        windows = tokenizer.windows(len(tokens.ids), longest=longest, overlap=self._overlap_tokens)
-        return _Prepared(tokens, windows, tokenizer.sequences(tokens.ids, windows))
+        return prepare(tokenizer, text, longest=longest, overlap=self._overlap_tokens)
 
     async def _judge(self, sequences: list[Ids], order: Order) -> Judgement:
         if not sequences:
@@ -164,19 +145,16 @@ class Extractor:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
 
-@lru_cache(maxsize=64)
-def _scheme(labels: tuple[str, ...]) -> Scheme:
-    return read_scheme(dict(enumerate(labels)))
-
-
-def _decode(
-    source: Source, document: Document, order: Order, tokenizer: TextTokenizer, prepared: _Prepared, rows: list[Rows]
+def _result(
+    source: Source,
+    document: Document,
+    order: Order,
+    tokenizer: TextTokenizer,
+    prepared: Prepared,
+    judgement: Judgement,
 ) -> DocumentResult:
-    options, tokens, text = order.options, prepared.tokens, document.text
-    wordwise = options.aggregation not in (Aggregation.CONSTRAINED, Aggregation.SIMPLE)
-    encoding = tokenizer.encoding(text, tokens, with_subwords=wordwise)
-    merged = merge(prepared.windows, rows)
-    found = decode(text, encoding, merged, _scheme(order.model.labels), options.aggregation) if rows else []
+    options, text = order.options, document.text
+    found = find(tokenizer, prepared, judgement.rows, order.model.labels, options.aggregation)
     units = OffsetMap(text, options.offsets)
     entities = [_entity(each, document, units) for each in found if _is_wanted(each, options)]
     return DocumentResult(
@@ -184,7 +162,7 @@ def _decode(
         pages=len(document.pages) if document.pages else None,
         unread_pages=list(document.unread_pages),
         characters=len(text),
-        tokens=len(tokens.ids),
+        tokens=len(prepared.tokens.ids),
         windows=len(prepared.windows),
         truncated=False,
         entities=entities,

@@ -3,8 +3,10 @@
 The rules:
 - Every submission is answered once: admitted (and later delivered, expired or cancelled), or refused with a reason.
 - A batch never mixes models and never holds more tokens than its budget.
-- Models, then clients, then documents share by tokens, as in `fair_queue`; so a long document cannot block short
-  ones. What no longer fits into a batch is passed over for what does: short sequences fill the gaps.
+- Models (by weight), then clients, then documents share by tokens, as in `fair_queue`; so a long document cannot block
+  short ones. What no longer fits into a batch is passed over for what does: short sequences fill the gaps.
+- When the queue is full, a model that waits with less than its share of it is let in all the same: no model can shut
+  the door on the others. So at most twice the limit waits.
 - A document that an engine died on runs alone until it is through, so that it can harm nobody a second time.
 """
 
@@ -15,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
+from service.core.books import Account, Books
 from service.core.fair_queue import FairQueue
 from service.core.sequence import Batch, Load, Priority, Refusal, Sequence, Submission
 
@@ -62,8 +65,7 @@ class Scheduler:
         self._models: FairQueue[str] = FairQueue()
         self._clients: dict[str, FairQueue[Client]] = defaultdict(FairQueue)
         self._queues: dict[tuple[str, Client], FairQueue[str]] = defaultdict(FairQueue)
-        self._waiting_tokens = 0
-        self._waiting_sequences = 0
+        self._books = Books()
         self._running_tokens = 0
 
     def __contains__(self, key: str) -> bool:
@@ -71,6 +73,10 @@ class Scheduler:
 
     def __len__(self) -> int:
         return len(self._documents)
+
+    def weigh(self, model: str, weight: float | None) -> None:
+        """Know a model's weight, which sets its share of the device and of the queue; None forgets it."""
+        self._books.weigh(model, weight)
 
     def admit(self, submission: Submission, now: float, tokens_per_second: float | None) -> Refusal | None:
         """Let a document in, or say why not. A key that is in already is let be (a repeated message)."""
@@ -83,9 +89,10 @@ class Scheduler:
 
     def cancel(self, key: str) -> bool:
         """Forget a document; what of it is running runs on, and its result will find nobody."""
-        document = self._documents.pop(key, None)
+        document = self._documents.get(key)
         if document is not None:
             self._dequeue(document)
+            self._forget(document)
         return document is not None
 
     def expire(self, now: float, tokens_per_second: float | None) -> list[Refusal]:
@@ -102,13 +109,20 @@ class Scheduler:
 
     def next_batch(self, budget_tokens: int) -> Batch | None:
         """The fairest sequences of one model that fit into `budget_tokens` together; None when nothing waits."""
-        for model in self._models.in_order():
-            sequences = list(self._fill(model, budget_tokens))
-            if sequences:
-                batch = Batch(model, tuple(sequences))
-                self._running_tokens += batch.tokens
-                return batch
-        return None
+        return next(filter(None, (self.next_batch_of(model, budget_tokens) for model in self.models())), None)
+
+    def models(self) -> list[str]:
+        """The models that have work waiting, the most deserving first."""
+        return list(self._models.in_order())
+
+    def next_batch_of(self, model: str, budget_tokens: int) -> Batch | None:
+        """The same for one model; None also when nothing of it fits."""
+        sequences = tuple(self._fill(model, budget_tokens))
+        if not sequences:
+            return None
+        batch = Batch(model, sequences)
+        self._running_tokens += batch.tokens
+        return batch
 
     def delivered(self, batch: Batch) -> None:
         """Note that a batch is through; documents of which nothing is left are forgotten."""
@@ -118,18 +132,23 @@ class Scheduler:
             if document is not None:
                 document.delivered += 1
                 if document.delivered == len(document.submission.lengths):
-                    del self._documents[sequence.key]
+                    self._forget(document)
 
     def load(self, now: float) -> Load:
         """What waits at this moment."""
         waiting = [document for document in self._documents.values() if document.waits]
         oldest = min((document.admitted_seconds for document in waiting), default=now)
-        return Load(len(waiting), self._waiting_sequences, self._waiting_tokens, self._running_tokens, now - oldest)
+        total = self._books.total
+        return Load(len(waiting), total.waiting_sequences, total.waiting_tokens, self._running_tokens, now - oldest)
 
     @property
     def waiting_tokens(self) -> int:
         """Tokens that are admitted and not launched."""
-        return self._waiting_tokens
+        return self._books.total.waiting_tokens
+
+    def account(self, model: str) -> Account:
+        """What one model has in the queue."""
+        return self._books.of(model)
 
     def _reason_against(self, submission: Submission, now: float, tokens_per_second: float | None) -> Refusal | None:
         longest = max(submission.lengths, default=0)
@@ -137,37 +156,44 @@ class Scheduler:
             detail = f"a sequence of {longest} tokens is over the {self._limits.sequence_tokens} that fit this device"
             return Refusal(submission.key, "insufficient_memory", detail)
         speed = tokens_per_second or float("inf")
-        over = self._waiting_tokens + submission.tokens - self._limits.queue_tokens
-        if over > 0 and self._waiting_tokens:
-            detail = f"{self._waiting_tokens} tokens wait; the limit is {self._limits.queue_tokens}"
+        over = self.waiting_tokens + submission.tokens - self._limits.queue_tokens
+        if over > 0 and self.waiting_tokens and not self._within_share(submission):
+            detail = f"{self.waiting_tokens} tokens wait; the limit is {self._limits.queue_tokens}"
             return Refusal(submission.key, "queue_full", detail, retry_after_seconds=over / speed)
         needed = (self._tokens_before(submission) + submission.tokens) / speed
         if now + needed > submission.deadline_seconds:
             left = max(submission.deadline_seconds - now, 0.0)
             detail = f"about {needed:.1f} s are needed and {left:.1f} s are left"
-            wait = self._waiting_tokens / speed if tokens_per_second else None
+            wait = self.waiting_tokens / speed if tokens_per_second else None
             return Refusal(submission.key, "deadline_exceeded", detail, retry_after_seconds=wait)
         return None
+
+    def _within_share(self, submission: Submission) -> bool:
+        waiting = self._books.of(submission.model).waiting_tokens
+        return waiting + submission.tokens <= self._books.share(submission.model) * self._limits.queue_tokens
 
     def _tokens_before(self, submission: Submission) -> int:
         """Most tokens that fairness may serve before this document is through: no other gets more than it does."""
         fair = len(self._documents) * submission.tokens
-        return self._running_tokens + min(self._waiting_tokens, fair)
+        return self._running_tokens + min(self.waiting_tokens, fair)
 
     def _enqueue(self, submission: Submission, now: float) -> None:
         document = _Document(submission, now, waiting_tokens=submission.tokens)
         if not document.waits:
             return
         self._documents[submission.key] = document
-        self._waiting_tokens += submission.tokens
-        self._waiting_sequences += len(submission.lengths)
-        self._models.join(submission.model)
+        self._books.enter(submission.model, len(submission.lengths), submission.tokens)
+        self._models.join(submission.model, self._books.weight(submission.model))
         self._clients[submission.model].join(document.client, WEIGHTS[submission.priority])
         self._queues[submission.model, document.client].join(submission.key)
 
+    def _forget(self, document: _Document) -> None:
+        del self._documents[document.submission.key]
+        self._books.leave(document.submission.model)
+
     def _dequeue(self, document: _Document) -> None:
-        self._waiting_tokens -= document.waiting_tokens
-        self._waiting_sequences -= len(document.submission.lengths) - document.next_index
+        sequences = len(document.submission.lengths) - document.next_index
+        self._books.stop_waiting(document.submission.model, sequences, document.waiting_tokens)
         document.waiting_tokens = 0
         document.next_index = len(document.submission.lengths)
         self._leave(document)
@@ -215,7 +241,6 @@ class Scheduler:
         self._queues[model, client].charge(sequence.key, sequence.tokens)
         document.next_index += 1
         document.waiting_tokens -= sequence.tokens
-        self._waiting_tokens -= sequence.tokens
-        self._waiting_sequences -= 1
+        self._books.stop_waiting(model, 1, sequence.tokens)
         if not document.waits:
             self._leave(document)

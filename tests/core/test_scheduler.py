@@ -188,6 +188,39 @@ def test_load_says_what_waits_and_for_how_long() -> None:
     assert (load.documents, load.sequences, load.tokens, load.oldest_age_seconds) == (2, 3, 60, 4.0)
 
 
+def test_a_model_with_a_greater_weight_gets_more_of_the_device() -> None:
+    queue = scheduler()
+    queue.weigh("heavy", 3.0)
+    queue.weigh("light", 1.0)
+    for model in ("light", "heavy"):
+        queue.admit(submission(model, *[10] * 100, model=model), 0.0, None)
+    batches = [queue.next_batch(50) for _ in range(16)]
+    assert Counter(batch.model for batch in batches if batch) == {"heavy": 12, "light": 4}
+
+
+def test_models_that_wait_are_named_the_most_deserving_first() -> None:
+    queue = scheduler()
+    for model in ("x", "y"):
+        queue.admit(submission(model, 10, 10, model=model), 0.0, None)
+    assert queue.models() == ["x", "y"]
+    assert keys(queue.next_batch_of("x", 10)) == ["x"]
+    assert queue.models() == ["y", "x"]
+    assert queue.next_batch_of("nobody", 10) is None
+    assert (queue.account("x").documents, queue.account("x").waiting_tokens) == (1, 10)
+
+
+def test_a_model_that_fills_the_queue_does_not_shut_the_door_on_the_others() -> None:
+    queue = scheduler(queue_tokens=100)
+    queue.weigh("flood", 1.0)
+    queue.weigh("quiet", 1.0)
+    assert queue.admit(submission("a", 100, model="flood"), 0.0, 10.0) is None
+    assert queue.admit(submission("b", 50, model="quiet"), 0.0, 10.0) is None
+    for key, model in (("c", "flood"), ("d", "quiet")):
+        refusal = queue.admit(submission(key, 10, model=model), 0.0, 10.0)
+        assert refusal is not None
+        assert refusal.code == "queue_full"
+
+
 class QueueMachine(RuleBasedStateMachine):
     """Whatever happens in whatever order: each document ends exactly once, and the books balance."""
 

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from service.api.tokenizing import PIECE_CHARACTERS, Cut, TextTokenizer, _cut, tokenizer_loader
 from service.core.errors import ModelError
+from service.tokenizing import PIECE_CHARACTERS, Cut, TextTokenizer, _cut, tokenizer_loader
 from tests.engine.tiny_models import BERT_SPECIALS, ROBERTA_SPECIALS, _byte_level, _word_piece
 
 LETTERS = st.text(st.sampled_from("aZßéǆя日本語ฟ한ا𝒜٣5²"), min_size=1, max_size=4)

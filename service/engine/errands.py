@@ -1,0 +1,41 @@
+"""What other threads ask the loop's thread to do for them, since only that thread owns the queue and the models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+
+class Errands:
+    """Work in the order in which it was asked for.
+
+    Args:
+        wake: called after each that is handed in.
+    """
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self._wake = wake
+        self._waiting: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
+
+    def ask(self, work: Callable[[], Result]) -> Result:
+        """Have the loop's thread do `work`; waits for its result, and raises what it raises."""
+        future: Future[Result] = Future()
+        self._waiting.put((future, work))
+        self._wake()
+        return future.result()
+
+    def run(self) -> None:
+        """Do all that waits; called by the loop's thread."""
+        while True:
+            try:
+                future, work = self._waiting.get_nowait()
+            except Empty:
+                return
+            try:
+                future.set_result(work())
+            except Exception as error:
+                future.set_exception(error)
