@@ -1,1 +1,1 @@
-"""What runs around the service: how it is scraped, and when somebody is called. Never imports the service."""
+"""What runs around the service: how the fleet scales, how it is scraped, when somebody is called, and the stacks."""

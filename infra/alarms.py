@@ -1,0 +1,232 @@
+"""Alarms as values, and what CloudWatch would say of them: a pure evaluator over series of points, time passed in.
+
+    points of all tasks → one statistic for each period → does every condition hold? → M of the last N periods
+
+An alarm may have several conditions; it breaches where all of them hold. In CloudWatch that is one metric expression
+(`stacks/alarms.py`), so permission ("the GPU agrees") is part of the alarm and not a second opinion beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from service.signals import Signal
+
+
+class Statistic(StrEnum):
+    """CloudWatch's names. Over tasks that publish once a period: a task's share, the total, the worst, how many."""
+
+    AVERAGE = "Average"
+    SUM = "Sum"
+    MAXIMUM = "Maximum"
+    SAMPLE_COUNT = "SampleCount"
+    P99 = "p99"
+
+
+class Comparison(StrEnum):
+    """CloudWatch's names."""
+
+    AT_LEAST = "GreaterThanOrEqualToThreshold"
+    ABOVE = "GreaterThanThreshold"
+    AT_MOST = "LessThanOrEqualToThreshold"
+    BELOW = "LessThanThreshold"
+
+    def holds(self, value: float, threshold: float) -> bool:
+        """Whether value and threshold stand like this."""
+        match self:
+            case Comparison.AT_LEAST:
+                return value >= threshold
+            case Comparison.ABOVE:
+                return value > threshold
+            case Comparison.AT_MOST:
+                return value <= threshold
+            case Comparison.BELOW:
+                return value < threshold
+
+
+class Missing(StrEnum):
+    """What a period without points counts as; CloudWatch's names."""
+
+    BREACHING = "breaching"
+    NOT_BREACHING = "notBreaching"
+    IGNORE = "ignore"
+
+
+class State(StrEnum):
+    """CloudWatch's names."""
+
+    OK = "OK"
+    ALARM = "ALARM"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A statistic of one signal against a threshold."""
+
+    signal: Signal
+    statistic: Statistic
+    comparison: Comparison
+    threshold: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alarm:
+    """Conditions, how long they must hold, and what the person or the policy that is told should know.
+
+    Attributes:
+        name: unique within a fleet.
+        conditions: all must hold; the first one's statistic is the alarm's value, which steps are measured on.
+        meaning: what is the case when it sounds.
+        remedy: what to do, or what is done.
+    """
+
+    name: str
+    conditions: tuple[Condition, ...]
+    periods: int
+    period_seconds: int = 10
+    datapoints: int | None = None
+    missing: Missing = Missing.NOT_BREACHING
+    meaning: str
+    remedy: str
+
+    @property
+    def datapoints_to_alarm(self) -> int:
+        """M of "M of N"; all of them unless said otherwise."""
+        return self.datapoints or self.periods
+
+    @property
+    def seconds_to_alarm(self) -> float:
+        """From the first breaching point to the alarm, if it goes on."""
+        return self.datapoints_to_alarm * self.period_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What one task published at one moment. `count` above one stands for equal values (distributions)."""
+
+    at_seconds: float
+    value: float
+    count: int = 1
+
+
+class Series:
+    """The points of all tasks by signal, for as long as any alarm looks back."""
+
+    def __init__(self, keep_seconds: float = 3600.0) -> None:
+        self._keep = keep_seconds
+        self._tracks: dict[str, _Track] = {}
+
+    def add(self, at_seconds: float, values: Mapping[Signal, float]) -> None:
+        """One task's values at one moment."""
+        for signal, value in values.items():
+            self.put(signal, Point(at_seconds, value))
+
+    def put(self, signal: Signal, point: Point) -> None:
+        """One point; points of a signal come in the order of their times."""
+        track = self._tracks.setdefault(signal.name, _Track())
+        track.append(point)
+        track.forget(point.at_seconds - self._keep)
+
+    def statistic(self, condition: Condition, after: float, until: float) -> float | None:
+        """The condition's statistic over the period (after, until]; None without points."""
+        track = self._tracks.get(condition.signal.name)
+        return track.statistic(condition.statistic, after, until) if track else None
+
+
+class _Track:
+    """One signal's points. Periods that are over are asked for again and again, so their statistics are kept."""
+
+    def __init__(self) -> None:
+        self._times: list[float] = []
+        self._points: list[Point] = []
+        self._known: dict[tuple[Statistic, float, float], float | None] = {}
+
+    def append(self, point: Point) -> None:
+        assert not self._times or self._times[-1] <= point.at_seconds, "points come in order"
+        self._times.append(point.at_seconds)
+        self._points.append(point)
+
+    def forget(self, until: float) -> None:
+        """Drop what is older, not for each point but when half of all is."""
+        gone = bisect_right(self._times, until)
+        if gone > len(self._times) // 2:
+            del self._times[:gone], self._points[:gone]
+            self._known = {key: value for key, value in self._known.items() if key[1] >= until}
+
+    def statistic(self, statistic: Statistic, after: float, until: float) -> float | None:
+        key = (statistic, after, until)
+        if key in self._known:
+            return self._known[key]
+        found = statistic_of(statistic, self.between(after, until))
+        if self._times and self._times[-1] > until:  # Nothing more can come into this period.
+            self._known[key] = found
+        return found
+
+    def between(self, after: float, until: float) -> list[Point]:
+        return self._points[bisect_right(self._times, after) : bisect_right(self._times, until)]
+
+
+def statistic_of(statistic: Statistic, points: Iterable[Point]) -> float | None:
+    """The statistic over the points of one period; None if there are none."""
+    found = list(points)
+    count = sum(point.count for point in found)
+    if not count:
+        return None
+    total = sum(point.value * point.count for point in found)
+    match statistic:
+        case Statistic.SAMPLE_COUNT:
+            return float(count)
+        case Statistic.SUM:
+            return total
+        case Statistic.AVERAGE:
+            return total / count
+        case Statistic.MAXIMUM:
+            return max(point.value for point in found)
+        case Statistic.P99:
+            return _quantile(sorted(found, key=lambda point: point.value), math.ceil(0.99 * count))
+
+
+def _quantile(ordered: Sequence[Point], rank: int) -> float:
+    for point in ordered:
+        rank -= point.count
+        if rank <= 0:
+            return point.value
+    return ordered[-1].value
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """An alarm's state and its latest value; None where the last period had no points."""
+
+    state: State
+    value: float | None
+
+
+def judge(alarm: Alarm, series: Series, now: float, before: State = State.OK) -> Verdict:
+    """What CloudWatch says of an alarm at `now`, over the periods that end at `now`, `now` - period, …
+
+    Args:
+        before: the state so far, which stays when the missing data are to be ignored.
+    """
+    values = [_value(alarm, series, now - i * alarm.period_seconds) for i in range(alarm.periods)]
+    breaching = sum(_breaches(alarm, each) for each in values)
+    latest = values[0][0]
+    if alarm.missing is Missing.IGNORE and all(None in each for each in values):
+        return Verdict(before, latest)
+    return Verdict(State.ALARM if breaching >= alarm.datapoints_to_alarm else State.OK, latest)
+
+
+def _value(alarm: Alarm, series: Series, until: float) -> tuple[float | None, ...]:
+    after = until - alarm.period_seconds
+    return tuple(series.statistic(each, after, until) for each in alarm.conditions)
+
+
+def _breaches(alarm: Alarm, values: tuple[float | None, ...]) -> bool:
+    known = [(each, value) for each, value in zip(alarm.conditions, values, strict=True) if value is not None]
+    if len(known) < len(values):
+        return alarm.missing is Missing.BREACHING
+    return all(each.comparison.holds(value, each.threshold) for each, value in known)

@@ -1,0 +1,49 @@
+"""What one task can do, as the load test measured it: the figures that thresholds and costs are computed from."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+
+
+class BadCapacity(ValueError):
+    """A capacity file lacks a figure or has one that cannot be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capacity:
+    """One task's measured capacity.
+
+    Attributes:
+        documents_per_second: highest rate whose 99th percentile held the limit.
+        tokens_per_second: the same in tokens.
+        slo_ms: that limit.
+    """
+
+    documents_per_second: float
+    tokens_per_second: float
+    slo_ms: float
+
+
+ASSUMED = Capacity(documents_per_second=100.0, tokens_per_second=40_000.0, slo_ms=500.0)
+"""Before anything was measured: a middling one-GPU instance and documents of 400 tokens. Measure soon."""
+
+
+def read_capacity(text: str) -> Capacity:
+    """The capacity out of a load test's JSON, which holds more than is needed here.
+
+    Raises:
+        BadCapacity: names the figure.
+    """
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise BadCapacity(f"the capacity file is not JSON: {error}") from error
+    return Capacity(**{field.name: _figure(found, field.name) for field in fields(Capacity)})
+
+
+def _figure(found: object, name: str) -> float:
+    value = found.get(name) if isinstance(found, dict) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        raise BadCapacity(f"the capacity file's `{name}` is {value!r}; a number above zero is needed")
+    return float(value)

@@ -1,0 +1,182 @@
+"""The scaling policy as data: one object that the stacks, the rehearsal and the simulator read.
+
+    scale out   work ratio, in proportion                                                       (20 s)
+                backlog, queue depth: where work ratio does not explain what waits              (30 s)
+                GPU saturated while documents wait                                              (60 s)
+                target tracking on work per task, as the second opinion                         (minutes)
+    scale in    only when all agree: little work, nothing waits, the GPU is not saturated        (5 minutes)
+
+Work ratio is proportional to load and so says *how many* tasks are needed; what waits says *that* something is wrong.
+GPU utilization is the share of time in which a kernel ran: a batching server shows 95 % at 40 % of its capacity, so a
+target on it would buy a fleet several times too large. It acts where it does tell: as a veto on scaling in, and,
+together with a queue, as a reason to scale out that does not depend on our own measure of capacity.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from infra.alarms import Alarm, Comparison, Condition, Statistic
+from infra.capacity import ASSUMED, Capacity
+from infra.policy_values import Delays, Limits, Schedule, Step, StepScaling, Targets, TargetTracking
+from service.signals import BACKLOG_SECONDS, GPU_UTILIZATION, OLDEST_AGE_SECONDS, QUEUE_DEPTH, WORK_RATIO, Signal
+
+
+def targets_for(capacity: Capacity) -> Targets:
+    """The thresholds that follow from what was measured.
+
+    The backlog that is worth another task is ten times the limit on latency, within 2 and 30 s: shorter ones are gone
+    before a task could help.
+    """
+    backlog = min(max(capacity.slo_ms / 1000 * 10, 2.0), 30.0)
+    return Targets(
+        backlog_seconds=backlog,
+        queue_depth=max(math.ceil(capacity.documents_per_second * backlog), 2),
+        slo_seconds=capacity.slo_ms / 1000,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Everything that decides how many tasks there are."""
+
+    limits: Limits
+    delays: Delays
+    targets: Targets
+    scale_out: tuple[StepScaling, ...]
+    scale_in: StepScaling
+    tracking: TargetTracking
+    schedules: tuple[Schedule, ...] = ()
+    predictive: bool = False
+    """Also forecast daily and weekly cycles (AWS needs 24 hours of history); it only ever adds."""
+    capacity: Capacity = field(default=ASSUMED)
+
+    @property
+    def steps(self) -> tuple[StepScaling, ...]:
+        """All policies that act on alarms."""
+        return (*self.scale_out, self.scale_in)
+
+
+def policy_for(
+    capacity: Capacity = ASSUMED,
+    limits: Limits | None = None,
+    delays: Delays | None = None,
+    schedules: tuple[Schedule, ...] = (),
+    predictive: bool = False,
+) -> Policy:
+    """The policy of a fleet whose tasks have this capacity."""
+    targets, delays = targets_for(capacity), delays or Delays()
+    cooldown = delays.scale_out_cooldown_seconds
+    return Policy(
+        limits=limits or Limits(),
+        delays=delays,
+        targets=targets,
+        scale_out=tuple(by(targets, cooldown) for by in (_by_work, _by_backlog, _by_queue, _by_gpu)),
+        scale_in=_less(targets),
+        tracking=TargetTracking(signal=WORK_RATIO, target=targets.work_ratio, cooldown_seconds=cooldown),
+        schedules=schedules,
+        predictive=predictive,
+        capacity=capacity,
+    )
+
+
+def _by_work(targets: Targets, cooldown_seconds: int) -> StepScaling:
+    """Proportional: enough tasks for the upper end of each step to come down to the target."""
+    bounds = (targets.scale_out_work_ratio, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)
+    base = bounds[0]
+    steps = tuple(
+        Step(lower - base, upper - base, math.ceil(100 * (upper / targets.work_ratio - 1)))
+        for lower, upper in pairwise(bounds)
+    )
+    return StepScaling(
+        alarm=Alarm(
+            name="work-ratio-high",
+            conditions=(_above(WORK_RATIO, base),),
+            periods=2,
+            meaning="Each task is asked for more work than it should carry.",
+            remedy="Tasks are added in proportion. If the fleet is at its maximum, raise it.",
+        ),
+        steps=(*steps, Step(bounds[-1] - base, None, 600)),
+        cooldown_seconds=cooldown_seconds,
+    )
+
+
+def _by_backlog(targets: Targets, cooldown_seconds: int) -> StepScaling:
+    limit = targets.backlog_seconds
+    return StepScaling(
+        alarm=Alarm(
+            name="backlog-high",
+            conditions=(_above(BACKLOG_SECONDS, limit), _not_explained_by_work(targets)),
+            periods=3,
+            meaning="What waits, and what was lately refused, takes longer to compute than callers like to wait.",
+            remedy="Tasks are added. Work ratio low at the same time: a mountain that came at once, or a slower GPU.",
+        ),
+        steps=(Step(0.0, 3 * limit, 50), Step(3 * limit, None, 100)),
+        cooldown_seconds=cooldown_seconds,
+    )
+
+
+def _by_queue(targets: Targets, cooldown_seconds: int) -> StepScaling:
+    return StepScaling(
+        alarm=Alarm(
+            name="queue-depth-high",
+            conditions=(_above(QUEUE_DEPTH, targets.queue_depth), _not_explained_by_work(targets)),
+            periods=3,
+            meaning="Documents pile up: a queue per task, since a total would not shrink when tasks are added.",
+            remedy="Tasks are added.",
+        ),
+        steps=(Step(0.0, None, 50),),
+        cooldown_seconds=cooldown_seconds,
+    )
+
+
+def _by_gpu(targets: Targets, cooldown_seconds: int) -> StepScaling:
+    """A minute, not 20 s: a saturated GPU with a short queue is what a good batching server looks like."""
+    return StepScaling(
+        alarm=Alarm(
+            name="gpu-saturated",
+            conditions=(
+                Condition(GPU_UTILIZATION, Statistic.AVERAGE, Comparison.AT_LEAST, targets.gpu_percent),
+                _above(OLDEST_AGE_SECONDS, targets.backlog_seconds / 2),
+            ),
+            periods=6,
+            meaning="The GPUs run without a pause and documents wait, whatever our own measure of capacity says.",
+            remedy="A quarter more tasks. Does another process use the GPU? Is it throttled (nvidia-smi -q -d CLOCK)?",
+        ),
+        steps=(Step(0.0, None, 25),),
+        cooldown_seconds=cooldown_seconds,
+    )
+
+
+def _less(targets: Targets) -> StepScaling:
+    """A tenth at a time, after five quiet minutes: what is removed costs minutes to get back."""
+    return StepScaling(
+        alarm=Alarm(
+            name="idle",
+            conditions=(
+                _below(WORK_RATIO, targets.scale_in_work_ratio),
+                _below(BACKLOG_SECONDS, 1.0),
+                _below(GPU_UTILIZATION, targets.gpu_percent),
+            ),
+            periods=30,
+            meaning="Little work, nothing waits, and the GPUs agree.",
+            remedy="A tenth of the tasks is removed, one at least, down to the minimum. Nobody need look.",
+        ),
+        steps=(Step(None, 0.0, -10),),
+        cooldown_seconds=120,
+    )
+
+
+def _not_explained_by_work(targets: Targets) -> Condition:
+    """While the work ratio is high its own, proportional step is taken, and a queue is what to expect."""
+    return Condition(WORK_RATIO, Statistic.AVERAGE, Comparison.AT_MOST, targets.scale_out_work_ratio)
+
+
+def _above(signal: Signal, threshold: float) -> Condition:
+    return Condition(signal, Statistic.AVERAGE, Comparison.ABOVE, threshold)
+
+
+def _below(signal: Signal, threshold: float) -> Condition:
+    return Condition(signal, Statistic.AVERAGE, Comparison.BELOW, threshold)

@@ -1,0 +1,145 @@
+"""What a scaling policy is made of: steps, limits, delays, thresholds; each value with its reason. Pure data."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from infra.alarms import Alarm
+from service.signals import Signal
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """For a value in [lower, upper) above the alarm's threshold (below it: negative bounds): change by so many percent.
+
+    None stands for no bound on that side.
+    """
+
+    lower: float | None
+    upper: float | None
+    percent: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepScaling:
+    """What an alarm does to the number of tasks.
+
+    Attributes:
+        at_least: least tasks to add or remove, since a quarter of two is nothing.
+        cooldown_seconds: so long, what was added counts as not yet there, so a shortage is answered once.
+    """
+
+    alarm: Alarm
+    steps: tuple[Step, ...]
+    at_least: int = 1
+    cooldown_seconds: int
+
+    def change(self, value: float, tasks: int) -> int:
+        """How many tasks to add (or, negative, to remove) when the alarm has sounded at this value."""
+        beyond = value - self.alarm.conditions[0].threshold
+        for step in self.steps:
+            if (step.lower is None or beyond >= step.lower) and (step.upper is None or beyond < step.upper):
+                amount = max(math.floor(tasks * abs(step.percent) / 100), self.at_least)
+                return amount if step.percent > 0 else -amount
+        return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetTracking:
+    """Keep the average of a signal over the tasks at a target. It only ever scales out: `StepScaling` scales in."""
+
+    signal: Signal
+    target: float
+    cooldown_seconds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """From a time of day on, at least so many tasks. `cron` has AWS's six fields."""
+
+    name: str
+    cron: str
+    timezone: str
+    minimum_tasks: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How far the fleet may go. Two at least: one instance, or one zone, may fail at any time."""
+
+    minimum_tasks: int = 2
+    maximum_tasks: int = 10
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.minimum_tasks <= self.maximum_tasks:
+            raise ValueError(f"a fleet has at least 2 tasks and no more than its maximum, not {self}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delays:
+    """How long things take in the cloud: what the simulator and the rehearsal wait, and what budgets are made of.
+
+    Attributes:
+        ingest: from PutMetricData to an alarm that sees it.
+        warm_start: a stopped instance of the warm pool → a task that answers (30 to 80 s).
+        baked_start: a new instance whose image is baked into its AMI.
+        cold_start: a new instance that pulls an image of 8 GB (boot about 130 s, pull 10 to 19 s per GB).
+        start: whichever of the three this fleet has; what was added must come before more is asked for.
+        longest_request: the deadline of a request that names none; everything that cuts connections waits longer.
+        drain_grace: after SIGTERM a balancer still sends for a second or two.
+        stop_slack: what the service takes to end after its last answer.
+    """
+
+    ingest_seconds: float = 5.0
+    warm_start_seconds: float = 60.0
+    baked_start_seconds: float = 150.0
+    cold_start_seconds: float = 260.0
+    start_seconds: float = 60.0
+    longest_request_seconds: int = 300
+    drain_grace_seconds: int = 5
+    stop_slack_seconds: int = 25
+
+    @property
+    def scale_out_cooldown_seconds(self) -> int:
+        """A start, and half a minute in which the averages come down."""
+        return math.ceil(self.start_seconds) + 30
+
+    @property
+    def stop_seconds(self) -> int:
+        """From SIGTERM to SIGKILL: grace, the longest request, and the way out."""
+        return self.drain_grace_seconds + self.longest_request_seconds + self.stop_slack_seconds
+
+    @property
+    def deregistration_seconds(self) -> int:
+        """How long a balancer leaves a parting task its open requests: as long as the longest, and it ends sooner
+        when there are none."""
+        return self.longest_request_seconds
+
+    @property
+    def idle_seconds(self) -> int:
+        """After how long without a byte a balancer gives a connection up: an answer may take the longest time."""
+        return self.longest_request_seconds + 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Targets:
+    """Thresholds, computed from a measured capacity; each with its reason.
+
+    Attributes:
+        work_ratio: what target tracking keeps. At 0.7 a fleet of three survives the loss of one.
+        scale_out_work_ratio: above it a step is taken; below 1, since at 1 the queue already grows.
+        scale_in_work_ratio: a fleet of two thirds its size is then still under the target.
+        backlog_seconds: what waits needs longer than a caller is willing to wait.
+        queue_depth: documents per task that take the same time.
+        gpu_percent: saturated by NVML's measure; a healthy batching server reads 95 at 40 % of its capacity.
+        slo_seconds: the limit on the 99th percentile of requests.
+    """
+
+    work_ratio: float = 0.7
+    scale_out_work_ratio: float = 0.85
+    scale_in_work_ratio: float = 0.4
+    backlog_seconds: float = 5.0
+    queue_depth: float
+    gpu_percent: float = 95.0
+    slo_seconds: float

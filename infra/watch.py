@@ -1,0 +1,110 @@
+"""The alarms that call a person, as data: what each means and what to do. The scaling alarms are in `policy`."""
+
+from __future__ import annotations
+
+from infra.alarms import Alarm, Comparison, Condition, Missing, Statistic
+from infra.policy import Policy
+from service.signals import (
+    GPU_LOST,
+    GPU_MEMORY_UTILIZATION,
+    MEMORY_SPLITS,
+    REFUSALS,
+    REQUEST_SECONDS,
+    RESTARTS,
+    WORK_RATIO,
+    Signal,
+)
+
+MINUTE = 60
+
+
+def alarms_for(policy: Policy) -> tuple[Alarm, ...]:
+    """Everything that a person is told of, the worst first."""
+    targets, limits = policy.targets, policy.limits
+    return (
+        Alarm(
+            name="metrics-missing",
+            conditions=(Condition(WORK_RATIO, Statistic.SAMPLE_COUNT, Comparison.BELOW, limits.minimum_tasks * 3),),
+            periods=3,
+            period_seconds=MINUTE,
+            missing=Missing.BREACHING,
+            meaning="Fewer tasks than the minimum have published in three minutes (each publishes six times a minute).",
+            remedy="Look at the service's events for tasks that cannot start, then at the last log lines of one. "
+            "Scaling is blind meanwhile: set the desired count by hand if there is load.",
+        ),
+        Alarm(
+            name="latency-slo",
+            conditions=(Condition(REQUEST_SECONDS, Statistic.P99, Comparison.ABOVE, targets.slo_seconds),),
+            periods=5,
+            datapoints=3,
+            period_seconds=MINUTE,
+            meaning="The slowest hundredth of requests took longer than promised, in three of five minutes.",
+            remedy="Which stage is slow: parse, tokenize, queue, compute or decode? Queue: is the fleet at its "
+            "maximum, or starting? Parse or compute: which documents came?",
+        ),
+        _counted(
+            REFUSALS,
+            "refusals",
+            "Work is turned away (429): the queue is full or deadlines are out of reach.",
+            "Is the fleet at its maximum? Raise it. Is it starting? Callers retry after the time they are told.",
+            periods=2,
+        ),
+        _counted(
+            RESTARTS,
+            "engine-restarts",
+            "An engine died and was started again; what was pending was computed anew, nothing was lost.",
+            "Search the logs for `the engine died`. A document that two engines died on is refused as poison.",
+        ),
+        _counted(
+            MEMORY_SPLITS,
+            "memory-splits",
+            "A batch did not fit the GPU's memory and was split; answers were right, but late.",
+            "Does another process use the GPU? If not, lower GLEANER_MEMORY_FRACTION and report the model.",
+            periods=3,
+        ),
+        Alarm(
+            name="gpu-lost",
+            conditions=(Condition(GPU_LOST, Statistic.MAXIMUM, Comparison.AT_LEAST, 1.0),),
+            periods=3,
+            meaning="A GPU no longer answers (fell off the bus, needs a reset).",
+            remedy="The task is unhealthy and gets replaced; terminate its instance, since a new task would get the "
+            "same GPU: `aws autoscaling set-instance-health --health-status Unhealthy`.",
+        ),
+        Alarm(
+            name="gpu-memory-high",
+            conditions=(Condition(GPU_MEMORY_UTILIZATION, Statistic.MAXIMUM, Comparison.ABOVE, 97.0),),
+            periods=5,
+            period_seconds=MINUTE,
+            meaning="A GPU's memory has been all but full for five minutes: more than the memory guard would take.",
+            remedy="Does another process use the GPU? Else lower GLEANER_MEMORY_FRACTION.",
+        ),
+        Alarm(
+            name="at-maximum",
+            conditions=(
+                Condition(WORK_RATIO, Statistic.SAMPLE_COUNT, Comparison.AT_LEAST, limits.maximum_tasks * 6),
+                Condition(WORK_RATIO, Statistic.AVERAGE, Comparison.ABOVE, targets.scale_out_work_ratio),
+            ),
+            periods=5,
+            period_seconds=MINUTE,
+            meaning="All tasks that the limit allows are there, and they are too few.",
+            remedy="Raise maximum_tasks in infra/environments.py and deploy; mind the account's quota of G vCPUs.",
+        ),
+    )
+
+
+def rollback_alarms(policy: Policy) -> tuple[str, ...]:
+    """Those that a bad release sets off: a deployment that meets one is rolled back."""
+    bad = {"latency-slo", "engine-restarts", "memory-splits", "refusals"}
+    return tuple(alarm.name for alarm in alarms_for(policy) if alarm.name in bad)
+
+
+def _counted(signal: Signal, name: str, meaning: str, remedy: str, periods: int = 1) -> Alarm:
+    """Something that should not happen at all, by the minute."""
+    return Alarm(
+        name=name,
+        conditions=(Condition(signal, Statistic.SUM, Comparison.ABOVE, 0.0),),
+        periods=periods,
+        period_seconds=MINUTE,
+        meaning=meaning,
+        remedy=remedy,
+    )

@@ -1,0 +1,102 @@
+"""The wanted number of tasks over time, under the real policy and made-up series."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from infra.alarms import Series
+from infra.autoscaler import Autoscaler, Decision
+from infra.policy import policy_for
+from infra.policy_values import Limits
+from service import signals
+from service.signals import Signal
+
+POLICY = policy_for(limits=Limits(minimum_tasks=2, maximum_tasks=12))
+CALM = {
+    signals.WORK_RATIO: 0.5,
+    signals.BACKLOG_SECONDS: 0.0,
+    signals.OLDEST_AGE_SECONDS: 0.0,
+    signals.QUEUE_DEPTH: 0.0,
+    signals.GPU_UTILIZATION: 70.0,
+}
+Load = Callable[[float, int], Mapping[Signal, float]]
+
+
+def run(seconds: int, load: Load, tasks: int = 2, start_seconds: float = 60.0) -> tuple[Autoscaler, list[Decision]]:
+    """Every 10 s each running task publishes; added tasks run after a start, removed ones leave at once."""
+    fleet, series, decisions = Autoscaler(POLICY, tasks), Series(), list[Decision]()
+    running = tasks
+    for now in range(10, seconds + 1, 10):
+        began = [each for each in decisions if each.at_seconds <= now - start_seconds]
+        running = max(min(fleet.wanted, max([tasks, *(each.tasks_after for each in began)])), 1)
+        for _ in range(running):
+            series.add(now - 1, {**CALM, **load(now, running)})
+        if decision := fleet.decide(series, now):
+            decisions.append(decision)
+    return fleet, decisions
+
+
+def test_steady_load_changes_nothing() -> None:
+    assert run(3600, lambda now, tasks: {})[1] == []
+
+
+def test_a_five_fold_step_is_decided_in_20_seconds_and_answered_once() -> None:
+    fleet, decisions = run(1200, lambda now, tasks: {signals.WORK_RATIO: (5.0 if now > 60 else 1.0) / tasks})
+    assert decisions[0].by == "work-ratio-high"
+    assert decisions[0].at_seconds == 80
+    assert decisions[0].tasks_after >= 8, "5 / 0.7 tasks are needed"
+    assert len(decisions) == 1, "what was asked for is not asked for again while it starts"
+    assert fleet.wanted <= 9
+
+
+def test_a_queue_that_work_does_not_explain_adds_tasks() -> None:
+    depth = POLICY.targets.queue_depth
+    _, decisions = run(100, lambda now, tasks: {signals.QUEUE_DEPTH: 2 * depth})
+    assert [(each.by, each.tasks_before, each.tasks_after) for each in decisions] == [("queue-depth-high", 2, 3)]
+
+
+def test_a_saturated_gpu_adds_tasks_only_while_documents_wait() -> None:
+    busy: dict[Signal, float] = {signals.GPU_UTILIZATION: 100.0}
+    assert run(600, lambda now, tasks: busy)[1] == []
+    _, decisions = run(70, lambda now, tasks: {**busy, signals.OLDEST_AGE_SECONDS: 4.0})
+    assert [(each.by, each.at_seconds) for each in decisions] == [("gpu-saturated", 60)]
+
+
+def test_a_saturated_gpu_forbids_scaling_in() -> None:
+    idle: dict[Signal, float] = {signals.WORK_RATIO: 0.1}
+    assert run(900, lambda now, tasks: {**idle, signals.GPU_UTILIZATION: 99.0}, tasks=6)[1] == []
+    assert run(900, lambda now, tasks: idle, tasks=6)[1][0].tasks_after == 5
+
+
+def test_missing_metrics_scale_nothing() -> None:
+    fleet = Autoscaler(POLICY, 6)
+    assert all(fleet.decide(Series(), now) is None for now in range(10, 4000, 10))
+
+
+def test_idle_fleets_shrink_to_the_minimum_and_stay_there() -> None:
+    fleet, decisions = run(7200, lambda now, tasks: {signals.WORK_RATIO: 0.02}, tasks=8)
+    assert [each.tasks_after for each in decisions] == [7, 6, 5, 4, 3, 2]
+    assert decisions[0].at_seconds == 300
+    assert fleet.wanted == 2
+
+
+def test_target_tracking_takes_what_the_steps_leave() -> None:
+    _, decisions = run(400, lambda now, tasks: {signals.WORK_RATIO: 0.8})
+    assert decisions[0].by == "target-tracking"
+    assert decisions[0].at_seconds == 130
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.floats(0, 20), min_size=1, max_size=60), st.floats(0, 200))
+def test_whatever_happens_the_fleet_keeps_its_limits(works: list[float], gpu: float) -> None:
+    def load(now: float, tasks: int) -> Mapping[Signal, float]:
+        ratio = works[int(now // 30) % len(works)]
+        return {signals.WORK_RATIO: ratio, signals.GPU_UTILIZATION: gpu, signals.BACKLOG_SECONDS: ratio}
+
+    fleet, decisions = run(1200, load)
+    assert all(2 <= each.tasks_after <= 12 for each in decisions)
+    assert all(each.tasks_after != each.tasks_before for each in decisions)
+    assert 2 <= fleet.wanted <= 12

@@ -1,0 +1,113 @@
+"""The policy's own promises: it decides within half a minute, its steps have no gaps, its budgets fit each other."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import pytest
+
+from infra.capacity import BadCapacity, Capacity, read_capacity
+from infra.policy import policy_for, targets_for
+from infra.policy_values import Delays, Limits, StepScaling
+from infra.watch import alarms_for, rollback_alarms
+from service import signals
+
+POLICY = policy_for()
+SLOW_START = policy_for(delays=Delays(start_seconds=260))
+
+
+@pytest.mark.parametrize("scaling", POLICY.steps, ids=lambda scaling: scaling.alarm.name)
+def test_steps_leave_no_gap_and_do_not_overlap(scaling: StepScaling) -> None:
+    for lower, upper in pairwise(scaling.steps):
+        assert lower.upper == upper.lower
+    outer = {scaling.steps[0].lower, scaling.steps[-1].upper}
+    assert outer == {0.0, None}, "from the threshold to infinity"
+
+
+def test_work_queue_and_backlog_decide_within_half_a_minute_and_the_gpu_within_one() -> None:
+    seconds = {scaling.alarm.name: scaling.alarm.seconds_to_alarm for scaling in POLICY.scale_out}
+    assert seconds == {"work-ratio-high": 20, "backlog-high": 30, "queue-depth-high": 30, "gpu-saturated": 60}
+
+
+def test_gpu_utilization_and_queue_depth_both_act() -> None:
+    first = {scaling.alarm.conditions[0].signal for scaling in POLICY.scale_out}
+    assert {signals.GPU_UTILIZATION, signals.QUEUE_DEPTH} <= first
+    assert signals.GPU_UTILIZATION in {each.signal for each in POLICY.scale_in.alarm.conditions}
+
+
+@pytest.mark.parametrize(("ratio", "tasks"), [(0.9, 2), (1.2, 4), (2.0, 3), (3.0, 2), (3.9, 10)])
+def test_a_step_for_work_brings_the_ratio_down_to_the_target_at_once(ratio: float, tasks: int) -> None:
+    added = POLICY.scale_out[0].change(ratio, tasks)
+    assert ratio * tasks / (tasks + added) <= POLICY.targets.work_ratio * 1.15
+    assert added >= 1
+
+
+def test_scaling_in_removes_a_tenth_but_at_least_one() -> None:
+    assert [POLICY.scale_in.change(0.1, tasks) for tasks in (3, 9, 20, 45)] == [-1, -1, -2, -4]
+
+
+def test_after_scaling_in_from_the_threshold_the_fleet_does_not_scale_out_again() -> None:
+    targets = POLICY.targets
+    smallest = POLICY.limits.minimum_tasks + 1
+    assert targets.scale_in_work_ratio * smallest / (smallest - 1) < targets.work_ratio
+
+
+@pytest.mark.parametrize("policy", [POLICY, SLOW_START])
+def test_a_shortage_is_answered_once_while_what_was_added_starts(policy: object) -> None:
+    assert all(
+        scaling.cooldown_seconds > each.delays.start_seconds
+        for each in (POLICY, SLOW_START)
+        for scaling in each.scale_out
+    )
+
+
+def test_what_cuts_connections_waits_longer_than_the_longest_request() -> None:
+    delays = POLICY.delays
+    assert delays.stop_seconds >= delays.drain_grace_seconds + delays.longest_request_seconds
+    assert delays.longest_request_seconds <= delays.deregistration_seconds <= delays.stop_seconds
+    assert delays.idle_seconds > delays.longest_request_seconds
+
+
+@pytest.mark.parametrize(("minimum", "maximum"), [(1, 5), (0, 0), (4, 3)])
+def test_a_fleet_of_one_is_refused(minimum: int, maximum: int) -> None:
+    with pytest.raises(ValueError, match="at least 2"):
+        Limits(minimum_tasks=minimum, maximum_tasks=maximum)
+
+
+def test_targets_follow_the_measured_capacity() -> None:
+    targets = targets_for(Capacity(documents_per_second=30.0, tokens_per_second=12_000.0, slo_ms=800.0))
+    assert (targets.backlog_seconds, targets.queue_depth, targets.slo_seconds) == (8.0, 240, 0.8)
+
+
+def test_a_capacity_is_read_out_of_a_larger_report() -> None:
+    report = {"documents_per_second": 30, "tokens_per_second": 12e3, "slo_ms": 500, "anything": {"else": 1}}
+    assert read_capacity(json.dumps(report)) == Capacity(
+        documents_per_second=30.0, tokens_per_second=12_000.0, slo_ms=500.0
+    )
+
+
+@pytest.mark.parametrize(
+    "bad", ["{}", "[]", "nonsense", '{"documents_per_second": 0}', '{"documents_per_second": true}']
+)
+def test_a_capacity_without_its_figures_is_refused_by_name(bad: str) -> None:
+    with pytest.raises(BadCapacity, match="capacity file"):
+        read_capacity(bad)
+
+
+def test_every_alarm_says_what_it_means_and_what_to_do() -> None:
+    alarms = (*alarms_for(POLICY), *(scaling.alarm for scaling in POLICY.steps))
+    assert len({alarm.name for alarm in alarms}) == len(alarms)
+    for alarm in alarms:
+        assert alarm.meaning.endswith(".")
+        assert alarm.remedy.endswith((".", "?", ")."))
+
+
+def test_every_trouble_that_the_service_publishes_has_an_alarm() -> None:
+    watched = {each.signal for alarm in alarms_for(POLICY) for each in alarm.conditions}
+    acted_on = {each.signal for scaling in POLICY.steps for each in scaling.alarm.conditions}
+    assert set(signals.SIGNALS) - watched - acted_on == {signals.BUSY_RATIO}, "busy ratio is for dashboards"
+
+
+def test_a_release_is_rolled_back_by_alarms_that_exist() -> None:
+    assert set(rollback_alarms(POLICY)) == {"latency-slo", "refusals", "engine-restarts", "memory-splits"}
