@@ -81,7 +81,7 @@ def select(entries: Iterable[Entry]) -> Selection:
     for entry in sorted(entries, key=lambda entry: entry.name):
         if problem := refusal(entry):
             problems.append(problem)
-        elif entry.kind is Kind.FILE and (entry.name in _TAKEN or entry.name.endswith(".safetensors")):
+        elif entry.kind is Kind.FILE and _is_taken(entry.name):
             taken.append(entry)
         else:
             left_out.append(entry.name)
@@ -109,6 +109,25 @@ def refusal(entry: Entry) -> str | None:
     if problem := path_problem(name):
         return f"The name {name!a} {problem}; rename or remove it."
     return None
+
+
+def pulled_problems(names: Collection[str]) -> list[str]:
+    """One sentence for each reason why files of these names would never have been published together."""
+    problems = []
+    for name in sorted(names):
+        if problem := refusal(Entry(name, Kind.FILE)) or _nested(name):
+            problems.append(problem)
+        elif not _is_taken(name):
+            problems.append(f"{name!a} is none of the files that a model consists of.")
+    return problems + missing_problems(names)
+
+
+def _nested(name: str) -> str | None:
+    return f"{name!a} is in a folder; a model's files stand side by side." if "/" in name else None
+
+
+def _is_taken(name: str) -> bool:
+    return name in _TAKEN or name.endswith(".safetensors")
 
 
 def missing_problems(names: Collection[str]) -> list[str]:

@@ -32,22 +32,29 @@ class Catalog:
         asked = parse_reference(reference) if isinstance(reference, str) else reference
         if self.store.find(asked) is not None:
             return self.store.resolve(asked)
-        if asked.name in builtin_names(self.builtin_root):
-            built_in = builtin_revision(self.builtin_root, asked.name, self.store.layout)
-            if asked.tag == BUILTIN_TAG or asked.revision == built_in.revision:
-                return replace(built_in, tag=asked.tag)
+        if built_in := self._built_in(asked):
+            return replace(built_in, tag=asked.tag)
         raise UnknownModel(str(asked), self.references())
+
+    def find(self, asked: Reference) -> str | None:
+        """The revision to which a reference leads here, unverified if it is in the store; None if it leads nowhere."""
+        if found := self.store.find(asked):
+            return found
+        built_in = self._built_in(asked)
+        return built_in.revision if built_in else None
 
     def references(self) -> tuple[str, ...]:
         """Every `name@tag` that `resolve` knows, sorted."""
         built_in = {f"{name}@{BUILTIN_TAG}" for name in builtin_names(self.builtin_root)}
         return tuple(sorted(built_in.union(self.store.references())))
 
+    def _built_in(self, asked: Reference) -> Revision | None:
+        if asked.name in builtin_names(self.builtin_root):
+            built_in = builtin_revision(self.builtin_root, asked.name, self.store.layout)
+            if asked.tag == BUILTIN_TAG or asked.revision == built_in.revision:
+                return built_in
+        return None
+
     def list(self) -> tuple[ListedModel, ...]:
         """Every revision that is there, tagged or not: by name, the tagged ones first."""
         return list_all(self.store, self.builtin_root)
-
-
-def list_models(catalog: Catalog) -> tuple[ListedModel, ...]:
-    """What `gleaner models list` shows."""
-    return catalog.list()

@@ -142,6 +142,14 @@ def _read_into(file: FileIO, buffer: memoryview, path: Path) -> int:
         raise Unreadable(f"The file {path} cannot be read to its end: {error.strerror}.") from error
 
 
+def write_at(descriptor: int, data: bytes, start: int) -> None:
+    """Write all of `data` at the place `start` of an open file."""
+    rest = memoryview(data)
+    while len(rest):
+        written = os.pwrite(descriptor, rest, start)
+        rest, start = rest[written:], start + written
+
+
 def _write_all(descriptor: int, data: memoryview) -> None:
     while len(data):
         data = data[os.write(descriptor, data) :]

@@ -5,11 +5,14 @@
     │   ├── InvalidReference    not `name`, `name@tag` or `name@sha256:…`
     │   ├── UnknownModel        well written, but nothing is there; lists what is
     │   ├── RefusedFolder       a model folder that may not be published; every reason at once
-    │   └── InvalidGolden       a file of golden examples that cannot be read
+    │   ├── InvalidGolden       a file of golden examples that cannot be read
+    │   ├── InvalidRemote       no URL of a remote store
+    │   └── NothingEarlier      a tag that has no earlier revision to go back to
     ├── Damaged                 what is stored is not what it says
     │   ├── InvalidManifest
     │   ├── InvalidTag
     │   ├── CorruptFile         names wanted and found digest
+    │   ├── CorruptObject       the same of an object in a remote store
     │   └── MissingFile
     └── Unable                  the machine, or somebody else's work at the same moment
         ├── StoreFull
@@ -17,7 +20,10 @@
         ├── Unreadable          a file that is there, or was a moment ago, cannot be read
         ├── StoreBusy
         ├── SourceChanged       a file changed while it was being published
-        └── TagMoved            another publish was faster; nothing was overwritten
+        ├── TagMoved            another publish was faster; nothing was overwritten
+        ├── RemoteRefused       credentials, rights, or a bucket that is not there: somebody has to mend it
+        ├── RemoteUnavailable   throttled, timed out, cut off: worth another try
+        └── RemoteChanged       an object is not the one that was looked at a moment ago
 
 Each carries one helpful sentence in `detail`.
 """
@@ -65,6 +71,14 @@ class InvalidGolden(AskedWrongly):
     """Golden examples that are not what they must be."""
 
 
+class InvalidRemote(AskedWrongly):
+    """The text is no URL of a remote store."""
+
+
+class NothingEarlier(AskedWrongly):
+    """A tag never pointed anywhere else."""
+
+
 class Damaged(StoreError):
     """Something stored is not what its name says; it is never served."""
 
@@ -85,6 +99,17 @@ class CorruptFile(Damaged):
             f"The file {path} is damaged: its SHA-256 should be {wanted} and is {found}. Publish or pull it again."
         )
         self.path, self.wanted, self.found = path, wanted, found
+
+
+class CorruptObject(Damaged):
+    """An object of a remote store that is not what its name says (both digests without `sha256:`)."""
+
+    def __init__(self, url: str, *, wanted: str, found: str) -> None:
+        super().__init__(
+            f"The object {url} is damaged: its SHA-256 should be {wanted} and is {found}. It was fetched twice and is "
+            "kept in the store's folder `quarantine`. Remove the object and publish the model again."
+        )
+        self.url, self.wanted, self.found = url, wanted, found
 
 
 class MissingFile(Damaged):
@@ -117,3 +142,15 @@ class SourceChanged(Unable):
 
 class TagMoved(Unable):
     """The tag no longer points where the caller believed."""
+
+
+class RemoteRefused(Unable):
+    """The remote store says no, and will go on saying so until somebody mends it."""
+
+
+class RemoteUnavailable(Unable):
+    """The remote store did not answer, or not to the end."""
+
+
+class RemoteChanged(Unable):
+    """An object was replaced, or is shorter than it was said to be."""

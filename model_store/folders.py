@@ -35,6 +35,15 @@ def ensure_folder(layout: Layout, digest: str, manifest: Manifest) -> Path:
     return folder
 
 
+def lay_out(layout: Layout, folder: Path, manifest: Manifest) -> None:
+    """Make the new folder `folder` with all files of the manifest. Raises OSError, CorruptFile."""
+    disk.make_folder(folder)
+    for file in manifest.files:
+        disk.make_folder((folder / file.path).parent)
+        _place(layout.blob(file.sha256), folder / file.path, file)
+    disk.fsync_folder(folder)
+
+
 def names_in(folder: Path) -> set[str]:
     """The relative paths of everything in a folder that is no folder itself."""
     return {
@@ -57,11 +66,7 @@ def _is_blob(path: Path, digest: str, stamp: Stamp) -> bool:
 def _build(layout: Layout, folder: Path, manifest: Manifest) -> None:
     """Whoever has files of the old folder open keeps them; nobody sees a folder that is half built."""
     with disk.temporary_name(layout.temporary) as new, disk.temporary_name(layout.temporary) as old:
-        disk.make_folder(new)
-        for file in manifest.files:
-            disk.make_folder((new / file.path).parent)
-            _place(layout.blob(file.sha256), new / file.path, file)
-        disk.fsync_folder(new)
+        lay_out(layout, new, manifest)
         disk.make_folder(folder.parent)
         if folder.exists():
             folder.rename(old)

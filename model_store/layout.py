@@ -7,12 +7,14 @@
       models/<hex>/                  what a loader opens: hard links to blobs (copies where links are refused)
       receipts/blobs/<hex>.json      what was verified, when, at which size and modification time (see receipts)
       receipts/folders/<hex>.json    the same for a folder outside the store that is served in place
+      partial/<hex>, <hex>.journal   a blob that is being fetched, and which of its bytes were verified (see partial)
+      quarantine/<hex>               what was fetched under that digest and is something else; kept for whoever asks why
       temporary/                     unique names; on the same disk, so that a rename ends every write
       locks/                         advisory locks (see locks)
 
 Two rules: what stands under a final name is whole and verified; things are written in the order blobs, manifest, model
-folder, tag, so that a tag never points to what is not there. A remote store has blobs, manifests and tags under the
-same names. Deleting is the task of whoever holds the `contents` lock exclusively.
+folder, tag, so that a tag never points to what is not there. `bucket` says
+the same of a remote store. Deleting is the task of whoever holds the `contents` lock exclusively.
 """
 
 from __future__ import annotations
@@ -46,6 +48,14 @@ class Layout:
     @property
     def temporary(self) -> Path:
         return self.root / "temporary"
+
+    @property
+    def partial(self) -> Path:
+        return self.root / "partial"
+
+    @property
+    def quarantine(self) -> Path:
+        return self.root / "quarantine"
 
     def blob(self, digest: str) -> Path:
         return self.blobs / digest

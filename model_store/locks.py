@@ -1,6 +1,7 @@
 """Advisory locks between the processes that share a store. A lock dies with its process, however that dies.
 
 `contents`: shared by whoever adds or relies on blobs for a while (publish, sync), exclusive for whoever deletes them.
+`fetches`: exclusive, by the one process that fetches; the others wait and then find what they wanted.
 `tags`: exclusive, for the moment in which a tag is compared and moved. `folders`: the same for a model's folder.
 Always taken in this order.
 """
@@ -18,6 +19,7 @@ from model_store.errors import StoreBusy
 from model_store.layout import Layout
 
 CONTENTS = "contents"
+FETCHES = "fetches"
 TAGS = "tags"
 FOLDERS = "folders"
 

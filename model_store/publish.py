@@ -6,7 +6,7 @@ whose size a blob has is hashed first, and copied only if the digest is new.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,12 +16,10 @@ from model_store.blobs import add_blob, blob_sizes, has_blob, require_space
 from model_store.files import Candidate, gather, require_unchanged
 from model_store.folders import ensure_folder
 from model_store.manifest import GoldenExample, Provenance
+from model_store.meter import Meter, Progress, ignore
 from model_store.reference import DEFAULT_TAG, check_name, check_tag, hex_digits
 from model_store.store import Revision, Store
 from model_store.tags import move_tag
-
-Progress = Callable[[int, int], None]
-"""Told (bytes done, bytes in all); the second grows when a file must be read again because it turned out to be new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,38 +54,25 @@ class Published:
         )
 
 
-@dataclass(slots=True)
-class _Meter:
-    """Adds up bytes and tells whoever wants to know."""
-
-    report: Progress
-    total_bytes: int
-    done_bytes: int = 0
-
-    def advance(self, count_bytes: int) -> None:
-        self.done_bytes += count_bytes
-        self.report(self.done_bytes, self.total_bytes)
-
-
 def publish(
     folder: Path,
     name: str,
     store: Store,
     *,
-    tag: str = DEFAULT_TAG,
+    tag: str | None = DEFAULT_TAG,
     provenance: Provenance | None = None,
     golden: Sequence[GoldenExample] = (),
-    progress: Progress = lambda _done, _total: None,
+    progress: Progress = ignore,
 ) -> Published:
-    """Store the model in `folder` as `name@tag`; the tag moves last, and only to what is whole.
+    """Store the model in `folder` as `name@tag`; the tag, if any, moves last, and only to what is whole.
 
     Raises RefusedFolder, InvalidReference, SourceChanged, Unreadable, StoreFull, StoreUnwritable, StoreBusy.
     """
-    check_name(name), check_tag(tag)
+    check_name(name), check_tag(tag or DEFAULT_TAG)
     candidate = gather(folder)
     with locks.held(store.layout, locks.CONTENTS, shared=True):
         store.sweep()
-        meter = _Meter(progress, sum(entry.size_bytes for entry in candidate.files))
+        meter = Meter(progress, sum(entry.size_bytes for entry in candidate.files))
         plan = _look(candidate, store, meter)
         require_space(store.layout, plan.copy_bytes, store.free_bytes)
         digests = _apply(candidate, plan, store, meter)
@@ -95,7 +80,7 @@ def publish(
         manifest = candidate.manifest(name, digests, provenance, golden)
         revision = store.add_manifest(manifest)
         place = ensure_folder(store.layout, hex_digits(revision), manifest)
-        tag_moved = move_tag(store.layout, name, tag, revision)
+        tag_moved = tag is not None and move_tag(store.layout, name, tag, revision)
     return Published(
         Revision(name, tag, revision, place, manifest),
         copied_bytes=plan.copy_bytes,
@@ -116,7 +101,7 @@ def plan_copies(files: Sequence[Entry], digests: Mapping[str, str], stored: Coll
     return Plan(keep, tuple(entry for entry in files if entry.name not in keep))
 
 
-def _look(candidate: Candidate, store: Store, meter: _Meter) -> Plan:
+def _look(candidate: Candidate, store: Store, meter: Meter) -> Plan:
     suspects = may_be_stored(candidate.files, set(blob_sizes(store.layout).values()))
     digests = {entry.name: disk.hash_file(candidate.folder / entry.name, meter.advance) for entry in suspects}
     stored = {digest for digest in set(digests.values()) if has_blob(store.layout, digest)}
@@ -125,7 +110,7 @@ def _look(candidate: Candidate, store: Store, meter: _Meter) -> Plan:
     return plan
 
 
-def _apply(candidate: Candidate, plan: Plan, store: Store, meter: _Meter) -> dict[str, str]:
+def _apply(candidate: Candidate, plan: Plan, store: Store, meter: Meter) -> dict[str, str]:
     """Copy what is to be copied; the digests of all files."""
     digests = dict(plan.keep)
     for entry in plan.copy:

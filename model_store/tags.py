@@ -71,6 +71,14 @@ def move_tag(layout: Layout, name: str, tag: str, revision: str, *, expected: st
         return True
 
 
+def set_tag(layout: Layout, name: str, tag: str, content: Tag) -> None:
+    """Make the tag a copy of one that is kept elsewhere."""
+    with locks.held(layout, locks.TAGS):
+        if _read_or_none(layout, name, tag) != content:
+            with disk.writing(layout.root):
+                disk.write_whole(layout.tag(name, tag), msgspec.json.encode(content, order="sorted"), layout.temporary)
+
+
 def tag_names(layout: Layout) -> Iterator[tuple[str, str]]:
     """All (name, tag) pairs, sorted; files that can be no tags are passed over."""
     for folder in _sorted(layout.tags):

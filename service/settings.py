@@ -44,6 +44,8 @@ class Settings(BaseSettings):
         ("documents",), description="comma-separated `name`, `name@tag` or `name@sha256:…`"
     )
     model_store: Path = Field(Path("~/.cache/gleaner/models"), description="local folder of published models")
+    model_remote: str = Field("", description="where models are pulled from: `s3://bucket/prefix` or `file:///folder`")
+    model_poll_seconds: float = Field(30.0, ge=0, description="how often tags are looked at; 0: only at the start")
     batch_tokens: int = Field(0, ge=0, description="most tokens of one batch; 0: 2,048 on a CPU, 65,536 on a GPU")
     window_tokens: int = Field(512, ge=16, description="longest window with its special tokens, if the model takes it")
     overlap_tokens: int = Field(128, ge=0, description="tokens that neighbouring windows share")
@@ -85,6 +87,13 @@ class Settings(BaseSettings):
     @classmethod
     def _home(cls, value: Path) -> Path:
         return value.expanduser()
+
+    @field_validator("model_remote")
+    @classmethod
+    def _remote(cls, value: str) -> str:
+        if value and not value.startswith(("s3://", "file:///")):
+            raise ValueError("must be s3://bucket/prefix or file:///folder")
+        return value
 
     @property
     def front_workers(self) -> int:

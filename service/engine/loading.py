@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from model_store.catalog import Catalog
 from model_store.errors import StoreError
+from model_store.remote import open_remote
+from model_store.source import Source
 from model_store.store import Revision
 from service.core.errors import GleanerError
 from service.core.memory import FixedBudget, MemoryModel
@@ -106,8 +108,9 @@ class _Loader:
         return result
 
     def _resolve(self) -> list[Revision]:
-        catalog = Catalog(self._settings.model_store)
-        return [catalog.resolve(name) for name in self._settings.models]
+        remote = open_remote(self._settings.model_remote) if self._settings.model_remote else None
+        source = Source(Catalog(self._settings.model_store), remote)
+        return [source.obtain(name, on_doubt=_warn) for name in self._settings.models]
 
     def _encoders(self, revisions: list[Revision], device: torch.device) -> dict[str, Encoder]:
         from service.engine.devices import use_threads
@@ -137,6 +140,10 @@ class _Loader:
         for runner in runners.values():
             runner.warm(memory.budget_tokens())
         return runners
+
+
+def _warn(doubt: StoreError) -> None:
+    log.warning("the remote store cannot be asked; what the local store has is served", extra={"error": doubt.detail})
 
 
 def _import_torch() -> None:

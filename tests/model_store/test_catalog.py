@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model_store.catalog import Catalog, list_models
+from model_store.catalog import Catalog
 from model_store.errors import CorruptFile, UnknownModel
 from model_store.publish import publish
 from model_store.reference import hex_digits
@@ -81,7 +81,7 @@ def test_the_list_has_every_revision_with_sizes_own_and_shared(catalog: Catalog,
     one = publish(make_model("one", {"model.safetensors": b"one" * 9}), "invoices", catalog.store).revision
     two = publish(make_model("two", {"model.safetensors": b"second" * 9}), "invoices", catalog.store).revision
     publish(make_model("three", {"model.safetensors": b"second" * 9}), "invoices", catalog.store, tag="candidate")
-    listed = {model.revision: model for model in list_models(catalog)}
+    listed = {model.revision: model for model in catalog.list()}
     assert [model.name for model in catalog.list()] == ["documents", "invoices", "invoices"]
     assert listed[two.revision].tags == ("candidate", "stable")
     assert listed[one.revision].tags == ()

@@ -22,6 +22,7 @@ from model_store.publish import publish
 from model_store.receipts import SEALED_MTIME_NS
 from model_store.reference import hex_digits
 from model_store.store import Revision, Store
+from tests.model_store.conftest import read_only
 
 MakeModel = Callable[..., Path]
 
@@ -187,26 +188,12 @@ def test_only_stale_temporary_files_are_swept(store: Store, published: Revision)
 
 
 @pytest.fixture
-def unprivileged_store(make_model: MakeModel) -> Iterator[Store]:
-    """A filled store that this process may read and not write; root steps down to nobody for the while."""
-    with tempfile.TemporaryDirectory() as place:
-        store = Store(Path(place) / "store")
-        publish(make_model(), "documents", store)
-        folders = [Path(place), store.root, *(path for path in store.root.rglob("*") if path.is_dir())]
-        for folder in folders:
-            folder.chmod(0o555)
-        for lock in (store.root / "locks").iterdir():
-            lock.chmod(0o444)
-        was_root = os.geteuid() == 0
-        if was_root:
-            os.seteuid(65534)
-        try:
-            yield store
-        finally:
-            if was_root:
-                os.seteuid(0)
-            for folder in folders:
-                folder.chmod(0o755)
+def unprivileged_store(make_model: MakeModel, public_folder: Path) -> Iterator[Store]:
+    """A filled store that this process may read and not write."""
+    store = Store(public_folder / "store")
+    publish(make_model(), "documents", store)
+    with read_only(public_folder):
+        yield store
 
 
 def test_a_read_only_store_serves(unprivileged_store: Store) -> None:

@@ -1,0 +1,55 @@
+"""Where everything in a remote store has its key. Only names; nothing is read or made here.
+
+    <prefix>/
+      blobs/sha256/<hex>              a file of a model, under its digest
+      manifests/sha256/<hex>.json     canonical bytes; <hex> is their digest, the revision
+      tags/<name>/<tag>/<number>      the tag after its <number>-th move (see remote_tags); the highest number counts
+
+Written in the order blobs, manifest, tag. Blobs and manifests never change, so writing one twice does no harm. A tag's
+objects are written once, with `If-None-Match: *`, which every S3 server of today has; nothing is ever overwritten, so
+`If-Match`, which some lack, is not needed.
+"""
+
+from __future__ import annotations
+
+import re
+
+TAGS = "tags/"
+MANIFESTS = "manifests/sha256/"
+BLOBS = "blobs/sha256/"
+
+_MANIFEST = re.compile(rf"{MANIFESTS}([0-9a-f]{{64}})\.json")
+_BLOB = re.compile(rf"{BLOBS}([0-9a-f]{{64}})")
+_TAG = re.compile(rf"{TAGS}([^/]+)/([^/]+)/(\d{{10}})")
+
+
+def blob_key(digest: str) -> str:
+    return BLOBS + digest
+
+
+def manifest_key(digest: str) -> str:
+    return f"{MANIFESTS}{digest}.json"
+
+
+def tag_prefix(name: str, tag: str) -> str:
+    return f"{TAGS}{name}/{tag}/"
+
+
+def tag_key(name: str, tag: str, number: int) -> str:
+    """Ten digits, so that names sort as numbers do."""
+    return f"{tag_prefix(name, tag)}{number:010}"
+
+
+def manifest_in(key: str) -> str | None:
+    """The digest of a manifest's key; None for other keys."""
+    return found[1] if (found := _MANIFEST.fullmatch(key)) else None
+
+
+def blob_in(key: str) -> str | None:
+    """The digest of a blob's key; None for other keys."""
+    return found[1] if (found := _BLOB.fullmatch(key)) else None
+
+
+def tag_in(key: str) -> tuple[str, str, int] | None:
+    """Name, tag and number of a tag's key; None for other keys."""
+    return (found[1], found[2], int(found[3])) if (found := _TAG.fullmatch(key)) else None

@@ -1,0 +1,133 @@
+"""A blob on its way: pieces are written at any place, hashed in order, and noted in a journal once they are written.
+
+The journal has a line `start end crc32` for each piece. After a crash, pieces whose bytes on the disk still have that
+checksum count as arrived; whatever the disk lost or mixed up is fetched again. That is all the checksum is for: the
+SHA-256 of the whole decides. It costs no second reading: a piece that arrives in its turn is hashed from memory, one
+that arrives early is read back when its turn comes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from model_store import disk
+
+Interval = tuple[int, int]
+"""[start, end) in bytes."""
+
+
+class Partial:
+    """The file `<folder>/<digest>` and its journal, which nobody else may touch meanwhile. Any thread may write."""
+
+    def __init__(self, folder: Path, digest: str, size_bytes: int) -> None:
+        disk.make_folder(folder)
+        self.path, self.digest, self.size_bytes = folder / digest, digest, size_bytes
+        self._journal_path = folder / f"{digest}.journal"
+        self._descriptor = _open(self.path, os.O_RDWR)
+        self._lock = threading.Lock()
+        self._hash = hashlib.sha256()
+        self._hashed_bytes = 0
+        self._hashing = False
+        self._early: dict[int, int] = {}
+        recovered = list(self._recover())
+        os.ftruncate(self._descriptor, max((end for _, end in recovered), default=0))
+        self._journal = _open(self._journal_path, os.O_WRONLY | os.O_APPEND)
+        self.missing = gaps(recovered, size_bytes)
+        """What had not arrived when the file was opened."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every byte has arrived and was hashed."""
+        return self._hashed_bytes == self.size_bytes
+
+    @property
+    def found_digest(self) -> str:
+        """The SHA-256 of what was hashed so far (hex digits)."""
+        return self._hash.hexdigest()
+
+    def write(self, start: int, piece: bytes) -> None:
+        """Put a piece in its place. Raises OSError."""
+        disk.write_at(self._descriptor, piece, start)
+        os.write(self._journal, f"{start} {start + len(piece)} {zlib.crc32(piece)}\n".encode())
+        self._arrived(start, piece)
+
+    def sync(self) -> None:
+        """Make the bytes last."""
+        os.fsync(self._descriptor)
+
+    def close(self) -> None:
+        """Nothing may be written any more; what is there stays."""
+        for descriptor in (self._descriptor, self._journal):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._descriptor = self._journal = -1
+
+    def forget(self) -> None:
+        """Remove the journal, and the file if it still has its name."""
+        disk.remove(self._journal_path)
+        disk.remove(self.path)
+
+    def _recover(self) -> Iterator[Interval]:
+        """The pieces of the journal that are still on the disk, in order, hashed as far as they follow one another."""
+        at = 0
+        for start, end, checksum in sorted(_lines(self._journal_path)):
+            piece = os.pread(self._descriptor, end - start, start) if at <= start < end <= self.size_bytes else b""
+            if piece and len(piece) == end - start and zlib.crc32(piece) == checksum:
+                self._arrived(start, piece)
+                yield start, end
+                at = end
+
+    def _arrived(self, start: int, piece: bytes) -> None:
+        """Hash the piece and all that were waiting for it, unless its turn has not come, or somebody else is at it."""
+        with self._lock:
+            self._early[start] = start + len(piece)
+            if self._hashing or start != self._hashed_bytes:
+                return
+            self._hashing = True
+        while piece:
+            self._hash.update(piece)
+            piece = self._next(len(piece))
+
+    def _next(self, hashed_bytes: int) -> bytes:
+        """The piece that follows; empty, and the hashing is given up, if it has not arrived."""
+        with self._lock:
+            self._early.pop(self._hashed_bytes)
+            self._hashed_bytes += hashed_bytes
+            start = self._hashed_bytes
+            end = self._early.get(start, start)
+            self._hashing = end > start
+        return os.pread(self._descriptor, end - start, start)
+
+
+def gaps(arrived: list[Interval], size_bytes: int) -> list[Interval]:
+    """What is missing of [0, size_bytes), given sorted intervals that do not overlap. Pure."""
+    missing, at = [], 0
+    for start, end in [*arrived, (size_bytes, size_bytes)]:
+        if at < start:
+            missing.append((at, start))
+        at = end
+    return missing
+
+
+def partial_sizes(folder: Path) -> dict[str, int]:
+    """How many bytes each unfinished blob takes on the disk, by digest."""
+    found = folder.iterdir() if folder.is_dir() else ()
+    return {path.name: path.stat().st_blocks * 512 for path in found if not path.suffix}
+
+
+def _open(path: Path, flags: int) -> int:
+    return os.open(path, flags | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+
+
+def _lines(journal: Path) -> Iterator[tuple[int, int, int]]:
+    """The lines of a journal; a torn one is passed over."""
+    for line in journal.read_text().splitlines() if journal.is_file() else ():
+        numbers = line.split()
+        if len(numbers) == 3 and all(number.isascii() and number.isdigit() for number in numbers):
+            start, end, checksum = map(int, numbers)
+            yield start, end, checksum

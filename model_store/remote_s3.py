@@ -1,0 +1,221 @@
+"""A remote store in an S3 bucket; the only place that imports boto3.
+
+Retrying is ours (see retry), because boto3's does not cover a body that breaks off; so boto3 tries once. The server
+checks the SHA-256 of everything that is uploaded.
+"""
+
+from __future__ import annotations
+
+import threading
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from model_store import disk
+from model_store.errors import RemoteChanged, StoreError, Unreadable
+from model_store.remote import Stat
+from model_store.retry import PATIENCE, Patience, again
+from model_store.s3_errors import said
+
+CONNECTIONS = 10
+PART_BYTES = 16 * 2**20
+"""Files larger than this are uploaded in parts of this size, several at once."""
+UPLOADS_AT_ONCE = 4
+PIECE_BYTES = 2**20
+
+Result = TypeVar("Result")
+_GONE = frozenset({"404", "NoSuchKey"})
+
+
+@dataclass(frozen=True, slots=True)
+class S3Remote:
+    """Implements `Remote` in a bucket, below `prefix`. `addressing`: path, virtual, auto, or what AWS's files say."""
+
+    bucket: str
+    prefix: str
+    addressing: str | None = None
+    patience: Patience = PATIENCE
+    connect_seconds: float = 5.0
+    silence_seconds: float = 20.0
+    _client: _LazyClient = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_client", _LazyClient(self._make_client))
+
+    @property
+    def url(self) -> str:
+        return f"s3://{self.bucket}/{self.prefix}".rstrip("/")
+
+    def stat(self, key: str) -> Stat | None:
+        try:
+            head = self._ask(lambda: self._client().head_object(**self._at(key)))
+        except _NotThere:
+            return None
+        return Stat(key, head["ContentLength"], head["ETag"], head["LastModified"].timestamp())
+
+    def read(self, key: str) -> bytes | None:
+        def get() -> bytes:
+            with closing(self._client().get_object(**self._at(key))["Body"]) as body:
+                data: bytes = body.read()
+                return data
+
+        try:
+            return self._ask(get)
+        except _NotThere:
+            return None
+
+    @contextmanager
+    def open_range(self, key: str, start: int, end: int, etag: str) -> Iterator[Iterator[bytes]]:
+        with self._translated(key):
+            found = self._client().get_object(**self._at(key), Range=f"bytes={start}-{end - 1}", IfMatch=etag)
+            with closing(found["Body"]) as body:
+                if found["ContentLength"] != end - start or found["ETag"] != etag:
+                    raise RemoteChanged(f"The object {self.url}/{key} is not the one that was looked at a moment ago.")
+                yield iter(partial(body.read, PIECE_BYTES), b"")
+
+    def create(self, key: str, data: bytes) -> bool:
+        def put() -> bool:
+            try:
+                self._client().put_object(**self._at(key), Body=data, IfNoneMatch="*", ChecksumSHA256=_digest(data))
+            except ClientError as error:
+                if error.response["Error"]["Code"] not in ("PreconditionFailed", "412"):
+                    raise
+                return False
+            return True
+
+        return self._ask(put) or self.read(key) == data  # Ours, if an answer to an earlier try was lost.
+
+    def upload(self, key: str, source: Path, advance: disk.Advance) -> None:
+        size_bytes = source.stat().st_size
+        if size_bytes <= PART_BYTES:
+            data = _slice(source, 0, size_bytes)
+            self._ask(lambda: self._client().put_object(**self._at(key), Body=data, ChecksumSHA256=_digest(data)))
+            advance(size_bytes)
+        else:
+            self._upload_parts(key, source, size_bytes, advance)
+
+    def stats(self, prefix: str) -> Iterator[Stat]:
+        token: dict[str, str] = {}
+        own = f"{self.prefix}/" if self.prefix else ""
+        while True:
+            ask = partial(self._client().list_objects_v2, Bucket=self.bucket, Prefix=own + prefix, **token)
+            page = self._ask(ask)
+            for item in page.get("Contents", ()):
+                key = item["Key"].removeprefix(own)
+                yield Stat(key, item["Size"], item["ETag"], item["LastModified"].timestamp())
+            if not page.get("IsTruncated"):
+                return
+            token = {"ContinuationToken": page["NextContinuationToken"]}
+
+    def delete(self, key: str) -> None:
+        with suppress(_NotThere):
+            self._ask(lambda: self._client().delete_object(**self._at(key)))
+
+    def _upload_parts(self, key: str, source: Path, size_bytes: int, advance: disk.Advance) -> None:
+        begun = self._ask(lambda: self._client().create_multipart_upload(**self._at(key), ChecksumAlgorithm="SHA256"))
+        upload = {**self._at(key), "UploadId": begun["UploadId"]}
+        starts = range(0, size_bytes, PART_BYTES)
+        send = partial(self._upload_part, upload, source, size_bytes, advance)
+        pool = ThreadPoolExecutor(UPLOADS_AT_ONCE, thread_name_prefix="upload")
+        try:
+            parts = list(pool.map(send, range(1, len(starts) + 1), starts))
+            ask = partial(self._client().complete_multipart_upload, **upload, MultipartUpload={"Parts": parts})
+            self._ask(ask)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            with suppress(StoreError):
+                self._ask(lambda: self._client().abort_multipart_upload(**upload))
+            raise
+        finally:
+            pool.shutdown()
+
+    def _upload_part(
+        self, upload: dict[str, str], source: Path, size_bytes: int, advance: disk.Advance, number: int, start: int
+    ) -> dict[str, Any]:
+        data = _slice(source, start, min(start + PART_BYTES, size_bytes))
+        digest = _digest(data)
+        send = partial(self._client().upload_part, **upload, PartNumber=number, Body=data, ChecksumSHA256=digest)
+        sent = self._ask(send)
+        advance(len(data))
+        return {"PartNumber": number, "ETag": sent["ETag"], "ChecksumSHA256": digest}
+
+    def _at(self, key: str) -> dict[str, str]:
+        return {"Bucket": self.bucket, "Key": f"{self.prefix}/{key}" if self.prefix else key}
+
+    def _ask(self, work: Callable[[], Result]) -> Result:
+        def one_try() -> Result:
+            with self._translated():
+                return work()
+
+        return again(self.patience, one_try)
+
+    @contextmanager
+    def _translated(self, key: str = "") -> Iterator[None]:
+        """What boto3, botocore and the sockets say, as the store's own errors."""
+        try:
+            yield
+        except StoreError:
+            raise
+        except ClientError as error:
+            if error.response["Error"]["Code"] in _GONE and not key:
+                raise _NotThere from error
+            raise said(self.url, error) from error
+        except Exception as error:
+            raise said(self.url, error) from error
+
+    def _make_client(self) -> Any:
+        config = Config(
+            connect_timeout=self.connect_seconds,
+            read_timeout=self.silence_seconds,
+            retries={"total_max_attempts": 1},
+            max_pool_connections=CONNECTIONS,
+            request_checksum_calculation="when_required",
+            response_checksum_validation="when_required",
+            s3={"payload_signing_enabled": True, **({"addressing_style": self.addressing} if self.addressing else {})},
+        )
+        try:
+            return boto3.session.Session().client("s3", config=config)
+        except (BotoCoreError, ValueError) as error:
+            raise said(self.url, error) from error
+
+
+class _LazyClient:
+    """One client for all threads, made when it is first needed."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._lock = threading.Lock()
+        self._client: Any = None
+
+    def __call__(self) -> Any:
+        with self._lock:
+            if self._client is None:
+                self._client = self._make()
+            return self._client
+
+
+class _NotThere(Exception):
+    """No object has the key."""
+
+
+def _digest(data: bytes) -> str:
+    return b64encode(sha256(data).digest()).decode()
+
+
+def _slice(source: Path, start: int, end: int) -> bytes:
+    with source.open("rb") as file:
+        file.seek(start)
+        data = file.read(end - start)
+    if len(data) != end - start:
+        raise Unreadable(f"The file {source} became shorter while it was uploaded.")
+    return data

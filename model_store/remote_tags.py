@@ -1,0 +1,93 @@
+"""Tags in a remote store. Each move is a new object, numbered from 1, which is created only if nobody else has done so.
+
+So two publishers never lose each other's move: of two that write the same number one is refused, looks again, and
+writes the next. Every S3 server that knows `If-None-Match: *` will do. The numbers have no gaps and nothing is deleted,
+so whoever knows the newest needs one request to see that it still is: the next number is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+
+from model_store.bucket import tag_in, tag_key, tag_prefix
+from model_store.errors import InvalidTag, RemoteUnavailable
+from model_store.reference import check_name, check_tag
+from model_store.remote import Remote
+from model_store.tags import Tag
+
+_TRIES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteTag:
+    """The tag after its `number`-th move."""
+
+    number: int
+    tag: Tag
+
+    @property
+    def revision(self) -> str:
+        return self.tag.revision
+
+
+def read_remote_tag(remote: Remote, name: str, tag: str, known: RemoteTag | None = None) -> RemoteTag | None:
+    """The tag as it is now, or None if it was never set; one small request if it still is `known`.
+
+    Raises InvalidTag, RemoteRefused, RemoteUnavailable.
+    """
+    number, data = _newest(remote, name, tag, known.number if known else None)
+    return known if data is None else RemoteTag(number, _decode(remote, name, tag, number, data))
+
+
+def change_remote_tag(
+    remote: Remote, name: str, tag: str, change: Callable[[Tag | None], Tag]
+) -> tuple[RemoteTag, bool]:
+    """The tag after `change`, which is pure and asked again whenever somebody else was faster; whether it moved.
+
+    An unreadable tag counts as none.
+    """
+    for _ in range(_TRIES):
+        number, data = _newest(remote, name, tag)
+        old = _decode_or_none(data)
+        new = change(old)
+        if old and new.revision == old.revision:
+            return RemoteTag(number, old), False
+        if remote.create(tag_key(name, tag, number + 1), msgspec.json.encode(new, order="sorted")):
+            return RemoteTag(number + 1, new), True
+    raise RemoteUnavailable(f"The tag {name}@{tag} in {remote.url} was moved by others {_TRIES} times meanwhile.")
+
+
+def _newest(remote: Remote, name: str, tag: str, known: int | None = None) -> tuple[int, bytes | None]:
+    """The highest number and what is written there; no bytes if it is `known`, or 0.
+
+    A listing may lag behind, so it is only where the search begins: the end is a number that cannot be read.
+    """
+    check_name(name), check_tag(tag)
+    number = max(0, _listed(remote, name, tag) - 1) if known is None else known
+    newest = None
+    while (data := remote.read(tag_key(name, tag, number + 1))) is not None:
+        number, newest = number + 1, data
+    return number, newest
+
+
+def _listed(remote: Remote, name: str, tag: str) -> int:
+    numbers = (place[2] for stat in remote.stats(tag_prefix(name, tag)) if (place := tag_in(stat.key)))
+    return max(numbers, default=0)
+
+
+def _decode(remote: Remote, name: str, tag: str, number: int, data: bytes) -> Tag:
+    try:
+        return msgspec.json.decode(data, type=Tag)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        place = f"{remote.url}/{tag_key(name, tag, number)}"
+        raise InvalidTag(f"The tag {name}@{tag} in {place} cannot be read: {error}. Publish it again.") from error
+
+
+def _decode_or_none(data: bytes | None) -> Tag | None:
+    try:
+        return msgspec.json.decode(data, type=Tag) if data is not None else None
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
