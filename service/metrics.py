@@ -5,11 +5,13 @@ Workers and engine each write their own; any worker's /metrics adds them up. Nam
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
+from service.core.memory import MemoryReport
 from service.core.sequence import Load, Phase
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -73,6 +75,23 @@ class EngineMetrics:
             "gleaner_batch_fill", "Tokens of a batch over its budget.", buckets=_FILL_BUCKETS, registry=None
         )
 
+        self.memory_splits = Counter(
+            "gleaner_memory_splits", "Batches for which memory ran out: split, or refused alone.", registry=None
+        )
+        self.memory_room_bytes = _gauge("gleaner_memory_room_bytes", "Bytes that a batch may take now.")
+        self.memory_available_bytes = _gauge("gleaner_memory_available_bytes", "Bytes that are there for batches.")
+        self.memory_rest_bytes = _gauge(
+            "gleaner_memory_rest_bytes", "Bytes in use when no batch runs: weights, libraries."
+        )
+        self.memory_shrinks = _gauge("gleaner_memory_shrinks", "How often the room for batches shrank.")
+        self.memory_fit_error_ratio = _gauge(
+            "gleaner_memory_fit_error_ratio", "Largest overestimate of a measured batch, as a share of it.", "model"
+        )
+        self.memory_bytes_per_token = _gauge(
+            "gleaner_memory_bytes_per_token", "What one more token of a batch takes at its peak.", "model"
+        )
+        self.budget_tokens = _gauge("gleaner_budget_tokens", "Most tokens that a batch may hold now.", "model")
+
     def show_load(self, load: Load, backlog_seconds: float, work_ratio: float, tokens_per_second: float) -> None:
         """Set the gauges of the queue."""
         self.queue_documents.set(load.documents)
@@ -83,12 +102,25 @@ class EngineMetrics:
         self.work_ratio.set(work_ratio)
         self.capacity.set(tokens_per_second)
 
-    def count_batch(self, tokens: int, seconds: float, splits: int) -> None:
-        """Count a batch that ran."""
+    def show_memory(self, report: MemoryReport, budget_tokens: Mapping[str, int]) -> None:
+        """Set the gauges of the memory guard; models by revision."""
+        self.memory_room_bytes.set(report.room_bytes)
+        self.memory_available_bytes.set(report.available_bytes)
+        self.memory_rest_bytes.set(report.rest_bytes)
+        self.memory_shrinks.set(report.shrinks)
+        for model, function in report.functions.items():
+            self.memory_fit_error_ratio.labels(model).set(function.error_ratio)
+            self.memory_bytes_per_token.labels(model).set(function.bytes_per_token)
+        for model, tokens in budget_tokens.items():
+            self.budget_tokens.labels(model).set(tokens)
+
+    def count_batch(self, tokens: int, seconds: float, splits: int, memory_splits: int = 0) -> None:
+        """Count a batch that ran, and how often it was split, for want of memory too."""
         self.batches.inc()
         self.tokens.inc(tokens)
         self.busy_seconds.inc(seconds)
         self.splits.inc(splits)
+        self.memory_splits.inc(memory_splits)
 
     def show_phase(self, phase: Phase) -> None:
         """Set the gauge of this phase to 1 and all others to 0."""

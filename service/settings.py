@@ -47,6 +47,12 @@ class Settings(BaseSettings):
     model_remote: str = Field("", description="where models are pulled from: `s3://bucket/prefix` or `file:///folder`")
     model_poll_seconds: float = Field(30.0, ge=0, description="how often tags are looked at; 0: only at the start")
     batch_tokens: int = Field(0, ge=0, description="most tokens of one batch; 0: 2,048 on a CPU, 65,536 on a GPU")
+    memory_fraction: float = Field(
+        0.9, gt=0, le=1, allow_inf_nan=False, description="share of the device's free memory that batches may take"
+    )
+    memory_limit_bytes: int = Field(
+        0, ge=0, description="most memory of the engine, weights included; 0: what the device or the container has"
+    )
     window_tokens: int = Field(512, ge=16, description="longest window with its special tokens, if the model takes it")
     overlap_tokens: int = Field(128, ge=0, description="tokens that neighbouring windows share")
     queue_limit_tokens: int = Field(2_000_000, ge=1, description="most tokens that may wait")
@@ -129,10 +135,11 @@ def child_environment(runtime_dir: Path, **extra: str) -> dict[str, str]:
     """The environment of a child process: this one's, the folder where the processes meet, and `extra` settings.
 
     OpenMP's threads spin for microseconds only before they sleep, unless told otherwise: long enough for the next
-    operator of a small batch, too short to starve the front workers on the same cores.
+    operator of a small batch, too short to starve the front workers on the same cores. torch's CUDA allocator grows its
+    segments instead of adding new ones, so that batches of ever different shapes do not splinter its memory.
     """
     metrics = runtime_dir / "metrics"
     ours = {f"{PREFIX}RUNTIME_DIR": str(runtime_dir), METRICS_VARIABLE: str(metrics)}
     quiet = {"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
-    patient = {"GOMP_SPINCOUNT": "5000"}
+    patient = {"GOMP_SPINCOUNT": "5000", "PYTORCH_ALLOC_CONF": "expandable_segments:True"}
     return {**patient, **os.environ, **quiet, **ours, **{PREFIX + name: value for name, value in extra.items()}}

@@ -11,6 +11,8 @@ from typing import Any
 
 from prometheus_client import Metric
 
+from service.core.memory import MemoryReport
+from service.core.memory_function import MemoryFunction
 from service.core.sequence import Load, Phase
 from service.metrics import EngineMetrics, WorkerMetrics, forget_process
 from service.settings import METRICS_VARIABLE
@@ -57,9 +59,22 @@ def test_the_queue_is_shown_as_it_is() -> None:
 def test_batches_add_up() -> None:
     metrics = EngineMetrics()
     metrics.count_batch(100, 0.5, 1)
-    metrics.count_batch(50, 0.25, 0)
-    moved = (metrics.batches, metrics.tokens, metrics.busy_seconds, metrics.splits)
-    assert [value(each) for each in moved] == [2, 150, 0.75, 1]
+    metrics.count_batch(50, 0.25, 2, memory_splits=3)
+    moved = (metrics.batches, metrics.tokens, metrics.busy_seconds, metrics.splits, metrics.memory_splits)
+    assert [value(each) for each in moved] == [2, 150, 0.75, 3, 3]
+
+
+def test_what_the_guard_sees_is_shown() -> None:
+    metrics = EngineMetrics()
+    function = MemoryFunction(10.0, 30.0, 0.0, 0.0, 0.2)
+    report = MemoryReport(
+        room_bytes=5, floor_bytes=1, available_bytes=6, rest_bytes=7, shrinks=2, functions={"r": function}
+    )
+    metrics.show_memory(report, {"r": 512})
+    shown = ("memory_room_bytes", "memory_available_bytes", "memory_rest_bytes", "memory_shrinks")
+    assert [value(getattr(metrics, name)) for name in shown] == [5, 6, 7, 2]
+    by_model = (metrics.memory_fit_error_ratio, metrics.memory_bytes_per_token, metrics.budget_tokens)
+    assert [value(each.labels("r")) for each in by_model] == [0.2, 30, 512]
 
 
 def process(folder: Path, program: str) -> tuple[int, str]:

@@ -2,7 +2,7 @@
 
 The rules:
 - Every submission is answered once: admitted (and later delivered, expired or cancelled), or refused with a reason.
-- A batch never mixes models and never holds more tokens than its budget.
+- A batch never mixes models and is never of a shape that the memory model does not admit.
 - Models (by weight), then clients, then documents share by tokens, as in `fair_queue`; so a long document cannot block
   short ones. What no longer fits into a batch is passed over for what does: short sequences fill the gaps.
 - When the queue is full, a model that waits with less than its share of it is let in all the same: no model can shut
@@ -19,7 +19,8 @@ from itertools import islice
 
 from service.core.books import Account, Books
 from service.core.fair_queue import FairQueue
-from service.core.sequence import Batch, Load, Priority, Refusal, Sequence, Submission
+from service.core.memory import MemoryModel
+from service.core.sequence import Batch, Load, Priority, Refusal, Sequence, Shape, Submission
 
 Client = tuple[str, Priority]
 
@@ -30,10 +31,9 @@ LOOK_AHEAD = 32
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`queue_tokens`: most tokens that may wait. `sequence_tokens`: longest sequence that always fits the device."""
+    """`queue_tokens`: most tokens that may wait."""
 
     queue_tokens: int
-    sequence_tokens: int
 
 
 @dataclass(slots=True)
@@ -107,17 +107,17 @@ class Scheduler:
             self.cancel(key)
         return [Refusal(key, "deadline_exceeded", "the deadline passed while the document waited") for key in late]
 
-    def next_batch(self, budget_tokens: int) -> Batch | None:
-        """The fairest sequences of one model that fit into `budget_tokens` together; None when nothing waits."""
-        return next(filter(None, (self.next_batch_of(model, budget_tokens) for model in self.models())), None)
+    def next_batch(self, memory: MemoryModel) -> Batch | None:
+        """The fairest sequences of one model that the memory model admits together; None when nothing waits."""
+        return next(filter(None, (self.next_batch_of(model, memory) for model in self.models())), None)
 
     def models(self) -> list[str]:
         """The models that have work waiting, the most deserving first."""
         return list(self._models.in_order())
 
-    def next_batch_of(self, model: str, budget_tokens: int) -> Batch | None:
-        """The same for one model; None also when nothing of it fits."""
-        sequences = tuple(self._fill(model, budget_tokens))
+    def next_batch_of(self, model: str, memory: MemoryModel) -> Batch | None:
+        """The same for one model; None also when nothing of it is admitted."""
+        sequences = tuple(self._fill(model, memory))
         if not sequences:
             return None
         batch = Batch(model, sequences)
@@ -151,10 +151,6 @@ class Scheduler:
         return self._books.of(model)
 
     def _reason_against(self, submission: Submission, now: float, tokens_per_second: float | None) -> Refusal | None:
-        longest = max(submission.lengths, default=0)
-        if longest > self._limits.sequence_tokens:
-            detail = f"a sequence of {longest} tokens is over the {self._limits.sequence_tokens} that fit this device"
-            return Refusal(submission.key, "insufficient_memory", detail)
         speed = tokens_per_second or float("inf")
         over = self.waiting_tokens + submission.tokens - self._limits.queue_tokens
         if over > 0 and self.waiting_tokens and not self._within_share(submission):
@@ -209,21 +205,22 @@ class Scheduler:
             del self._clients[model]
             self._models.leave(model)
 
-    def _fill(self, model: str, budget_tokens: int) -> Iterator[Sequence]:
-        room, alone = budget_tokens, None
-        while (document := self._fairest(model, room, alone, first=room == budget_tokens)) is not None:
+    def _fill(self, model: str, memory: MemoryModel) -> Iterator[Sequence]:
+        shape, alone = Shape(), None
+        while (document := self._fairest(model, shape, memory, alone)) is not None:
             sequence = document.next_sequence()
             self._take(document, sequence)
-            room -= sequence.tokens
+            shape = shape.plus(sequence.tokens)
             yield sequence
             if document.submission.attempt:
                 alone = sequence.key
 
-    def _fairest(self, model: str, room: int, alone: str | None, *, first: bool) -> _Document | None:
+    def _fairest(self, model: str, shape: Shape, memory: MemoryModel, alone: str | None) -> _Document | None:
         for document in islice(self._in_order(model), LOOK_AHEAD):
-            fits = document.next_sequence().tokens <= room
             mixes = document.submission.attempt == 0 and alone is None
-            if fits and (mixes or first or document.submission.key == alone):
+            if not (mixes or not shape.sequences or document.submission.key == alone):
+                continue
+            if memory.admits(model, shape.plus(document.next_sequence().tokens)):
                 return document
         return None
 

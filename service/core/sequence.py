@@ -6,6 +6,7 @@ travel beside it; no decision needs them. All times are seconds of one monotonic
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -65,6 +66,24 @@ class Sequence:
 
 
 @dataclass(frozen=True, slots=True)
+class Shape:
+    """What a batch's memory depends on. `longest`: tokens of its longest sequence."""
+
+    tokens: int = 0
+    longest: int = 0
+    sequences: int = 0
+
+    @classmethod
+    def of(cls, lengths: Collection[int]) -> Shape:
+        """The shape of a batch of sequences with these lengths."""
+        return cls(sum(lengths), max(lengths, default=0), len(lengths))
+
+    def plus(self, tokens: int) -> Shape:
+        """With one more sequence."""
+        return Shape(self.tokens + tokens, max(self.longest, tokens), self.sequences + 1)
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     """Sequences of one model that run together."""
 
@@ -75,6 +94,11 @@ class Batch:
     def tokens(self) -> int:
         """Tokens of all sequences together."""
         return sum(sequence.tokens for sequence in self.sequences)
+
+    @property
+    def shape(self) -> Shape:
+        """What its memory depends on."""
+        return Shape.of([sequence.tokens for sequence in self.sequences])
 
 
 @dataclass(frozen=True, slots=True)

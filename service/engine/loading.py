@@ -1,6 +1,7 @@
 """From a configuration to models that are ready to run, in a thread of its own, so that the loop can say how far it is.
 
-Owns the order: resolve → import → load → warm, and the seconds that each took. The first import of torch happens here.
+Owns the order: resolve → import → load → warm → measure, and the seconds that each took. The first import of torch
+happens here.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from model_store.remote import open_remote
 from model_store.source import Source
 from model_store.store import Revision
 from service.core.errors import GleanerError
-from service.core.memory import FixedBudget, MemoryModel
+from service.core.memory import FixedBudget, MemoryModel, ModelMemory
 from service.core.sequence import Phase
 from service.engine.door import Bell
 from service.settings import Settings
@@ -94,8 +95,8 @@ class _Loader:
         device = choose_device(self._settings.device)
         encoders = self._timed("load", 40, lambda: self._encoders(revisions, device))
         self._loading.phase = Phase.WARMING
-        memory = self._memory(list(encoders.values()), device)
-        runners = self._timed("warm-up", 80, lambda: self._warm_runners(encoders, memory))
+        runners = self._timed("warm-up", 80, lambda: self._warm_runners(encoders))
+        memory = self._timed("measure", 90, lambda: self._memory(runners, device))
         models = tuple(_status(revision, encoders[revision.revision]) for revision in revisions)
         return Loaded(runners, models, memory, describe(device), next(iter(encoders.values())).dtype_name)
 
@@ -121,12 +122,29 @@ class _Loader:
         dtype = choose_dtype(self._settings.dtype, device)
         return {revision.revision: load_encoder(revision.folder, device, dtype) for revision in revisions}
 
-    def _memory(self, encoders: list[Encoder], device: torch.device) -> MemoryModel:
-        tokens = self._settings.batch_tokens or (GPU_BATCH_TOKENS if device.type == "cuda" else CPU_BATCH_TOKENS)
-        longest = max(encoder.max_tokens for encoder in encoders)
-        return FixedBudget(tokens, min(longest, self._settings.window_tokens))
+    def _memory(self, runners: dict[str, Runner], device: torch.device) -> MemoryModel:
+        from service.engine.calibrate import calibrate
+        from service.engine.guard import Guard
+        from service.engine.memory_gauge import Allowance, gauge_of
 
-    def _warm_runners(self, encoders: dict[str, Encoder], memory: MemoryModel) -> dict[str, Runner]:
+        tokens = self._settings.batch_tokens or (GPU_BATCH_TOKENS if device.type == "cuda" else CPU_BATCH_TOKENS)
+        longest = {name: self._longest(runner) for name, runner in runners.items()}
+        gauge = gauge_of(device, Allowance(self._settings.memory_fraction, self._settings.memory_limit_bytes))
+        if gauge is None:
+            log.warning("memory cannot be measured on this system; the budget is fixed")
+            return FixedBudget(tokens, max(longest.values()))
+        self._compute.submit(gauge.settle).result()
+        models = {}
+        for name, runner in runners.items():
+            most = max(tokens, longest[name])
+            function = self._compute.submit(calibrate, runner.encoder, gauge, longest[name], most).result()
+            models[name] = ModelMemory(function, longest[name], most)
+        return Guard(gauge, models, self._compute)
+
+    def _longest(self, runner: Runner) -> int:
+        return min(runner.encoder.max_tokens, self._settings.window_tokens)
+
+    def _warm_runners(self, encoders: dict[str, Encoder]) -> dict[str, Runner]:
         import torch
 
         from service.engine.crew import Crew, Threads
@@ -138,7 +156,7 @@ class _Loader:
             classifiers = {name: Crew(encoder, threads) for name, encoder in encoders.items()}
         runners = {name: Runner(each, self._compute, self._bell.ring) for name, each in classifiers.items()}
         for runner in runners.values():
-            runner.warm(memory.budget_tokens())
+            runner.warm(self._longest(runner))
         return runners
 
 

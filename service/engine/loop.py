@@ -23,7 +23,7 @@ from service.core.drain import Drain, Workers
 from service.core.errors import GleanerError
 from service.core.meter import Meter
 from service.core.scheduler import Limits, Scheduler
-from service.core.sequence import Batch, Phase, Refusal, Submission
+from service.core.sequence import Batch, Phase, Refusal, Shape, Submission
 from service.engine.desk import Desk, Tokens, refusal_of
 from service.engine.door import Door
 from service.engine.loading import Loaded, Loading
@@ -67,7 +67,7 @@ class EngineLoop:
         self._metrics = metrics
         self._clock = clock
         self._loaded: Loaded | None = None
-        self._scheduler = Scheduler(Limits(settings.queue_limit_tokens, 0))
+        self._scheduler = Scheduler(Limits(settings.queue_limit_tokens))
         self._desk = Desk(door, metrics)
         self._meter = Meter()
         self._workers = Workers()
@@ -83,6 +83,7 @@ class EngineLoop:
             self._receive()
             self._note_phase(stopping())
             self._expire()
+            self._follow_memory()
             self._launch()
             self._deliver()
             self._report()
@@ -138,6 +139,10 @@ class EngineLoop:
             return Refusal(submission.key, "not_ready", "the engine is still loading", retry_after_seconds=1.0)
         if submission.model not in self._loaded.runners:
             return Refusal(submission.key, "unknown_model", f"revision {submission.model} is not loaded")
+        longest, fits = max(submission.lengths), self._loaded.memory.smallest_budget_tokens(submission.model)
+        if longest > fits:
+            detail = f"a sequence of {longest} tokens is over the {fits} that always fit this device"
+            return Refusal(submission.key, "insufficient_memory", detail)
         return None
 
     # Schedule and launch
@@ -150,27 +155,34 @@ class EngineLoop:
             for key in self._desk.documents():
                 self._give_up(Refusal(key, "draining", "the service stopped before the document was done"))
 
+    def _follow_memory(self) -> None:
+        if self._loaded is not None:
+            self._loaded.memory.follow(self._clock())
+
     def _can_launch(self) -> bool:
         if self._loaded is None or not self._scheduler.waiting_tokens:
             return False
         if len(self._flights) > MOST_IN_FLIGHT:  # Those that have landed are delivered first.
             return False
         flying = sum(not launched.flight.done() for launched in self._flights)
-        full = self._scheduler.waiting_tokens >= self._loaded.memory.budget_tokens()
-        return not flying or (full and flying < MOST_IN_FLIGHT)
+        return not flying or (flying < MOST_IN_FLIGHT and self._is_full(self._loaded))
+
+    def _is_full(self, loaded: Loaded) -> bool:
+        """Whether what waits makes a whole batch of the model whose turn it is."""
+        models = self._scheduler.models()
+        return bool(models) and self._scheduler.waiting_tokens >= loaded.memory.budget_tokens(models[0])
 
     def _launch(self) -> None:
         while self._can_launch():
             assert self._loaded is not None
-            budget = self._loaded.memory.budget_tokens()
-            batch = self._scheduler.next_batch(budget)
+            batch = self._scheduler.next_batch(self._loaded.memory)
             if batch is None:
                 return
             self._desk.started(batch)
             flight = self._loaded.runners[batch.model].launch([self._desk.tokens(each) for each in batch.sequences])
             self._launches += 1
             self._flights.append(_Launched(self._launches, batch, flight))
-            self._metrics.batch_fill.observe(batch.tokens / budget)
+            self._metrics.batch_fill.observe(batch.tokens / self._loaded.memory.budget_tokens(batch.model))
 
     # Deliver
 
@@ -179,7 +191,8 @@ class EngineLoop:
             launched = self._flights.popleft()
             flight, batch = launched.flight, launched.batch
             self._meter.computed(batch.tokens, flight.seconds)
-            self._metrics.count_batch(batch.tokens, flight.seconds, flight.splits)
+            self._metrics.count_batch(batch.tokens, flight.seconds, flight.splits, len(flight.out_of_memory))
+            self._learn(batch.model, flight.out_of_memory)
             for sequence, outcome in zip(batch.sequences, flight.result(), strict=True):
                 if isinstance(outcome, GleanerError):
                     self._give_up(refusal_of(sequence.key, outcome))
@@ -189,6 +202,11 @@ class EngineLoop:
             for key in {sequence.key for sequence in batch.sequences}:
                 if key not in self._scheduler:
                     self._desk.clear(key)
+
+    def _learn(self, model: str, out_of_memory: list[Shape]) -> None:
+        assert self._loaded is not None
+        for shape in out_of_memory:
+            self._loaded.memory.failed(model, shape, self._clock())
 
     def _give_up(self, refusal: Refusal) -> None:
         """Refuse a document that had been admitted."""
@@ -217,8 +235,7 @@ class EngineLoop:
         return self._loading.phase if self._loaded is None else Phase.READY
 
     def _open(self, loaded: Loaded) -> None:
-        limits = Limits(self._settings.queue_limit_tokens, loaded.memory.smallest_budget_tokens())
-        self._loaded, self._scheduler = loaded, Scheduler(limits)
+        self._loaded = loaded
         for part, seconds in self._loading.seconds.items():
             self._metrics.start_seconds.labels(part).set(seconds)
 
@@ -232,8 +249,19 @@ class EngineLoop:
                 self._give_up(Refusal(key, "internal_error", "the worker that asked was silent for too long"))
         load = self._scheduler.load(now)
         backlog = self._meter.backlog_seconds(load.tokens, now)
+        self._show_memory()
         self._metrics.show_load(load, backlog, self._meter.work_ratio(now), self._meter.tokens_per_second or 0.0)
         self._announce()
+
+    def _show_memory(self) -> None:
+        report = self._loaded.memory.report() if self._loaded is not None else None
+        if report is not None:
+            self._metrics.show_memory(report, self._budgets())
+
+    def _budgets(self) -> dict[str, int]:
+        """Token budgets by revision."""
+        assert self._loaded is not None
+        return {revision: self._loaded.memory.budget_tokens(revision) for revision in self._loaded.runners}
 
     def _announce(self) -> None:
         status = self._status()

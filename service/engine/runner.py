@@ -17,6 +17,7 @@ import numpy.typing as npt
 import torch
 
 from service.core.errors import GleanerError, InsufficientMemory, InternalError
+from service.core.sequence import Shape
 from service.engine.devices import free_cache
 from service.engine.packing import Tokens
 
@@ -48,13 +49,13 @@ class Flight:
     Attributes:
         seconds: time in compute, splits included; 0 until done.
         splits: how often a failing batch was halved.
-        out_of_memory: how often memory ran out.
+        out_of_memory: shapes for which memory ran out.
     """
 
     def __init__(self) -> None:
         self.seconds = 0.0
         self.splits = 0
-        self.out_of_memory = 0
+        self.out_of_memory: list[Shape] = []
         self._outcomes: Future[list[Outcome]] = Future()
 
     def done(self) -> bool:
@@ -89,12 +90,11 @@ class Runner:
         self._compute.submit(self._fly, flight, list(sequences))
         return flight
 
-    def warm(self, budget_tokens: int) -> None:
-        """Run a few shapes once, so that the first requests find kernels chosen and memory mapped."""
-        length = min(WARM_LENGTH_TOKENS, self.encoder.max_tokens, budget_tokens)
+    def warm(self, longest_tokens: int) -> None:
+        """Run a few small shapes once, so that the first requests find kernels chosen and memory mapped."""
+        length = min(WARM_LENGTH_TOKENS, longest_tokens)
         for count in WARM_SEQUENCES:
-            if count * length <= budget_tokens:
-                self.launch([np.zeros(length, dtype=np.int32)] * count).result()
+            self.launch([np.zeros(length, dtype=np.int32)] * count).result()
 
     def _fly(self, flight: Flight, sequences: list[Tokens]) -> None:
         begun = time.monotonic()
@@ -108,7 +108,8 @@ class Runner:
             return list(self.encoder.forward(sequences))
         except Exception as error:  # Whatever fails, the neighbours of the sequence that caused it must not.
             failure = _typed(error)
-        flight.out_of_memory += isinstance(failure, InsufficientMemory)
+        if isinstance(failure, InsufficientMemory):
+            flight.out_of_memory.append(Shape.of([len(tokens) for tokens in sequences]))
         free_cache(self.encoder.device)  # Outside the handler: the traceback would keep the batch's tensors alive.
         if len(sequences) == 1:
             log.error("a sequence failed", extra={"code": failure.code, "tokens": len(sequences[0])})
@@ -122,12 +123,14 @@ class Runner:
 def _typed(error: Exception) -> GleanerError:
     if isinstance(error, GleanerError):
         return error
-    if isinstance(error, (torch.OutOfMemoryError, MemoryError)) or _says_memory(error):
+    if is_out_of_memory(error):
         return InsufficientMemory("this sequence alone does not fit the device's free memory")
     return InternalError(f"the model failed on this sequence: {type(error).__name__}")
 
 
-def _says_memory(error: Exception) -> bool:
-    """torch's CPU allocator and some CUDA libraries raise plain RuntimeErrors."""
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether memory ran out; torch's CPU allocator and some CUDA libraries say so by plain RuntimeErrors."""
+    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+        return True
     words = ("DefaultCPUAllocator: can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED", "out of memory")
     return isinstance(error, RuntimeError) and any(word in str(error) for word in words)

@@ -9,8 +9,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from service.core.memory import FixedBudget
 from service.core.scheduler import Limits, Scheduler
-from service.core.sequence import Batch, Priority, Submission
+from service.core.sequence import Batch, Priority, Shape, Submission
 
 FAR = 1e9
 
@@ -26,8 +27,8 @@ def submission(key: str, *lengths: int, **other: object) -> Submission:
     return Submission(key=key, lengths=lengths, **values)  # type: ignore[arg-type]
 
 
-def scheduler(queue_tokens: int = 10_000, sequence_tokens: int = 512) -> Scheduler:
-    return Scheduler(Limits(queue_tokens, sequence_tokens))
+def scheduler(queue_tokens: int = 10_000) -> Scheduler:
+    return Scheduler(Limits(queue_tokens))
 
 
 def keys(batch: Batch | None) -> list[str]:
@@ -37,14 +38,14 @@ def keys(batch: Batch | None) -> list[str]:
 def test_a_lone_document_runs_at_once() -> None:
     queue = scheduler()
     assert queue.admit(submission("a", 10, 20), 0.0, None) is None
-    batch = queue.next_batch(512)
+    batch = queue.next_batch(FixedBudget(512, 0))
     assert batch is not None
     assert [(s.key, s.index, s.tokens) for s in batch.sequences] == [("a", 0, 10), ("a", 1, 20)]
     assert batch.tokens == 30
 
 
 def test_nothing_waits_then_no_batch() -> None:
-    assert scheduler().next_batch(512) is None
+    assert scheduler().next_batch(FixedBudget(512, 0)) is None
 
 
 def test_a_full_queue_refuses_and_says_for_how_long() -> None:
@@ -61,10 +62,18 @@ def test_a_document_longer_than_the_queue_limit_passes_when_nothing_else_waits()
     assert queue.admit(submission("a", *[50] * 10), 0.0, None) is None
 
 
-def test_a_sequence_that_does_not_fit_the_device_is_refused() -> None:
-    refusal = scheduler(sequence_tokens=128).admit(submission("a", 129), 0.0, None)
-    assert refusal is not None
-    assert refusal.code == "insufficient_memory"
+class FewSequences(FixedBudget):
+    """Admits a batch only while its sequences are few."""
+
+    def admits(self, model: str, shape: Shape) -> bool:
+        return shape.sequences <= 2
+
+
+def test_a_batch_is_never_of_a_shape_that_the_memory_model_does_not_admit() -> None:
+    queue = scheduler()
+    queue.admit(submission("a", *[10] * 5), 0.0, None)
+    shapes = [batch.shape if (batch := queue.next_batch(FewSequences(1_000, 0))) else None for _ in range(4)]
+    assert shapes == [Shape(20, 10, 2), Shape(20, 10, 2), Shape(10, 10, 1), None]
 
 
 def test_a_deadline_that_cannot_be_met_is_refused_at_the_door() -> None:
@@ -87,7 +96,7 @@ def test_who_waited_too_long_expires() -> None:
     queue.admit(submission("a", 100, deadline_seconds=5.0), 0.0, None)
     assert queue.expire(4.9, None) == []
     assert [refusal.key for refusal in queue.expire(5.1, None)] == ["a"]
-    assert queue.next_batch(512) is None
+    assert queue.next_batch(FixedBudget(512, 0)) is None
     assert "a" not in queue
 
 
@@ -103,13 +112,13 @@ def test_a_cancelled_document_is_not_run() -> None:
     queue.admit(submission("b", 10), 0.0, None)
     assert queue.cancel("a")
     assert not queue.cancel("a")
-    assert keys(queue.next_batch(512)) == ["b"]
+    assert keys(queue.next_batch(FixedBudget(512, 0))) == ["b"]
 
 
 def test_cancelling_what_runs_leaves_the_count_right() -> None:
     queue = scheduler()
     queue.admit(submission("a", 10, 500), 0.0, None)
-    batch = queue.next_batch(100)
+    batch = queue.next_batch(FixedBudget(100, 0))
     assert batch is not None
     queue.cancel("a")
     queue.delivered(batch)
@@ -128,9 +137,9 @@ def test_the_same_key_twice_counts_once() -> None:
 def test_a_long_document_does_not_block_a_short_one() -> None:
     queue = scheduler(queue_tokens=1_000_000)
     queue.admit(submission("long", *[512] * 100), 0.0, None)
-    queue.next_batch(2048)
+    queue.next_batch(FixedBudget(2048, 0))
     queue.admit(submission("short", 50), 0.0, None)
-    assert "short" in keys(queue.next_batch(2048))
+    assert "short" in keys(queue.next_batch(FixedBudget(2048, 0)))
 
 
 def test_short_documents_fill_the_gap_that_a_long_one_leaves() -> None:
@@ -138,8 +147,8 @@ def test_short_documents_fill_the_gap_that_a_long_one_leaves() -> None:
     queue.admit(submission("a", 400), 0.0, None)
     queue.admit(submission("b", 400), 0.0, None)
     queue.admit(submission("c", 100), 0.0, None)
-    assert keys(queue.next_batch(512)) == ["a", "c"]
-    assert keys(queue.next_batch(512)) == ["b"]
+    assert keys(queue.next_batch(FixedBudget(512, 0))) == ["a", "c"]
+    assert keys(queue.next_batch(FixedBudget(512, 0))) == ["b"]
 
 
 def test_clients_share_however_many_documents_they_bring() -> None:
@@ -148,7 +157,7 @@ def test_clients_share_however_many_documents_they_bring() -> None:
         queue.admit(submission(f"greedy{number}", 100, client="greedy"), 0.0, None)
     for number in range(5):
         queue.admit(submission(f"modest{number}", 100, client="modest"), 0.0, None)
-    first = Counter(key[:6] for _ in range(2) for key in keys(queue.next_batch(512)))
+    first = Counter(key[:6] for _ in range(2) for key in keys(queue.next_batch(FixedBudget(512, 0))))
     assert first == {"greedy": 5, "modest": 5}
 
 
@@ -157,7 +166,7 @@ def test_batch_work_yields_to_interactive_work_and_is_not_starved() -> None:
     for number in range(100):
         queue.admit(submission(f"b{number}", 100, priority=Priority.BATCH), 0.0, None)
         queue.admit(submission(f"i{number}", 100), 0.0, None)
-    first = Counter(key[0] for _ in range(17) for key in keys(queue.next_batch(400)))
+    first = Counter(key[0] for _ in range(17) for key in keys(queue.next_batch(FixedBudget(400, 0))))
     assert first["i"] > 55
     assert first["b"] >= 2
 
@@ -167,7 +176,7 @@ def test_models_are_not_mixed_and_take_turns() -> None:
     for number in range(4):
         queue.admit(submission(f"x{number}", 100, model="x"), 0.0, None)
         queue.admit(submission(f"y{number}", 100, model="y"), 0.0, None)
-    batches = [queue.next_batch(200) for _ in range(4)]
+    batches = [queue.next_batch(FixedBudget(200, 0)) for _ in range(4)]
     assert [batch.model for batch in batches if batch] == ["x", "y", "x", "y"]
     assert all(key.startswith(batch.model) for batch in batches if batch for key in keys(batch))
 
@@ -177,7 +186,7 @@ def test_a_suspect_runs_alone() -> None:
     queue.admit(submission("a", 10), 0.0, None)
     queue.admit(submission("suspect", 10, 10, attempt=1), 0.0, None)
     queue.admit(submission("b", 10), 0.0, None)
-    assert [keys(queue.next_batch(512)) for _ in range(2)] == [["a", "b"], ["suspect", "suspect"]]
+    assert [keys(queue.next_batch(FixedBudget(512, 0))) for _ in range(2)] == [["a", "b"], ["suspect", "suspect"]]
 
 
 def test_load_says_what_waits_and_for_how_long() -> None:
@@ -194,7 +203,7 @@ def test_a_model_with_a_greater_weight_gets_more_of_the_device() -> None:
     queue.weigh("light", 1.0)
     for model in ("light", "heavy"):
         queue.admit(submission(model, *[10] * 100, model=model), 0.0, None)
-    batches = [queue.next_batch(50) for _ in range(16)]
+    batches = [queue.next_batch(FixedBudget(50, 0)) for _ in range(16)]
     assert Counter(batch.model for batch in batches if batch) == {"heavy": 12, "light": 4}
 
 
@@ -203,9 +212,9 @@ def test_models_that_wait_are_named_the_most_deserving_first() -> None:
     for model in ("x", "y"):
         queue.admit(submission(model, 10, 10, model=model), 0.0, None)
     assert queue.models() == ["x", "y"]
-    assert keys(queue.next_batch_of("x", 10)) == ["x"]
+    assert keys(queue.next_batch_of("x", FixedBudget(10, 0))) == ["x"]
     assert queue.models() == ["y", "x"]
-    assert queue.next_batch_of("nobody", 10) is None
+    assert queue.next_batch_of("nobody", FixedBudget(10, 0)) is None
     assert (queue.account("x").documents, queue.account("x").waiting_tokens) == (1, 10)
 
 
@@ -228,7 +237,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.queue = Scheduler(Limits(2_000, self.BUDGET))
+        self.queue = Scheduler(Limits(2_000))
         self.now = 0.0
         self.number = 0
         self.open: dict[str, Submission] = {}
@@ -236,7 +245,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.running: list[Batch] = []
 
     @rule(
-        lengths=st.lists(st.integers(1, 250), min_size=1, max_size=6),
+        lengths=st.lists(st.integers(1, 200), min_size=1, max_size=6),
         client=st.sampled_from("ab"),
         model=st.sampled_from("xy"),
         priority=st.sampled_from(list(Priority)),
@@ -267,7 +276,6 @@ class QueueMachine(RuleBasedStateMachine):
         if self.queue.admit(new, self.now, speed) is None:
             self.open[new.key] = new
             self.judged[new.key] = set()
-            assert max(lengths) <= self.BUDGET
         assert (new.key in self.queue) == (new.key in self.open)
 
     @rule(seconds=st.floats(0.0, 5.0))
@@ -279,7 +287,7 @@ class QueueMachine(RuleBasedStateMachine):
     @rule()
     def launch(self) -> None:
         waiting = self.queue.waiting_tokens
-        batch = self.queue.next_batch(self.BUDGET)
+        batch = self.queue.next_batch(FixedBudget(self.BUDGET, 0))
         assert (batch is None) == (waiting == 0)
         if batch is None:
             return

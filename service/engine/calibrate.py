@@ -1,0 +1,93 @@
+"""The bytes that a model's batches take, measured on the real device over several shapes.
+
+Owns which shapes are run: few long sequences, many short ones, mixtures, small and large. Sizes rise, so that on a
+device where the larger ones do not fit the smaller ones have been measured by then.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+
+from service.core.errors import ModelError
+from service.core.memory_function import MemoryFunction, Point, fit
+from service.core.sequence import Shape
+from service.engine.memory_gauge import MemoryGauge
+from service.engine.packing import Tokens
+from service.engine.runner import is_out_of_memory
+
+SHORT_TOKENS, MEDIUM_TOKENS = 16, 128
+PART = 4
+"""All shapes but the largest hold this part of the most tokens, so that measuring stays quick on a CPU."""
+
+log = logging.getLogger(__name__)
+
+
+class Measurable(Protocol):
+    """What is measured: an encoder as it will run."""
+
+    def forward(self, sequences: Sequence[Tokens]) -> object: ...
+
+
+def shapes(longest: int, most_tokens: int) -> list[list[int]]:
+    """Lengths of the batches to run, in rising order of tokens, none of more than `most_tokens`."""
+    part = max(most_tokens // PART, longest)
+    short, medium = min(SHORT_TOKENS, longest), min(MEDIUM_TOKENS, longest)
+    mixed = [longest] * (part // (2 * longest)) + [short] * (part // (2 * short))
+    batches = [
+        [short],
+        [medium],
+        [longest],
+        [short] * (part // short),
+        mixed,
+        [medium] * (part // medium),
+        [longest] * (most_tokens // longest),
+    ]
+    distinct = {tuple(lengths): None for lengths in batches if 0 < sum(lengths) <= most_tokens}
+    return sorted(map(list, distinct), key=sum)
+
+
+def measure(model: Measurable, gauge: MemoryGauge, longest: int, most_tokens: int) -> list[Point]:
+    """Peaks of all shapes that fit; for the compute thread, while nothing else runs.
+
+    Raises:
+        ModelError: not even the smallest batch fits.
+    """
+    points: list[Point] = []
+    for lengths in shapes(longest, most_tokens):
+        batch = [np.zeros(length, dtype=np.int32) for length in lengths]
+        try:
+            points.append(Point(Shape.of(lengths), gauge.peak_bytes(partial(model.forward, batch))))
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+            log.warning("a batch does not fit", extra={"tokens": sum(lengths)})
+            break
+    gauge.give_back()
+    if not points:
+        raise ModelError("the device's free memory does not hold the smallest batch of this model")
+    return points
+
+
+def calibrate(
+    model: Measurable, gauge: MemoryGauge, longest: int, most_tokens: int, clock: Callable[[], float] = time.monotonic
+) -> MemoryFunction:
+    """The model's memory function on this device."""
+    begun = clock()
+    points = measure(model, gauge, longest, most_tokens)
+    function = fit(points, gauge.gauged)
+    log.info(
+        "memory measured",
+        extra={
+            "seconds": round(clock() - begun, 3),
+            "shapes": len(points),
+            "error_ratio": round(function.error_ratio, 3),
+            "bytes_per_token": round(function.bytes_per_token),
+        },
+    )
+    return function

@@ -1,0 +1,68 @@
+"""The memory guard: a measured budget that follows what the device really has.
+
+Owns the link between the gauge (what is there) and the budget (what may be launched). It is asked by the loop's thread;
+what must not happen beside a batch, such as giving memory back, it hands to the compute thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Executor
+
+from service.core.memory import MeasuredBudget, MemoryReport, ModelMemory, floor_bytes
+from service.core.room import Room
+from service.core.sequence import Shape
+from service.engine.memory_gauge import MemoryGauge
+
+LOOK_SECONDS = 0.1
+"""Least time between two looks at the device: they cost some 50 microseconds each."""
+
+
+class Guard:
+    """A memory model whose room is looked after."""
+
+    def __init__(self, gauge: MemoryGauge, models: Mapping[str, ModelMemory], compute: Executor) -> None:
+        self.gauge = gauge
+        self._compute = compute
+        self._room = Room(gauge.available_bytes(), floor_bytes(models.values()))
+        self._budget = MeasuredBudget(self._room, models)
+        self._next_look_seconds = 0.0
+        gauge.cap(self._room.bytes)
+
+    def budget_tokens(self, model: str) -> int:
+        return self._budget.budget_tokens(model)
+
+    def smallest_budget_tokens(self, model: str) -> int:
+        return self._budget.smallest_budget_tokens(model)
+
+    def admits(self, model: str, shape: Shape) -> bool:
+        return self._budget.admits(model, shape)
+
+    def follow(self, now: float) -> None:
+        """Look at the device, unless that was just done."""
+        if now < self._next_look_seconds:
+            return
+        self._next_look_seconds = now + LOOK_SECONDS
+        shrinks = self._room.shrinks
+        self._room.observe(self.gauge.available_bytes(), now)
+        if self._room.shrinks > shrinks:
+            self._compute.submit(self._tighten, self._room.bytes)
+
+    def failed(self, model: str, shape: Shape, now: float) -> None:
+        """Memory ran out for a batch of this shape."""
+        self._room.failed(self._budget.of(model).function.bytes(shape), now)
+
+    def report(self) -> MemoryReport:
+        """What the guard sees and allows at this moment."""
+        return MemoryReport(
+            room_bytes=self._room.bytes,
+            floor_bytes=self._room.floor_bytes,
+            available_bytes=self.gauge.available_bytes(),
+            rest_bytes=self.gauge.rest_bytes,
+            shrinks=self._room.shrinks,
+            functions=self._budget.functions(),
+        )
+
+    def _tighten(self, room_bytes: int) -> None:
+        self.gauge.give_back()
+        self.gauge.cap(room_bytes)

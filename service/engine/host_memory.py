@@ -1,0 +1,124 @@
+"""Host memory as the kernel accounts for it: what is left to this process, what it holds, and its high-water mark.
+
+What is left is the least of the host's available memory and the headroom of every control group (version 1 or 2) that
+this process is in. Pages of files that nobody uses count as free: the kernel drops them before it kills.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path("/")
+UNLIMITED_BYTES = 1 << 60
+"""Version 1 writes a number near 2^63 where there is no limit."""
+
+_RESET_PEAK = b"5"  # See proc_pid_clear_refs(5).
+
+
+def available_bytes(root: Path = ROOT) -> int:
+    """Bytes that this process may still take before somebody is killed for it."""
+    headrooms = [limit - used for limit, used in _groups(root)]
+    return max(0, min([_host_available_bytes(root), *headrooms]))
+
+
+def limit_bytes(root: Path = ROOT) -> int:
+    """All that there is for this process and its neighbours: the tightest control group's limit, or the host's."""
+    return min([_kibibytes(root / "proc/meminfo", "MemTotal"), *(limit for limit, _ in _groups(root))])
+
+
+def resident_bytes() -> int:
+    """Bytes of this process that are in memory now."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def peak_resident_bytes() -> int:
+    """The most that was ever resident since the last `forget_peak`."""
+    return _kibibytes(Path("/proc/self/status"), "VmHWM")
+
+
+def forget_peak() -> None:
+    """The high-water mark starts again from what is resident now.
+
+    Raises:
+        OSError: the kernel does not offer it, or this is not Linux.
+    """
+    with Path("/proc/self/clear_refs").open("wb", buffering=0) as switch:
+        switch.write(_RESET_PEAK)
+
+
+def can_be_measured() -> bool:
+    """Whether this system tells a process its own high-water mark."""
+    try:
+        forget_peak()
+        return sys.platform.startswith("linux") and peak_resident_bytes() > 0 and available_bytes() > 0
+    except (OSError, ValueError, KeyError):
+        return False
+
+
+def trim() -> None:
+    """Give freed memory back to the kernel (glibc; elsewhere nothing happens)."""
+    malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if malloc_trim is not None:
+        malloc_trim(ctypes.c_size_t(0))
+
+
+def _host_available_bytes(root: Path) -> int:
+    return _kibibytes(root / "proc/meminfo", "MemAvailable")
+
+
+def _kibibytes(file: Path, field: str) -> int:
+    for line in file.read_text(encoding="utf-8").splitlines():
+        name, _, value = line.partition(":")
+        if name == field:
+            return int(value.split()[0]) * 1024
+    raise KeyError(f"{file} says nothing of {field}")
+
+
+def _groups(root: Path) -> Iterator[tuple[int, int]]:
+    """Limit and use of each limited control group from this process's own up to the root."""
+    for folder, names in _folders(root):
+        limit, used, unused_files = names
+        try:
+            limit_text = (folder / limit).read_text(encoding="ascii").strip()
+            if limit_text == "max" or int(limit_text) >= UNLIMITED_BYTES:
+                continue
+            droppable = _field(folder / "memory.stat", unused_files)
+            yield int(limit_text), int((folder / used).read_text(encoding="ascii")) - droppable
+        except (OSError, ValueError):  # A group's root has no limit; a group may be hidden from us.
+            continue
+
+
+def _folders(root: Path) -> Iterator[tuple[Path, tuple[str, str, str]]]:
+    second = ("memory.max", "memory.current", "inactive_file")
+    first = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+    try:
+        lines = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        number, controllers, own = line.split(":", 2)
+        if number == "0" and not controllers:
+            yield from ((folder, second) for folder in _upwards(root / "sys/fs/cgroup", own))
+        elif "memory" in controllers.split(","):
+            yield from ((folder, first) for folder in _upwards(root / "sys/fs/cgroup/memory", own))
+
+
+def _upwards(mount: Path, own: str) -> Iterator[Path]:
+    """The group's folder and its parents'; in a container the path may be the host's, and only the mount is there."""
+    folder = mount / own.strip("/")
+    while folder != mount:
+        yield folder
+        folder = folder.parent
+    yield mount
+
+
+def _field(file: Path, name: str) -> int:
+    for line in file.read_text(encoding="ascii").splitlines():
+        if line.startswith(name + " "):
+            return int(line.split()[1])
+    return 0

@@ -1,0 +1,135 @@
+"""How much memory a device has for batches, and how much one takes at its peak: a gauge for each kind of device.
+
+Owns the readings; what follows from them is decided in `core/room.py` and `core/memory_function.py`. "At rest" is what
+is in use when no batch runs: weights, libraries, workspaces. What is held beyond that is kept for the next batch, so it
+counts as available.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+
+from service.core.memory_function import Gauged
+from service.engine import host_memory
+
+MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """How much of what is there may be taken: a share of what is free, and a limit for the engine (0: none)."""
+
+    fraction: float
+    limit_bytes: int = 0
+
+
+class MemoryGauge(Protocol):
+    """What the guard reads. All but `available_bytes` and `rest_bytes` are for the compute thread, between batches."""
+
+    gauged: Gauged
+    rest_bytes: int
+
+    def settle(self) -> None:
+        """What is in use now is at rest."""
+
+    def available_bytes(self) -> int:
+        """Bytes that batches may take."""
+
+    def peak_bytes(self, work: Callable[[], object]) -> int:
+        """Run a batch from a clean start; the bytes that it needed beyond those at rest."""
+
+    def give_back(self) -> None:
+        """Hand what is held for the next batch back to the device."""
+
+    def cap(self, room_bytes: int) -> None:
+        """Have the allocator refuse to go beyond this, where it can."""
+
+
+class HostGauge:
+    """Resident memory of this process, against the host's memory and its control groups."""
+
+    gauged = Gauged(noise_bytes=2 * MEBIBYTE, margin=1.15)
+
+    def __init__(self, allowance: Allowance) -> None:
+        self._allowance = allowance
+        self.rest_bytes = host_memory.resident_bytes()
+
+    def settle(self) -> None:
+        host_memory.trim()
+        self.rest_bytes = host_memory.resident_bytes()
+
+    def available_bytes(self) -> int:
+        held = max(0, host_memory.resident_bytes() - self.rest_bytes)
+        return _allowed(host_memory.available_bytes() + held, self.rest_bytes, self._allowance)
+
+    def peak_bytes(self, work: Callable[[], object]) -> int:
+        host_memory.trim()
+        host_memory.forget_peak()
+        before = host_memory.resident_bytes()
+        work()
+        return max(0, host_memory.peak_resident_bytes() - before)
+
+    def give_back(self) -> None:
+        host_memory.trim()
+
+    def cap(self, room_bytes: int) -> None:
+        """A limit on a process's address space would fail its threads as well, so there is none on CPUs."""
+
+
+class CudaGauge:
+    """Memory that torch's allocator reserves on one CUDA device, against what the driver says is free there.
+
+    Other processes, the CUDA context and whatever libraries take for themselves are missing from the driver's figure,
+    so they need no account of their own. A peak is reserved memory, not allocated: that is what others cannot have.
+    """
+
+    gauged = Gauged(noise_bytes=24 * MEBIBYTE, margin=1.05)  # The allocator reserves in steps of 2 and 20 MiB.
+
+    def __init__(self, device: torch.device, allowance: Allowance) -> None:
+        self._device = device
+        self._allowance = allowance
+        self.rest_bytes = torch.cuda.memory_allocated(device)
+
+    def settle(self) -> None:
+        torch.cuda.synchronize(self._device)
+        torch.cuda.empty_cache()
+        self.rest_bytes = torch.cuda.memory_allocated(self._device)
+
+    def available_bytes(self) -> int:
+        free, _ = torch.cuda.mem_get_info(self._device)
+        held = max(0, torch.cuda.memory_reserved(self._device) - self.rest_bytes)
+        return _allowed(free + held, self.rest_bytes, self._allowance)
+
+    def peak_bytes(self, work: Callable[[], object]) -> int:
+        torch.cuda.synchronize(self._device)
+        torch.cuda.empty_cache()
+        before = torch.cuda.memory_allocated(self._device)
+        torch.cuda.reset_peak_memory_stats(self._device)
+        work()
+        torch.cuda.synchronize(self._device)
+        return max(0, torch.cuda.max_memory_reserved(self._device) - before)
+
+    def give_back(self) -> None:
+        torch.cuda.empty_cache()
+
+    def cap(self, room_bytes: int) -> None:
+        _, total = torch.cuda.mem_get_info(self._device)
+        most = self.rest_bytes + room_bytes / self._allowance.fraction
+        torch.cuda.set_per_process_memory_fraction(min(1.0, most / total), self._device)
+
+
+def gauge_of(device: torch.device, allowance: Allowance) -> MemoryGauge | None:
+    """The gauge of a device; None where nothing can be measured."""
+    if device.type == "cuda":
+        return CudaGauge(device, allowance)
+    return HostGauge(allowance) if host_memory.can_be_measured() else None
+
+
+def _allowed(there_bytes: int, rest_bytes: int, allowance: Allowance) -> int:
+    if allowance.limit_bytes:
+        there_bytes = min(there_bytes, allowance.limit_bytes - rest_bytes)
+    return max(0, int(there_bytes * allowance.fraction))
