@@ -11,8 +11,6 @@ from service.metrics import forget_process
 from service.process import die_with_parent
 from service.settings import Settings, read_settings
 
-KEEP_ALIVE_SECONDS = 75
-"""Longer than a load balancer's idle time-out (60 s), so that it never sends into a closing connection."""
 GRACEFUL_SECONDS = 5
 
 
@@ -29,7 +27,7 @@ class Front(BaseApplication):  # type: ignore[misc]
             "bind": f"{settings.host}:{settings.port}",
             "workers": settings.front_workers,
             "worker_class": "uvicorn_worker.UvicornWorker",
-            "keepalive": KEEP_ALIVE_SECONDS,
+            "keepalive": settings.keep_alive_seconds,
             "graceful_timeout": GRACEFUL_SECONDS,
             "timeout": 120,
             "logger_class": "service.api.gunicorn_logs.Logs",

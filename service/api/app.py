@@ -44,7 +44,7 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[dict[str,
     async with open_worker(settings) as worker:
         front = Front(
             worker=worker,
-            keys=read_keys(settings.api_keys_file),
+            keys=read_keys(settings.api_keys_file, settings.api_keys),
             body_limits=BodyLimits(settings.max_request_bytes, settings.max_request_documents),
             deadline_seconds=settings.deadline_ms / 1000,
         )

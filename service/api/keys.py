@@ -44,24 +44,30 @@ class ApiKeys:
         raise Forbidden("This API key is not known here.")
 
 
-def read_keys(path: Path | None) -> ApiKeys:
-    """The keys in a file; None means that no keys are needed.
+def read_keys(path: Path | None, text: str = "") -> ApiKeys:
+    """The keys in a file and in a text of the same lines; neither means that no keys are needed.
 
     Raises:
         BadKeysFile: it cannot be read, is empty, or a line is not `client sha256`.
     """
+    known = _keys(text, "GLEANER_API_KEYS") if text else {}
     if path is None:
-        return ApiKeys({})
+        return ApiKeys(known)
     try:
-        lines = [line.split() for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")]
+        found = path.read_text()
     except (OSError, UnicodeDecodeError) as error:
         raise BadKeysFile(f"the keys file cannot be read: {error}") from error
-    if not lines:
-        raise BadKeysFile(f"{path} has no keys; leave GLEANER_API_KEYS_FILE unset to need none")
+    return ApiKeys({**known, **_keys(found, str(path))})
+
+
+def _keys(text: str, source: str) -> dict[str, str]:
+    lines = [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]
     for number, line in enumerate(lines, 1):
         if len(line) != 2 or not _DIGEST.fullmatch(line[1]):
-            raise BadKeysFile(f"{path}, entry {number}: not `client sha256-of-its-key`")
-    return ApiKeys({digest.lower(): client for client, digest in lines})
+            raise BadKeysFile(f"{source}, entry {number}: not `client sha256-of-its-key`")
+    if not lines:
+        raise BadKeysFile(f"{source} has no keys; leave the setting away to need none")
+    return {digest.lower(): client for client, digest in lines}
 
 
 def presented_key(headers: Mapping[str, str]) -> str | None:

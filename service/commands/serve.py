@@ -25,6 +25,6 @@ def run(chosen: argparse.Namespace) -> int:
     """Serve until a signal or a failure ends it."""
     flags = {flag: value for flag in FLAGS if (value := getattr(chosen, flag)) is not None}
     settings = read_settings(**flags)
-    read_keys(settings.api_keys_file)
+    read_keys(settings.api_keys_file, settings.api_keys)
     configure(settings.log_level)
     return Supervisor(settings, {flag.upper(): value for flag, value in flags.items()}).run()

@@ -68,6 +68,18 @@ def test_a_bad_file_is_refused_with_the_place(tmp_path: Path, text: str, words: 
         read_keys(keys_file(tmp_path, text))
 
 
+def test_keys_may_come_as_text_beside_those_of_a_file(tmp_path: Path) -> None:
+    keys = read_keys(keys_file(tmp_path, f"alice {digest('a')}"), f"bob {digest('b')}\n")
+    assert (keys.client("a"), keys.client("b")) == ("alice", "bob")
+    assert read_keys(None, f"bob {digest('b')}").client("b") == "bob"
+
+
+@pytest.mark.parametrize("text", [" ", "# none yet", "bob secret"])
+def test_a_text_without_keys_does_not_open_the_door_to_everybody(text: str) -> None:
+    with pytest.raises(BadKeysFile, match="GLEANER_API_KEYS"):
+        read_keys(None, text)
+
+
 def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadKeysFile, match="cannot be read"):
         read_keys(tmp_path / "nowhere")
