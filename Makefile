@@ -6,7 +6,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint types unit gpu bench train docs clean
+.PHONY: help setup run test lint types unit gpu bench loadtest train docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ gpu: .venv/.dev ## the checks that need a CUDA device
 
 bench: .venv/.dev ## the benchmarks of BENCHMARKS.md (DOCUMENTS=folder also posts its files)
 	$(BIN)/python -m loadtest.bench $(if $(DOCUMENTS),--documents $(DOCUMENTS))
+
+loadtest: .venv/.run ## load the service for two minutes and write a report (URL=http://… SCENARIO=overload ARGS=…)
+	@$(BIN)/gleaner loadtest $(or $(SCENARIO),default) $(if $(URL),--url $(URL)) $(ARGS)
 
 train: .venv/.train ## train the built-in model anew: make train DATA=folder OUT=folder MINUTES=60
 	$(BIN)/python -m model_store.builtin.training --data $(DATA) --out $(OUT) --minutes $(or $(MINUTES),60)

@@ -1,0 +1,1 @@
+"""The open-loop HTTP client: requests leave on schedule, whatever comes back."""

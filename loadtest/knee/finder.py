@@ -1,0 +1,123 @@
+"""The knee of a real service: saturate it once, look at lone documents, then bisect with open-loop trials."""
+
+from __future__ import annotations
+
+import itertools
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import msgspec
+import numpy as np
+from msgspec.structs import replace
+
+from loadtest.errors import LoadtestError, NotTrusted
+from loadtest.knee.capacity import Capacity, describe
+from loadtest.knee.search import FEWEST, Trial, Word, find, weigh
+from loadtest.knee.service_time import ServiceTime, from_answers, from_metrics
+from loadtest.results.records import Records, merge
+from loadtest.running.crew import Crew
+from loadtest.running.performance import Performance, perform, saturate
+from loadtest.running.stage import Stage
+from loadtest.running.watch import Moment
+from loadtest.scenario import Phase, Scenario
+
+WARM_SECONDS = 3.0
+MOST_LENGTHS = 3
+"""How often an undecided trial is prolonged before it counts as not holding."""
+LONE_SECONDS = 6.0
+
+
+@dataclass(slots=True)
+class Finder:
+    """One search; keeps what the trials saw on the way."""
+
+    scenario: Scenario
+    stage: Stage
+    slo_ms: float
+    seconds: float
+    say: Callable[[str], None]
+    moments: list[Moment] = field(default_factory=list)
+    records: list[Records] = field(default_factory=list)
+    _seeds: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+
+    def run(self) -> Capacity:
+        """Find it.
+
+        Raises:
+            NotTrusted: the generator was the bottleneck of a trial.
+            LoadtestError: not even a hundredth of the full rate holds the limit.
+        """
+        lone = self._lone()
+        self.say("full load, to know where to look")
+        saturated = saturate(self.scenario, self.stage, self.say)
+        knee = find(saturated, self._attempt)
+        if not knee.holds:
+            low = min(trial.p50_ms for trial in knee.trials)
+            raise LoadtestError(
+                f"no rate holds a p99 of {self.slo_ms:g} ms; at the lowest one the median was {low:.0f} ms"
+            )
+        together = merge(self.records)
+        return describe(
+            knee,
+            slo_ms=self.slo_ms,
+            saturated=saturated,
+            tokens_per_document=float(together.tokens[together.ok].mean()),
+            service_time=from_metrics(self.moments) or lone,
+            start_seconds=self.stage.start_seconds,
+            measured={
+                "url": self.stage.aim.url if self.stage.own is None else "a service of its own on this machine",
+                "at": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+                "machine": f"{platform.machine()}, {platform.system()}",
+                "documents": msgspec.json.encode(self.scenario.mix.documents).decode(),
+            },
+        )
+
+    def _lone(self) -> ServiceTime | None:
+        """Documents one at a time: each alone in its batch."""
+        self.say("documents one at a time")
+        with Crew(self.stage.aim, self.scenario, at_once=1, seconds=LONE_SECONDS) as crew:
+            records = crew.follow(lambda _: None).records
+        good = records.where(records.ok)
+        return from_answers(good.tokens.astype(np.float64), good.stages_ms[:, 3] / 1000)
+
+    def _attempt(self, rate: float) -> Trial:
+        """One rate, prolonged while it is undecided."""
+        seconds = max(self.seconds, FEWEST / rate)
+        parts: list[Records] = []
+        for length in range(1, MOST_LENGTHS + 1):
+            performance = self._perform(rate, seconds)
+            shift = len(parts) * seconds
+            parts.append(_later(performance.records.between(WARM_SECONDS, WARM_SECONDS + seconds), shift))
+            trial = weigh(rate, merge(parts), self.slo_ms, last=length == MOST_LENGTHS)
+            self.say(
+                f"{rate:8.1f}/s  p50 {trial.p50_ms:6.0f} ms  p99 {trial.p99_ms:6.0f} ms  "
+                f"not well: {trial.bad_share:.2%} ({trial.low:.2%} to {trial.high:.2%})  {trial.word}"
+            )
+            if trial.word is not Word.UNDECIDED:
+                break
+        return trial
+
+    def _perform(self, rate: float, seconds: float) -> Performance:
+        phases = (
+            Phase("warm-up", seconds=WARM_SECONDS, rate=rate, warm_up=True),
+            Phase("trial", seconds=seconds, rate=rate),
+        )
+        scenario = replace(
+            self.scenario, phases=phases, rates="absolute", actions=(), slo_ms=self.slo_ms, seed=next(self._seeds)
+        )
+        performance = perform(scenario, self.stage, lambda _: None)
+        if performance.trust.problems:
+            raise NotTrusted(
+                f"at {rate:.1f}/s the generator was the bottleneck: {'; '.join(performance.trust.problems)}"
+            )
+        self.moments += performance.moments
+        self.records.append(performance.records)
+        return performance
+
+
+def _later(records: Records, seconds: float) -> Records:
+    """The same, later: so that the blocks of two trials do not fall together."""
+    times = {name: getattr(records, name) + seconds for name in ("intended", "sent", "done")}
+    return Records(**{name: times.get(name, getattr(records, name)) for name in Records.__slots__})

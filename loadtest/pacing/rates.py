@@ -1,0 +1,149 @@
+"""Rates over time, each with a closed form for how many requests are due by when.
+
+`count(t)` is the integral of the rate from 0 to t; `when(n)` is its inverse: the moment at which n requests are due
+(infinite if that never happens). Everything else about pacing follows from these two.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Protocol
+
+TOLERANCE_SECONDS = 1e-9
+
+
+class Rate(Protocol):
+    """Requests per second as a function of time, for `seconds`."""
+
+    @property
+    def seconds(self) -> float: ...
+
+    def at(self, elapsed: float) -> float:
+        """Requests per second at this moment."""
+        ...
+
+    def count(self, elapsed: float) -> float:
+        """Requests due by this moment."""
+        ...
+
+    def when(self, number: float) -> float:
+        """The moment at which so many are due."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """The same rate all the time."""
+
+    rate: float
+    seconds: float
+
+    def at(self, elapsed: float) -> float:
+        return self.rate
+
+    def count(self, elapsed: float) -> float:
+        return self.rate * elapsed
+
+    def when(self, number: float) -> float:
+        return number / self.rate if self.rate else _never_but_for(number)
+
+
+@dataclass(frozen=True, slots=True)
+class Ramp:
+    """A rate that rises or falls in a straight line: count(t) = first t + slope t² / 2."""
+
+    first: float
+    last: float
+    seconds: float
+
+    @property
+    def slope(self) -> float:
+        return (self.last - self.first) / self.seconds
+
+    def at(self, elapsed: float) -> float:
+        return self.first + self.slope * elapsed
+
+    def count(self, elapsed: float) -> float:
+        return self.first * elapsed + self.slope * elapsed * elapsed / 2
+
+    def when(self, number: float) -> float:
+        inside = self.first * self.first + 2 * self.slope * number
+        if number <= 0:
+            return 0.0
+        if inside < 0:
+            return math.inf
+        divisor = self.first + math.sqrt(inside)
+        return 2 * number / divisor if divisor else math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Sine:
+    """A wave around a mean: rate(t) = mean - amplitude cos(2 pi t / period); it begins in the valley."""
+
+    mean: float
+    amplitude: float
+    period_seconds: float
+    seconds: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.amplitude <= self.mean:
+            raise ValueError("a sine's amplitude lies between 0 and its mean: a rate cannot be negative")
+
+    def at(self, elapsed: float) -> float:
+        return self.mean - self.amplitude * math.cos(2 * math.pi * elapsed / self.period_seconds)
+
+    def count(self, elapsed: float) -> float:
+        turns = 2 * math.pi / self.period_seconds
+        return self.mean * elapsed - self.amplitude / turns * math.sin(turns * elapsed)
+
+    def when(self, number: float) -> float:
+        """By bisection: the inverse has no closed form. It lies within a period's swing of the mean's."""
+        if not self.mean:
+            return _never_but_for(number)
+        swing = self.amplitude * self.period_seconds / (2 * math.pi * self.mean)
+        low, high = max(number / self.mean - swing, 0.0), number / self.mean + swing
+        while high - low > TOLERANCE_SECONDS * max(1.0, high):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.count(middle) < number else (low, middle)
+        return high
+
+
+class Chain:
+    """Rates one after the other; steps are a chain of constants."""
+
+    def __init__(self, parts: tuple[Rate, ...]) -> None:
+        self.parts = parts
+        self.starts = tuple(accumulate((part.seconds for part in parts), initial=0.0))
+        self._counts = tuple(accumulate((part.count(part.seconds) for part in parts), initial=0.0))
+
+    @property
+    def seconds(self) -> float:
+        return self.starts[-1]
+
+    def at(self, elapsed: float) -> float:
+        index = self.part_at(elapsed)
+        return self.parts[index].at(elapsed - self.starts[index])
+
+    def count(self, elapsed: float) -> float:
+        index = self.part_at(elapsed)
+        return self._counts[index] + self.parts[index].count(elapsed - self.starts[index])
+
+    def when(self, number: float) -> float:
+        index = min(max(bisect_right(self._counts, number) - 1, 0), len(self.parts) - 1)
+        return self.starts[index] + self.parts[index].when(number - self._counts[index])
+
+    def part_at(self, elapsed: float) -> int:
+        """Which part runs at this moment; the last one at and after the end."""
+        return min(max(bisect_right(self.starts, elapsed) - 1, 0), len(self.parts) - 1)
+
+
+def steps(rates: tuple[float, ...], seconds_each: float) -> Chain:
+    """Constant rates one after the other."""
+    return Chain(tuple(Constant(rate, seconds_each) for rate in rates))
+
+
+def _never_but_for(number: float) -> float:
+    return 0.0 if number <= 0 else math.inf

@@ -1,0 +1,1 @@
+"""The report that people look at: one HTML file that needs nothing else."""

@@ -1,0 +1,133 @@
+"""The sentences on top of a report: what a reader should know, each with its figures. Pure."""
+
+from __future__ import annotations
+
+from loadtest.results.result import Summary
+from loadtest.results.summary import Figures
+
+KEEPS_UP = 0.97
+"""Goodput over offered, from which a phase was carried."""
+COLLAPSE = 0.95
+"""Goodput in overload over the peak, below which it collapsed."""
+BUSY = 1.2
+"""Offered over the peak, from which a phase is an overload."""
+STAGES = ("parse", "tokenize", "queue", "compute", "decode")
+
+
+def findings(summary: Summary) -> list[str]:
+    """All sentences, most important first."""
+    return [
+        sentence
+        for sentence in (
+            _knee(summary),
+            _latency(summary),
+            _overload(summary),
+            _refusals(summary.whole),
+            _failures(summary.whole),
+            _deadlines(summary),
+            _stage(summary.whole),
+            _revisions(summary),
+            _generator(summary),
+        )
+        if sentence
+    ]
+
+
+def _knee(summary: Summary) -> str:
+    phases = [phase for phase in summary.phases if phase.requests]
+    if len({round(phase.offered_rps, 1) for phase in phases}) < 3:
+        return ""
+    slo = summary.scenario.slo_ms
+    carried = [phase for phase in phases if holds(phase, slo)]
+    peak = max(phase.goodput_rps for phase in phases)
+    if not carried:
+        return f"No phase held a p99 of {slo:g} ms; the best goodput was {peak:.1f} documents a second."
+    best = max(carried, key=lambda phase: phase.offered_rps)
+    beyond = [phase for phase in phases if phase.offered_rps > best.offered_rps]
+    ending = f" and no longer at {min(p.offered_rps for p in beyond):.1f}" if beyond else ", the highest rate offered"
+    return (
+        f"A p99 of {slo:g} ms holds up to {best.offered_rps:.1f} documents a second{ending}; peak goodput {peak:.1f}."
+    )
+
+
+def holds(phase: Figures, slo_ms: float) -> bool:
+    """Whether 99 % of the phase's requests were answered within the service level."""
+    return bool(phase.latency_ms) and phase.latency_ms["p99"] <= slo_ms and phase.ok >= 0.99 * phase.requests
+
+
+def _latency(summary: Summary) -> str:
+    latency, whole = summary.whole.latency_ms, summary.whole
+    if not latency:
+        return f"Not one of {whole.requests} requests was answered."
+    shares = f"{whole.ok} of {whole.requests} requests were answered"
+    cuts = (
+        f"half within {latency['p50']:.0f} ms, 99 % within {latency['p99']:.0f} ms, all within {latency['max']:.0f} ms"
+    )
+    return f"{shares}: {cuts}."
+
+
+def _overload(summary: Summary) -> str:
+    peak = max((phase.goodput_rps for phase in summary.phases), default=0.0)
+    loaded = [phase for phase in summary.phases if peak and phase.offered_rps > BUSY * peak]
+    if not loaded:
+        return ""
+    worst = max(loaded, key=lambda phase: phase.offered_rps)
+    share = worst.goodput_rps / peak
+    times = worst.offered_rps / peak
+    kept = "goodput stays at" if share >= COLLAPSE else "goodput FALLS to"
+    return f"Offered {times:.1f} times the peak, {kept} {share:.0%} of it ({worst.goodput_rps:.1f} a second)."
+
+
+def _refusals(whole: Figures) -> str:
+    if not whole.refused:
+        return "Nothing was refused."
+    reasons = ", ".join(f"{count} {code}" for code, count in whole.outcomes.items() if code != "ok")
+    flaws = [
+        f"{count} {what}"
+        for count, what in (
+            (whole.untyped_refusals, "without a typed reason"),
+            (whole.refusals_without_retry_after, "without Retry-After"),
+        )
+        if count
+    ]
+    quality = f"; {' and '.join(flaws)}" if flaws else ", every one typed and with Retry-After"
+    return f"{whole.refused} requests ({whole.refusal_rate:.1%}) were refused ({reasons}){quality}."
+
+
+def _failures(whole: Figures) -> str:
+    return f"{whole.failed} requests FAILED ({whole.error_rate:.2%})." if whole.failed else "No request failed."
+
+
+def _deadlines(summary: Summary) -> str:
+    deadline = summary.scenario.mix.deadline_ms
+    if not deadline:
+        return ""
+    late = summary.whole.late_accepted
+    if late:
+        return f"{late} answers came after their deadline of {deadline} ms."
+    return f"Every answer came within its deadline of {deadline} ms."
+
+
+def _stage(whole: Figures) -> str:
+    means = {stage: whole.stages_ms.get(stage, {}).get("mean", 0.0) for stage in STAGES}
+    longest = max(means, key=lambda stage: means[stage])
+    if not means[longest]:
+        return ""
+    whole_ms = whole.latency_ms["mean"]
+    return f"The longest stage is {longest}: {means[longest]:.1f} ms on average, of {whole_ms:.1f} ms in all."
+
+
+def _revisions(summary: Summary) -> str:
+    if len(summary.revisions) < 2:
+        return ""
+    shown = ", then ".join(f"{count} by {revision[:15]}…" for revision, count in summary.revisions.items())
+    return f"{len(summary.revisions)} revisions of models answered: {shown}."
+
+
+def _generator(summary: Summary) -> str:
+    own = summary.generator
+    processes = "one process" if own.processes == 1 else f"{own.processes} processes"
+    lag = f"p99 of its lag {own.lag_p99_ms:.1f} ms, {own.cpu_share:.0%} of a core"
+    if own.problems:
+        return f"DO NOT TRUST these figures, the generator ({processes}) was the bottleneck: {'; '.join(own.problems)}."
+    return f"The generator ({processes}) kept its schedule: {lag}."

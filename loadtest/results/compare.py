@@ -1,0 +1,84 @@
+"""Two runs of the same scenario: is the second one slower, or is it luck? By bootstrap over blocks of time. Pure.
+
+A difference counts when the 95 % interval of the ratio B / A does not hold 1 *and* the ratio is off by at least 3 %:
+the interval tells luck from effect, the margin tells an effect from one that matters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from loadtest.results.bootstrap import blocks, interval, latency_samples, resampled
+from loadtest.results.records import Records
+
+MARGIN = 0.03
+FEWEST = 30
+"""Good answers in a phase, below which nothing is said of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One figure of one phase in A and B, with the interval of their ratio."""
+
+    phase: str
+    figure: str
+    before: float
+    after: float
+    low: float
+    high: float
+    verdict: str
+
+    @property
+    def change(self) -> float:
+        return self.after / self.before - 1 if self.before else float("nan")
+
+
+def compare(phase: str, before: Records, after: Records, slo_ms: float) -> list[Difference]:
+    """The differences in p50, p99 and the share of requests that were answered well."""
+    if min(before.ok.sum(), after.ok.sum()) < FEWEST:
+        return []
+    found = []
+    for figure, quantile in (("p50_ms", 0.5), ("p99_ms", 0.99)):
+        samples = [latency_samples(records, quantile, seed) for seed, records in enumerate((before, after))]
+        values = [float(np.quantile(records.latency_ms[records.ok], quantile)) for records in (before, after)]
+        found.append(_difference(phase, figure, values, samples, more_is_better=False))
+    good = [_good(records, slo_ms) for records in (before, after)]
+    shares = [
+        resampled(blocks(values, records.intended), lambda part: float(part.mean()), seed)
+        for seed, (values, records) in enumerate(zip(good, (before, after), strict=True))
+    ]
+    found.append(_difference(phase, "good_share", [float(v.mean()) for v in good], shares, more_is_better=True))
+    return found
+
+
+def verdict(differences: list[Difference]) -> str:
+    """One sentence over all of them."""
+    worse = [each for each in differences if each.verdict == "worse"]
+    better = [each for each in differences if each.verdict == "better"]
+    if not differences:
+        return "Nothing can be said: too few good answers in common phases."
+    if worse and better:
+        return f"Mixed: B is worse in {len(worse)} and better in {len(better)} of {len(differences)} figures."
+    if worse:
+        return f"B is worse in {len(worse)} of {len(differences)} figures."
+    if better:
+        return f"B is better in {len(better)} of {len(differences)} figures."
+    return f"No difference shown in any of {len(differences)} figures."
+
+
+def _difference(
+    phase: str, figure: str, values: list[float], samples: list[np.typing.NDArray[np.float64]], *, more_is_better: bool
+) -> Difference:
+    low, high = interval(samples[1] / np.maximum(samples[0], 1e-9))
+    ratio = values[1] / max(values[0], 1e-9)
+    clear = not low <= 1.0 <= high and abs(ratio - 1) >= MARGIN
+    grew = "better" if more_is_better else "worse"
+    shrank = "worse" if more_is_better else "better"
+    said = (grew if ratio > 1 else shrank) if clear else "no difference shown"
+    return Difference(phase, figure, values[0], values[1], low, high, said)
+
+
+def _good(records: Records, slo_ms: float) -> np.typing.NDArray[np.float64]:
+    return np.asarray(records.ok & (records.latency_ms <= slo_ms), dtype=np.float64)

@@ -1,0 +1,72 @@
+"""A whole result: the summary that goes into summary.json, every request, and every look at the service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+
+from loadtest.results.records import Records
+from loadtest.results.summary import Figures, by_phase, overall
+from loadtest.results.trust import Trust
+from loadtest.running.watch import Moment
+from loadtest.scenario import Scenario
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """summary.json. `capacity_rps`: what full load gave before the run, where rates are shares of it."""
+
+    title: str
+    at: str
+    url: str
+    machine: str
+    capacity_rps: float | None
+    whole: Figures
+    phases: list[Figures]
+    generator: Trust
+    revisions: dict[str, int]
+    events: list[tuple[float, str]]
+    findings: list[str]
+    scenario: Scenario
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """Everything that a report is made of."""
+
+    summary: Summary
+    records: Records
+    moments: tuple[Moment, ...]
+
+    @property
+    def scenario(self) -> Scenario:
+        return self.summary.scenario
+
+
+def summarise(
+    scenario: Scenario,
+    records: Records,
+    trust: Trust,
+    *,
+    at: str,
+    url: str,
+    machine: str,
+    capacity_rps: float | None,
+    events: list[tuple[float, str]],
+) -> Summary:
+    """The figures of a run, without findings."""
+    good = records.revision[records.ok].tolist()
+    return Summary(
+        title=scenario.title,
+        at=at,
+        url=url,
+        machine=machine,
+        capacity_rps=capacity_rps,
+        whole=overall(records, scenario),
+        phases=by_phase(records, scenario),
+        generator=trust,
+        revisions={revision: good.count(revision) for revision in dict.fromkeys(good) if revision},
+        events=events,
+        findings=[],
+        scenario=scenario,
+    )

@@ -1,0 +1,53 @@
+"""Was the generator the bottleneck? Then its figures would blame the server for its own delay, and none are given.
+
+Latency is counted from the intended time, so lag makes a server look slower, never faster; but a reader must know whose
+time it was. The judgement, on the requests that are reported:
+- too many connections: a request could not be sent at all;
+- CPU: a process used more than 90 % of a core, so that it may have sent late and read late;
+- lag: its 99th percentile is over 20 ms *and* over a tenth of the 99th percentile of the latency.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from loadtest.results.records import Records
+
+MOST_CPU_SHARE = 0.9
+LAG_MS = 20.0
+LAG_SHARE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """What the generator measured of itself, and what is wrong with it; nothing if it can be trusted."""
+
+    processes: int
+    lag_p50_ms: float
+    lag_p99_ms: float
+    lag_max_ms: float
+    cpu_share: float
+    most_connections: int
+    resent: int
+    problems: tuple[str, ...]
+
+
+def judge(
+    records: Records, *, processes: int, cpu_share: float, most_connections: int, exhausted: int, resent: int
+) -> Trust:
+    """The judgement; `cpu_share` is that of the busiest process."""
+    lag = np.quantile(records.lag_ms, (0.5, 0.99, 1.0)) if len(records) else np.zeros(3)
+    latency = float(np.quantile(records.latency_ms, 0.99)) if len(records) else 0.0
+    problems = []
+    if exhausted:
+        problems.append(f"{exhausted} requests found no free connection (limit of open files)")
+    if cpu_share > MOST_CPU_SHARE:
+        problems.append(f"a generator process used {cpu_share:.0%} of a core; use more processes or a faster machine")
+    if lag[1] > max(LAG_MS, LAG_SHARE * latency):
+        problems.append(
+            f"1 % of the requests left more than {lag[1]:.0f} ms late (p99 of the latency: {latency:.0f} ms)"
+        )
+    shown = (float(lag[0]), float(lag[1]), float(lag[2]))
+    return Trust(processes, *shown, cpu_share, most_connections, resent, tuple(problems))

@@ -1,0 +1,1 @@
+"""The processes of a load test: generators, the service under test, and those that watch it."""
