@@ -14,7 +14,7 @@ from loadtest.pacing.traces import Trace
 LONG = Constant(50, 2_000)
 
 
-def counts(moments: np.ndarray[tuple[int], np.dtype[np.float64]], seconds: float, width: float = 1.0) -> np.ndarray:  # type: ignore[type-arg]
+def counts(moments: np.ndarray[tuple[int], np.dtype[np.float64]], seconds: float, width: float = 1.0) -> np.ndarray:
     return np.bincount((moments / width).astype(int), minlength=round(seconds / width))
 
 
