@@ -71,6 +71,23 @@ class EngineMetrics:
         self.busy_seconds = Counter("gleaner_busy_seconds", "Seconds in which a batch ran.", registry=None)
         self.splits = Counter("gleaner_batch_splits", "Batches split after a failure.", registry=None)
         self.refusals = Counter("gleaner_refusals", "Documents that the engine refused.", ("code",), registry=None)
+        self.models = _gauge("gleaner_models", "Revisions held, by where their weights are.", "place")
+        self.weight_bytes = _gauge("gleaner_weight_bytes", "Bytes of weights, by where they are.", "place")
+        self.model_queue_tokens = _gauge("gleaner_model_queue_tokens", "Tokens that wait, by model.", "model")
+        self.model_tokens = Counter("gleaner_model_tokens", "Tokens that ran, by model.", ("model",), registry=None)
+        self.moves = Counter(
+            "gleaner_model_moves", "Models brought to the device or sent away.", ("direction",), registry=None
+        )
+        self.move_seconds = Counter(
+            "gleaner_model_move_seconds", "Seconds of the device spent on moving models.", ("direction",), registry=None
+        )
+        self.switches = Counter(
+            "gleaner_revision_switches", "New revisions by outcome: switched, or why not.", ("model", "outcome"),
+            registry=None,
+        )  # fmt: skip
+        self.rejected = _gauge(
+            "gleaner_revision_rejected", "1 while a model's tag points to a revision that is not taken.", "model"
+        )
         self.batch_fill = Histogram(
             "gleaner_batch_fill", "Tokens of a batch over its budget.", buckets=_FILL_BUCKETS, registry=None
         )

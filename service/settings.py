@@ -43,6 +43,15 @@ class Settings(BaseSettings):
     models: Annotated[tuple[str, ...], NoDecode] = Field(
         ("documents",), description="comma-separated `name`, `name@tag` or `name@sha256:…`"
     )
+    model_weights: Annotated[dict[str, float], NoDecode] = Field(
+        {}, description="comma-separated `name=weight`: shares of device and queue; 1 where none is given"
+    )
+    model_rate_limits: Annotated[dict[str, float], NoDecode] = Field(
+        {}, description="comma-separated `name=tokens`: most tokens a second of a model; no limit where none is given"
+    )
+    model_memory_bytes: int = Field(
+        0, ge=0, description="most bytes of weights on the device; 0: 3/4 of a GPU's free memory, no limit on a CPU"
+    )
     model_store: Path = Field(Path("~/.cache/gleaner/models"), description="local folder of published models")
     model_remote: str = Field("", description="where models are pulled from: `s3://bucket/prefix` or `file:///folder`")
     model_poll_seconds: float = Field(30.0, ge=0, description="how often tags are looked at; 0: only at the start")
@@ -73,6 +82,22 @@ class Settings(BaseSettings):
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="least level that is logged")
     runtime_dir: Path | None = Field(None, description="folder for sockets and metrics; none: a fresh temporary one")
+
+    @field_validator("model_weights", "model_rate_limits", mode="before")
+    @classmethod
+    def _by_name(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        pairs = [part.partition("=") for part in value.split(",") if part.strip()]
+        return {name.strip(): number.strip() for name, _, number in pairs}
+
+    @field_validator("model_weights", "model_rate_limits")
+    @classmethod
+    def _positive(cls, value: dict[str, float]) -> dict[str, float]:
+        for name, number in value.items():
+            if not 0 < number < float("inf"):
+                raise ValueError(f"{name}: must be a number above 0")
+        return value
 
     @field_validator("models", mode="before")
     @classmethod

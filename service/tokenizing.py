@@ -8,7 +8,7 @@ changes nothing is found out when the tokenizer is loaded, by trying it; where n
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -138,13 +138,19 @@ def _cut(text: str, cut: Cut, *, every: int) -> Iterator[tuple[int, int]]:
     yield start, len(text)
 
 
-def tokenizer_loader() -> Callable[[str, Path], TextTokenizer]:
-    """A loader that reads each revision's tokenizer once."""
-    loaded: dict[str, TextTokenizer] = {}
+class Tokenizers:
+    """Each revision's tokenizer, read once. Safe to use from several threads."""
 
-    def load(revision: str, folder: Path) -> TextTokenizer:
-        if revision not in loaded:
-            loaded[revision] = TextTokenizer(folder)
-        return loaded[revision]
+    def __init__(self) -> None:
+        self._loaded: dict[str, TextTokenizer] = {}
 
-    return load
+    def get(self, revision: str, folder: Path) -> TextTokenizer:
+        """The tokenizer of a revision, read from its folder the first time."""
+        return self._loaded.get(revision) or self._loaded.setdefault(revision, TextTokenizer(folder))
+
+    def keep(self, folders: Mapping[str, Path]) -> None:
+        """Read what is new among these revisions, and forget all others."""
+        for revision, folder in folders.items():
+            self.get(revision, folder)
+        for revision in set(self._loaded) - set(folders):
+            self._loaded.pop(revision, None)

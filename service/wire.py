@@ -25,11 +25,14 @@ class Hello(msgspec.Struct, frozen=True, tag=True):
     """A worker is there. Repeated as a heartbeat.
 
     `active_requests`: HTTP requests that it answers at this moment. `closed`: it has heard that nothing new is to be
-    let in, so that no active requests means none will come.
+    let in, so that no active requests means none will come. `models_version`: the last list of models that it heard;
+    `revisions`: those that its requests use. Together they tell the engine when nobody needs an old revision any more.
     """
 
     active_requests: int
     closed: bool = False
+    models_version: int = 0
+    revisions: tuple[str, ...] = ()
 
 
 class Submitted(msgspec.Struct, frozen=True, tag=True):
@@ -50,8 +53,15 @@ class Cancelled(msgspec.Struct, frozen=True, tag=True):
     key: str
 
 
+SERVING, PREVIOUS = "serving", "previous"
+
+
 class ModelStatus(msgspec.Struct, frozen=True):
-    """One model that the engine serves; `folder` holds its tokenizer."""
+    """One revision that the engine serves; `folder` holds its tokenizer.
+
+    `state`: `serving` is what its name and tag lead to; `previous` is served to those who ask for the revision itself.
+    `place`: where its weights are, `device` or `host`. `problem`: why a newer revision was not taken, if so.
+    """
 
     name: str
     tag: str
@@ -61,10 +71,16 @@ class ModelStatus(msgspec.Struct, frozen=True):
     max_tokens: int
     packed: bool
     parameter_bytes: int
+    state: str = SERVING
+    place: str = "device"
+    problem: str = ""
 
 
 class Status(msgspec.Struct, frozen=True, tag=True):
-    """How the engine is. `engine` differs for every engine process; `admitting` is false at the end of a drain."""
+    """How the engine is. `engine` differs for every engine process; `admitting` is false at the end of a drain.
+
+    `models_version` grows with every change of `models` that changes which revision a name leads to.
+    """
 
     engine: str
     phase: Phase
@@ -77,6 +93,7 @@ class Status(msgspec.Struct, frozen=True, tag=True):
     load: Load = Load()
     tokens_per_second: float | None = None
     start_seconds: dict[str, float] = {}
+    models_version: int = 0
 
 
 class Started(msgspec.Struct, frozen=True, tag=True):

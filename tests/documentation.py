@@ -47,7 +47,7 @@ def _first_sentence(path: Path) -> str:
 def _plain(value: object) -> str:
     if isinstance(value, tuple):
         return ",".join(value)
-    return "" if value is None else str(value)
+    return "" if value in (None, {}) else str(value)
 
 
 def main() -> None:

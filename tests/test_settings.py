@@ -25,7 +25,7 @@ def _no_settings_of_whoever_runs_the_tests(monkeypatch: pytest.MonkeyPatch) -> N
 
 def plainly(value: object) -> str:
     """A default as the README shows it."""
-    if value is None:
+    if value is None or value == {}:
         return ""
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 

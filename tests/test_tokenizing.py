@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from service.core.errors import ModelError
-from service.tokenizing import PIECE_CHARACTERS, Cut, TextTokenizer, _cut, tokenizer_loader
+from service.tokenizing import PIECE_CHARACTERS, Cut, TextTokenizer, Tokenizers, _cut
 from tests.engine.tiny_models import BERT_SPECIALS, ROBERTA_SPECIALS, _byte_level, _word_piece
 
 LETTERS = st.text(st.sampled_from("aZßéǆя日本語ฟ한ا𝒜٣5²"), min_size=1, max_size=4)
@@ -167,6 +167,14 @@ def test_a_folder_whose_tokenizer_cannot_be_read_is_a_model_error(tmp_path: Path
 
 
 def test_each_revision_s_tokenizer_is_read_once(folder: Path) -> None:
-    load = tokenizer_loader()
-    assert load("a", folder) is load("a", Path("/nowhere"))
-    assert load("a", folder) is not load("b", folder)
+    tokenizers = Tokenizers()
+    assert tokenizers.get("a", folder) is tokenizers.get("a", Path("/nowhere"))
+    assert tokenizers.get("a", folder) is not tokenizers.get("b", folder)
+
+
+def test_tokenizers_of_other_revisions_are_forgotten_and_new_ones_read(folder: Path) -> None:
+    tokenizers = Tokenizers()
+    old = tokenizers.get("old", folder)
+    tokenizers.keep({"new": folder})
+    assert tokenizers.get("new", Path("/nowhere"))
+    assert tokenizers.get("old", folder) is not old

@@ -28,7 +28,7 @@ MODEL = ModelStatus("m", "stable", "sha256:0", "/models/m", ("O", "B-X"), 512, T
 IDS = np.arange(5, dtype=np.int32)
 LOGITS = np.linspace(-1, 1, 6, dtype=np.float32).reshape(3, 2)
 MESSAGES: list[tuple[Message, Buffer | None]] = [
-    (Hello(3, closed=True), None),
+    (Hello(3, closed=True, models_version=7, revisions=("sha256:0",)), None),
     (Submitted("k", "sha256:0", (2, 3), "c", Priority.BATCH, 12.5, 1), IDS),
     (Cancelled("k"), None),
     (

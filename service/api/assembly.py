@@ -46,6 +46,7 @@ async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
         window_tokens=settings.window_tokens,
         overlap_tokens=settings.overlap_tokens,
     )
+    engine.when_models_change(extractor.learn)
     await engine.start()
     await parsers.start()
     try:

@@ -11,7 +11,10 @@ import itertools
 import logging
 import os
 import time
-from collections.abc import Callable
+import weakref
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +25,24 @@ from service.api.pending import Judgement, Pending
 from service.api.serving import is_serving
 from service.core.errors import DeadlineExceeded
 from service.core.sequence import Phase, Priority
-from service.wire import Buffer, Cancelled, Hello, Message, Refused, Scored, Started, Status, Submitted, pack, unpack
+from service.wire import (
+    Buffer,
+    Cancelled,
+    Hello,
+    Message,
+    ModelStatus,
+    Refused,
+    Scored,
+    Started,
+    Status,
+    Submitted,
+    pack,
+    unpack,
+)
 
 HEARTBEAT_SECONDS = 0.5
+
+Learn = Callable[[tuple[ModelStatus, ...]], Awaitable[None]]
 
 log = logging.getLogger(__name__)
 
@@ -38,8 +56,10 @@ class EngineClient:
         self._resubmitted = resubmitted
         self._pending: dict[str, Pending] = {}
         self._numbers = itertools.count()
+        self._used: Counter[str] = Counter()
         self._status = Status(engine="", phase=Phase.SYNCING)
         self._connected = False
+        self._learn: Learn | None = None
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
@@ -64,6 +84,10 @@ class EngineClient:
         self._socket.disable_monitor()
         self._context.destroy(linger=0)
 
+    def when_models_change(self, learn: Learn) -> None:
+        """Have `learn` called with each new list of models."""
+        self._learn = learn
+
     @property
     def status(self) -> Status:
         """What the engine last said of itself; while it is gone, the phase says so."""
@@ -78,6 +102,25 @@ class EngineClient:
     def serving(self) -> bool:
         """Whether submissions are answered now."""
         return is_serving(self._status, self._connected)
+
+    @contextmanager
+    def using(self, revision: str) -> Iterator[None]:
+        """Have the engine keep a revision for as long as a request that chose it lasts."""
+        self._used[revision] += 1
+        try:
+            yield
+        finally:
+            self._release(revision)
+
+    def using_while_alive(self, revision: str, owner: object) -> None:
+        """The same for as long as `owner` exists, for work that may never begin."""
+        self._used[revision] += 1
+        weakref.finalize(owner, self._release, revision)
+
+    def _release(self, revision: str) -> None:
+        self._used[revision] -= 1
+        if not self._used[revision]:
+            del self._used[revision]
 
     async def judge(
         self,
@@ -166,6 +209,8 @@ class EngineClient:
         if status.engine != self._status.engine:
             for pending in list(self._pending.values()):
                 pending.mourn()
+        if self._learn is not None and status.models != self._status.models:
+            self._tasks.append(asyncio.create_task(self._teach(self._learn, status.models)))
         self._status = status
         self._connected = True
         if self.serving:
@@ -174,6 +219,14 @@ class EngineClient:
                     if pending.again:
                         self._resubmitted()
                     self._submit(pending)
+
+    async def _teach(self, learn: Learn, models: tuple[ModelStatus, ...]) -> None:
+        try:
+            await learn(models)
+        except Exception:  # A request for that model fails by itself; no other may.
+            log.exception("a new model could not be learned")
+        finally:
+            self._tasks.remove(asyncio.current_task())  # type: ignore[arg-type]
 
     async def _watch_connection(self, monitor: zmq.asyncio.Socket) -> None:
         from zmq.utils.monitor import parse_monitor_message
@@ -191,4 +244,5 @@ class EngineClient:
 
     def _greet(self) -> None:
         closed = self._status.phase is Phase.DRAINING and not self._status.admitting
-        self._send(Hello(active_requests=self._active_requests(), closed=closed))
+        version, used = self._status.models_version, tuple(self._used)
+        self._send(Hello(self._active_requests(), closed, models_version=version, revisions=used))

@@ -27,7 +27,7 @@ from service.core.values import normalise
 from service.documents.document import Document
 from service.documents.limits import Limits
 from service.finding import Prepared, find, prepare
-from service.tokenizing import Ids, TextTokenizer, tokenizer_loader
+from service.tokenizing import Ids, TextTokenizer, Tokenizers
 from service.wire import ModelStatus
 
 SCORE_DIGITS = 6
@@ -96,7 +96,7 @@ class Extractor:
         self._limits = limits
         self._window_tokens = window_tokens
         self._overlap_tokens = overlap_tokens
-        self._tokenizer = tokenizer_loader()
+        self._tokenizers = Tokenizers()
 
     async def extract(self, source: Source, order: Order, watch: Watch) -> DocumentResult:
         """The document's entities.
@@ -107,12 +107,20 @@ class Extractor:
         with watch.stage("parse"):
             document = await self._document(source, order)
         with watch.stage("tokenize"):
-            tokenizer = await self._in_thread(lambda: self._tokenizer(order.model.revision, Path(order.model.folder)))
+            tokenizer = await self._in_thread(lambda: self._tokenizer(order.model))
             prepared = await self._in_thread(lambda: self._prepare(tokenizer, document.text, order))
         judgement = await self._judge(prepared.sequences, order)
         watch.seconds.update(queue=judgement.queue_seconds, compute=judgement.compute_seconds)
         with watch.stage("decode"):
             return await self._in_thread(lambda: _result(source, document, order, tokenizer, prepared, judgement))
+
+    async def learn(self, models: tuple[ModelStatus, ...]) -> None:
+        """Read the tokenizers of revisions that are new, so that no request waits for them, and forget the others'."""
+        folders = {model.revision: Path(model.folder) for model in models}
+        await self._in_thread(lambda: self._tokenizers.keep(folders))
+
+    def _tokenizer(self, model: ModelStatus) -> TextTokenizer:
+        return self._tokenizers.get(model.revision, Path(model.folder))
 
     async def _document(self, source: Source, order: Order) -> Document:
         if source.text is not None:

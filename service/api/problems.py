@@ -20,6 +20,7 @@ STATUS = {
     "invalid_options": 422,
     "unreadable_document": 422,
     "queue_full": 429,
+    "rate_limited": 429,
     "internal_error": 500,
     "model_error": 500,
     "poison_document": 500,

@@ -51,8 +51,11 @@ async def extract(request: Request) -> Response:
     order = Order(model, body.options, client, deadline)
     start = partial(answers.begin, front.worker.extractor, front.worker.metrics, body, order)
     if NDJSON in request.headers.get("accept", ""):
-        return StreamingResponse(answers.lines(start, order, begun), media_type=NDJSON)
-    return await unless_disconnected(request, answers.whole(start(), body, order, begun))
+        lines = answers.lines(start, order, begun)
+        engine.using_while_alive(model.revision, lines)
+        return StreamingResponse(lines, media_type=NDJSON)
+    with engine.using(model.revision):
+        return await unless_disconnected(request, answers.whole(start(), body, order, begun))
 
 
 @router.get("/livez", summary="Is the process alive?")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from service.core.errors import Draining, EngineRestarting, NotReady, UnknownModel
 from service.core.sequence import Phase
+from service.wire import SERVING as SERVED
 from service.wire import ModelStatus, Status
 
 SERVING = (Phase.READY, Phase.DRAINING)
@@ -29,7 +30,7 @@ def refuse_unless_serving(status: Status, connected: bool) -> None:
 
 
 def find_model(served: tuple[ModelStatus, ...], wanted: str | None) -> ModelStatus:
-    """The model that a request names, or the first.
+    """The model that a request names, or the first. One that was served before is found by its digest alone.
 
     Raises:
         UnknownModel: lists those that are served.
@@ -38,7 +39,8 @@ def find_model(served: tuple[ModelStatus, ...], wanted: str | None) -> ModelStat
         return served[0]
     name, _, version = wanted.partition("@")
     for model in served:
-        if model.name == name and version in ("", model.tag, model.revision):
+        wanted_by_name = model.state == SERVED and version in ("", model.tag)
+        if model.name == name and (wanted_by_name or version == model.revision):
             return model
-    there = ", ".join(f"{model.name}@{model.tag} ({model.revision})" for model in served)
+    there = ", ".join(f"{model.name}@{model.tag} ({model.revision})" for model in served if model.state == SERVED)
     raise UnknownModel(f"{wanted!r} is not served here; there are: {there}.")

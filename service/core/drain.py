@@ -24,6 +24,8 @@ class _Worker:
     heard_seconds: float
     active_requests: int
     closed: bool
+    version: int
+    revisions: tuple[str, ...]
 
 
 class Workers:
@@ -35,11 +37,27 @@ class Workers:
     def __iter__(self) -> Iterator[bytes]:
         return iter(list(self._workers))
 
-    def heard(self, worker: bytes, active_requests: int, closed: bool, now: float) -> bool:
-        """Note a worker's report; true when it is new."""
+    def heard(
+        self,
+        worker: bytes,
+        active_requests: int,
+        closed: bool,
+        now: float,
+        *,
+        version: int = 0,
+        revisions: tuple[str, ...] = (),
+    ) -> bool:
+        """Note a worker's report; true when it is new.
+
+        `version` is that of the last list of models that it heard, `revisions` those that its requests use.
+        """
         new = worker not in self._workers
-        self._workers[worker] = _Worker(now, active_requests, closed)
+        self._workers[worker] = _Worker(now, active_requests, closed, version, revisions)
         return new
+
+    def done_with(self, revision: str, version: int) -> bool:
+        """Whether no request uses a revision, and none will that chose from list `version` or a later one."""
+        return all(worker.version >= version and revision not in worker.revisions for worker in self._workers.values())
 
     def forget_silent(self, now: float) -> list[bytes]:
         """Forget and return those that were not heard lately."""

@@ -12,6 +12,7 @@
     │   └── UnreadableDocument
     ├── Overloaded              nobody's fault; come back later
     │   ├── QueueFull
+    │   ├── RateLimited
     │   ├── DeadlineExceeded
     │   ├── NotReady
     │   ├── Draining
@@ -94,6 +95,11 @@ class Overloaded(GleanerError):
 class QueueFull(Overloaded):
     code = "queue_full"
     title = "The queue is full"
+
+
+class RateLimited(Overloaded):
+    code = "rate_limited"
+    title = "The model's rate limit is reached"
 
 
 class DeadlineExceeded(Overloaded):

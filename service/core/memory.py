@@ -29,6 +29,15 @@ class MemoryModel(Protocol):
     def admits(self, model: str, shape: Shape) -> bool:
         """Whether a batch of this shape may be launched now."""
 
+    def put(self, model: str, memory: ModelMemory) -> None:
+        """From now on this model may be asked for."""
+
+    def drop(self, model: str) -> None:
+        """This model is gone."""
+
+    def settle(self) -> None:
+        """Weights came or went: what is in use now is at rest."""
+
     def follow(self, now: float) -> None:
         """Take note of what the device has at this moment."""
 
@@ -74,6 +83,15 @@ class FixedBudget:
 
     def admits(self, model: str, shape: Shape) -> bool:
         return shape.tokens <= self.budget_tokens(model)
+
+    def put(self, model: str, memory: ModelMemory) -> None:
+        """A fixed budget is the same for all."""
+
+    def drop(self, model: str) -> None:
+        """A fixed budget is the same for all."""
+
+    def settle(self) -> None:
+        """A fixed budget follows nothing."""
 
     def follow(self, now: float) -> None:
         """A fixed budget follows nothing."""
@@ -124,6 +142,9 @@ class MeasuredBudget:
 
     def of(self, model: str) -> ModelMemory:
         return self._models[model]
+
+    def memories(self) -> tuple[ModelMemory, ...]:
+        return tuple(self._models.values())
 
     def functions(self) -> dict[str, MemoryFunction]:
         """Bytes of a batch, for each model."""

@@ -9,8 +9,10 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 from service.engine.door import Bell, Door
+from service.engine.errands import Errands
 from service.engine.loading import start_loading
 from service.engine.loop import EngineLoop
+from service.engine.moving import Mover
 from service.logs import configure
 from service.metrics import EngineMetrics
 from service.process import EXIT_UNUSABLE, die_with_parent
@@ -30,7 +32,10 @@ def main() -> int:
     metrics.starts.inc()
     door = Door(settings.engine_address, bell)
     compute = ThreadPoolExecutor(1, thread_name_prefix="compute")
-    loop = EngineLoop(str(os.getpid()), door, start_loading(settings, compute, bell), settings, metrics)
+    errands = Errands(bell.ring)
+    loading = start_loading(settings, compute, bell)
+    mover = Mover(compute, errands, metrics)
+    loop = EngineLoop(str(os.getpid()), door, loading, mover, errands, settings, metrics)
     loop.run(stop.is_asked)
     door.close()
     if loop.failure is not None:

@@ -10,7 +10,7 @@ by one. One that cannot takes the padded path: slower, and right.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -33,8 +33,13 @@ log = logging.getLogger(__name__)
 Logits = npt.NDArray[np.float32]
 
 
-def load_encoder(folder: Path, device: torch.device, dtype: torch.dtype) -> Encoder:
+def load_encoder(
+    folder: Path, device: torch.device, dtype: torch.dtype, settle: Callable[[int], None] = lambda _: None
+) -> Encoder:
     """Load the token classifier of a folder; nothing is unpickled and no code of the folder runs.
+
+    Args:
+        settle: called with the bytes of the weights when they are whole in host memory, before they go to the device.
 
     Raises:
         ModelError: the folder is no whole token classifier with safetensors weights.
@@ -43,7 +48,7 @@ def load_encoder(folder: Path, device: torch.device, dtype: torch.dtype) -> Enco
     first_position = encoder_checkpoint.first_position(model)
     limit = encoder_checkpoint.max_tokens(model, folder)
     attention.register()
-    packed = can_be_packed(model, device, first_position, limit)
+    packed = can_be_packed(model, device, first_position, limit, lambda: settle(parameter_bytes(model)))
     encoder = Encoder(model, device, first_position=first_position, max_tokens=limit, packed=packed)
     if packed and device.type == "cpu" and dtype == torch.bfloat16:
         lay_out_weights(model, lambda: encoder.forward([np.zeros(1, dtype=np.int32)]))
@@ -62,11 +67,17 @@ class Encoder:
         self.packed = packed
         self.labels: tuple[str, ...] = encoder_checkpoint.labels(model)
         self.dtype_name = name_of(model.dtype)
-        self.parameter_bytes = sum(each.numel() * each.element_size() for each in model.parameters())
+        self.parameter_bytes = parameter_bytes(model)
         self._model = model
         self._first_position = first_position
         self._vocabulary_size = int(model.config.vocab_size)
         self._padding_id = model.config.pad_token_id or 0
+
+    @property
+    def module(self) -> torch.nn.Module:
+        """The model itself, for those who move its weights."""
+        module: torch.nn.Module = self._model
+        return module
 
     @torch.inference_mode()
     def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
@@ -107,6 +118,11 @@ class Encoder:
         )
         rows = output.logits.float().cpu().numpy()
         return [row[:length] for row, length in zip(rows, lengths, strict=True)]
+
+
+def parameter_bytes(model: PreTrainedModel) -> int:
+    """What the weights take, in the precision that they have now."""
+    return sum(each.numel() * each.element_size() for each in model.parameters())
 
 
 def group_by_length(lengths: Sequence[int]) -> list[list[int]]:

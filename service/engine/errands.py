@@ -21,12 +21,16 @@ class Errands:
         self._wake = wake
         self._waiting: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
 
-    def ask(self, work: Callable[[], Result]) -> Result:
-        """Have the loop's thread do `work`; waits for its result, and raises what it raises."""
+    def hand(self, work: Callable[[], Result]) -> Future[Result]:
+        """Have the loop's thread do `work` some time soon."""
         future: Future[Result] = Future()
         self._waiting.put((future, work))
         self._wake()
-        return future.result()
+        return future
+
+    def ask(self, work: Callable[[], Result]) -> Result:
+        """The same; waits for its result, and raises what it raises."""
+        return self.hand(work).result()
 
     def run(self) -> None:
         """Do all that waits; called by the loop's thread."""

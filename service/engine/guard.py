@@ -38,6 +38,20 @@ class Guard:
     def admits(self, model: str, shape: Shape) -> bool:
         return self._budget.admits(model, shape)
 
+    def put(self, model: str, memory: ModelMemory) -> None:
+        """Know one more model."""
+        self._budget.put(model, memory)
+        self._room.keep(floor_bytes(self._budget.memories()))
+
+    def drop(self, model: str) -> None:
+        """Forget a model that nobody will ask for again."""
+        self._budget.drop(model)
+        self._room.keep(floor_bytes(self._budget.memories()))
+
+    def settle(self) -> None:
+        """Weights came or went: once the batches before are through, what is in use is at rest."""
+        self._compute.submit(self.gauge.settle)
+
     def follow(self, now: float) -> None:
         """Look at the device, unless that was just done."""
         if now < self._next_look_seconds:

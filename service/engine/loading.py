@@ -1,7 +1,6 @@
 """From a configuration to models that are ready to run, in a thread of its own, so that the loop can say how far it is.
 
-Owns the order: resolve → import → load → warm → measure, and the seconds that each took. The first import of torch
-happens here.
+Owns the order: resolve → import → (load → warm → measure) for each model, and the seconds that each part took.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, TypeVar
 
 from model_store.catalog import Catalog
 from model_store.errors import StoreError
@@ -20,32 +19,32 @@ from model_store.remote import open_remote
 from model_store.source import Source
 from model_store.store import Revision
 from service.core.errors import GleanerError
-from service.core.memory import FixedBudget, MemoryModel, ModelMemory
+from service.core.memory import MemoryModel, ModelMemory
+from service.core.residency import Residency
 from service.core.sequence import Phase
 from service.engine.door import Bell
+from service.engine.held import Held
+from service.engine.making import ModelMaker
+from service.engine.measuring import Measuring
 from service.settings import Settings
-from service.wire import ModelStatus
-
-if TYPE_CHECKING:
-    import torch
-
-    from service.engine.encoder import Encoder
-    from service.engine.runner import Runner
 
 Result = TypeVar("Result")
-
-CPU_BATCH_TOKENS = 2_048
-GPU_BATCH_TOKENS = 65_536
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Everything the loop needs to serve."""
+    """Everything the loop needs to serve.
 
-    runners: dict[str, Runner]
-    models: tuple[ModelStatus, ...]
+    Attributes:
+        serving: reference, as in the settings → the revision that it leads to.
+        residency: where the weights of all `held` are by now.
+    """
+
+    serving: dict[str, str]
+    held: list[Held]
+    residency: Residency
     memory: MemoryModel
     device: str
     dtype: str
@@ -89,93 +88,85 @@ class _Loader:
 
     def _load(self) -> Loaded:
         revisions = self._timed("resolve", 0, self._resolve)
-        self._timed("import", 5, _import_torch)
-        from service.engine.devices import choose_device, describe
+        maker = self._timed("import", 5, lambda: _maker(self._settings, self._compute, self._bell.ring))
+        from service.engine.devices import describe
 
-        device = choose_device(self._settings.device)
-        encoders = self._timed("load", 40, lambda: self._encoders(revisions, device))
+        measuring = Measuring(self._settings, maker.device, self._compute)
+        start = _Start(maker, measuring, Residency(maker.weights_budget_bytes()), self._compute, self._timed)
+        for revision in revisions.values():
+            start.make(revision)
         self._loading.phase = Phase.WARMING
-        runners = self._timed("warm-up", 80, lambda: self._warm_runners(encoders))
-        memory = self._timed("measure", 90, lambda: self._memory(runners, device))
-        models = tuple(_status(revision, encoders[revision.revision]) for revision in revisions)
-        return Loaded(runners, models, memory, describe(device), next(iter(encoders.values())).dtype_name)
+        memory = self._timed("measure", 95, start.guard)
+        serving = {reference: revision.revision for reference, revision in revisions.items()}
+        held = list(start.held.values())
+        device = describe(maker.device)
+        return Loaded(serving, held, start.residency, memory, device, maker.dtype_name)
 
     def _timed(self, part: str, percent: int, work: Callable[[], Result]) -> Result:
         self._loading.percent = percent
         self._bell.ring()
         begun = time.monotonic()
         result = work()
-        self._loading.seconds[part] = round(time.monotonic() - begun, 3)
+        seconds = self._loading.seconds.get(part, 0.0) + time.monotonic() - begun
+        self._loading.seconds[part] = round(seconds, 3)
         return result
 
-    def _resolve(self) -> list[Revision]:
-        remote = open_remote(self._settings.model_remote) if self._settings.model_remote else None
-        source = Source(Catalog(self._settings.model_store), remote)
-        return [source.obtain(name, on_doubt=_warn) for name in self._settings.models]
+    def _resolve(self) -> dict[str, Revision]:
+        return {name: open_source(self._settings).obtain(name, on_doubt=_warn) for name in self._settings.models}
 
-    def _encoders(self, revisions: list[Revision], device: torch.device) -> dict[str, Encoder]:
-        from service.engine.devices import use_threads
-        from service.engine.encoder import load_encoder
-        from service.engine.precision import choose_dtype
 
-        use_threads(self._settings.threads)
-        dtype = choose_dtype(self._settings.dtype, device)
-        return {revision.revision: load_encoder(revision.folder, device, dtype) for revision in revisions}
+Timed = Callable[[str, int, Callable[[], Any]], Any]
 
-    def _memory(self, runners: dict[str, Runner], device: torch.device) -> MemoryModel:
-        from service.engine.calibrate import calibrate
-        from service.engine.guard import Guard
-        from service.engine.memory_gauge import Allowance, gauge_of
 
-        tokens = self._settings.batch_tokens or (GPU_BATCH_TOKENS if device.type == "cuda" else CPU_BATCH_TOKENS)
-        longest = {name: self._longest(runner) for name, runner in runners.items()}
-        gauge = gauge_of(device, Allowance(self._settings.memory_fraction, self._settings.memory_limit_bytes))
-        if gauge is None:
-            log.warning("memory cannot be measured on this system; the budget is fixed")
-            return FixedBudget(tokens, max(longest.values()))
-        self._compute.submit(gauge.settle).result()
-        models = {}
-        for name, runner in runners.items():
-            most = max(tokens, longest[name])
-            function = self._compute.submit(calibrate, runner.encoder, gauge, longest[name], most).result()
-            models[name] = ModelMemory(function, longest[name], most)
-        return Guard(gauge, models, self._compute)
+class _Start:
+    """The models as they are made, one after the other; later ones send earlier ones away where room is short."""
 
-    def _longest(self, runner: Runner) -> int:
-        return min(runner.encoder.max_tokens, self._settings.window_tokens)
+    def __init__(
+        self, maker: ModelMaker, measuring: Measuring, residency: Residency, compute: ThreadPoolExecutor, timed: Timed
+    ) -> None:
+        self.held: dict[str, Held] = {}
+        self.residency = residency
+        self._maker = maker
+        self._measuring = measuring
+        self._compute = compute
+        self._timed = timed
+        self._memories: dict[str, ModelMemory] = {}
 
-    def _warm_runners(self, encoders: dict[str, Encoder]) -> dict[str, Runner]:
-        import torch
+    def make(self, revision: Revision) -> None:
+        """Load, warm and measure one model, unless it is there under another name."""
+        name = revision.revision
+        if name in self.held:
+            return
+        held: Held = self._timed("load", 40, lambda: self._maker.make(revision, lambda size: self._settle(name, size)))
+        self.held[name] = held
+        self._timed("warm-up", 80, lambda: self._measuring.warm(held))
+        memory = self._timed("measure", 90, lambda: self._measuring.measure(held))
+        if memory is not None:
+            self._memories[name] = memory
 
-        from service.engine.crew import Crew, Threads
-        from service.engine.runner import Runner, TokenClassifier
+    def guard(self) -> MemoryModel:
+        """The guard over all models that were made."""
+        return self._measuring.guard(self._memories)
 
-        classifiers: dict[str, TokenClassifier] = dict(encoders)
-        if next(iter(encoders.values())).device.type == "cpu":
-            threads = Threads(torch.get_num_threads())
-            classifiers = {name: Crew(encoder, threads) for name, encoder in encoders.items()}
-        runners = {name: Runner(each, self._compute, self._bell.ring) for name, each in classifiers.items()}
-        for runner in runners.values():
-            runner.warm(self._longest(runner))
-        return runners
+    def _settle(self, revision: str, weight_bytes: int) -> None:
+        now = time.monotonic()
+        self.residency.add(revision, weight_bytes, now)
+        for each in self.residency.bring(revision, now, busy=()) or ():
+            self._compute.submit(self.held[each].weights.leave).result()
+        self.residency.arrived(revision, 0.0, now)
+
+
+def open_source(settings: Settings) -> Source:
+    """Where the settings say that models come from."""
+    remote = open_remote(settings.model_remote) if settings.model_remote else None
+    return Source(Catalog(settings.model_store), remote)
 
 
 def _warn(doubt: StoreError) -> None:
     log.warning("the remote store cannot be asked; what the local store has is served", extra={"error": doubt.detail})
 
 
-def _import_torch() -> None:
+def _maker(settings: Settings, compute: ThreadPoolExecutor, wake: Callable[[], None]) -> ModelMaker:
     import service.engine.encoder  # noqa: F401
 
-
-def _status(revision: Revision, encoder: Encoder) -> ModelStatus:
-    return ModelStatus(
-        name=revision.name,
-        tag=revision.tag or "",
-        revision=revision.revision,
-        folder=str(revision.folder),
-        labels=encoder.labels,
-        max_tokens=encoder.max_tokens,
-        packed=encoder.packed,
-        parameter_bytes=encoder.parameter_bytes,
-    )
+    return ModelMaker(settings, compute, wake)

@@ -21,12 +21,16 @@ from msgspec.structs import replace
 
 from service.core.drain import Drain, Workers
 from service.core.errors import GleanerError
+from service.core.memory import MemoryModel
 from service.core.meter import Meter
 from service.core.scheduler import Limits, Scheduler
 from service.core.sequence import Batch, Phase, Refusal, Shape, Submission
 from service.engine.desk import Desk, Tokens, refusal_of
 from service.engine.door import Door
+from service.engine.errands import Errands
 from service.engine.loading import Loaded, Loading
+from service.engine.moving import Mover
+from service.engine.residents import Residents, Shares
 from service.metrics import EngineMetrics
 from service.settings import Settings
 from service.wire import Buffer, Cancelled, Hello, Message, Status, Submitted
@@ -37,6 +41,8 @@ if TYPE_CHECKING:
 IDLE_SECONDS = 0.25
 STATUS_SECONDS = 0.5
 MOST_IN_FLIGHT = 2
+MOVING_SECONDS = 0.01
+"""How often to look again while all that waits is for models that may not come to the device yet."""
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +62,8 @@ class EngineLoop:
         name: str,
         door: Door,
         loading: Loading,
+        mover: Mover,
+        errands: Errands,
         settings: Settings,
         metrics: EngineMetrics,
         clock: Callable[[], float] = time.monotonic,
@@ -63,10 +71,13 @@ class EngineLoop:
         self._name = name
         self._door = door
         self._loading = loading
+        self._mover = mover
+        self._errands = errands
         self._settings = settings
         self._metrics = metrics
         self._clock = clock
         self._loaded: Loaded | None = None
+        self._models: Residents | None = None
         self._scheduler = Scheduler(Limits(settings.queue_limit_tokens))
         self._desk = Desk(door, metrics)
         self._meter = Meter()
@@ -74,6 +85,7 @@ class EngineLoop:
         self._drain: Drain | None = None
         self._flights: deque[_Launched] = deque()
         self._launches = 0
+        self._waits_for_weights = False
         self._phase = Phase.SYNCING
         self._next_status_seconds = 0.0
 
@@ -107,14 +119,15 @@ class EngineLoop:
     # Receive
 
     def _receive(self) -> None:
-        for worker, message, buffer in self._door.receive(0.0 if self._can_launch() else IDLE_SECONDS):
+        patience = MOVING_SECONDS if self._waits_for_weights else 0.0 if self._can_launch() else IDLE_SECONDS
+        for worker, message, buffer in self._door.receive(patience):
             self._handle(worker, message, buffer)
+        self._errands.run()
 
     def _handle(self, worker: bytes, message: Message, buffer: Buffer | None) -> None:
         match message:
-            case Hello(active_requests=active, closed=closed):
-                if self._workers.heard(worker, active, closed, self._clock()):
-                    self._door.send(worker, self._status())
+            case Hello():
+                self._greet(worker, message)
             case Submitted():
                 self._submit(worker, message, np.asarray(buffer, dtype=np.int32))
             case Cancelled(key=key):
@@ -122,6 +135,14 @@ class EngineLoop:
                 self._desk.clear(key)
             case _:
                 log.error("unexpected message", extra={"kind": type(message).__name__})
+
+    def _greet(self, worker: bytes, hello: Hello) -> None:
+        version, revisions, now = hello.models_version, hello.revisions, self._clock()
+        new = self._workers.heard(
+            worker, hello.active_requests, hello.closed, now, version=version, revisions=revisions
+        )
+        if new:
+            self._door.send(worker, self._status())
 
     def _submit(self, worker: bytes, message: Submitted, tokens: Tokens) -> None:
         now = self._clock()
@@ -135,15 +156,9 @@ class EngineLoop:
             self._desk.turn_away(worker, refusal)
 
     def _misfit(self, submission: Submission) -> Refusal | None:
-        if self._loaded is None:
+        if self._models is None:
             return Refusal(submission.key, "not_ready", "the engine is still loading", retry_after_seconds=1.0)
-        if submission.model not in self._loaded.runners:
-            return Refusal(submission.key, "unknown_model", f"revision {submission.model} is not loaded")
-        longest, fits = max(submission.lengths), self._loaded.memory.smallest_budget_tokens(submission.model)
-        if longest > fits:
-            detail = f"a sequence of {longest} tokens is over the {fits} that always fit this device"
-            return Refusal(submission.key, "insufficient_memory", detail)
-        return None
+        return self._models.reason_against(submission, self._clock())
 
     # Schedule and launch
 
@@ -175,14 +190,24 @@ class EngineLoop:
     def _launch(self) -> None:
         while self._can_launch():
             assert self._loaded is not None
-            batch = self._scheduler.next_batch(self._loaded.memory)
+            assert self._models is not None
+            batch = self._next_batch(self._models, self._loaded.memory)
+            self._waits_for_weights = batch is None
             if batch is None:
                 return
             self._desk.started(batch)
-            flight = self._loaded.runners[batch.model].launch([self._desk.tokens(each) for each in batch.sequences])
+            runner = self._models[batch.model].runner
+            flight = runner.launch([self._desk.tokens(each) for each in batch.sequences])
+            self._models.launched(batch.model, batch.tokens, self._clock())
             self._launches += 1
             self._flights.append(_Launched(self._launches, batch, flight))
             self._metrics.batch_fill.observe(batch.tokens / self._loaded.memory.budget_tokens(batch.model))
+
+    def _next_batch(self, models: Residents, memory: MemoryModel) -> Batch | None:
+        """Of the most deserving model whose weights are on the device, or may come now."""
+        waiting, now = self._scheduler.models(), self._clock()
+        ready = (model for model in waiting if models.is_ready(model, now, waiting))
+        return next(filter(None, (self._scheduler.next_batch_of(model, memory) for model in ready)), None)
 
     # Deliver
 
@@ -235,7 +260,9 @@ class EngineLoop:
         return self._loading.phase if self._loaded is None else Phase.READY
 
     def _open(self, loaded: Loaded) -> None:
+        shares = Shares(self._settings.model_weights, self._settings.model_rate_limits)
         self._loaded = loaded
+        self._models = Residents(loaded, self._scheduler, self._mover, self._metrics, shares, self._clock())
         for part, seconds in self._loading.seconds.items():
             self._metrics.start_seconds.labels(part).set(seconds)
 
@@ -247,6 +274,9 @@ class EngineLoop:
         for worker in self._workers.forget_silent(now):
             for key in self._desk.documents(worker):
                 self._give_up(Refusal(key, "internal_error", "the worker that asked was silent for too long"))
+        if self._models is not None:
+            self._models.tidy(self._workers, now)
+            self._models.show()
         load = self._scheduler.load(now)
         backlog = self._meter.backlog_seconds(load.tokens, now)
         self._show_memory()
@@ -261,7 +291,8 @@ class EngineLoop:
     def _budgets(self) -> dict[str, int]:
         """Token budgets by revision."""
         assert self._loaded is not None
-        return {revision: self._loaded.memory.budget_tokens(revision) for revision in self._loaded.runners}
+        assert self._models is not None
+        return {revision: self._loaded.memory.budget_tokens(revision) for revision in self._models.held()}
 
     def _announce(self) -> None:
         status = self._status()
@@ -279,13 +310,14 @@ class EngineLoop:
             tokens_per_second=self._meter.tokens_per_second,
             start_seconds=dict(self._loading.seconds),
         )
-        if self._loaded is None:
+        if self._loaded is None or self._models is None:
             return status
         return replace(
             status,
             percent=100,
             admitting=self._drain is None or self._drain.admitting(now),
-            models=self._loaded.models,
+            models=self._models.statuses(),
+            models_version=self._models.version,
             device=self._loaded.device,
             dtype=self._loaded.dtype,
         )

@@ -7,7 +7,7 @@ import pytest
 from service.api.serving import find_model, is_serving, refuse_unless_serving
 from service.core.errors import Draining, EngineRestarting, GleanerError, NotReady, UnknownModel
 from service.core.sequence import Phase
-from service.wire import ModelStatus, Status
+from service.wire import PREVIOUS, ModelStatus, Status
 
 
 def model(name: str, tag: str = "stable", revision: str = "sha256:0") -> ModelStatus:
@@ -91,3 +91,11 @@ def test_an_unknown_model_is_refused_with_those_that_are_there(wanted: str) -> N
     with pytest.raises(UnknownModel) as caught:
         find_model(SERVED, wanted)
     assert all(f"{each.name}@{each.tag} ({each.revision})" in caught.value.detail for each in SERVED)
+
+
+def test_a_revision_that_was_served_before_is_found_by_its_digest_alone() -> None:
+    served = (*SERVED, ModelStatus("cv", "", "sha256:old", "/models", ("O",), 512, True, 1, state=PREVIOUS))
+    assert find_model(served, "cv@sha256:old").revision == "sha256:old"
+    assert find_model(served, "cv").revision == "sha256:a"
+    with pytest.raises(UnknownModel):
+        find_model(served[-1:], "cv")

@@ -15,7 +15,8 @@ from model_store.publish import publish
 from model_store.store import Store
 from service.core.sequence import Phase
 from service.engine.door import Bell
-from service.engine.loading import CPU_BATCH_TOKENS, Loading, start_loading
+from service.engine.loading import Loading, start_loading
+from service.engine.measuring import CPU_BATCH_TOKENS
 from service.settings import Settings
 from tests.engine.tiny_models import LABELS, MAX_TOKENS, make_model
 
@@ -56,15 +57,17 @@ def test_every_model_is_loaded_warmed_and_described(load: Load) -> None:
     loading = load("tiny", "other@stable")
     loaded = loading.loaded
     assert loaded is not None
-    assert [(model.name, model.tag, model.labels) for model in loaded.models] == [
+    models = [each.status for each in loaded.held]
+    assert [(model.name, model.tag, model.labels) for model in models] == [
         ("tiny", "stable", LABELS),
         ("other", "stable", LABELS),
     ]
-    assert all((model.packed, model.max_tokens) == (True, MAX_TOKENS) for model in loaded.models)
-    assert set(loaded.runners) == {model.revision for model in loaded.models}
+    assert all((model.packed, model.max_tokens) == (True, MAX_TOKENS) for model in models)
+    assert list(loaded.serving) == ["tiny", "other@stable"]
+    assert list(loaded.serving.values()) == [model.revision for model in models]
     assert loaded.dtype == "float32"
-    for runner in loaded.runners.values():
-        (rows,) = runner.launch([np.zeros(5, dtype=np.int32)]).result()
+    for held in loaded.held:
+        (rows,) = held.runner.launch([np.zeros(5, dtype=np.int32)]).result()
         assert isinstance(rows, np.ndarray)
         assert rows.shape == (5, len(LABELS))
 
@@ -79,7 +82,7 @@ def test_the_parts_of_the_start_are_timed_in_their_order(load: Load) -> None:
 def test_a_batch_holds_at_least_the_longest_window(load: Load, batch_tokens: int, budget: int) -> None:
     loaded = load("tiny", batch_tokens=batch_tokens).loaded
     assert loaded is not None
-    assert loaded.memory.budget_tokens(loaded.models[0].revision) == budget
+    assert loaded.memory.budget_tokens(loaded.held[0].revision) == budget
 
 
 @pytest.mark.parametrize(

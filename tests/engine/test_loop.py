@@ -19,10 +19,14 @@ from hypothesis import strategies as st
 
 from service.core.drain import WORKER_SILENCE_SECONDS
 from service.core.memory import FixedBudget
+from service.core.residency import Residency
 from service.core.sequence import Phase, Priority
 from service.engine.door import Door
+from service.engine.errands import Errands
+from service.engine.held import Held
 from service.engine.loading import Loaded, Loading
 from service.engine.loop import STATUS_SECONDS, EngineLoop
+from service.engine.moving import Mover
 from service.engine.packing import Tokens
 from service.engine.runner import Logits, Runner
 from service.metrics import EngineMetrics
@@ -79,6 +83,11 @@ class Encoder:
             raise ValueError("a bug")
         return [tokens.astype(np.float32)[:, None] for tokens in sequences]
 
+    def leave(self) -> None:
+        """The weights are nowhere in particular."""
+
+    come = leave
+
 
 class World:
     """Everything around one loop; also the door that it looks through."""
@@ -98,14 +107,22 @@ class World:
             self.load()
         limits = {"queue_limit_tokens": QUEUE_LIMIT, "drain_seconds": DRAIN_SECONDS}
         settings = Settings(drain_grace_seconds=GRACE_SECONDS, **limits)  # type: ignore[arg-type]
-        self.loop = EngineLoop("1", cast(Door, self), self.loading, settings, self.metrics, clock=lambda: self.now)
+        errands = Errands(lambda: None)
+        mover = Mover(self.device, errands, self.metrics)
+        door = cast(Door, self)
+        self.loop = EngineLoop("1", door, self.loading, mover, errands, settings, self.metrics, clock=lambda: self.now)
 
     def load(self) -> None:
         """The models are ready from the next turn on."""
         runner = Runner(self.encoder, self.device, lambda: None)
-        runners = {MODEL: runner, OTHER_MODEL: runner}
-        models = (ModelStatus("m", "stable", MODEL, "/m", ("O",), 512, True, 1),)
-        self.loading.loaded = Loaded(runners, models, FixedBudget(BUDGET, BUDGET), "cpu", "float32")
+        residency, held, serving = Residency(None), [], {}
+        for name, revision in (("m", MODEL), ("n", OTHER_MODEL)):
+            status = ModelStatus(name, "stable", revision, f"/{name}", ("O",), 512, True, 1)
+            held.append(Held(status, "", runner, self.encoder))
+            serving[name] = revision
+            residency.add(revision, 1, self.now)
+            residency.bring(revision, self.now, ())
+        self.loading.loaded = Loaded(serving, held, residency, FixedBudget(BUDGET, BUDGET), "cpu", "float32")
 
     # The door
 

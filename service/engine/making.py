@@ -1,0 +1,124 @@
+"""From a verified folder to a model that runs, on the device and in the precision that this engine has.
+
+Owns what all models of one engine share: device, precision, compute threads. The first import of torch happens here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import Executor
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from model_store.store import Revision
+from service.engine.held import Held
+from service.settings import Settings
+from service.wire import ModelStatus
+
+if TYPE_CHECKING:
+    import torch
+
+    from service.engine.crew import Threads
+    from service.engine.encoder import Encoder
+    from service.engine.parking import Parkable
+    from service.engine.runner import TokenClassifier
+
+Settle = Callable[[int], None]
+"""Called with the bytes of a model's weights when they are whole in host memory, before they go to the device."""
+
+GPU_SHARE = 0.75
+"""Of a GPU's free memory that weights may take; the rest is for batches."""
+
+
+class ModelMaker:
+    """Makes the models of one engine.
+
+    Args:
+        compute: the one thread that runs them all.
+        wake: called on that thread after each batch.
+    """
+
+    def __init__(self, settings: Settings, compute: Executor, wake: Callable[[], None]) -> None:
+        from service.engine.devices import choose_device, use_threads
+        from service.engine.precision import choose_dtype
+
+        self._settings = settings
+        self._compute = compute
+        self._wake = wake
+        self.device: torch.device = choose_device(settings.device)
+        use_threads(settings.threads)
+        self._dtype = choose_dtype(settings.dtype, self.device)
+
+    @property
+    def dtype_name(self) -> str:
+        from service.engine.precision import name_of
+
+        return name_of(self._dtype)
+
+    def weights_budget_bytes(self) -> int | None:
+        """What weights may take of the device; None sets no limit."""
+        import torch
+
+        if self._settings.model_memory_bytes:
+            return self._settings.model_memory_bytes
+        if self.device.type != "cuda":
+            return None
+        free_bytes, _ = torch.cuda.mem_get_info(self.device)
+        return int(free_bytes * GPU_SHARE)
+
+    def make(self, revision: Revision, settle: Settle = lambda _: None) -> Held:
+        """Load a revision's model.
+
+        Raises:
+            ModelError: the folder is no whole token classifier.
+        """
+        from service.engine.encoder import load_encoder
+        from service.engine.runner import Runner
+
+        encoder = load_encoder(revision.folder, self.device, self._dtype, settle)
+        weights = self._parkable(revision, encoder)
+        runner = Runner(weights, self._compute, self._wake)
+        return Held(_status(revision, encoder), _sizes(encoder), runner, weights)
+
+    def _parkable(self, revision: Revision, encoder: Encoder) -> Parkable:
+        from service.engine.encoder import load_encoder
+        from service.engine.parking import Pinned, Remade
+
+        if self.device.type == "cuda":
+            return Pinned(encoder, encoder.module)
+        load = partial(load_encoder, revision.folder, self.device, self._dtype)
+        return Remade(self._crewed(encoder), lambda: self._crewed(load()))
+
+    def _crewed(self, encoder: Encoder) -> TokenClassifier:
+        from service.engine.crew import Crew
+
+        return Crew(encoder, self._threads)
+
+    @cached_property
+    def _threads(self) -> Threads:
+        import torch
+
+        from service.engine.crew import Threads
+
+        return Threads(torch.get_num_threads())
+
+
+def _sizes(encoder: Encoder) -> str:
+    """Everything in the model's configuration but the names of its labels, and which path it takes."""
+    config = encoder.module.config.to_dict()  # type: ignore[operator, union-attr]
+    kept = {key: value for key, value in config.items() if key not in ("id2label", "label2id", "_name_or_path")}
+    return json.dumps([kept, len(encoder.labels), encoder.packed], sort_keys=True, default=str)
+
+
+def _status(revision: Revision, encoder: Encoder) -> ModelStatus:
+    return ModelStatus(
+        name=revision.name,
+        tag=revision.tag or "",
+        revision=revision.revision,
+        folder=str(revision.folder),
+        labels=encoder.labels,
+        max_tokens=encoder.max_tokens,
+        packed=encoder.packed,
+        parameter_bytes=encoder.parameter_bytes,
+    )

@@ -1,0 +1,69 @@
+"""What each model's batches take of this device's memory, and the guard over all of them.
+
+Owns when a model is measured: when it is new in shape. A revision whose sizes are those of one that was measured takes
+what that one takes, so that a switch costs no time of the device.
+"""
+
+from __future__ import annotations
+
+import logging
+from concurrent.futures import Executor
+from typing import TYPE_CHECKING
+
+from service.core.memory import FixedBudget, MemoryModel, ModelMemory
+from service.engine.held import Held
+from service.settings import Settings
+
+if TYPE_CHECKING:
+    import torch
+
+    from service.core.memory_function import MemoryFunction
+
+CPU_BATCH_TOKENS = 2_048
+GPU_BATCH_TOKENS = 65_536
+
+log = logging.getLogger(__name__)
+
+
+class Measuring:
+    """Memory functions of one engine's models; everything on the device happens on its compute thread."""
+
+    def __init__(self, settings: Settings, device: torch.device, compute: Executor) -> None:
+        from service.engine.memory_gauge import Allowance, gauge_of
+
+        self._settings = settings
+        self._compute = compute
+        self._batch_tokens = settings.batch_tokens or (GPU_BATCH_TOKENS if device.type == "cuda" else CPU_BATCH_TOKENS)
+        self._gauge = gauge_of(device, Allowance(settings.memory_fraction, settings.memory_limit_bytes))
+        self._functions: dict[str, MemoryFunction] = {}
+        if self._gauge is None:
+            log.warning("memory cannot be measured on this system; the budget is fixed")
+
+    def warm(self, held: Held) -> None:
+        """Run a few small shapes once."""
+        held.runner.warm(self._longest(held))
+
+    def measure(self, held: Held) -> ModelMemory | None:
+        """What a model on the device takes; None where nothing can be measured."""
+        from service.engine.calibrate import calibrate
+
+        if self._gauge is None:
+            return None
+        longest = self._longest(held)
+        most = max(self._batch_tokens, longest)
+        if held.sizes not in self._functions:
+            work = self._compute.submit(calibrate, held.runner.encoder, self._gauge, longest, most)
+            self._functions[held.sizes] = work.result()
+        return ModelMemory(self._functions[held.sizes], longest, most)
+
+    def guard(self, models: dict[str, ModelMemory]) -> MemoryModel:
+        """The memory model over what was measured, weights at rest being those that are there now."""
+        from service.engine.guard import Guard
+
+        if self._gauge is None:
+            return FixedBudget(self._batch_tokens, self._settings.window_tokens)
+        self._compute.submit(self._gauge.settle).result()
+        return Guard(self._gauge, models, self._compute)
+
+    def _longest(self, held: Held) -> int:
+        return min(held.status.max_tokens, self._settings.window_tokens)

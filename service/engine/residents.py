@@ -1,0 +1,248 @@
+"""The models that the engine holds: which revision each name leads to, which others are kept, and where weights are.
+
+Used by the loop's thread alone. The rules:
+- A name leads to exactly one revision; a switch takes effect between two batches.
+- The revision before is kept for those who ask for it by its digest, and for a tag that moves back; its weights leave
+  the device once no request uses it. The one before that is dropped, as soon as no request uses it: workers say so.
+- A revision that is tried out can be asked for by its digest only, by whoever knows it, and is in no list.
+Moves of weights are decided in `core/residency` and done by the compute thread, in order with the batches.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Container
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from service.core.drain import Workers
+from service.core.memory import ModelMemory
+from service.core.rate_limit import RateLimit
+from service.core.scheduler import Scheduler
+from service.core.sequence import Refusal, Submission
+from service.engine.held import Held
+from service.engine.loading import Loaded
+from service.engine.moving import Mover
+from service.metrics import EngineMetrics
+from service.wire import PREVIOUS, SERVING, ModelStatus
+
+IDLE_SECONDS = 10.0
+"""How long the revision before stays on the device after it was last asked for."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """What each model name may take: its weight (else 1) and its tokens a second (else any number)."""
+
+    weights: dict[str, float]
+    rate_limits: dict[str, float]
+
+
+class Residents:
+    """All revisions of one engine."""
+
+    def __init__(
+        self,
+        loaded: Loaded,
+        scheduler: Scheduler,
+        mover: Mover,
+        metrics: EngineMetrics,
+        shares: Shares,
+        now: float,
+    ) -> None:
+        self._serving = dict(loaded.serving)
+        self._held = {each.revision: each for each in loaded.held}
+        self._residency = loaded.residency
+        self._memory = loaded.memory
+        self._scheduler = scheduler
+        self._mover = mover
+        self._metrics = metrics
+        self._shares = shares
+        self._limits = {name: RateLimit(rate, now) for name, rate in shares.rate_limits.items()}
+        self._previous: dict[str, str] = {}
+        self._problems: dict[str, str] = {}
+        self._retired: dict[str, int] = {}
+        self._used_seconds: dict[str, float] = {}
+        self.version = time.monotonic_ns()
+        """Grows with every switch, also over the lives of several engines on one host."""
+        for revision in self._serving.values():
+            scheduler.weigh(revision, self._weight(revision))
+
+    # What the loop asks
+
+    def __contains__(self, revision: str) -> bool:
+        return revision in self._held
+
+    def __getitem__(self, revision: str) -> Held:
+        return self._held[revision]
+
+    def held(self) -> tuple[str, ...]:
+        """All revisions that are held."""
+        return tuple(self._held)
+
+    def statuses(self) -> tuple[ModelStatus, ...]:
+        """What is served, and what else may be asked for by its digest."""
+        serving = [self._status(ref, revision, SERVING) for ref, revision in self._serving.items()]
+        previous = [self._status(ref, revision, PREVIOUS) for ref, revision in self._previous.items()]
+        return (*serving, *previous)
+
+    def reason_against(self, submission: Submission, now: float) -> Refusal | None:
+        """Why a document cannot come in, as far as its model goes."""
+        held = self._held.get(submission.model)
+        if held is None:
+            return Refusal(submission.key, "unknown_model", f"revision {submission.model} is not loaded")
+        longest, fits = max(submission.lengths), self._memory.smallest_budget_tokens(submission.model)
+        if longest > fits:
+            detail = f"a sequence of {longest} tokens is over the {fits} that always fit this device"
+            return Refusal(submission.key, "insufficient_memory", detail)
+        limit = self._limits.get(held.status.name) if submission.model in self._listed() else None
+        wait = limit.take(submission.tokens, now) if limit else 0.0
+        if wait == 0.0:
+            return None
+        rate = self._shares.rate_limits[held.status.name]
+        detail = f"more than {rate:g} tokens a second came for the model {held.status.name}"
+        return Refusal(submission.key, "rate_limited", detail, retry_after_seconds=wait)
+
+    def is_ready(self, revision: str, now: float, busy: Container[str]) -> bool:
+        """Whether a batch of this revision may be launched; starts to bring its weights if they are away."""
+        if self._residency.is_here(revision):
+            return True
+        leaving = self._residency.bring(revision, now, busy)
+        if leaving is None:
+            return False
+        for each in leaving:
+            self._leave(each)
+        self._come(revision)
+        return True
+
+    def launched(self, revision: str, tokens: int, now: float) -> None:
+        """Note that a batch was launched."""
+        self._residency.use(revision, now)
+        self._used_seconds[revision] = now
+        self._metrics.model_tokens.labels(self._held[revision].status.name).inc(tokens)
+
+    def tidy(self, workers: Workers, now: float) -> None:
+        """Send away, or drop, what no request uses any more."""
+        for revision, version in list(self._retired.items()):
+            if self._scheduler.account(revision).documents or not workers.done_with(revision, version):
+                continue
+            if revision not in self._listed():
+                self._drop(revision)
+            elif self._residency.is_here(revision) and now - self._used_seconds.get(revision, 0.0) > IDLE_SECONDS:
+                self._residency.send_away(revision)
+                self._leave(revision)
+
+    def show(self) -> None:
+        """Set the gauges of what is held."""
+        here = len(self._residency.here())
+        for place, count, size in (
+            ("device", here, self._residency.bytes_here()),
+            ("host", len(self._held) - here, self._residency.bytes_away()),
+        ):
+            self._metrics.models.labels(place).set(count)
+            self._metrics.weight_bytes.labels(place).set(size)
+        for reference, revision in self._serving.items():
+            name = self._held[revision].status.name
+            self._metrics.model_queue_tokens.labels(name).set(self._scheduler.account(revision).waiting_tokens)
+            self._metrics.rejected.labels(name).set(float(reference in self._problems))
+
+    # What whoever brings new revisions asks, by an errand
+
+    def leads_to(self, reference: str) -> str:
+        """The revision that a reference leads to now."""
+        return self._serving[reference]
+
+    def reserve(self, revision: str, weight_bytes: int, now: float) -> list[Future[None]] | None:
+        """Hold a place for a revision that is being made: what to wait for until it is free; None: try again later."""
+        if revision not in self._residency:
+            self._residency.add(revision, weight_bytes, now)
+        leaving = self._residency.bring(revision, now, busy=())
+        if leaving is None:
+            return None
+        self._residency.hold(revision)
+        return [self._leave(each) for each in leaving]
+
+    def try_out(self, held: Held, memory: ModelMemory | None, now: float) -> None:
+        """Serve a revision that was made to those who know its digest."""
+        if memory is not None:
+            self._memory.put(held.revision, memory)
+            self._memory.settle()
+        self._held[held.revision] = held
+        self._residency.arrived(held.revision, 0.0, now)
+
+    def give_up(self, reference: str, revision: str, problem: str) -> None:
+        """Forget a revision that is not taken, if it is not in use, and say why for as long as its tag points to it."""
+        self._problems[reference] = problem
+        if revision in self._listed():
+            return
+        if revision in self._held:
+            self._residency.hold(revision, held=False)
+            self._retired[revision] = self.version
+        else:
+            self._residency.remove(revision)
+
+    def switch(self, reference: str, revision: str) -> None:
+        """Let a reference lead to a revision that was tried out or served before, from the next batch on."""
+        before = self._serving[reference]
+        self._problems.pop(reference, None)
+        if revision == before:
+            return
+        self.version += 1
+        dropped = self._previous.get(reference)
+        self._serving[reference], self._previous[reference] = revision, before
+        self._retired.pop(revision, None)
+        self._residency.hold(revision, held=False)
+        self._scheduler.weigh(revision, self._weight(revision))
+        for each in {before, dropped} - {None, *self._serving.values()}:
+            assert each is not None
+            self._retired[each] = self.version
+            self._scheduler.weigh(each, None)
+
+    def clear_problem(self, reference: str) -> None:
+        """Note that a reference's tag points again to what it leads to."""
+        self._problems.pop(reference, None)
+
+    def _listed(self) -> set[str]:
+        return {*self._serving.values(), *self._previous.values()}
+
+    def _weight(self, revision: str) -> float:
+        return self._shares.weights.get(self._held[revision].status.name, 1.0)
+
+    def _status(self, reference: str, revision: str, state: str) -> ModelStatus:
+        tag = reference.partition("@")[2] or "stable"
+        return replace(
+            self._held[revision].status,
+            tag="" if state == PREVIOUS or tag.startswith("sha256:") else tag,
+            state=state,
+            place="device" if self._residency.is_here(revision) else "host",
+            problem=self._problems.get(reference, "") if state == SERVING else "",
+        )
+
+    def _drop(self, revision: str) -> None:
+        self._leave(revision)
+        self._retired.pop(revision)
+        self._used_seconds.pop(revision, None)
+        self._residency.remove(revision)
+        self._memory.drop(revision)
+        del self._held[revision]
+        log.info("revision dropped", extra={"revision": revision})
+
+    def _come(self, revision: str) -> None:
+        def done(seconds: float | None) -> None:
+            if seconds is not None:
+                self._residency.arrived(revision, seconds, time.monotonic())
+                self._memory.settle()
+            elif revision in self._residency:
+                self._residency.send_away(revision)
+
+        self._mover.come(self._held[revision], done)
+
+    def _leave(self, revision: str) -> Future[None]:
+        moved = self._mover.leave(self._held[revision])
+        self._memory.settle()
+        return moved
