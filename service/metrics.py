@@ -1,6 +1,7 @@
 """The metrics that Prometheus sees: names, help and buckets, once. Process sums are prometheus-client's own.
 
-Workers and engine each write their own; any worker's /metrics adds them up. Names are said here and nowhere else.
+Workers, engine and publisher each write their own; any worker's /metrics adds them up. Names are said here and
+nowhere else.
 """
 
 from __future__ import annotations
@@ -145,11 +146,36 @@ class EngineMetrics:
             self.phase.labels(each.value).set(float(each is phase))
 
 
+class PublisherMetrics:
+    """What the publisher counts."""
+
+    def __init__(self) -> None:
+        self.deliveries = Counter(
+            "gleaner_cloudwatch_deliveries", "Calls to CloudWatch by outcome.", ("outcome",), registry=None
+        )
+        self.given_up = Counter(
+            "gleaner_cloudwatch_given_up", "Rounds of points that CloudWatch will never get.", registry=None
+        )
+
+
 def exposition() -> bytes:
     """All processes' metrics in Prometheus' text format."""
+    return generate_latest(_all_processes())
+
+
+def series() -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
+    """All processes' values: a sample's name and its sorted labels → its value."""
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for metric in _all_processes().collect()
+        for sample in metric.samples
+    }
+
+
+def _all_processes() -> CollectorRegistry:
     registry = CollectorRegistry()
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-    return generate_latest(registry)
+    return registry
 
 
 def forget_process(process: int, folder: Path) -> None:

@@ -80,6 +80,12 @@ class Settings(BaseSettings):
     keep_alive_seconds: int = Field(
         75, ge=1, description="idle connections stay open; longer than a balancer's time-out"
     )
+    cloudwatch_namespace: str | None = Field(
+        None, pattern=r"^[0-9A-Za-z_.\-/#:]{1,255}$", description="publish to this namespace of CloudWatch; none: never"
+    )
+    cloudwatch_service: str = Field(
+        "gleaner", min_length=1, max_length=255, description="the fleet's name there, value of the dimension `Service`"
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="least level that is logged")
     runtime_dir: Path | None = Field(None, description="folder for sockets and metrics; none: a fresh temporary one")
 
@@ -116,6 +122,13 @@ class Settings(BaseSettings):
     def _narrower_than_a_window(cls, value: int) -> int:
         if value > 256:
             raise ValueError("at most 256, so that windows move on")
+        return value
+
+    @field_validator("cloudwatch_namespace")
+    @classmethod
+    def _not_of_aws(cls, value: str | None) -> str | None:
+        if value is not None and value.startswith("AWS/"):
+            raise ValueError("AWS keeps namespaces that begin with AWS/ to itself")
         return value
 
     @field_validator("model_store")

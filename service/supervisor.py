@@ -1,4 +1,4 @@
-"""PID 1 of the container: starts the engine and the front workers, watches both, passes signals on.
+"""PID 1 of the container: starts the engine, the front workers and the publisher, watches them, passes signals on.
 
 Owns lives, and nothing else: it never touches HTTP or torch.
 
@@ -6,7 +6,8 @@ Owns lives, and nothing else: it never touches HTTP or torch.
     third death in 60 s    → end the service with exit code 1: a new container may fare better
     engine says "unusable" → end the service with exit code 1: starting again would not help
     front workers die      → end the service with exit code 1 (gunicorn itself restarts single workers)
-    SIGTERM, SIGINT        → SIGTERM to the engine, which drains; once it has left, SIGTERM to the front workers; exit 0
+    publisher dies         → start it again, not more often than every 10 s; the service never ends over its figures
+    SIGTERM, SIGINT        → SIGTERM to the engine, which drains; once it has left, SIGTERM to all others; exit 0
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from service.process import EXIT_UNUSABLE
 from service.settings import Settings, child_environment
 
 FRONT_STOP_SECONDS = 10.0
+PUBLISHER_STOP_SECONDS = 5.0
+PUBLISHER_REST_SECONDS = 10.0
 SLACK_SECONDS = 5.0
 WATCHED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
 
@@ -42,6 +45,7 @@ class Supervisor:
         self._runtime_dir = Path(settings.runtime_dir or tempfile.mkdtemp(prefix="gleaner-"))
         self._lives = Lives()
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._publisher_rests_until = 0.0
 
     def run(self) -> int:
         """Serve until told to stop; returns the exit code."""
@@ -50,6 +54,7 @@ class Supervisor:
         try:
             self._start("engine")
             self._start("api")
+            self._keep_publishing()
             return self._watch()
         finally:
             self._kill_all()
@@ -67,6 +72,20 @@ class Supervisor:
                 return 1
             if (code := self._processes["engine"].poll()) is not None and not self._revive_engine(code):
                 return 1
+            self._keep_publishing()
+
+    def _keep_publishing(self) -> None:
+        """See to it that the publisher runs, if one is wanted."""
+        if self._settings.cloudwatch_namespace is None or time.monotonic() < self._publisher_rests_until:
+            return
+        publisher = self._processes.get("publisher")
+        if publisher is not None:
+            if publisher.poll() is None:
+                return
+            log.error("the publisher died", extra={"exit_code": publisher.returncode})
+            forget_process(publisher.pid, self._runtime_dir / "metrics")
+        self._publisher_rests_until = time.monotonic() + PUBLISHER_REST_SECONDS
+        self._start("publisher")
 
     def _revive_engine(self, exit_code: int) -> bool:
         forget_process(self._processes["engine"].pid, self._runtime_dir / "metrics")
@@ -89,8 +108,11 @@ class Supervisor:
             if code == EXIT_UNUSABLE or not self._revive_engine(code):
                 break
             self._signal("engine", signal.SIGTERM)
-        self._signal("api", signal.SIGTERM)
+        for part in self._processes.keys() - {"engine"}:
+            self._signal(part, signal.SIGTERM)
         self._wait("api", FRONT_STOP_SECONDS)
+        if "publisher" in self._processes:
+            self._wait("publisher", PUBLISHER_STOP_SECONDS)
         log.info("drained", extra={"engine_exit_code": code})
         return 0 if code == 0 else 1
 

@@ -1,0 +1,169 @@
+"""The publisher's loop against endpoints that are well, refuse, hang and fail: only old points are ever lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+
+import pytest
+
+from service.metrics import PublisherMetrics
+from service.publisher.cloudwatch import CloudWatch
+from service.publisher.loop import STOP_SECONDS, Inbox, Order, Publisher
+from service.publisher.outbox import MOST_ROUNDS, Outcome, Round
+from service.publisher.points import Snapshot
+from service.signals import SIGNALS
+from tests.publisher.endpoint import Endpoint, endpoint, use
+from tests.system.running import wait_until
+from tests.test_metrics import value
+
+PERIOD_SECONDS = 0.005
+
+
+class Running:
+    """A publisher in a thread of its own, whose n-th look shows a work ratio of n."""
+
+    def __init__(self, cloud: CloudWatch) -> None:
+        self.looks = count()
+        self.seen = 0
+        self.inbox = Inbox()
+        self.metrics = PublisherMetrics()
+        self.publisher = Publisher(self.look, cloud.deliver, self.inbox, self.metrics, PERIOD_SECONDS)
+        self.thread = threading.Thread(target=self.publisher.run)
+
+    def look(self) -> Snapshot:
+        self.seen = next(self.looks)
+        return Snapshot(time.monotonic(), time.time(), {("gleaner_work_ratio", ()): float(self.seen)})
+
+    def counted(self, outcome: Outcome) -> float:
+        return value(self.metrics.deliveries, outcome=outcome.value)
+
+    def stop(self) -> float:
+        """Ask it to stop; the seconds that it took."""
+        begun = time.monotonic()
+        self.inbox.put(Order.STOP)
+        self.thread.join(30.0)
+        assert not self.thread.is_alive()
+        return time.monotonic() - begun
+
+
+@contextmanager
+def publishing(patience_seconds: tuple[float, float] | None = None) -> Iterator[Running]:
+    running = Running(CloudWatch("Gleaner/Test", "fleet", *(patience_seconds or ())))
+    running.thread.start()
+    try:
+        yield running
+    finally:
+        if running.thread.is_alive():
+            running.stop()
+
+
+@pytest.fixture
+def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
+    with endpoint(monkeypatch) as listening:
+        yield listening
+
+
+def arrived(cloud: Endpoint) -> list[float]:
+    """The work ratios that arrived: the numbers of the looks."""
+    return [datum["Values"][0] for datum in cloud.data("WorkRatio")]
+
+
+def test_every_round_arrives_once_in_order_and_the_last_one_at_the_stop(cloud: Endpoint) -> None:
+    with publishing() as running:
+        wait_until(lambda: len(cloud.calls) >= 5)
+        running.stop()
+    assert arrived(cloud) == [float(number) for number in range(1, running.seen + 1)]
+    assert len(cloud.data("Refusals")) == running.seen
+    assert running.counted(Outcome.FAILED) == 0
+
+
+@pytest.mark.parametrize("mood", ["failing", "hanging"])
+def test_what_could_not_be_sent_arrives_later_with_its_own_time(cloud: Endpoint, mood: str) -> None:
+    cloud.mood = "failing" if mood == "failing" else "hanging"
+    with publishing((0.2, 0.2)) as running:
+        wait_until(lambda: running.counted(Outcome.FAILED) >= 2)
+        assert not cloud.calls
+        cloud.mood = "well"
+        wait_until(lambda: running.counted(Outcome.SENT) >= 2)
+        running.stop()
+    assert arrived(cloud) == [float(number) for number in range(1, running.seen + 1)]
+    times = [datum["Timestamp"] for datum in cloud.data("WorkRatio")]
+    assert times == sorted(times)
+    assert len(set(times)) == len(times)
+
+
+def test_nobody_listening_loses_nothing_and_stops_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = Endpoint()
+    gone.close()
+    use(monkeypatch, gone.url)
+    with publishing() as running:
+        wait_until(lambda: running.counted(Outcome.FAILED) >= 3)
+        assert running.stop() < STOP_SECONDS + 1.0
+    assert value(running.metrics.given_up) == 0
+
+
+def test_a_region_that_is_not_set_is_a_failure_like_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
+    with publishing() as running:
+        wait_until(lambda: running.counted(Outcome.FAILED) >= 1)
+
+
+def test_points_that_are_at_fault_do_not_hold_up_the_others(cloud: Endpoint) -> None:
+    cloud.mood = "refusing"
+    with publishing() as running:
+        wait_until(lambda: running.counted(Outcome.REFUSED) >= 2)
+        cloud.mood = "well"
+        wait_until(lambda: bool(cloud.calls))
+    assert value(running.metrics.given_up) >= 2
+
+
+def test_while_a_call_hangs_measuring_goes_on_with_bounded_memory_and_the_oldest_rounds_go_first(
+    cloud: Endpoint,
+) -> None:
+    cloud.mood = "hanging"
+    with publishing((1.0, 60.0)) as running:
+        assert cloud.waiting.wait(30.0)
+        taken = running.seen
+        wait_until(lambda: running.seen > MOST_ROUNDS + 50)
+        kept = len(running.publisher)
+        assert kept <= MOST_ROUNDS + taken
+        assert value(running.metrics.given_up) >= 40
+        assert running.stop() < STOP_SECONDS + 1.0
+
+
+def test_a_backlog_leaves_in_calls_that_cloudwatch_takes(cloud: Endpoint) -> None:
+    cloud.mood = "failing"
+    with publishing() as running:
+        wait_until(lambda: running.seen > 150)
+        cloud.mood = "well"
+        wait_until(lambda: running.counted(Outcome.SENT) >= 3)
+    sizes = [len(call["MetricData"]) for call in cloud.calls]
+    assert max(sizes) <= 1000
+    assert sizes[0] > 10 * len(SIGNALS)
+
+
+def test_a_signal_handler_may_stop_it(cloud: Endpoint) -> None:
+    """It waits in the main thread, where Python runs the handlers."""
+    inbox = Inbox()
+    before = signal.signal(signal.SIGUSR1, lambda *_: inbox.put(Order.STOP))
+    try:
+        sent: list[Round] = []
+        publisher = Publisher(
+            lambda: Snapshot(time.monotonic(), time.time(), {}),
+            lambda points: sent.append(points) or Outcome.SENT,  # type: ignore[func-returns-value]
+            inbox,
+            PublisherMetrics(),
+            60.0,
+        )
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+        publisher.run()
+        assert len(sent) == 2, "one at the start, one at the stop"
+    finally:
+        signal.signal(signal.SIGUSR1, before)

@@ -1,0 +1,132 @@
+"""What is published, from two looks at the metrics."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import pytest
+
+from service import signals
+from service.metrics import EngineMetrics, WorkerMetrics
+from service.publisher import points
+from service.publisher.points import Point, Series, Snapshot, measure
+from service.signals import Kind, Signal
+from tests.test_metrics import collected
+
+IDLE = Snapshot(0.0, 1000.0, {})
+FIVE_SECONDS = {"route": "/extract", "le": "5.0"}
+
+
+def look(at: float, *series: tuple[str, float, dict[str, str]]) -> Snapshot:
+    """The metrics at this many seconds."""
+    values: dict[Series, float] = {(name, tuple(sorted(labels.items()))): value for name, value, labels in series}
+    return Snapshot(at, 1000.0 + at, values)
+
+
+def published(before: Snapshot, after: Snapshot) -> dict[Signal, Point]:
+    return {point.signal: point for point in measure(before, after)}
+
+
+def value(before: Snapshot, after: Snapshot, signal: Signal) -> float:
+    (only,) = published(before, after)[signal].values
+    return only
+
+
+def test_an_idle_task_publishes_zeros_for_everything_but_devices_and_distributions() -> None:
+    round_ = published(IDLE, look(10.0))
+    always = {signal for signal in signals.SIGNALS if signal.kind in (Kind.LEVEL, Kind.COUNT)}
+    assert set(round_) == always
+    assert all((point.values, point.counts) == ((0.0,), (1.0,)) for point in round_.values())
+    assert {point.unix_seconds for point in round_.values()} == {1010.0}
+
+
+@pytest.mark.parametrize(("signal", "name"), [*points.LEVELS.items()], ids=[signal.name for signal in points.LEVELS])
+def test_a_level_is_what_the_later_look_shows(signal: Signal, name: str) -> None:
+    assert value(look(0.0, (name, 9.0, {})), look(10.0, (name, 2.5, {})), signal) == 2.5
+
+
+def test_what_is_no_number_is_published_as_zero() -> None:
+    """CloudWatch refuses a whole call over one NaN."""
+    assert value(IDLE, look(10.0, ("gleaner_work_ratio", math.nan, {})), signals.WORK_RATIO) == 0.0
+
+
+def test_refusals_for_want_of_capacity_are_counted_and_others_are_not() -> None:
+    name = "gleaner_refusals_total"
+    before = look(0.0, (name, 5.0, {"code": "queue_full"}), (name, 1.0, {"code": "not_ready"}))
+    after = look(
+        10.0,
+        (name, 7.0, {"code": "queue_full"}),
+        (name, 1.0, {"code": "deadline_exceeded"}),
+        (name, 9.0, {"code": "not_ready"}),
+    )
+    assert value(before, after, signals.REFUSALS) == 3.0
+
+
+@pytest.mark.parametrize(("starts", "restarts"), [((0, 0, 1), (0, 0)), ((0, 1, 2), (0, 1)), ((1, 1, 3), (0, 2))])
+def test_the_first_start_of_an_engine_is_no_restart(starts: tuple[int, ...], restarts: tuple[int, ...]) -> None:
+    looks = [look(float(at), ("gleaner_engine_starts_total", float(count), {})) for at, count in enumerate(starts)]
+    assert tuple(value(*pair, signals.RESTARTS) for pair in pairwise(looks)) == restarts
+
+
+def test_a_sum_that_shrank_is_published_as_nothing() -> None:
+    name = "gleaner_batch_splits_total"
+    assert value(look(0.0, (name, 5.0, {})), look(10.0, (name, 3.0, {})), signals.MEMORY_SPLITS) == 0.0
+
+
+@pytest.mark.parametrize(("busy", "ratio"), [(0.0, 0.0), (4.0, 0.4), (12.0, 1.0)])
+def test_busy_is_a_share_of_the_time_between_the_looks(busy: float, ratio: float) -> None:
+    name = "gleaner_busy_seconds_total"
+    assert value(look(5.0, (name, 100.0, {})), look(15.0, (name, 100.0 + busy, {})), signals.BUSY_RATIO) == ratio
+
+
+def test_two_looks_at_the_same_moment_are_no_division_by_zero() -> None:
+    assert value(look(5.0), look(5.0, ("gleaner_busy_seconds_total", 1.0, {})), signals.BUSY_RATIO) == 0.0
+
+
+def buckets(*reached: float) -> list[tuple[str, float, dict[str, str]]]:
+    name = points.BUCKETS_NAME
+    bounds = ("0.5", "5.0", "10.0", "+Inf")
+    work = [(name, count, {"route": "/extract", "le": le}) for le, count in zip(bounds, reached, strict=True)]
+    return [*work, *((name, 1000.0, {"route": "/livez", "le": le}) for le in bounds)]
+
+
+def test_requests_are_told_by_their_buckets_upper_bounds() -> None:
+    round_ = published(look(0.0, *buckets(1, 1, 1, 1)), look(10.0, *buckets(4, 4, 6, 7)))
+    assert dict(zip(*_shape(round_), strict=True)) == {0.5: 3.0, 10.0: 3.0}
+
+
+def _shape(round_: dict[Signal, Point]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    point = round_[signals.REQUEST_SECONDS]
+    return point.values, point.counts
+
+
+def test_without_requests_there_is_no_distribution() -> None:
+    assert signals.REQUEST_SECONDS not in published(look(0.0, *buckets(1, 2, 3, 4)), look(10.0, *buckets(1, 2, 3, 4)))
+
+
+def test_a_device_is_published_where_there_is_one() -> None:
+    after = look(
+        10.0,
+        (points.UTILIZATION_NAME, 0.73, {"device": "0"}),
+        (points.MEMORY_USED_NAME, 6.0e9, {"device": "0"}),
+        (points.MEMORY_TOTAL_NAME, 24.0e9, {"device": "0"}),
+    )
+    assert value(IDLE, after, signals.GPU_UTILIZATION) == 73.0
+    assert value(IDLE, after, signals.GPU_MEMORY_UTILIZATION) == 25.0
+
+
+def test_every_metric_that_is_read_is_one_that_the_service_has() -> None:
+    exported = {sample.name for metric in collected(EngineMetrics()) for sample in metric.samples}
+    exported |= {f"{metric.name}_total" for metric in collected(EngineMetrics()) + collected(WorkerMetrics())}
+    worker = WorkerMetrics()
+    worker.request_seconds.labels("/extract").observe(1.0)
+    exported |= {sample.name for metric in collected(worker) for sample in metric.samples}
+    read = {*points.LEVELS.values(), *points.COUNTS.values(), points.BUSY_NAME, points.BUCKETS_NAME}
+    assert {name for name in read if not name.startswith("gleaner_gpu_")} <= exported
+
+
+def test_every_signal_is_published_somehow() -> None:
+    read = {*points.LEVELS, *points.COUNTS, signals.BUSY_RATIO, signals.REQUEST_SECONDS}
+    read |= {signals.GPU_UTILIZATION, signals.GPU_MEMORY_UTILIZATION}
+    assert read == set(signals.SIGNALS)

@@ -1,0 +1,119 @@
+"""A service that publishes: to moto with everything as it should be, and to endpoints that nobody can rely on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import boto3
+import httpx
+import pytest
+from moto.server import ThreadedMotoServer
+
+from service.publisher.loop import STOP_SECONDS
+from service.signals import PERIOD_SECONDS, SIGNALS, Kind
+from tests.publisher.endpoint import endpoint
+from tests.system.running import Service, serving, wait_until
+
+NAMESPACE = "Gleaner/Test"
+FLEET = "fleet-of-tests"
+ALWAYS = {signal.name for signal in SIGNALS if signal.kind in (Kind.LEVEL, Kind.COUNT)}
+PATIENT_SECONDS = 6 * PERIOD_SECONDS
+
+
+@pytest.fixture
+def moto() -> Iterator[str]:
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+def publishing(home: Path) -> Any:
+    return serving(home, MODELS="tiny", CLOUDWATCH_NAMESPACE=NAMESPACE, CLOUDWATCH_SERVICE=FLEET)
+
+
+def extract(service: Service) -> httpx.Response:
+    return httpx.post(service.url + "/extract", json={"text": "Jane Doe lives in Springfield."}, timeout=60.0)
+
+
+def statistics(url: str, name: str, statistic: str) -> list[float]:
+    """What CloudWatch would tell an alarm about one metric, by period."""
+    cloud = boto3.client("cloudwatch", endpoint_url=url)
+    now = datetime.now(UTC)
+    answer = cloud.get_metric_statistics(
+        Namespace=NAMESPACE,
+        MetricName=name,
+        Dimensions=[{"Name": "Service", "Value": FLEET}],
+        StartTime=now - timedelta(hours=1),
+        EndTime=now + timedelta(minutes=1),
+        Period=PERIOD_SECONDS,
+        Statistics=[statistic],
+    )
+    return [point[statistic] for point in answer["Datapoints"]]
+
+
+def test_rounds_arrive_with_names_dimensions_units_values_and_high_resolution(
+    home: Path, moto: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with endpoint(monkeypatch, upstream=moto) as cloud:
+        with publishing(home) as service:
+            wait_until(lambda: len(cloud.calls) >= 1, PATIENT_SECONDS)
+            assert all(extract(service).status_code == 200 for _ in range(3))
+            service.kill_engine()
+            wait_until(service.is_ready)
+            assert service.stop() == 0
+        rounds = cloud.calls
+        units = {signal.name: signal.unit.value for signal in SIGNALS}
+        for call in rounds:
+            assert call["Namespace"] == NAMESPACE
+            assert {datum["MetricName"] for datum in call["MetricData"]} >= ALWAYS
+            for datum in call["MetricData"]:
+                assert datum["StorageResolution"] == 1
+                assert datum["Dimensions"] == [{"Name": "Service", "Value": FLEET}]
+                assert datum["Unit"] == units[datum["MetricName"]]
+        first = {datum["MetricName"]: datum["Values"] for datum in rounds[0]["MetricData"]}
+        assert {name: first[name] for name in ALWAYS} == {name: [0.0] for name in ALWAYS}
+    listed = boto3.client("cloudwatch", endpoint_url=moto).list_metrics(Namespace=NAMESPACE)["Metrics"]
+    assert {metric["MetricName"] for metric in listed} >= ALWAYS | {"RequestSeconds"}
+    assert sum(statistics(moto, "RequestSeconds", "SampleCount")) == 3
+    assert sum(statistics(moto, "Restarts", "Sum")) == 1
+    assert max(statistics(moto, "BusyRatio", "Maximum")) > 0
+
+
+def test_neither_a_call_that_hangs_nor_a_publisher_that_dies_harms_a_request_or_the_drain(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with endpoint(monkeypatch) as cloud:
+        cloud.mood = "hanging"
+        with publishing(home) as service:
+            assert cloud.waiting.wait(PATIENT_SECONDS)
+            assert all(extract(service).status_code == 200 for _ in range(20))
+            first, engine = service.child("publisher"), service.child("engine")
+            cloud.mood = "well"
+            os.kill(first, signal.SIGKILL)
+            wait_until(lambda: _publisher(service) not in (None, first), PATIENT_SECONDS)
+            wait_until(lambda: bool(cloud.calls), PATIENT_SECONDS)
+            assert extract(service).status_code == 200
+            assert service.child("engine") == engine
+            cloud.mood = "hanging"
+            begun = time.monotonic()
+            assert service.stop() == 0
+            assert time.monotonic() - begun < STOP_SECONDS + 10.0
+
+
+def _publisher(service: Service) -> int | None:
+    try:
+        return service.child("publisher")
+    except (AssertionError, FileNotFoundError):
+        return None
+
+
+def test_without_a_namespace_there_is_no_publisher(service: Service) -> None:
+    assert _publisher(service) is None
