@@ -1,0 +1,1 @@
+"""The container image: what its layers install, building it with whatever engine there is, and trying it out."""
