@@ -49,7 +49,7 @@ def evict_revision(store: Store, revision: str) -> None:
         disk.remove(layout.model(digest))
 
 
-def drop_orphans(store: Store, keep: Iterable[str] = ()) -> int:
+def drop_orphans(store: Store, keep: Iterable[str] = (), advance: disk.Advance = disk.ignore) -> int:
     """Remove blobs that no manifest names, but not the digests in `keep`; how many bytes that were."""
     needed = {*keep, *(digest for revision in store.revisions() for digest in _blobs(store, revision))}
     freed_bytes = 0
@@ -59,6 +59,7 @@ def drop_orphans(store: Store, keep: Iterable[str] = ()) -> int:
                 disk.remove(store.layout.blob(digest))
                 disk.remove(store.layout.blob_receipt(digest))
                 freed_bytes += size_bytes
+                advance(size_bytes)
     return freed_bytes
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from model_store import disk
-from model_store.blobs import is_digest
+from model_store.blobs import blob_sizes, is_digest
 from model_store.errors import InvalidManifest, MissingFile, UnknownModel
 from model_store.folders import ensure_folder
 from model_store.layout import Layout
@@ -96,6 +96,10 @@ class Store:
         """All revisions whose manifests are there, tagged or not, sorted."""
         found = self.layout.manifests.glob("*.json") if self.layout.manifests.is_dir() else ()
         return tuple(sorted(DIGEST_PREFIX + path.stem for path in found if is_digest(path.stem)))
+
+    def size_bytes(self) -> int:
+        """How many bytes the blobs take."""
+        return sum(blob_sizes(self.layout).values())
 
     def references(self) -> tuple[str, ...]:
         """Every `name@tag` that is there."""

@@ -65,18 +65,24 @@ def move_tag(layout: Layout, name: str, tag: str, revision: str, *, expected: st
             return False
         if expected is not None and points != expected:
             raise TagMoved(f"Somebody else moved {name}@{tag}: it now points to {points or 'nothing'}. Look again.")
-        new = moved(found, revision, now_seconds=time.time())
-        with disk.writing(layout.root):
-            disk.write_whole(layout.tag(name, tag), msgspec.json.encode(new, order="sorted"), layout.temporary)
+        _write(layout, name, tag, moved(found, revision, now_seconds=time.time()))
         return True
 
 
 def set_tag(layout: Layout, name: str, tag: str, content: Tag) -> None:
     """Make the tag a copy of one that is kept elsewhere."""
+    if _read_or_none(layout, name, tag) != content:
+        with locks.held(layout, locks.TAGS):
+            _write(layout, name, tag, content)
+
+
+def replace_tag(layout: Layout, name: str, tag: str, old: Tag, new: Tag) -> bool:
+    """Give the tag another content, if it still has the old one; whether it had."""
     with locks.held(layout, locks.TAGS):
-        if _read_or_none(layout, name, tag) != content:
-            with disk.writing(layout.root):
-                disk.write_whole(layout.tag(name, tag), msgspec.json.encode(content, order="sorted"), layout.temporary)
+        if _read_or_none(layout, name, tag) != old:
+            return False
+        _write(layout, name, tag, new)
+        return True
 
 
 def tag_names(layout: Layout) -> Iterator[tuple[str, str]]:
@@ -85,6 +91,11 @@ def tag_names(layout: Layout) -> Iterator[tuple[str, str]]:
         for path in _sorted(folder):
             if _plain(folder.name, path.name):
                 yield folder.name, path.name
+
+
+def _write(layout: Layout, name: str, tag: str, content: Tag) -> None:
+    with disk.writing(layout.root):
+        disk.write_whole(layout.tag(name, tag), msgspec.json.encode(content, order="sorted"), layout.temporary)
 
 
 def _read_or_none(layout: Layout, name: str, tag: str) -> Tag | None:

@@ -1,0 +1,20 @@
+"""Which stores a command works on: those of the settings, unless others are named."""
+
+from __future__ import annotations
+
+import argparse
+
+from model_store.remote import Remote, open_remote
+from model_store.store import Store
+from service.settings import read_settings
+
+
+def store_of(chosen: argparse.Namespace) -> Store:
+    """The local store."""
+    return Store(chosen.store or read_settings().model_store)
+
+
+def remote_of(chosen: argparse.Namespace) -> Remote | None:
+    """The remote store, if there is one. Raises InvalidRemote."""
+    url = read_settings().model_remote if chosen.remote is None else chosen.remote
+    return open_remote(url) if url else None
