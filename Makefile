@@ -6,7 +6,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint types unit gpu bench loadtest train docs clean
+.PHONY: help setup run test lint types unit gpu bench loadtest train docs clean storage
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,13 +21,14 @@ lint: .venv/.dev
 	$(BIN)/ruff format --check .
 types: .venv/.dev
 	$(BIN)/mypy service model_store infra loadtest tests
-unit: .venv/.dev
+unit: .venv/.dev .venv/.s3-server
 	GOMP_SPINCOUNT=5000 $(BIN)/python -m pytest
 
 gpu: .venv/.dev ## the checks that need a CUDA device
 	$(BIN)/python -m pytest -m gpu tests/gpu
 
-bench: .venv/.dev ## the benchmarks of BENCHMARKS.md (DOCUMENTS=folder also posts its files)
+storage: .venv/.s3-server ## the S3 server that tests and benchmarks start
+bench: .venv/.dev .venv/.s3-server ## the benchmarks of BENCHMARKS.md (DOCUMENTS=folder also posts its files)
 	$(BIN)/python -m loadtest.bench $(if $(DOCUMENTS),--documents $(DOCUMENTS))
 
 loadtest: .venv/.run ## load the service for two minutes and write a report (URL=http://… SCENARIO=overload ARGS=…)
@@ -63,4 +64,10 @@ clean: ## remove .venv and caches
 
 .venv/.train: pyproject.toml constraints.txt | .venv/bin/python
 	@$(PIP) --editable '.[dev,train]'
+	@touch $@
+
+.venv/.s3-server: loadtest/storage/requirements.txt | .venv/bin/python
+	@echo "Installing the S3 server that the tests start…"
+	@$(BIN)/python -m venv .venv/s3-server
+	@.venv/s3-server/bin/python -m pip --disable-pip-version-check install --quiet -r $<
 	@touch $@

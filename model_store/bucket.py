@@ -4,10 +4,11 @@
       blobs/sha256/<hex>              a file of a model, under its digest
       manifests/sha256/<hex>.json     canonical bytes; <hex> is their digest, the revision
       tags/<name>/<tag>/<number>      the tag after its <number>-th move (see remote_tags); the highest number counts
+      claims/<name>/<tag>/<number>/…  who is about to make that move; gone a moment later
 
 Written in the order blobs, manifest, tag. Blobs and manifests never change, so writing one twice does no harm. A tag's
-objects are written once, with `If-None-Match: *`, which every S3 server of today has; nothing is ever overwritten, so
-`If-Match`, which some lack, is not needed.
+objects are written once, with `If-None-Match: *`; nothing is ever overwritten, so `If-Match`, which some servers lack,
+is not needed. Readers need the rights to get objects and to list the bucket, publishers also to put and delete them.
 """
 
 from __future__ import annotations
@@ -38,6 +39,10 @@ def tag_prefix(name: str, tag: str) -> str:
 def tag_key(name: str, tag: str, number: int) -> str:
     """Ten digits, so that names sort as numbers do."""
     return f"{tag_prefix(name, tag)}{number:010}"
+
+
+def claim_prefix(name: str, tag: str, number: int) -> str:
+    return f"claims/{name}/{tag}/{number:010}/"
 
 
 def manifest_in(key: str) -> str | None:

@@ -129,8 +129,7 @@ class S3Remote:
         pool = ThreadPoolExecutor(UPLOADS_AT_ONCE, thread_name_prefix="upload")
         try:
             parts = list(pool.map(send, range(1, len(starts) + 1), starts))
-            ask = partial(self._client().complete_multipart_upload, **upload, MultipartUpload={"Parts": parts})
-            self._ask(ask)
+            self._complete(key, upload, parts, size_bytes)
         except BaseException:
             pool.shutdown(cancel_futures=True)
             with suppress(StoreError):
@@ -138,6 +137,15 @@ class S3Remote:
             raise
         finally:
             pool.shutdown()
+
+    def _complete(self, key: str, upload: dict[str, str], parts: list[dict[str, Any]], size_bytes: int) -> None:
+        try:
+            self._ask(partial(self._client().complete_multipart_upload, **upload, MultipartUpload={"Parts": parts}))
+        except RemoteChanged:
+            # The answer to an earlier try was lost: the upload is gone because it is complete.
+            stat = self.stat(key)
+            if stat is None or stat.size_bytes != size_bytes:
+                raise
 
     def _upload_part(
         self, upload: dict[str, str], source: Path, size_bytes: int, advance: disk.Advance, number: int, start: int
@@ -153,6 +161,8 @@ class S3Remote:
         return {"Bucket": self.bucket, "Key": f"{self.prefix}/{key}" if self.prefix else key}
 
     def _ask(self, work: Callable[[], Result]) -> Result:
+        self._client()  # Making it may take a second, which is no failure of the server's.
+
         def one_try() -> Result:
             with self._translated():
                 return work()

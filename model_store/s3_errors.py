@@ -8,15 +8,27 @@ from botocore.exceptions import (
     BotoCoreError,
     ClientError,
     HTTPClientError,
+    IncompleteReadError,
     NoCredentialsError,
     PartialCredentialsError,
+)
+from botocore.exceptions import (
+    ConnectionError as BotoConnectionError,
 )
 from botocore.parsers import ResponseParserError
 from urllib3.exceptions import HTTPError
 
 from model_store.errors import RemoteChanged, RemoteRefused, RemoteUnavailable, StoreError
 
-_OF_THE_NETWORK = (HTTPClientError, ResponseParserError, HTTPException, HTTPError, OSError)
+_OF_THE_NETWORK = (
+    HTTPClientError,
+    BotoConnectionError,
+    IncompleteReadError,
+    ResponseParserError,
+    HTTPException,
+    HTTPError,
+    OSError,
+)
 _AGAIN = frozenset(
     {
         "SlowDown",

@@ -1,34 +1,19 @@
-"""Tiny models made by hand: the format of safetensors is simple enough to write without torch."""
+"""What the tests of the store share: model folders, a store, and folders that may not be written to."""
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from model_store.store import Store
+from tests.model_store.hand_made import write_model
 
 MakeModel = Callable[..., Path]
-
-CONFIG: dict[str, Any] = {
-    "architectures": ["BertForTokenClassification"],
-    "model_type": "bert",
-    "max_position_embeddings": 512,
-    "id2label": {"0": "O", "1": "B-NAME", "2": "I-NAME"},
-}
-TOKENIZER = {"version": "1.0", "model": {"type": "WordPiece", "vocab": {"[UNK]": 0}}}
-
-
-def safetensors(data: bytes) -> bytes:
-    """A safetensors file with one tensor of bytes."""
-    header = json.dumps({"weight": {"dtype": "U8", "shape": [len(data)], "data_offsets": [0, len(data)]}}).encode()
-    return len(header).to_bytes(8, "little") + header + data
 
 
 @pytest.fixture
@@ -36,17 +21,7 @@ def make_model(tmp_path: Path) -> MakeModel:
     """Write a model folder; `shards` maps names to the bytes of their one tensor, `config` replaces parts."""
 
     def make(name: str = "model", shards: Mapping[str, bytes] | None = None, **config: object) -> Path:
-        folder = tmp_path / name
-        folder.mkdir()
-        (folder / "config.json").write_text(json.dumps({**CONFIG, **config}))
-        (folder / "tokenizer.json").write_text(json.dumps(TOKENIZER))
-        shards = shards or {"model.safetensors": b"weights" * 1000}
-        for shard, data in shards.items():
-            (folder / shard).write_bytes(safetensors(data))
-        if "model.safetensors" not in shards:
-            index = {"weight_map": {f"layer.{number}": shard for number, shard in enumerate(shards)}}
-            (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-        return folder
+        return write_model(tmp_path / name, shards, **config)
 
     return make
 

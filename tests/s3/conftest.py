@@ -1,0 +1,64 @@
+"""One S3 server for all tests of this folder, and a bucket of its own for each test, behind a proxy that counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+import boto3
+import pytest
+
+from loadtest.storage.fault_proxy import FaultProxy, fault_proxy
+from loadtest.storage.s3_server import S3Server, s3_server
+from model_store.remote_s3 import S3Remote
+from model_store.retry import Patience
+
+EAGER = Patience(limit_seconds=120.0, first_wait_seconds=0.01, longest_wait_seconds=0.1)
+"""Soon again, and for long: the machine may be busy with other things."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """A bucket, the proxy in front of it, and a client that goes around the proxy."""
+
+    name: str
+    proxy: FaultProxy
+    server: S3Server
+    direct: boto3.client
+
+    @property
+    def url(self) -> str:
+        return f"s3://{self.name}/models"
+
+    def remote(self, patience: Patience = EAGER, silence_seconds: float = 60.0) -> S3Remote:
+        """The store in this bucket, seen through the proxy."""
+        return S3Remote(self.name, "models", "path", patience, silence_seconds=silence_seconds)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    with s3_server(tmp_path_factory.mktemp("s3")) as running:
+        yield running
+
+
+_numbers = count()
+
+
+@pytest.fixture
+def bucket(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
+    name = f"bucket-{next(_numbers)}"
+    with fault_proxy(server.port) as proxy:
+        for variable, value in server.environment(proxy.endpoint).items():
+            monkeypatch.setenv(variable, value)
+        direct = boto3.client("s3", endpoint_url=server.endpoint)
+        direct.create_bucket(Bucket=name)
+        yield Bucket(name, proxy, server, direct)
+
+
+@pytest.fixture
+def no_aws_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Whatever this machine's user has configured for AWS does not count."""
+    for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / "none"))
