@@ -66,7 +66,7 @@ class LocalService:
         settings = read_settings(runtime_dir=folder)
         self._deadline_seconds = settings.deadline_ms / 1000
         (folder / "metrics").mkdir()
-        environment = child_environment(folder, LOG_LEVEL="ERROR")
+        environment = child_environment(folder, LOG_LEVEL="ERROR", MODEL_POLL_SECONDS="0")
         self._engine = subprocess.Popen([sys.executable, "-m", "service.engine"], env=environment)
         self._stack.callback(_stop, self._engine)
         self._worker: Worker = await self._stack.enter_async_context(open_worker(settings))

@@ -33,7 +33,7 @@ def main() -> int:
     door = Door(settings.engine_address, bell)
     compute = ThreadPoolExecutor(1, thread_name_prefix="compute")
     errands = Errands(bell.ring)
-    loading = start_loading(settings, compute, bell)
+    loading = start_loading(settings, compute, bell, errands, metrics)
     mover = Mover(compute, errands, metrics)
     loop = EngineLoop(str(os.getpid()), door, loading, mover, errands, settings, metrics)
     loop.run(stop.is_asked)

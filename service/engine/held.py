@@ -1,10 +1,13 @@
-"""One revision that the engine holds: what is said of it, what runs it, and its weights, which may be away."""
+"""The revisions that an engine holds: what is said of each, what runs it, and its weights, which may be away."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from service.core.memory import MemoryModel
+from service.core.residency import Residency
 from service.wire import ModelStatus
 
 if TYPE_CHECKING:
@@ -27,3 +30,22 @@ class Held:
     @property
     def revision(self) -> str:
         return self.status.revision
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Everything the loop needs to serve.
+
+    Attributes:
+        serving: reference, as in the settings → the revision that it leads to.
+        residency: where the weights of all `held` are by now.
+        release: to be called with each revision that is dropped.
+    """
+
+    serving: dict[str, str]
+    held: list[Held]
+    residency: Residency
+    memory: MemoryModel
+    device: str
+    dtype: str
+    release: Callable[[str], None] = lambda _: None

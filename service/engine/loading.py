@@ -1,6 +1,11 @@
 """From a configuration to models that are ready to run, in a thread of its own, so that the loop can say how far it is.
 
-Owns the order: resolve → import → (load → warm → measure) for each model, and the seconds that each part took.
+    fetch   a a a b b b b b b b b
+    import  i i i i i i
+    load                a a         b b     load, warm up, measure, prove: each model as soon as it is there
+                                    time →
+
+Owns that order, and the seconds that each part took. Once all models are there, the same thread follows their tags.
 """
 
 from __future__ import annotations
@@ -8,162 +13,162 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING
 
-from model_store.catalog import Catalog
 from model_store.errors import StoreError
-from model_store.remote import open_remote
-from model_store.source import Source
 from model_store.store import Revision
 from service.core.errors import GleanerError
-from service.core.memory import MemoryModel, ModelMemory
-from service.core.residency import Residency
 from service.core.sequence import Phase
 from service.engine.door import Bell
-from service.engine.held import Held
+from service.engine.errands import Errands
+from service.engine.fetching import Fetcher, by_digest
+from service.engine.first_models import FirstModels
+from service.engine.held import Loaded
 from service.engine.making import ModelMaker
 from service.engine.measuring import Measuring
+from service.engine.memo import Memo, Memory
+from service.metrics import EngineMetrics
 from service.settings import Settings
 
-Result = TypeVar("Result")
+if TYPE_CHECKING:
+    from service.engine.residents import Residents
+
+FETCH_PERCENT, MAKE_PERCENT = 50, 45
+"""What each is worth of the whole start; the rest is the guard's."""
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """Everything the loop needs to serve.
-
-    Attributes:
-        serving: reference, as in the settings → the revision that it leads to.
-        residency: where the weights of all `held` are by now.
-    """
-
-    serving: dict[str, str]
-    held: list[Held]
-    residency: Residency
-    memory: MemoryModel
-    device: str
-    dtype: str
-
-
 @dataclass(slots=True)
 class Loading:
-    """Progress that the loop reads while the loader's thread writes it; `loaded` or `failure` ends it."""
+    """Progress that the loop reads while the loader's thread writes it; `loaded` or `failure` ends it.
+
+    `opened` is set by the loop, with what it made of `loaded`.
+    """
 
     phase: Phase = Phase.LOADING
     percent: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
     loaded: Loaded | None = None
     failure: str | None = None
+    opened: Future[Residents] = field(default_factory=Future)
+
+    @contextmanager
+    def timed(self, part: str) -> Iterator[None]:
+        """Add the time of what happens inside to the seconds of a part."""
+        begun = time.monotonic()
+        try:
+            yield
+        finally:
+            self.seconds[part] = round(self.seconds.get(part, 0.0) + time.monotonic() - begun, 3)
 
 
-def start_loading(settings: Settings, compute: ThreadPoolExecutor, bell: Bell) -> Loading:
+def start_loading(
+    settings: Settings, compute: ThreadPoolExecutor, bell: Bell, errands: Errands, metrics: EngineMetrics
+) -> Loading:
     """Begin to load in a new thread; the bell rings at each step."""
     loading = Loading()
-    loader = _Loader(settings, compute, bell, loading)
+    loader = _Loader(settings, compute, bell, errands, metrics, loading)
     threading.Thread(target=loader.run, name="loader", daemon=True).start()
     return loading
 
 
 class _Loader:
-    def __init__(self, settings: Settings, compute: ThreadPoolExecutor, bell: Bell, loading: Loading) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        compute: ThreadPoolExecutor,
+        bell: Bell,
+        errands: Errands,
+        metrics: EngineMetrics,
+        loading: Loading,
+    ) -> None:
         self._settings = settings
         self._compute = compute
         self._bell = bell
+        self._errands = errands
+        self._metrics = metrics
         self._loading = loading
+        self._memo = Memo(settings.runtime_dir)
+        self._before = self._memo.recall()
+        self._aside = ThreadPoolExecutor(1, thread_name_prefix="fetch")
+        self._fetched = self._made = 0.0
 
     def run(self) -> None:
         try:
-            self._loading.loaded = self._load()
+            fetcher, maker, measuring = self._load()
         except (GleanerError, StoreError) as error:
             self._loading.failure = str(error)
         except Exception as error:
             log.exception("loading failed")
             self._loading.failure = f"{type(error).__name__}: {error}"
         self._bell.ring()
+        self._aside.shutdown(wait=False)
+        if self._loading.failure is None and self._settings.model_poll_seconds:
+            self._follow(fetcher, maker, measuring)
 
-    def _load(self) -> Loaded:
-        revisions = self._timed("resolve", 0, self._resolve)
-        maker = self._timed("import", 5, lambda: _maker(self._settings, self._compute, self._bell.ring))
-        from service.engine.devices import describe
+    def _load(self) -> tuple[Fetcher, ModelMaker, Measuring]:
+        self._step(Phase.SYNCING)
+        with self._loading.timed("ready"):
+            fetcher = Fetcher(self._settings)
+            fetches = {
+                reference: self._aside.submit(self._fetch, fetcher, number, reference)
+                for number, reference in enumerate(self._settings.models)
+            }
+            with self._loading.timed("import"):
+                maker = _maker(self._settings, self._compute, self._bell.ring)
+            measuring = Measuring(self._settings, maker.device, self._compute)
+            first = FirstModels(self._settings, fetcher, maker, measuring, self._compute, self._loading.timed)
+            for number, (reference, fetch) in enumerate(fetches.items(), start=1):
+                revision = fetch.result()
+                self._step(Phase.LOADING)
+                first.make(reference, revision)
+                self._made = number / len(fetches)
+            self._step(Phase.WARMING)
+            loaded = first.loaded()
+        self._memo.write(Memory(loaded.serving, {}, self._before.deadly))
+        log.info("loaded", extra={"seconds": dict(self._loading.seconds)})
+        self._loading.loaded = loaded
+        return fetcher, maker, measuring
 
-        measuring = Measuring(self._settings, maker.device, self._compute)
-        start = _Start(maker, measuring, Residency(maker.weights_budget_bytes()), self._compute, self._timed)
-        for revision in revisions.values():
-            start.make(revision)
-        self._loading.phase = Phase.WARMING
-        memory = self._timed("measure", 95, start.guard)
-        serving = {reference: revision.revision for reference, revision in revisions.items()}
-        held = list(start.held.values())
-        device = describe(maker.device)
-        return Loaded(serving, held, start.residency, memory, device, maker.dtype_name)
+    def _fetch(self, fetcher: Fetcher, number: int, reference: str) -> Revision:
+        count = len(self._settings.models)
 
-    def _timed(self, part: str, percent: int, work: Callable[[], Result]) -> Result:
-        self._loading.percent = percent
+        def progress(done_bytes: int, total_bytes: int) -> None:
+            self._fetched = (number + done_bytes / max(total_bytes, 1)) / count
+            self._step(self._loading.phase)
+
+        with self._loading.timed("fetch"):
+            found = self._served_before(fetcher, reference) or fetcher.obtain(reference, progress)
+        self._fetched = (number + 1) / count
+        return found
+
+    def _served_before(self, fetcher: Fetcher, reference: str) -> Revision | None:
+        """What the engine before this one served, if it died: requests may wait that were tokenized for it."""
+        revision = self._before.serving.get(reference)
+        if revision is None:
+            return None
+        try:
+            return fetcher.obtain(by_digest(reference, revision))
+        except StoreError as error:
+            log.warning("what was served before is not there", extra={"model": reference, "reason": error.detail})
+            return None
+
+    def _step(self, phase: Phase) -> None:
+        self._loading.phase = phase
+        self._loading.percent = int(FETCH_PERCENT * self._fetched + MAKE_PERCENT * self._made)
         self._bell.ring()
-        begun = time.monotonic()
-        result = work()
-        seconds = self._loading.seconds.get(part, 0.0) + time.monotonic() - begun
-        self._loading.seconds[part] = round(seconds, 3)
-        return result
 
-    def _resolve(self) -> dict[str, Revision]:
-        return {name: open_source(self._settings).obtain(name, on_doubt=_warn) for name in self._settings.models}
+    def _follow(self, fetcher: Fetcher, maker: ModelMaker, measuring: Measuring) -> None:
+        from service.engine.watching import Watcher
 
-
-Timed = Callable[[str, int, Callable[[], Any]], Any]
-
-
-class _Start:
-    """The models as they are made, one after the other; later ones send earlier ones away where room is short."""
-
-    def __init__(
-        self, maker: ModelMaker, measuring: Measuring, residency: Residency, compute: ThreadPoolExecutor, timed: Timed
-    ) -> None:
-        self.held: dict[str, Held] = {}
-        self.residency = residency
-        self._maker = maker
-        self._measuring = measuring
-        self._compute = compute
-        self._timed = timed
-        self._memories: dict[str, ModelMemory] = {}
-
-    def make(self, revision: Revision) -> None:
-        """Load, warm and measure one model, unless it is there under another name."""
-        name = revision.revision
-        if name in self.held:
-            return
-        held: Held = self._timed("load", 40, lambda: self._maker.make(revision, lambda size: self._settle(name, size)))
-        self.held[name] = held
-        self._timed("warm-up", 80, lambda: self._measuring.warm(held))
-        memory = self._timed("measure", 90, lambda: self._measuring.measure(held))
-        if memory is not None:
-            self._memories[name] = memory
-
-    def guard(self) -> MemoryModel:
-        """The guard over all models that were made."""
-        return self._measuring.guard(self._memories)
-
-    def _settle(self, revision: str, weight_bytes: int) -> None:
-        now = time.monotonic()
-        self.residency.add(revision, weight_bytes, now)
-        for each in self.residency.bring(revision, now, busy=()) or ():
-            self._compute.submit(self.held[each].weights.leave).result()
-        self.residency.arrived(revision, 0.0, now)
-
-
-def open_source(settings: Settings) -> Source:
-    """Where the settings say that models come from."""
-    remote = open_remote(settings.model_remote) if settings.model_remote else None
-    return Source(Catalog(settings.model_store), remote)
-
-
-def _warn(doubt: StoreError) -> None:
-    log.warning("the remote store cannot be asked; what the local store has is served", extra={"error": doubt.detail})
+        residents = self._loading.opened.result()
+        parts = (fetcher, maker, measuring, residents, self._errands, self._metrics, self._memo, self._before)
+        Watcher(self._settings, *parts).run()
 
 
 def _maker(settings: Settings, compute: ThreadPoolExecutor, wake: Callable[[], None]) -> ModelMaker:

@@ -28,7 +28,8 @@ from service.core.sequence import Batch, Phase, Refusal, Shape, Submission
 from service.engine.desk import Desk, Tokens, refusal_of
 from service.engine.door import Door
 from service.engine.errands import Errands
-from service.engine.loading import Loaded, Loading
+from service.engine.held import Loaded
+from service.engine.loading import Loading
 from service.engine.moving import Mover
 from service.engine.residents import Residents, Shares
 from service.metrics import EngineMetrics
@@ -263,6 +264,7 @@ class EngineLoop:
         shares = Shares(self._settings.model_weights, self._settings.model_rate_limits)
         self._loaded = loaded
         self._models = Residents(loaded, self._scheduler, self._mover, self._metrics, shares, self._clock())
+        self._loading.opened.set_result(self._models)
         for part, seconds in self._loading.seconds.items():
             self._metrics.start_seconds.labels(part).set(seconds)
 

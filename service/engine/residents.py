@@ -23,8 +23,7 @@ from service.core.memory import ModelMemory
 from service.core.rate_limit import RateLimit
 from service.core.scheduler import Scheduler
 from service.core.sequence import Refusal, Submission
-from service.engine.held import Held
-from service.engine.loading import Loaded
+from service.engine.held import Held, Loaded
 from service.engine.moving import Mover
 from service.metrics import EngineMetrics
 from service.wire import PREVIOUS, SERVING, ModelStatus
@@ -59,6 +58,7 @@ class Residents:
         self._held = {each.revision: each for each in loaded.held}
         self._residency = loaded.residency
         self._memory = loaded.memory
+        self._release = loaded.release
         self._scheduler = scheduler
         self._mover = mover
         self._metrics = metrics
@@ -153,6 +153,10 @@ class Residents:
 
     # What whoever brings new revisions asks, by an errand
 
+    def serving(self) -> dict[str, str]:
+        """Which revision each reference leads to."""
+        return dict(self._serving)
+
     def leads_to(self, reference: str) -> str:
         """The revision that a reference leads to now."""
         return self._serving[reference]
@@ -175,16 +179,18 @@ class Residents:
         self._held[held.revision] = held
         self._residency.arrived(held.revision, 0.0, now)
 
-    def give_up(self, reference: str, revision: str, problem: str) -> None:
-        """Forget a revision that is not taken, if it is not in use, and say why for as long as its tag points to it."""
-        self._problems[reference] = problem
-        if revision in self._listed():
-            return
+    def give_up(self, revision: str) -> None:
+        """Forget a revision that was reserved for or tried out, and is not taken."""
         if revision in self._held:
             self._residency.hold(revision, held=False)
             self._retired[revision] = self.version
         else:
             self._residency.remove(revision)
+            self._release(revision)
+
+    def note_problem(self, reference: str, problem: str) -> None:
+        """Say why a newer revision is not taken, until another is or the tag points back."""
+        self._problems[reference] = problem
 
     def switch(self, reference: str, revision: str) -> None:
         """Let a reference lead to a revision that was tried out or served before, from the next batch on."""
@@ -230,6 +236,7 @@ class Residents:
         self._residency.remove(revision)
         self._memory.drop(revision)
         del self._held[revision]
+        self._release(revision)
         log.info("revision dropped", extra={"revision": revision})
 
     def _come(self, revision: str) -> None:

@@ -15,8 +15,10 @@ from model_store.publish import publish
 from model_store.store import Store
 from service.core.sequence import Phase
 from service.engine.door import Bell
+from service.engine.errands import Errands
 from service.engine.loading import Loading, start_loading
 from service.engine.measuring import CPU_BATCH_TOKENS
+from service.metrics import EngineMetrics
 from service.settings import Settings
 from tests.engine.tiny_models import LABELS, MAX_TOKENS, make_model
 
@@ -42,7 +44,8 @@ def load(store: Path) -> Iterator[Load]:
 
     def load(*models: str, store: Path = store, **values: Any) -> Loading:
         settings = {"model_store": store, "models": models, "device": "cpu", "dtype": "float32", "threads": 1}
-        loading = start_loading(Settings(**{**settings, **values}), compute, bell)
+        made = Settings(**{"model_poll_seconds": 0, **settings, **values})
+        loading = start_loading(made, compute, bell, Errands(bell.ring), EngineMetrics())
         for loader in [thread for thread in threading.enumerate() if thread.name == "loader"]:
             loader.join(LIMIT_SECONDS)
             assert not loader.is_alive(), "loading has no end"
@@ -74,7 +77,8 @@ def test_every_model_is_loaded_warmed_and_described(load: Load) -> None:
 
 def test_the_parts_of_the_start_are_timed_in_their_order(load: Load) -> None:
     loading = load("tiny")
-    assert list(loading.seconds) == ["resolve", "import", "load", "warm-up", "measure"]
+    assert set(loading.seconds) == {"fetch", "import", "load", "warm-up", "measure", "prove", "ready"}
+    assert loading.seconds["ready"] >= max(loading.seconds["fetch"], loading.seconds["import"])
     assert loading.phase is Phase.WARMING
 
 

@@ -23,8 +23,8 @@ from service.core.residency import Residency
 from service.core.sequence import Phase, Priority
 from service.engine.door import Door
 from service.engine.errands import Errands
-from service.engine.held import Held
-from service.engine.loading import Loaded, Loading
+from service.engine.held import Held, Loaded
+from service.engine.loading import Loading
 from service.engine.loop import STATUS_SECONDS, EngineLoop
 from service.engine.moving import Mover
 from service.engine.packing import Tokens

@@ -1,0 +1,76 @@
+"""Where the engine's revisions come from: references in, whole and verified folders out, kept from eviction while held.
+
+Owns the link to the model store. Knows no weights and no device.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import AbstractContextManager
+
+from model_store.catalog import Catalog
+from model_store.errors import StoreError
+from model_store.in_use import in_use
+from model_store.meter import Progress, ignore
+from model_store.reference import parse_reference
+from model_store.remote import open_remote
+from model_store.source import Source, TagWatch
+from model_store.store import Revision
+from model_store.tags import read_tag
+from service.settings import Settings
+
+log = logging.getLogger(__name__)
+
+
+class Fetcher:
+    """Fetches for one engine; used by one thread at a time, except for `release`."""
+
+    def __init__(self, settings: Settings) -> None:
+        remote = open_remote(settings.model_remote) if settings.model_remote else None
+        self._catalog = Catalog(settings.model_store)
+        self._source = Source(self._catalog, remote)
+        self._watches: dict[str, TagWatch] = {}
+        self._kept: dict[str, AbstractContextManager[None]] = {}
+
+    def obtain(self, reference: str, progress: Progress = ignore) -> Revision:
+        """The revision that a reference stands for now; what is missing of it is fetched. Raises StoreError."""
+        return self._source.obtain(reference, progress=progress, keep=self._keep, on_doubt=_warn)
+
+    def points_to(self, reference: str) -> str:
+        """The digest that a reference stands for now; nothing is fetched. Raises StoreError."""
+        watch = self._watches.get(reference)
+        if watch is None:
+            watch = self._watches[reference] = TagWatch(self._source, parse_reference(reference))
+        return watch.revision()
+
+    def earlier(self, reference: str) -> tuple[str, ...]:
+        """Digests that a reference's tag stood for before, newest first, as far as the local store knows."""
+        asked = parse_reference(reference)
+        tag = read_tag(self._catalog.store.layout, asked.name, asked.tag) if asked.tag else None
+        return tag.earlier if tag else ()
+
+    def release(self, revision: str) -> None:
+        """Let a revision be evicted, if it was kept."""
+        kept = self._kept.pop(revision, None)
+        if kept is not None:
+            kept.__exit__(None, None, None)
+
+    def _keep(self, revision: str) -> None:
+        if revision not in self._kept:
+            use = in_use(self._catalog.store.layout, revision)
+            use.__enter__()
+            self._kept[revision] = use
+
+
+def by_digest(reference: str, revision: str) -> str:
+    """The reference to this revision of the same model."""
+    return f"{parse_reference(reference).name}@{revision}"
+
+
+def is_tag(reference: str) -> bool:
+    """Whether a reference may lead elsewhere some day."""
+    return parse_reference(reference).tag is not None
+
+
+def _warn(doubt: StoreError) -> None:
+    log.warning("the remote store cannot be asked; what the local store has is served", extra={"error": doubt.detail})

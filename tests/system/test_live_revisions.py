@@ -1,0 +1,170 @@
+"""New revisions under load: no request fails, each answer is that of the revision it names, bad ones never serve."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.system.revisions import TEXTS, Made, golden, make_revision, publish_revision
+from tests.system.running import Service, serving, wait_until
+
+SWAPS = 10
+CALLERS = 4
+POLL_SECONDS = 0.2
+LONG = " ".join(TEXTS * 60)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> list[Made]:
+    """Eleven revisions that differ."""
+    home = tmp_path_factory.mktemp("revisions")
+    return [make_revision(home / str(number), number) for number in range(SWAPS + 1)]
+
+
+def model(service: Service, name: str = "live") -> dict[str, Any]:
+    """What /models says of what a name leads to."""
+    models = httpx.get(service.url + "/models", timeout=30.0).json()["models"]
+    return next(each for each in models if each["name"] == name and each["state"] == "serving")
+
+
+def ask(client: httpx.Client, text: str, wanted: str = "live") -> tuple[str, list[tuple[str, int, int]]]:
+    answer = client.post("/extract", json={"text": text, "model": wanted})
+    assert answer.status_code == 200, answer.text
+    body = answer.json()
+    entities = body["documents"][0]["entities"]
+    return body["model"]["revision"], [(entity["label"], entity["start"], entity["end"]) for entity in entities]
+
+
+class Callers:
+    """Callers that ask without a pause, and check every answer against the revision that it names."""
+
+    def __init__(self, service: Service, known: dict[str, Made]) -> None:
+        self.answered: Counter[str] = Counter()
+        self._known = known
+        self._stop = threading.Event()
+        self._pool = ThreadPoolExecutor(CALLERS)
+        self._calls = [self._pool.submit(self._call, service, number) for number in range(CALLERS)]
+
+    def check(self) -> None:
+        """Stop asking; raises what any caller met."""
+        self._stop.set()
+        self._pool.shutdown()
+        for call in self._calls:
+            call.result()
+
+    def _call(self, service: Service, number: int) -> None:
+        with service.client() as client:
+            while not self._stop.is_set():
+                for text in TEXTS[number:] + TEXTS[:number]:
+                    revision, found = ask(client, text)
+                    assert found == self._known[revision].found[text], f"not what {revision} finds"
+                    self.answered[revision] += 1
+
+
+@contextmanager
+def calling(service: Service, known: dict[str, Made]) -> Iterator[Callers]:
+    callers = Callers(service, known)
+    try:
+        yield callers
+    finally:
+        callers.check()
+
+
+@contextmanager
+def service_of(home: Path, **settings: object) -> Iterator[Service]:
+    options = {"MODELS": "live", "DTYPE": "float32", "MODEL_POLL_SECONDS": POLL_SECONDS, **settings}
+    with serving(home, **options) as service:
+        yield service
+
+
+def test_ten_swaps_under_load_fail_no_request_and_every_answer_is_its_revision_s(
+    tmp_path: Path, made: list[Made]
+) -> None:
+    store, known = tmp_path / "store", {}
+    known[publish_revision(made[0], store)] = made[0]
+    with service_of(tmp_path) as service, calling(service, known) as callers:
+        for number, each in enumerate(made[1:], start=1):
+            examples = golden(each, tmp_path / f"{number}.jsonl")
+            pinned_to = model(service)["revision"]
+            known[revision_of(each, examples, tmp_path)] = each
+            revision = publish_revision(each, store, examples)
+            wait_until(lambda wanted=revision: model(service)["revision"] == wanted)  # type: ignore[misc]
+            with service.client() as client:
+                assert ask(client, TEXTS[0])[0] == revision
+                assert ask(client, TEXTS[1], f"live@{pinned_to}") == (pinned_to, known[pinned_to].found[TEXTS[1]])
+            wait_until(lambda wanted=revision: callers.answered[wanted] >= 20)  # type: ignore[misc]
+        assert service.metric('gleaner_revision_switches_total{model="live",outcome="switched"}') == SWAPS
+        assert service.metric("gleaner_engine_starts_total") == 1
+        wait_until(lambda: service.metric("gleaner_models{") == 2)  # The one that serves, and the one before.
+    assert len(callers.answered) == SWAPS + 1
+    assert callers.answered.total() >= 1_000
+
+
+def revision_of(made: Made, examples: Path, home: Path) -> str:
+    """The digest that a publish will give, by one into another store: callers may see it before we do."""
+    return publish_revision(made, home / "elsewhere", examples)
+
+
+def test_a_candidate_that_fails_its_golden_examples_never_serves_and_is_said_loudly(
+    tmp_path: Path, made: list[Made]
+) -> None:
+    store, known = tmp_path / "store", {}
+    good = publish_revision(made[0], store)
+    known[good] = made[0]
+    with service_of(tmp_path) as service, calling(service, known) as callers:
+        bad = publish_revision(made[1], store, golden(made[1], tmp_path / "wrong.jsonl", wrong=True))
+        wait_until(lambda: bad in model(service)["problem"])
+        assert model(service)["revision"] == good
+        assert "golden example 1 of 3 fails" in model(service)["problem"]
+        assert service.metric('gleaner_revision_switches_total{model="live",outcome="golden_failed"}') == 1
+        assert service.metric('gleaner_revision_rejected{model="live"}') == 1
+        assert "a new revision is not taken" in service.log.read_text()
+        refused = httpx.post(service.url + "/extract", json={"text": TEXTS[0], "model": f"live@{bad}"}, timeout=30.0)
+        assert refused.json()["code"] == "unknown_model"
+        examples = golden(made[2], tmp_path / "right.jsonl")
+        known[revision_of(made[2], examples, tmp_path)] = made[2]
+        better = publish_revision(made[2], store, examples)
+        wait_until(lambda: model(service)["revision"] == better)
+        assert model(service)["problem"] == ""
+        wait_until(lambda: callers.answered[better] >= 20)
+        publish_revision(made[0], store)
+        wait_until(lambda: model(service)["revision"] == good)
+    assert set(callers.answered) == {good, better}
+
+
+def test_a_start_whose_tag_points_to_a_bad_revision_serves_the_one_before(tmp_path: Path, made: list[Made]) -> None:
+    store = tmp_path / "store"
+    good = publish_revision(made[0], store)
+    publish_revision(made[1], store, golden(made[1], tmp_path / "wrong.jsonl", wrong=True))
+    with service_of(tmp_path) as service, service.client() as client:
+        assert ask(client, TEXTS[0]) == (good, made[0].found[TEXTS[0]])
+        assert "golden example 1 of 3 fails" in service.log.read_text()
+
+
+def test_after_a_death_the_engine_serves_what_it_served_and_then_follows_the_tag(
+    tmp_path: Path, made: list[Made]
+) -> None:
+    """Requests that were tokenized for the old revision wait for the next engine; it must know what they mean."""
+    store = tmp_path / "store"
+    new, old = (publish_revision(each, store) for each in (made[1], made[0]))
+    with (
+        service_of(tmp_path, MODEL_POLL_SECONDS=1) as service,
+        ThreadPoolExecutor(8) as pool,
+        service.client() as client,
+    ):
+        right = ask(client, LONG, f"live@{old}")
+        assert right[0] == old
+        asked = [pool.submit(ask, client, LONG) for _ in range(8)]
+        wait_until(lambda: service.metric("gleaner_queue_documents") >= 4)
+        publish_revision(made[1], store)
+        service.kill_engine()
+        assert all(each.result() == right for each in asked)
+        wait_until(lambda: model(service)["revision"] == new)
