@@ -178,10 +178,12 @@ def child_environment(runtime_dir: Path, **extra: str) -> dict[str, str]:
 
     OpenMP's threads spin for microseconds only before they sleep, unless told otherwise: long enough for the next
     operator of a small batch, too short to starve the front workers on the same cores. torch's CUDA allocator grows its
-    segments instead of adding new ones, so that batches of ever different shapes do not splinter its memory.
+    segments instead of adding new ones, so that batches of ever different shapes do not splinter its memory; on CPUs
+    torch keeps fewer kernels of shapes that were seen once (oneDNN keeps its own, which are those that take time).
     """
     metrics = runtime_dir / "metrics"
     ours = {f"{PREFIX}RUNTIME_DIR": str(runtime_dir), METRICS_VARIABLE: str(metrics)}
     quiet = {"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
-    patient = {"GOMP_SPINCOUNT": "5000", "PYTORCH_ALLOC_CONF": "expandable_segments:True"}
-    return {**patient, **os.environ, **quiet, **ours, **{PREFIX + name: value for name, value in extra.items()}}
+    patient = {"GOMP_SPINCOUNT": "5000"}
+    lean = {"PYTORCH_ALLOC_CONF": "expandable_segments:True", "LRU_CACHE_CAPACITY": "16"}
+    return {**patient, **lean, **os.environ, **quiet, **ours, **{PREFIX + name: value for name, value in extra.items()}}

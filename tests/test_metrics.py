@@ -66,7 +66,7 @@ def test_batches_add_up() -> None:
 
 def test_what_the_guard_sees_is_shown() -> None:
     metrics = EngineMetrics()
-    function = MemoryFunction(10.0, 30.0, 0.0, 0.0, 0.2)
+    function = MemoryFunction(10.0, 30.0, 0.0, 0.0, 0.0, 0.2)
     report = MemoryReport(
         room_bytes=5, floor_bytes=1, available_bytes=6, rest_bytes=7, shrinks=2, functions={"r": function}
     )

@@ -1,11 +1,11 @@
 """Bytes that a batch needs at its peak, as a function of its shape, fitted to measured points. Pure.
 
-    bytes(shape) = margin × factor × (a + b·tokens + c·tokens·longest + d·sequences) + noise
+    bytes(shape) = margin × factor × (a + b·tokens + c·tokens·longest + d·longest² + e·sequences) + noise
 
 The coefficients are the least squares of the relative errors among those that are not negative, so bytes never fall
 when a batch grows. `factor` lifts the curve until no measured point lies above it, the gauge's own noise apart; the
-margin is for shapes that were not measured. tokens·longest stands for attention scores that are held as a whole (the
-padded path); where attention works in blocks its coefficient comes out as about 0.
+margin is for shapes that were not measured. tokens·longest stands for attention scores that are held for a whole batch
+(the padded path), longest² for those held for one sequence at a time; flash attention holds neither.
 """
 
 from __future__ import annotations
@@ -47,18 +47,15 @@ class MemoryFunction:
     fixed_bytes: float
     bytes_per_token: float
     bytes_per_token_pair: float
+    bytes_per_longest_pair: float
     bytes_per_sequence: float
     error_ratio: float
 
     def bytes(self, shape: Shape) -> int:
         """Predicted peak, never below what such a batch needs."""
-        pairs = self.bytes_per_token_pair * shape.longest
-        return int(
-            self.fixed_bytes
-            + (self.bytes_per_token + pairs) * shape.tokens
-            + self.bytes_per_sequence * shape.sequences
-            + 1
-        )
+        by_tokens = (self.bytes_per_token + self.bytes_per_token_pair * shape.longest) * shape.tokens
+        by_others = self.bytes_per_longest_pair * shape.longest**2 + self.bytes_per_sequence * shape.sequences
+        return int(self.fixed_bytes + by_tokens + by_others + 1)
 
     def largest_tokens(self, room_bytes: int, longest: int, most_tokens: int) -> int:
         """Most tokens, in sequences of `longest`, that fit into the room; 0 when not even one token does."""
@@ -84,15 +81,15 @@ def fit(points: Sequence[Point], gauged: Gauged) -> MemoryFunction:
     short = peaks - gauged.noise_bytes
     plain = np.maximum(rows @ found, 1.0)
     factor = max(1.0, float((short / plain).max())) * gauged.margin
-    fixed, per_token, per_pair, per_sequence = (found * factor).tolist()
+    fixed, token, pair, longest, sequence = (found * factor).tolist()
     predicted = rows @ found * factor + gauged.noise_bytes
     large = peaks >= np.median(peaks)
     error = float((predicted / peaks - 1.0)[large].max())
-    return MemoryFunction(fixed + gauged.noise_bytes, per_token, per_pair, per_sequence, error)
+    return MemoryFunction(fixed + gauged.noise_bytes, token, pair, longest, sequence, error)
 
 
-def _features(shape: Shape) -> tuple[float, float, float, float]:
-    return 1.0, float(shape.tokens), float(shape.tokens * shape.longest), float(shape.sequences)
+def _features(shape: Shape) -> list[float]:
+    return [1.0, shape.tokens, shape.tokens * shape.longest, shape.longest**2, shape.sequences]
 
 
 def _nonnegative_least_squares(

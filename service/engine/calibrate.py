@@ -25,6 +25,9 @@ SHORT_TOKENS, MEDIUM_TOKENS = 16, 128
 PART = 4
 """All shapes but the largest hold this part of the most tokens, so that measuring stays quick on a CPU."""
 
+PATIENCE_SECONDS = 1.0
+Clock = Callable[[], float]
+
 log = logging.getLogger(__name__)
 
 
@@ -52,42 +55,47 @@ def shapes(longest: int, most_tokens: int) -> list[list[int]]:
     return sorted(map(list, distinct), key=sum)
 
 
-def measure(model: Measurable, gauge: MemoryGauge, longest: int, most_tokens: int) -> list[Point]:
-    """Peaks of all shapes that fit; for the compute thread, while nothing else runs.
+def measure(
+    model: Measurable, gauge: MemoryGauge, longest: int, most_tokens: int, clock: Clock = time.monotonic
+) -> list[Point]:
+    """The highest peak of each shape that fits; for the compute thread, while nothing else runs.
+
+    All shapes are run once, and again while time is left: how far the threads of a batch overlap is a matter of luck.
 
     Raises:
         ModelError: not even the smallest batch fits.
     """
-    points: list[Point] = []
-    for lengths in shapes(longest, most_tokens):
-        batch = [np.zeros(length, dtype=np.int32) for length in lengths]
-        try:
-            points.append(Point(Shape.of(lengths), gauge.peak_bytes(partial(model.forward, batch))))
-        except Exception as error:
-            if not is_out_of_memory(error):
-                raise
-            log.warning("a batch does not fit", extra={"tokens": sum(lengths)})
-            break
+    end = clock() + PATIENCE_SECONDS
+    peaks: dict[Shape, int] = {}
+    batches = shapes(longest, most_tokens)
+    while batches and (not peaks or clock() < end):
+        batches = [lengths for lengths in batches if _measure_one(model, gauge, lengths, peaks)]
     gauge.give_back()
-    if not points:
+    if not peaks:
         raise ModelError("the device's free memory does not hold the smallest batch of this model")
-    return points
+    return [Point(shape, peak) for shape, peak in peaks.items()]
 
 
-def calibrate(
-    model: Measurable, gauge: MemoryGauge, longest: int, most_tokens: int, clock: Callable[[], float] = time.monotonic
-) -> MemoryFunction:
+def calibrate(model: Measurable, gauge: MemoryGauge, longest: int, most_tokens: int) -> MemoryFunction:
     """The model's memory function on this device."""
-    begun = clock()
+    begun = time.monotonic()
     points = measure(model, gauge, longest, most_tokens)
     function = fit(points, gauge.gauged)
-    log.info(
-        "memory measured",
-        extra={
-            "seconds": round(clock() - begun, 3),
-            "shapes": len(points),
-            "error_ratio": round(function.error_ratio, 3),
-            "bytes_per_token": round(function.bytes_per_token),
-        },
-    )
+    seconds = round(time.monotonic() - begun, 3)
+    log.info("memory measured", extra={"seconds": seconds, "error_ratio": round(function.error_ratio, 3)})
     return function
+
+
+def _measure_one(model: Measurable, gauge: MemoryGauge, lengths: list[int], peaks: dict[Shape, int]) -> bool:
+    """Whether the batch fits."""
+    batch = [np.zeros(length, dtype=np.int32) for length in lengths]
+    shape = Shape.of(lengths)
+    try:
+        peak = gauge.peak_bytes(partial(model.forward, batch))
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
+        log.warning("a batch does not fit", extra={"tokens": shape.tokens})
+        return False
+    peaks[shape] = max(peak, peaks.get(shape, 0))
+    return True

@@ -17,6 +17,9 @@ from service.engine.memory_gauge import MemoryGauge
 LOOK_SECONDS = 0.1
 """Least time between two looks at the device: they cost some 50 microseconds each."""
 
+SETTLE_SECONDS = 30.0
+"""How often memory at rest is measured anew: libraries keep what they compiled for new shapes."""
+
 
 class Guard:
     """A memory model whose room is looked after."""
@@ -27,6 +30,7 @@ class Guard:
         self._room = Room(gauge.available_bytes(), floor_bytes(models.values()))
         self._budget = MeasuredBudget(self._room, models)
         self._next_look_seconds = 0.0
+        self._next_settle_seconds = 0.0
         gauge.cap(self._room.bytes)
 
     def budget_tokens(self, model: str) -> int:
@@ -61,6 +65,9 @@ class Guard:
         self._room.observe(self.gauge.available_bytes(), now)
         if self._room.shrinks > shrinks:
             self._compute.submit(self._tighten, self._room.bytes)
+        elif now >= self._next_settle_seconds:
+            self._next_settle_seconds = now + SETTLE_SECONDS
+            self._compute.submit(self.gauge.settle)
 
     def failed(self, model: str, shape: Shape, now: float) -> None:
         """Memory ran out for a batch of this shape."""

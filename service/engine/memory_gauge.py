@@ -52,7 +52,7 @@ class MemoryGauge(Protocol):
 class HostGauge:
     """Resident memory of this process, against the host's memory and its control groups."""
 
-    gauged = Gauged(noise_bytes=2 * MEBIBYTE, margin=1.15)
+    gauged = Gauged(noise_bytes=8 * MEBIBYTE, margin=1.25)
 
     def __init__(self, allowance: Allowance) -> None:
         self._allowance = allowance
@@ -95,8 +95,6 @@ class CudaGauge:
         self.rest_bytes = torch.cuda.memory_allocated(device)
 
     def settle(self) -> None:
-        torch.cuda.synchronize(self._device)
-        torch.cuda.empty_cache()
         self.rest_bytes = torch.cuda.memory_allocated(self._device)
 
     def available_bytes(self) -> int:

@@ -10,8 +10,8 @@ from service.core.memory_function import MemoryFunction
 from service.core.room import Room
 from service.core.sequence import Shape
 
-SMALL = ModelMemory(MemoryFunction(100, 2, 0, 1, 0.0), longest_tokens=100, most_tokens=1_000)
-LARGE = ModelMemory(MemoryFunction(100, 20, 0, 1, 0.0), longest_tokens=100, most_tokens=1_000)
+SMALL = ModelMemory(MemoryFunction(100, 2, 0, 0, 1, 0.0), longest_tokens=100, most_tokens=1_000)
+LARGE = ModelMemory(MemoryFunction(100, 20, 0, 0, 1, 0.0), longest_tokens=100, most_tokens=1_000)
 
 
 def _budget(available_bytes: int) -> MeasuredBudget:

@@ -65,7 +65,7 @@ def test_the_error_is_that_of_the_larger_batches() -> None:
 
 @given(st.integers(0, 10_000_000), st.integers(1, 512), st.integers(1, 5_000))
 def test_the_budget_is_the_most_that_fits(room: int, longest: int, most: int) -> None:
-    function = MemoryFunction(10_000, 1_000, 2, 50, 0.0)
+    function = MemoryFunction(10_000, 1_000, 2, 3, 50, 0.0)
     tokens = function.largest_tokens(room, longest, most)
     shapes = [Shape(n, min(n, longest), -(-n // longest)) for n in (tokens, tokens + 1)]
     assert tokens == 0 or function.bytes(shapes[0]) <= room
