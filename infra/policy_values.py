@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
+from enum import StrEnum
 
 from infra.alarms import Alarm
 from service.signals import Signal
@@ -54,14 +56,52 @@ class TargetTracking:
     cooldown_seconds: int
 
 
+class Forecast(StrEnum):
+    """AWS's predictive scaling: daily and weekly cycles, learnt from at least a day of history. It only ever adds."""
+
+    OFF = "off"
+    LOOK = "ForecastOnly"
+    """Forecasts are shown and not acted upon: the way to begin."""
+    ACT = "ForecastAndScale"
+
+
+_CRON = re.compile(
+    r"(?P<minute>[0-5]?\d) (?P<hour>1?\d|2[0-3]) (?P<day>\?|\*|[12]?\d|3[01]) (?P<month>\*|[A-Z]{3}(-[A-Z]{3})?) "
+    r"(?P<weekday>\?|\*|[A-Z]{3}(-[A-Z]{3})?(,[A-Z]{3}(-[A-Z]{3})?)*) \*"
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """From a time of day on, at least so many tasks. `cron` has AWS's six fields."""
+    """From a time of day on, at least so many tasks.
+
+    `cron` has AWS's six fields: minute, hour, day of the month, month, weekday, year; one of the two days is `?`. Days
+    and months go by name, because numbers mean other days to Auto Scaling groups than to ECS.
+    """
 
     name: str
     cron: str
     timezone: str
     minimum_tasks: int
+
+    def __post_init__(self) -> None:
+        fields = self._fields()
+        if (fields["day"] == "?") == (fields["weekday"] == "?"):
+            raise ValueError(f"schedule {self.name}: exactly one of day and weekday is `?` in {self.cron!r}")
+        if self.minimum_tasks < 2:
+            raise ValueError(f"schedule {self.name}: a fleet has at least 2 tasks")
+
+    @property
+    def unix_cron(self) -> str:
+        """The same in five fields, as Auto Scaling groups take it."""
+        fields = {name: "*" if value == "?" else value for name, value in self._fields().items()}
+        return " ".join(fields[name] for name in ("minute", "hour", "day", "month", "weekday"))
+
+    def _fields(self) -> dict[str, str]:
+        found = _CRON.fullmatch(self.cron)
+        if found is None:
+            raise ValueError(f"schedule {self.name}: {self.cron!r} is not `minute hour day month weekday *`")
+        return {name: str(value) for name, value in found.groupdict().items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

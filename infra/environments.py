@@ -1,0 +1,165 @@
+"""Every environment that can be deployed, as typed values: sizes, zones of trust, options. The one file to edit.
+
+A value that cannot work is refused here, before anything is synthesized; each refusal says what to change.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from infra.policy_values import Delays, Forecast, Limits, Schedule
+
+PLACEHOLDER_ACCOUNT = "111122223333"
+SPOT_NOTICE_SECONDS = 120
+LOG_DAYS = (1, 7, 14, 30, 90, 365)
+"""Some of the numbers of days that CloudWatch Logs knows."""
+_CERTIFICATE = re.compile(r"arn:aws[\w-]*:acm:[a-z0-9-]+:\d{12}:certificate/[0-9a-f-]{36}")
+
+
+class BadEnvironment(ValueError):
+    """An environment's values contradict each other."""
+
+
+class Variant(StrEnum):
+    """Who starts the containers."""
+
+    ECS = "ecs"
+    ASG = "asg"
+    """No ECS: each instance's user data runs the container."""
+
+
+class Purchase(StrEnum):
+    """How instances above the on-demand base are bought."""
+
+    ON_DEMAND = "on-demand"
+    SPOT = "spot"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """One fleet in one account and region.
+
+    Attributes:
+        instance_types: one GPU each, in the order of preference; the others are taken when the first has run out.
+        warm_pool: stopped instances that wait, booted and with the image pulled.
+        above_base: what is added above the minimum; Spot is cheaper and may go at two minutes' notice.
+        capacity_file: JSON of `gleaner loadtest --find-knee`, relative to this folder; none: a cautious assumption.
+        certificate: ARN in AWS Certificate Manager; TLS is not optional.
+        allowed_networks: who may reach the balancer.
+        public: whether the balancer has public addresses; otherwise it is for the network and its peers only.
+        models: what the tasks serve, as GLEANER_MODELS takes it.
+        spare_percent: instances kept running and empty, so that a task starts without waiting for one; costs that much.
+        alarm_email: who is told; none: subscribe to the topic by hand.
+    """
+
+    name: str
+    variant: Variant = Variant.ECS
+    instance_types: tuple[str, ...] = ("g6.xlarge", "g5.xlarge", "g4dn.xlarge")
+    limits: Limits = field(default_factory=Limits)
+    delays: Delays = field(default_factory=Delays)
+    warm_pool: int = 2
+    above_base: Purchase = Purchase.ON_DEMAND
+    spare_percent: int = 0
+    capacity_file: str | None = None
+    certificate: str
+    allowed_networks: tuple[str, ...] = ("10.0.0.0/8",)
+    public: bool = False
+    models: tuple[str, ...] = ("documents",)
+    needs_api_keys: bool = True
+    schedules: tuple[Schedule, ...] = ()
+    forecast: Forecast = Forecast.OFF
+    network: str = "10.42.0.0/16"
+    volume_gib: int = 100
+    log_days: int = 30
+    alarm_email: str | None = None
+
+    def __post_init__(self) -> None:
+        for holds, problem in self._rules():
+            if not holds:
+                raise BadEnvironment(f"{self.name}: {problem}")
+
+    def _rules(self) -> tuple[tuple[bool, str], ...]:
+        spot = self.above_base is Purchase.SPOT
+        return (
+            (re.fullmatch(r"[a-z][a-z0-9-]{0,19}", self.name) is not None, "a name has 1 to 20 of a-z, 0-9 and -"),
+            (bool(self.instance_types), "at least one instance type is needed"),
+            (bool(self.models), "at least one model is needed"),
+            (_CERTIFICATE.fullmatch(self.certificate) is not None, "the certificate is not an ARN of ACM"),
+            (0 <= self.warm_pool <= self.limits.maximum_tasks, "the warm pool is larger than the fleet may become"),
+            (self.log_days in LOG_DAYS, f"log_days is one of {', '.join(map(str, LOG_DAYS))}"),
+            (0 <= self.spare_percent < 100, "spare_percent is a share of what runs"),
+            (not (spot and self.warm_pool), "Spot instances cannot wait in a warm pool: set warm_pool=0"),
+            (
+                not spot or self.delays.stop_seconds <= SPOT_NOTICE_SECONDS,
+                f"Spot gives {SPOT_NOTICE_SECONDS} s in all, stopping takes up to {self.delays.stop_seconds} s: "
+                "shorten longest_request_seconds",
+            ),
+            (
+                not spot or self.variant is Variant.ECS,
+                "Spot needs ECS, which moves tasks off an instance that got its notice",
+            ),
+            (not self.public or "0.0.0.0/0" not in self.allowed_networks or self.needs_api_keys,
+             "a balancer that everybody reaches needs API keys"),
+        )  # fmt: skip
+
+    @property
+    def fleet(self) -> str:
+        """The fleet's name: prefix of stacks and value of the metrics' dimension."""
+        return f"gleaner-{self.name}"
+
+    @property
+    def region(self) -> str:
+        """Where it is deployed: a balancer takes certificates of its own region only."""
+        return self.certificate.split(":")[3]
+
+    @property
+    def is_placeholder(self) -> bool:
+        """Whether the certificate is still the example's: it synthesizes, but must not be deployed."""
+        return f":{PLACEHOLDER_ACCOUNT}:" in self.certificate
+
+
+def _example_certificate() -> str:
+    return f"arn:aws:acm:eu-central-1:{PLACEHOLDER_ACCOUNT}:certificate/00000000-0000-0000-0000-000000000000"
+
+
+ENVIRONMENTS = (
+    Environment(
+        name="production",
+        limits=Limits(minimum_tasks=2, maximum_tasks=20),
+        certificate=_example_certificate(),
+        schedules=(
+            Schedule(name="morning", cron="0 7 ? * MON-FRI *", timezone="Europe/Berlin", minimum_tasks=4),
+            Schedule(name="evening", cron="0 19 ? * MON-FRI *", timezone="Europe/Berlin", minimum_tasks=2),
+        ),
+        forecast=Forecast.LOOK,
+    ),
+    Environment(
+        name="staging",
+        limits=Limits(minimum_tasks=2, maximum_tasks=6),
+        delays=Delays(start_seconds=260.0, longest_request_seconds=80, drain_grace_seconds=5, stop_slack_seconds=25),
+        warm_pool=0,
+        above_base=Purchase.SPOT,
+        certificate=_example_certificate(),
+    ),
+    Environment(
+        name="plain",
+        variant=Variant.ASG,
+        limits=Limits(minimum_tasks=2, maximum_tasks=8),
+        certificate=_example_certificate(),
+    ),
+)
+"""Examples of the three shapes: ECS with a warm pool, ECS with Spot above the base, no ECS at all."""
+
+
+def find_environment(name: str) -> Environment:
+    """The environment of that name.
+
+    Raises:
+        BadEnvironment: lists those that there are.
+    """
+    for environment in ENVIRONMENTS:
+        if environment.name == name:
+            return environment
+    raise BadEnvironment(f"there is no environment {name!r}; there are {', '.join(each.name for each in ENVIRONMENTS)}")

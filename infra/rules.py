@@ -1,0 +1,224 @@
+"""Rules for templates that no tool checks, and that AWS finds late or never. Pure: a template in, findings out.
+
+balancer   least outstanding requests without slow start; health checks answer before the next one starts;
+           idle connections outlive the longest request, and the service's outlive the balancer's
+task       one GPU; grace of its health check within what ECS allows; stops no sooner than its longest request;
+           the balancer lets go of it no later than it is killed
+groups     scale-in protection where ECS manages termination; two instances at least; room for a deployment
+instances  IMDSv2 with one hop; encrypted disks; a launch hook, without which a warm pool stops half-booted ones
+schedules  crons that AWS can read; never below two tasks
+alarms     our signals by their names, on periods that CloudWatch has
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from service.signals import SERVICE_DIMENSION, SIGNALS
+
+Template = Mapping[str, Any]
+Resources = list[tuple[str, dict[str, Any]]]
+
+LONGEST_CONTAINER_START_SECONDS = 300
+PERIODS = {10, 20, 30}
+_SIX_FIELDS = re.compile(r"cron\(\S+ \S+ (\S+) \S+ (\S+) \S+\)")
+_FIVE_FIELDS = re.compile(r"[\d*,/-]+ [\d*,/-]+ [\d*,/-]+ [\dA-Z*,/-]+ [\dA-Z*,/-]+")
+
+
+def findings(template: Template) -> list[str]:
+    """What is wrong with a template, one sentence for each thing; empty if nothing is."""
+    return [f"{name}: {problem}" for rule in RULES for name, problem in rule(template)]
+
+
+def _of(template: Template, kind: str) -> Resources:
+    found = template.get("Resources", {}).items()
+    return [(name, each.get("Properties", {})) for name, each in found if each["Type"] == kind]
+
+
+def _attributes(properties: Mapping[str, Any], name: str) -> dict[str, str]:
+    return {each["Key"]: each["Value"] for each in properties.get(name, ())}
+
+
+def _containers(template: Template) -> Resources:
+    tasks = _of(template, "AWS::ECS::TaskDefinition")
+    return [(name, each) for name, task in tasks for each in task.get("ContainerDefinitions", ())]
+
+
+def _variables(template: Template) -> dict[str, str]:
+    return {each["Name"]: each["Value"] for _, c in _containers(template) for each in c.get("Environment", ())}
+
+
+def _longest_request_seconds(template: Template) -> float:
+    return float(_variables(template).get("GLEANER_DEADLINE_MS", 0)) / 1000
+
+
+def slow_start(template: Template) -> Iterator[tuple[str, str]]:
+    """AWS refuses the two together, but only when the stack is deployed."""
+    for name, group in _of(template, "AWS::ElasticLoadBalancingV2::TargetGroup"):
+        attributes = _attributes(group, "TargetGroupAttributes")
+        if attributes.get("load_balancing.algorithm.type") != "least_outstanding_requests":
+            yield name, "does not balance by least outstanding requests"
+        elif int(attributes.get("slow_start.duration_seconds", 0)):
+            yield name, "has slow start, which AWS forbids with least outstanding requests"
+
+
+def health_check(template: Template) -> Iterator[tuple[str, str]]:
+    """A check that may last as long as the interval is refused at deployment."""
+    for name, group in _of(template, "AWS::ElasticLoadBalancingV2::TargetGroup"):
+        if group.get("HealthCheckTimeoutSeconds", 5) >= group.get("HealthCheckIntervalSeconds", 30):
+            yield name, "has a health check that may last as long as its interval"
+        if group.get("HealthCheckPath") != "/readyz":
+            yield name, "does not ask /readyz, so overload or a lost GPU would be judged wrongly"
+
+
+def idle_connections(template: Template) -> Iterator[tuple[str, str]]:
+    """Who closes first must be the one that is not sending: target after balancer, balancer after request."""
+    longest = _longest_request_seconds(template)
+    keep_alive = float(_variables(template).get("GLEANER_KEEP_ALIVE_SECONDS", 0))
+    for name, balancer in _of(template, "AWS::ElasticLoadBalancingV2::LoadBalancer"):
+        idle = float(_attributes(balancer, "LoadBalancerAttributes").get("idle_timeout.timeout_seconds", 60))
+        if idle <= longest:
+            yield name, f"gives a connection up after {idle:g} s, a request may take {longest:g} s"
+        if keep_alive and keep_alive <= idle:
+            yield name, f"keeps connections for {idle:g} s that the service closes after {keep_alive:g} s"
+
+
+def gpu(template: Template) -> Iterator[tuple[str, str]]:
+    """Without it ECS starts tasks that see no GPU, or two on one."""
+    for name, container in _containers(template):
+        asked = {each["Type"]: each["Value"] for each in container.get("ResourceRequirements", ())}
+        if asked.get("GPU") != "1":
+            yield name, "asks for no GPU of its own"
+
+
+def container_start(template: Template) -> Iterator[tuple[str, str]]:
+    """ECS registers a longer start period never; the deployment fails."""
+    for name, container in _containers(template):
+        if container.get("HealthCheck", {}).get("StartPeriod", 0) > LONGEST_CONTAINER_START_SECONDS:
+            yield name, f"has a start period over {LONGEST_CONTAINER_START_SECONDS} s"
+
+
+def stopping(template: Template) -> Iterator[tuple[str, str]]:
+    """A task that is killed before its longest request ends loses it."""
+    longest = _longest_request_seconds(template)
+    for name, container in _containers(template):
+        stop = container.get("StopTimeout", 30)
+        if stop <= longest:
+            yield name, f"is killed {stop} s after SIGTERM, a request may take {longest:g} s"
+        for group, properties in _of(template, "AWS::ElasticLoadBalancingV2::TargetGroup"):
+            attributes = _attributes(properties, "TargetGroupAttributes")
+            delay = int(attributes.get("deregistration_delay.timeout_seconds", 300))
+            if delay > stop:
+                yield group, f"lets a task go after {delay} s, the task is killed {stop} s after SIGTERM"
+
+
+def termination_protection(template: Template) -> Iterator[tuple[str, str]]:
+    """ECS refuses to manage the termination of instances that are not protected."""
+    groups = dict(_of(template, "AWS::AutoScaling::AutoScalingGroup"))
+    for name, provider in _of(template, "AWS::ECS::CapacityProvider"):
+        of = provider["AutoScalingGroupProvider"]
+        if of.get("ManagedTerminationProtection") != "ENABLED" or of.get("ManagedDraining") != "ENABLED":
+            yield name, "does not drain and protect instances with tasks"
+        group = of["AutoScalingGroupArn"].get("Ref")
+        if not groups[group].get("NewInstancesProtectedFromScaleIn"):
+            yield group, "has no scale-in protection, which managed termination protection needs"
+
+
+def minimum(template: Template) -> Iterator[tuple[str, str]]:
+    """One instance, or one zone, may fail at any time."""
+    for name, target in _of(template, "AWS::ApplicationAutoScaling::ScalableTarget"):
+        if target["MinCapacity"] < 2:
+            yield name, "may shrink to a single task"
+    groups = _of(template, "AWS::AutoScaling::AutoScalingGroup")
+    if groups and max(int(group["MinSize"]) for _, group in groups) < 2:
+        yield groups[0][0], "no group keeps two instances"
+    for name, group in groups:
+        if len(group.get("VPCZoneIdentifier", ())) < 2:
+            yield name, "is in a single zone"
+
+
+def room_for_deployments(template: Template) -> Iterator[tuple[str, str]]:
+    """One task an instance: a new one needs an instance, and permission to be one too many."""
+    for name, service in _of(template, "AWS::ECS::Service"):
+        deployment = service["DeploymentConfiguration"]
+        for _, target in _of(template, "AWS::ApplicationAutoScaling::ScalableTarget"):
+            if target["MinCapacity"] * deployment["MaximumPercent"] // 100 <= target["MinCapacity"]:
+                yield name, f"has no room for one more task within {deployment['MaximumPercent']} %"
+            for group, properties in _of(template, "AWS::AutoScaling::AutoScalingGroup"):
+                if int(properties["MaxSize"]) <= target["MaxCapacity"]:
+                    yield group, "has no instance to spare for a deployment at the fleet's maximum"
+        if deployment["MinimumHealthyPercent"] < 100:
+            yield name, "gives up capacity while it deploys"
+
+
+def instances(template: Template) -> Iterator[tuple[str, str]]:
+    """Credentials out of reach of containers, and nothing readable on a disk that is thrown away."""
+    for name, each in _of(template, "AWS::EC2::LaunchTemplate"):
+        data = each["LaunchTemplateData"]
+        metadata = data.get("MetadataOptions", {})
+        if metadata.get("HttpTokens") != "required" or metadata.get("HttpPutResponseHopLimit") != 1:
+            yield name, "does not insist on IMDSv2 within one hop"
+        if not all(disk.get("Ebs", {}).get("Encrypted") for disk in data.get("BlockDeviceMappings", [{}])):
+            yield name, "has a disk that is not encrypted"
+
+
+def warm_pools(template: Template) -> Iterator[tuple[str, str]]:
+    """Without a hook an instance is stopped in the middle of its first boot; reused ones come back with old images."""
+    groups = dict(_of(template, "AWS::AutoScaling::AutoScalingGroup"))
+    for name, pool in _of(template, "AWS::AutoScaling::WarmPool"):
+        group = groups[pool["AutoScalingGroupName"]["Ref"]]
+        hooks = {each["LifecycleTransition"] for each in group.get("LifecycleHookSpecificationList", ())}
+        if "autoscaling:EC2_INSTANCE_LAUNCHING" not in hooks:
+            yield name, "has no launch hook to wait for"
+        if pool.get("InstanceReusePolicy", {}).get("ReuseOnScaleIn"):
+            yield name, "takes used instances back, which ECS's agent does not survive"
+
+
+def schedules(template: Template) -> Iterator[tuple[str, str]]:
+    """AWS answers a malformed cron when the stack is deployed; a fleet of one it does not mind at all."""
+    for name, target in _of(template, "AWS::ApplicationAutoScaling::ScalableTarget"):
+        for action in target.get("ScheduledActions", ()):
+            found = _SIX_FIELDS.fullmatch(action["Schedule"])
+            if not found or (found[1] == "?") == (found[2] == "?"):
+                yield name, f"{action['Schedule']} is no cron of AWS"
+            if action["ScalableTargetAction"]["MinCapacity"] < 2:
+                yield name, f"{action['ScheduledActionName']} leaves a single task"
+    for name, action in _of(template, "AWS::AutoScaling::ScheduledAction"):
+        if not _FIVE_FIELDS.fullmatch(action["Recurrence"]):
+            yield name, f"{action['Recurrence']} is no cron of five fields"
+
+
+def alarms(template: Template) -> Iterator[tuple[str, str]]:
+    """An alarm on a metric that nobody publishes stays silent for ever."""
+    known = {signal.name for signal in SIGNALS}
+    for name, alarm in _of(template, "AWS::CloudWatch::Alarm"):
+        if alarm.get("Namespace", "").startswith("AWS/"):
+            continue
+        stats = [each["MetricStat"] for each in alarm.get("Metrics", ()) if "MetricStat" in each]
+        metrics = [(each["Metric"], each["Period"]) for each in stats] or [(alarm, alarm["Period"])]
+        for metric, period in metrics:
+            if metric["MetricName"] not in known:
+                yield name, f"asks for {metric['MetricName']}, which nobody publishes"
+            if [each["Name"] for each in metric.get("Dimensions", ())] != [SERVICE_DIMENSION]:
+                yield name, f"does not ask by the dimension {SERVICE_DIMENSION}"
+            if period not in PERIODS and period % 60:
+                yield name, f"has a period of {period} s, which CloudWatch does not have"
+
+
+RULES: tuple[Callable[[Template], Iterator[tuple[str, str]]], ...] = (
+    slow_start,
+    health_check,
+    idle_connections,
+    gpu,
+    container_start,
+    stopping,
+    termination_protection,
+    minimum,
+    room_for_deployments,
+    instances,
+    warm_pools,
+    schedules,
+    alarms,
+)

@@ -1,0 +1,98 @@
+"""`infra.alarms.Alarm` → CloudWatch's alarm. One condition is a plain metric; several are one metric expression.
+
+The expression is the first condition's metric where all others hold, and else a value that does not breach; so steps,
+which are measured on the alarm's value, mean the same with permission as without.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_cdk import aws_cloudwatch as cloudwatch
+from constructs import Construct
+
+from infra.alarms import Alarm, Comparison, Condition, Statistic
+from infra.stacks.container import NAMESPACE
+from service.signals import SERVICE_DIMENSION
+
+_SYMBOLS = {
+    Comparison.AT_LEAST: ">=",
+    Comparison.ABOVE: ">",
+    Comparison.AT_MOST: "<=",
+    Comparison.BELOW: "<",
+}
+
+
+def alarm(scope: Construct, fleet: str, wanted: Alarm, actions: list[str], tell: bool) -> cloudwatch.CfnAlarm:
+    """The alarm with these actions; `tell` also says when it is over."""
+    first = wanted.conditions[0]
+    what = _expression(fleet, wanted) if len(wanted.conditions) > 1 else _metric(fleet, wanted, first)
+    return cloudwatch.CfnAlarm(
+        scope,
+        _identifier(wanted.name),
+        alarm_name=f"{fleet}-{wanted.name}",
+        alarm_description=f"{wanted.meaning} {wanted.remedy}",
+        comparison_operator=first.comparison.value,
+        threshold=first.threshold,
+        evaluation_periods=wanted.periods,
+        datapoints_to_alarm=wanted.datapoints_to_alarm,
+        treat_missing_data=wanted.missing.value,
+        alarm_actions=actions,
+        ok_actions=actions if tell else None,
+        **what,
+    )
+
+
+def expression(conditions: tuple[Condition, ...]) -> str:
+    """The first metric where the others hold, else a value that does not breach. Metrics are m0, m1, …"""
+    first, others = conditions[0], conditions[1:]
+    permission = " AND ".join(
+        f"m{i} {_SYMBOLS[each.comparison]} {each.threshold:g}" for i, each in enumerate(others, 1)
+    )
+    return f"IF({permission}, m0, {quiet_value(first):g})"
+
+
+def quiet_value(condition: Condition) -> float:
+    """A value on the safe side of the threshold."""
+    above = condition.comparison in (Comparison.ABOVE, Comparison.AT_LEAST)
+    return condition.threshold - 1 if above else condition.threshold + 1
+
+
+def _metric(fleet: str, wanted: Alarm, condition: Condition) -> dict[str, Any]:
+    percentile = condition.statistic is Statistic.P99
+    statistic = {"extended_statistic" if percentile else "statistic": condition.statistic.value}
+    return {
+        "namespace": NAMESPACE,
+        "metric_name": condition.signal.name,
+        "dimensions": [_dimension(fleet)],
+        "period": wanted.period_seconds,
+        **statistic,
+    }
+
+
+def _expression(fleet: str, wanted: Alarm) -> dict[str, Any]:
+    Query = cloudwatch.CfnAlarm.MetricDataQueryProperty  # noqa: N806
+    parts = [
+        Query(
+            id=f"m{i}",
+            return_data=False,
+            metric_stat=cloudwatch.CfnAlarm.MetricStatProperty(
+                metric=cloudwatch.CfnAlarm.MetricProperty(
+                    namespace=NAMESPACE, metric_name=each.signal.name, dimensions=[_dimension(fleet)]
+                ),
+                period=wanted.period_seconds,
+                stat=each.statistic.value,
+            ),
+        )
+        for i, each in enumerate(wanted.conditions)
+    ]
+    whole = Query(id="value", expression=expression(wanted.conditions), label=wanted.name, return_data=True)
+    return {"metrics": [*parts, whole]}
+
+
+def _dimension(fleet: str) -> cloudwatch.CfnAlarm.DimensionProperty:
+    return cloudwatch.CfnAlarm.DimensionProperty(name=SERVICE_DIMENSION, value=fleet)
+
+
+def _identifier(name: str) -> str:
+    return "".join(part.title() for part in name.split("-"))

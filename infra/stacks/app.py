@@ -1,0 +1,58 @@
+"""The CDK application: every environment's stacks, with the checks that make synthesis fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from aws_cdk import App, Tags, Validations
+from cdk_nag import AwsSolutionsChecks
+
+from infra.capacity import ASSUMED, Capacity, read_capacity
+from infra.environments import ENVIRONMENTS, Environment, Variant
+from infra.policy import Policy, policy_for
+from infra.stacks.asg_fleet import AsgFleet
+from infra.stacks.base import BaseStack
+from infra.stacks.ecs_fleet import EcsFleet
+
+HERE = Path(__file__).parents[1]
+CONTEXT = {
+    "@aws-cdk/core:validateAgainstDefaultRules": True,
+    "aws:cdk:disable-asset-staging": True,
+    "@aws-cdk/aws-iam:minimizePolicies": True,
+    "@aws-cdk/aws-s3:serverAccessLogsUseBucketPolicy": True,
+}
+
+
+def build(out: Path, environments: tuple[Environment, ...] = ENVIRONMENTS, nag: bool = True) -> App:
+    """The application, not yet synthesized.
+
+    Args:
+        out: where `synth()` writes the templates.
+        nag: whether cdk-nag's findings are failures.
+    """
+    app = App(outdir=str(out), context=CONTEXT, analytics_reporting=False)
+    for environment in environments:
+        base = BaseStack(app, environment)
+        fleet = AsgFleet if environment.variant is Variant.ASG else EcsFleet
+        fleet(app, environment, policy_of(environment), base)
+    Tags.of(app).add("service", "gleaner")
+    if nag:
+        Validations.of(app).add_plugins(AwsSolutionsChecks(app))
+    return app
+
+
+def policy_of(environment: Environment) -> Policy:
+    """The environment's scaling policy, from its measured capacity."""
+    return policy_for(
+        capacity=_capacity(environment),
+        limits=environment.limits,
+        delays=environment.delays,
+        schedules=environment.schedules,
+        forecast=environment.forecast,
+    )
+
+
+def _capacity(environment: Environment) -> Capacity:
+    if environment.capacity_file is None:
+        return ASSUMED
+    return read_capacity((HERE / environment.capacity_file).read_text())

@@ -1,0 +1,102 @@
+"""The fleet without ECS: each instance of the Auto Scaling group runs the container by its own user data.
+
+What ECS does is done by plainer means: systemd restarts the container, the group replaces what the balancer finds
+unhealthy, an update of the stack replaces instances one by one.
+"""
+
+from __future__ import annotations
+
+from aws_cdk import CfnAutoScalingRollingUpdate, CfnUpdatePolicy
+from aws_cdk import aws_elasticloadbalancingv2 as elb
+from constructs import Construct
+
+from infra.environments import Environment, Purchase
+from infra.policy import Policy
+from infra.stacks.acknowledged import acknowledge, asg_reasons
+from infra.stacks.asg_scaling import AsgScaling
+from infra.stacks.base import BaseStack
+from infra.stacks.container import container_environment
+from infra.stacks.fleet import Fleet
+from infra.stacks.machines import Machines, Shape
+from infra.stacks.roles import (
+    Statements,
+    pulls_images,
+    reads_models,
+    reads_secret,
+    role,
+    says_ready,
+    serves_sessions,
+    writes_logs,
+    writes_metrics,
+)
+from infra.stacks.user_data import asg_user_data
+
+GRACE_SECONDS = 900
+"""Boot, pull, fetch and warm the models: until then the balancer's opinion does not count."""
+
+
+class AsgFleet(Fleet):
+    """Instances behind the balancer, scaled by the same policy."""
+
+    def __init__(self, scope: Construct, environment: Environment, policy: Policy, base: BaseStack) -> None:
+        super().__init__(scope, environment, policy, base, elb.TargetType.INSTANCE)
+        doors = self.closed_group("InstanceDoors", "Instances: from the balancer to AWS endpoints")
+        self.balancer.admit_to(doors)
+        limits = environment.limits
+        machines = Machines(
+            self,
+            "Machines",
+            Shape(
+                name=environment.fleet,
+                instance_types=environment.instance_types,
+                purchase=Purchase.ON_DEMAND,
+                minimum=limits.minimum_tasks,
+                maximum=limits.maximum_tasks,
+                warm_pool=environment.warm_pool,
+                volume_gib=environment.volume_gib,
+                scale_in_protection=False,
+                target_groups=[self.balancer.targets.target_group_arn],
+                health_check="ELB",
+                grace_seconds=GRACE_SECONDS,
+            ),
+            vpc=base.vpc,
+            image_id=self.machine_image,
+            role=role(self, "InstanceRole", "ec2.amazonaws.com", self._permissions()),
+            security_group=doors,
+            user_data=self._user_data(),
+            filled_in=self._filled_in(),
+        )
+        machines.group.cfn_options.update_policy = CfnUpdatePolicy(
+            auto_scaling_rolling_update=CfnAutoScalingRollingUpdate(
+                min_instances_in_service=limits.minimum_tasks, max_batch_size=1, pause_time="PT5M"
+            )
+        )
+        machines.group.node.add_dependency(self.balancer.listener)
+        AsgScaling(
+            self, "Scaling", environment.fleet, policy,
+            group=machines.group, requests_label=self.balancer.resource_label,
+        )  # fmt: skip
+        acknowledge(self, asg_reasons(environment))
+
+    def _permissions(self) -> Statements:
+        storage = self.base.storage
+        keys = reads_secret(self.base.keys) if self.environment_values.needs_api_keys else []
+        return [
+            *reads_models(self.base.models_arn),
+            *writes_metrics(),
+            *pulls_images(storage.repository),
+            *writes_logs(self.logs),
+            *keys,
+            *serves_sessions(),
+            *says_ready([self.environment_values.fleet]),
+        ]
+
+    def _user_data(self) -> str:
+        variables = container_environment(self.environment_values, self.policy, "${ModelBucket}", "${AWS::Region}")
+        return asg_user_data(variables, self.policy.delays.stop_seconds, self.environment_values.needs_api_keys)
+
+    def _filled_in(self) -> dict[str, str]:
+        base = self.base
+        keys = {"KeysSecret": base.keys.secret_arn} if self.environment_values.needs_api_keys else {}
+        bucket = base.storage.models.bucket_name
+        return {"Image": self.image, "LogGroup": self.logs.log_group_name, "ModelBucket": bucket, **keys}

@@ -1,0 +1,113 @@
+"""`infra.policy.Policy` → EC2 Auto Scaling of a group that runs the containers itself: the same steps, on instances.
+
+Here target tracking may look at periods of 10 s, which ECS services cannot have.
+"""
+
+from __future__ import annotations
+
+from aws_cdk import aws_autoscaling as autoscaling
+from constructs import Construct
+
+from infra.policy import Policy
+from infra.policy_values import Forecast, StepScaling
+from infra.stacks.alarms import alarm
+from infra.stacks.container import NAMESPACE
+from infra.stacks.ecs_scaling import requests_per_minute
+from service.signals import PERIOD_SECONDS, SERVICE_DIMENSION
+
+Property = autoscaling.CfnScalingPolicy
+
+
+class AsgScaling(Construct):
+    """Everything that changes the group's desired capacity."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        fleet: str,
+        policy: Policy,
+        *,
+        group: autoscaling.CfnAutoScalingGroup,
+        requests_label: str,
+    ) -> None:
+        super().__init__(scope, name)
+        self._fleet, self._group = fleet, group.ref
+        for step in policy.steps:
+            alarm(self, fleet, step.alarm, [self._step(step, policy).ref], tell=False)
+        self._track(policy)
+        self._schedule(policy)
+        if policy.forecast is not Forecast.OFF:
+            self._foresee(policy, requests_label)
+
+    def _step(self, step: StepScaling, policy: Policy) -> autoscaling.CfnScalingPolicy:
+        return autoscaling.CfnScalingPolicy(
+            self,
+            f"Step{''.join(part.title() for part in step.alarm.name.split('-'))}",
+            auto_scaling_group_name=self._group,
+            policy_type="StepScaling",
+            adjustment_type="PercentChangeInCapacity",
+            metric_aggregation_type="Average",
+            min_adjustment_magnitude=step.at_least,
+            estimated_instance_warmup=policy.delays.scale_out_cooldown_seconds,
+            step_adjustments=[
+                Property.StepAdjustmentProperty(
+                    metric_interval_lower_bound=each.lower,
+                    metric_interval_upper_bound=each.upper,
+                    scaling_adjustment=each.percent,
+                )
+                for each in step.steps
+            ],
+        )
+
+    def _track(self, policy: Policy) -> None:
+        autoscaling.CfnScalingPolicy(
+            self,
+            "Tracking",
+            auto_scaling_group_name=self._group,
+            policy_type="TargetTrackingScaling",
+            estimated_instance_warmup=policy.tracking.cooldown_seconds,
+            target_tracking_configuration=Property.TargetTrackingConfigurationProperty(
+                target_value=policy.tracking.target,
+                disable_scale_in=True,
+                customized_metric_specification=Property.CustomizedMetricSpecificationProperty(
+                    namespace=NAMESPACE,
+                    metric_name=policy.tracking.signal.name,
+                    dimensions=[Property.MetricDimensionProperty(name=SERVICE_DIMENSION, value=self._fleet)],
+                    statistic="Average",
+                    period=PERIOD_SECONDS,
+                ),
+            ),
+        )
+
+    def _schedule(self, policy: Policy) -> None:
+        for each in policy.schedules:
+            autoscaling.CfnScheduledAction(
+                self,
+                f"At{each.name.title()}",
+                auto_scaling_group_name=self._group,
+                recurrence=each.unix_cron,
+                time_zone=each.timezone,
+                min_size=each.minimum_tasks,
+            )
+
+    def _foresee(self, policy: Policy, requests_label: str) -> None:
+        pair = Property.PredictiveScalingPredefinedMetricPairProperty(
+            predefined_metric_type="ALBRequestCount", resource_label=requests_label
+        )
+        autoscaling.CfnScalingPolicy(
+            self,
+            "Forecast",
+            auto_scaling_group_name=self._group,
+            policy_type="PredictiveScaling",
+            predictive_scaling_configuration=Property.PredictiveScalingConfigurationProperty(
+                mode=policy.forecast.value,
+                max_capacity_breach_behavior="HonorMaxCapacity",
+                scheduling_buffer_time=300,
+                metric_specifications=[
+                    Property.PredictiveScalingMetricSpecificationProperty(
+                        target_value=requests_per_minute(policy), predefined_metric_pair_specification=pair
+                    )
+                ],
+            ),
+        )

@@ -1,0 +1,140 @@
+"""The load balancer: TLS, least outstanding requests, health checks every 5 s, time-outs longer than any request.
+
+No slow start: AWS forbids it together with least outstanding requests, and a task is warm before it is ready.
+"""
+
+from __future__ import annotations
+
+from aws_cdk import Duration, Stack
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_elasticloadbalancingv2 as elb
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from infra.environments import Environment
+from infra.policy import Policy
+from infra.stacks.container import PORT
+
+CHECK_SECONDS = 5
+CHECK_TIMEOUT_SECONDS = 4
+HEALTHY_AFTER = 2
+UNHEALTHY_AFTER = 3
+
+
+class Balancer(Construct):
+    """One balancer with one listener and one target group."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        environment: Environment,
+        policy: Policy,
+        *,
+        vpc: ec2.Vpc,
+        access_logs: s3.Bucket,
+        target_type: elb.TargetType,
+    ) -> None:
+        super().__init__(scope, name)
+        self.security_group = ec2.SecurityGroup(
+            self, "Doors", vpc=vpc, allow_all_outbound=False, description="The balancer: HTTPS in, tasks out"
+        )
+        for network in environment.allowed_networks:
+            self.security_group.add_ingress_rule(ec2.Peer.ipv4(network), ec2.Port.tcp(443), "HTTPS")
+        self.balancer = self._balancer(environment, policy, vpc, access_logs)
+        self.targets = self._targets(policy, vpc, target_type)
+        self.listener = self.balancer.add_listener(
+            "Https",
+            port=443,
+            protocol=elb.ApplicationProtocol.HTTPS,
+            certificates=[elb.ListenerCertificate.from_arn(environment.certificate)],
+            ssl_policy=elb.SslPolicy.TLS13_RES,
+            open=False,
+            default_target_groups=[self.targets],
+        )
+
+    def admit_to(self, targets: ec2.SecurityGroup) -> None:
+        """Open the way from the balancer to what it balances, and no other."""
+        port = ec2.Port.tcp(PORT)
+        self.security_group.add_egress_rule(targets, port, "Requests and health checks")
+        targets.add_ingress_rule(self.security_group, port, "From the balancer")
+
+    def alarm(self, environment: Environment, topic: sns.ITopic) -> None:
+        """Fewer healthy targets than the minimum for three minutes: the only thing that the tasks cannot tell."""
+        cloudwatch.CfnAlarm(
+            self,
+            "TooFewHealthy",
+            alarm_name=f"{environment.fleet}-too-few-healthy",
+            alarm_description="Fewer tasks answer /readyz than the minimum. See the service's events.",
+            namespace="AWS/ApplicationELB",
+            metric_name="HealthyHostCount",
+            dimensions=[
+                cloudwatch.CfnAlarm.DimensionProperty(name=name, value=value)
+                for name, value in (
+                    ("LoadBalancer", self.balancer.load_balancer_full_name),
+                    ("TargetGroup", self.targets.target_group_full_name),
+                )
+            ],
+            statistic="Minimum",
+            period=60,
+            evaluation_periods=3,
+            comparison_operator="LessThanThreshold",
+            threshold=environment.limits.minimum_tasks,
+            treat_missing_data="breaching",
+            alarm_actions=[topic.topic_arn],
+            ok_actions=[topic.topic_arn],
+        )
+
+    @property
+    def resource_label(self) -> str:
+        """How predictive scaling names a balancer's request count."""
+        return f"{self.balancer.load_balancer_full_name}/{self.targets.target_group_full_name}"
+
+    def _balancer(
+        self, environment: Environment, policy: Policy, vpc: ec2.Vpc, access_logs: s3.Bucket
+    ) -> elb.ApplicationLoadBalancer:
+        kind = ec2.SubnetType.PUBLIC if environment.public else ec2.SubnetType.PRIVATE_ISOLATED
+        made = elb.ApplicationLoadBalancer(
+            self,
+            "Balancer",
+            vpc=vpc,
+            vpc_subnets=ec2.SubnetSelection(subnet_type=kind),
+            internet_facing=environment.public,
+            security_group=self.security_group,
+            idle_timeout=Duration.seconds(policy.delays.idle_seconds),
+            drop_invalid_header_fields=True,
+            desync_mitigation_mode=elb.DesyncMitigationMode.DEFENSIVE,
+            deletion_protection=False,
+        )
+        # `log_access_logs` wants to know the region; the stacks stay free of one.
+        made.set_attribute("access_logs.s3.enabled", "true")
+        made.set_attribute("access_logs.s3.bucket", access_logs.bucket_name)
+        made.set_attribute("access_logs.s3.prefix", "balancer")
+        return made
+
+    def _targets(self, policy: Policy, vpc: ec2.Vpc, target_type: elb.TargetType) -> elb.ApplicationTargetGroup:
+        return elb.ApplicationTargetGroup(
+            self,
+            "Targets",
+            vpc=vpc,
+            port=PORT,
+            protocol=elb.ApplicationProtocol.HTTP,
+            target_type=target_type,
+            load_balancing_algorithm_type=elb.TargetGroupLoadBalancingAlgorithmType.LEAST_OUTSTANDING_REQUESTS,
+            deregistration_delay=Duration.seconds(policy.delays.deregistration_seconds),
+            health_check=elb.HealthCheck(
+                path="/readyz",
+                interval=Duration.seconds(CHECK_SECONDS),
+                timeout=Duration.seconds(CHECK_TIMEOUT_SECONDS),
+                healthy_threshold_count=HEALTHY_AFTER,
+                unhealthy_threshold_count=UNHEALTHY_AFTER,
+                healthy_http_codes="200",
+            ),
+        )
+
+
+def stack_region(scope: Construct) -> str:
+    """The region that the stack is deployed to, known only then."""
+    return str(Stack.of(scope).region)

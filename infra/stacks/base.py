@@ -1,0 +1,52 @@
+"""The base stack: what must be there before an image can be pushed, a model published, and a fleet started."""
+
+from __future__ import annotations
+
+from aws_cdk import BootstraplessSynthesizer, CfnOutput, RemovalPolicy, SecretValue, Stack
+from aws_cdk import aws_secretsmanager as secrets
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sns_subscriptions as subscriptions
+from constructs import Construct
+
+from infra.environments import Environment
+from infra.stacks.acknowledged import BASE_REASONS, acknowledge
+from infra.stacks.network import Network
+from infra.stacks.storage import Storage
+
+
+def models_export(environment: Environment) -> str:
+    """Under which name the fleet finds the model bucket."""
+    return f"{environment.fleet}-models-arn"
+
+
+class BaseStack(Stack):
+    """Network, storage, the keys' secret and the topic of the alarms."""
+
+    def __init__(self, scope: Construct, environment: Environment) -> None:
+        super().__init__(
+            scope,
+            f"{environment.fleet}-base",
+            synthesizer=BootstraplessSynthesizer(),
+            description="Gleaner: network, image repository, model bucket",
+        )
+        self.vpc = Network(self, "Network", environment).vpc
+        self.storage = Storage(self, "Storage", environment)
+        self.topic = sns.Topic(self, "Alarms", enforce_ssl=True)
+        if environment.alarm_email:
+            self.topic.add_subscription(subscriptions.EmailSubscription(environment.alarm_email))
+        self.keys = secrets.Secret(
+            self,
+            "ApiKeys",
+            description="Lines of: client sha256-of-its-key. Put them in before the fleet starts.",
+            secret_string_value=SecretValue.unsafe_plain_text("# none yet"),
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        self.models_arn = str(self.export_value(self.storage.models.bucket_arn, name=models_export(environment)))
+        for name, value in {
+            "Repository": self.storage.repository.repository_uri,
+            "ModelBucket": self.storage.models.bucket_name,
+            "ApiKeysSecret": self.keys.secret_arn,
+            "AlarmTopic": self.topic.topic_arn,
+        }.items():
+            CfnOutput(self, f"{name}Output", value=value).override_logical_id(name)
+        acknowledge(self, BASE_REASONS)

@@ -1,0 +1,41 @@
+"""The container as both variants run it: where things are inside it, and its environment. Pure."""
+
+from __future__ import annotations
+
+from infra.environments import Environment
+from infra.policy import Policy
+
+NAMESPACE = "Gleaner"
+PORT = 8080
+USER = 10001
+MODELS_INSIDE = "/models"
+MODELS_ON_HOST = "/var/lib/gleaner/models"
+"""On the instance's own disk, so that the next task finds what the last one fetched."""
+TEMPORARY = {"/tmp": 512}
+"""Writable folders in memory, MiB; all else but the models is read-only."""
+KEEP_ALIVE_SLACK_SECONDS = 30
+
+
+def container_environment(environment: Environment, policy: Policy, bucket: str, region: str) -> dict[str, str]:
+    """What the service is told, by variable."""
+    delays = policy.delays
+    settings: dict[str, object] = {
+        "HOST": "0.0.0.0",
+        "PORT": PORT,
+        "DEVICE": "cuda",
+        "MODELS": ",".join(environment.models),
+        "MODEL_STORE": MODELS_INSIDE,
+        "MODEL_REMOTE": f"s3://{bucket}/models",
+        "CLOUDWATCH_NAMESPACE": NAMESPACE,
+        "CLOUDWATCH_SERVICE": environment.fleet,
+        "DEADLINE_MS": delays.longest_request_seconds * 1000,
+        "DRAIN_GRACE_SECONDS": delays.drain_grace_seconds,
+        "DRAIN_SECONDS": delays.longest_request_seconds,
+        "KEEP_ALIVE_SECONDS": delays.idle_seconds + KEEP_ALIVE_SLACK_SECONDS,
+    }
+    return {
+        **{f"GLEANER_{name}": str(value) for name, value in settings.items()},
+        "AWS_REGION": region,
+        "AWS_DEFAULT_REGION": region,
+        "HOME": "/tmp",
+    }

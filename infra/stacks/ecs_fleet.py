@@ -1,0 +1,274 @@
+"""The fleet on ECS: cluster, capacity providers, task, service with circuit breaker, scaling.
+
+One GPU an instance and GPU=1 a task make one task an instance; a deployment therefore needs a spare instance, hence 100
+to 150 %. The fleet's minimum is on-demand in any case; Spot, if at all, comes above it, in a group of its own.
+"""
+
+from __future__ import annotations
+
+import math
+
+from aws_cdk import aws_ecs as ecs
+from aws_cdk import aws_elasticloadbalancingv2 as elb
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from infra.environments import Environment, Purchase
+from infra.policy import Policy
+from infra.stacks.acknowledged import acknowledge, ecs_reasons
+from infra.stacks.base import BaseStack
+from infra.stacks.container import (
+    MODELS_INSIDE,
+    MODELS_ON_HOST,
+    PORT,
+    TEMPORARY,
+    USER,
+    container_environment,
+)
+from infra.stacks.ecs_scaling import EcsScaling
+from infra.stacks.fleet import Fleet
+from infra.stacks.machines import Machines, Shape
+from infra.stacks.roles import (
+    joins_cluster,
+    pulls_images,
+    reads_models,
+    reads_secret,
+    role,
+    says_ready,
+    serves_sessions,
+    writes_logs,
+    writes_metrics,
+)
+from infra.stacks.user_data import ecs_user_data
+from infra.watch import rollback_alarms
+
+MINIMUM_HEALTHY_PERCENT = 100
+MAXIMUM_PERCENT = 150
+TASK_MEMORY_MIB = 13_312
+"""Of the 16 GiB of an xlarge; the rest is the system's and the agent's."""
+CONTAINER_START_SECONDS = 300
+"""The most that a container's health check may forgive at first."""
+SPOT_WEIGHT = 3
+SPOT_GROUP = "spot"
+
+
+class EcsFleet(Fleet):
+    """A service of GPU tasks behind the balancer."""
+
+    def __init__(self, scope: Construct, environment: Environment, policy: Policy, base: BaseStack) -> None:
+        super().__init__(scope, environment, policy, base, elb.TargetType.IP)
+        self._fleet = environment.fleet
+        self._tasks_group = self.closed_group("TaskDoors", "Tasks: from the balancer to AWS endpoints")
+        self._instances_group = self.closed_group("InstanceDoors", "Instances: nobody comes in")
+        self.balancer.admit_to(self._tasks_group)
+        self.cluster = ecs.CfnCluster(
+            self,
+            "Cluster",
+            cluster_name=self._fleet,
+            cluster_settings=[ecs.CfnCluster.ClusterSettingsProperty(name="containerInsights", value="enhanced")],
+        )
+        providers = self._providers()
+        self.service = self._service(self._task(), providers)
+        EcsScaling(
+            self, "Scaling", self._fleet, policy,
+            service=self.service, cluster=self._fleet, requests_label=self.balancer.resource_label,
+        )  # fmt: skip
+        acknowledge(self, ecs_reasons(environment))
+
+    def _providers(self) -> ecs.CfnClusterCapacityProviderAssociations:
+        environment = self.environment_values
+        names = [self._fleet, *([f"{self._fleet}-{SPOT_GROUP}"] if self._has_spot else [])]
+        instances = role(
+            self,
+            "InstanceRole",
+            "ec2.amazonaws.com",
+            [
+                *joins_cluster(self.cluster.attr_arn),
+                *pulls_images(self.base.storage.repository),
+                *serves_sessions(),
+                *says_ready(names),
+            ],
+        )
+        on_demand = self._provider("OnDemand", names[0], instances, Purchase.ON_DEMAND)
+        made, strategy = [on_demand], [self._share(on_demand, base=environment.limits.minimum_tasks, weight=1)]
+        if self._has_spot:
+            spot = self._provider("Spot", names[1], instances, Purchase.SPOT)
+            made.append(spot)
+            strategy.append(self._share(spot, base=0, weight=SPOT_WEIGHT))
+        return ecs.CfnClusterCapacityProviderAssociations(
+            self,
+            "Providers",
+            cluster=self.cluster.ref,
+            capacity_providers=[each.ref for each in made],
+            default_capacity_provider_strategy=strategy,
+        )
+
+    def _provider(self, name: str, group_name: str, instances: iam.Role, purchase: Purchase) -> ecs.CfnCapacityProvider:
+        environment, limits = self.environment_values, self.environment_values.limits
+        spot = purchase is Purchase.SPOT
+        machines = Machines(
+            self,
+            f"{name}Machines",
+            Shape(
+                name=group_name,
+                instance_types=environment.instance_types,
+                purchase=purchase,
+                minimum=0 if spot else limits.minimum_tasks,
+                maximum=math.ceil(limits.maximum_tasks * MAXIMUM_PERCENT / 100),
+                warm_pool=0 if spot else environment.warm_pool,
+                volume_gib=environment.volume_gib,
+                scale_in_protection=True,
+            ),
+            vpc=self.base.vpc,
+            image_id=self.machine_image,
+            role=instances,
+            security_group=self._instances_group,
+            user_data=ecs_user_data(),
+            filled_in={
+                "Cluster": self.cluster.ref,
+                "Image": self.image,
+                "StopSeconds": str(self.policy.delays.stop_seconds),
+            },
+        )
+        return ecs.CfnCapacityProvider(
+            self,
+            f"{name}Provider",
+            auto_scaling_group_provider=ecs.CfnCapacityProvider.AutoScalingGroupProviderProperty(
+                auto_scaling_group_arn=machines.group.ref,
+                managed_termination_protection="ENABLED",
+                managed_draining="ENABLED",
+                managed_scaling=ecs.CfnCapacityProvider.ManagedScalingProperty(
+                    status="ENABLED",
+                    target_capacity=100 - environment.spare_percent,
+                    minimum_scaling_step_size=1,
+                    maximum_scaling_step_size=limits.maximum_tasks,
+                    instance_warmup_period=math.ceil(self.policy.delays.start_seconds),
+                ),
+            ),
+        )
+
+    def _share(
+        self, provider: ecs.CfnCapacityProvider, base: int, weight: int
+    ) -> ecs.CfnClusterCapacityProviderAssociations.CapacityProviderStrategyProperty:
+        return ecs.CfnClusterCapacityProviderAssociations.CapacityProviderStrategyProperty(
+            capacity_provider=provider.ref, base=base, weight=weight
+        )
+
+    def _task(self) -> ecs.CfnTaskDefinition:
+        Task = ecs.CfnTaskDefinition  # noqa: N806
+        storage = self.base.storage
+        keys = self.environment_values.needs_api_keys
+        execution = [*pulls_images(storage.repository), *writes_logs(self.logs)]
+        execution += reads_secret(self.base.keys) if keys else []
+        task_role = role(
+            self, "TaskRole", "ecs-tasks.amazonaws.com", [*reads_models(self.base.models_arn), *writes_metrics()]
+        )
+        return Task(
+            self,
+            "Task",
+            family=self._fleet,
+            network_mode="awsvpc",
+            requires_compatibilities=["EC2"],
+            task_role_arn=task_role.role_arn,
+            execution_role_arn=role(self, "ExecutionRole", "ecs-tasks.amazonaws.com", execution).role_arn,
+            volumes=[
+                Task.VolumeProperty(name="models", host=Task.HostVolumePropertiesProperty(source_path=MODELS_ON_HOST))
+            ],
+            container_definitions=[self._container(keys)],
+        )
+
+    def _container(self, keys: bool) -> ecs.CfnTaskDefinition.ContainerDefinitionProperty:
+        Task = ecs.CfnTaskDefinition  # noqa: N806
+        probe = f"import urllib.request; urllib.request.urlopen('http://127.0.0.1:{PORT}/livez', timeout=4)"
+        bucket = self.base.storage.models.bucket_name
+        variables = sorted(container_environment(self.environment_values, self.policy, bucket, self.region).items())
+        return Task.ContainerDefinitionProperty(
+            name="gleaner",
+            image=self.image,
+            essential=True,
+            memory=TASK_MEMORY_MIB,
+            user=str(USER),
+            readonly_root_filesystem=True,
+            stop_timeout=self.policy.delays.stop_seconds,
+            resource_requirements=[Task.ResourceRequirementProperty(type="GPU", value="1")],
+            port_mappings=[Task.PortMappingProperty(container_port=PORT, protocol="tcp")],
+            environment=[Task.KeyValuePairProperty(name=name, value=value) for name, value in variables],
+            secrets=[Task.SecretProperty(name="GLEANER_API_KEYS", value_from=self.base.keys.secret_arn)]
+            if keys
+            else None,
+            mount_points=[
+                Task.MountPointProperty(source_volume="models", container_path=MODELS_INSIDE, read_only=False)
+            ],
+            linux_parameters=Task.LinuxParametersProperty(
+                init_process_enabled=True,
+                shared_memory_size=1024,
+                capabilities=Task.KernelCapabilitiesProperty(drop=["ALL"]),
+                tmpfs=[Task.TmpfsProperty(container_path=path, size=size) for path, size in TEMPORARY.items()],
+            ),
+            health_check=Task.HealthCheckProperty(
+                command=["CMD", "python3", "-c", probe],
+                interval=10,
+                timeout=5,
+                retries=3,
+                start_period=CONTAINER_START_SECONDS,
+            ),
+            log_configuration=Task.LogConfigurationProperty(
+                log_driver="awslogs",
+                options={
+                    "awslogs-group": self.logs.log_group_name,
+                    "awslogs-region": self.region,
+                    "awslogs-stream-prefix": "task",
+                    "mode": "non-blocking",
+                    "max-buffer-size": "16m",
+                },
+            ),
+        )
+
+    def _service(
+        self, task: ecs.CfnTaskDefinition, providers: ecs.CfnClusterCapacityProviderAssociations
+    ) -> ecs.CfnService:
+        Service = ecs.CfnService  # noqa: N806
+        alarms = [f"{self._fleet}-{name}" for name in rollback_alarms(self.policy)]
+        service = Service(
+            self,
+            "Service",
+            service_name=self._fleet,
+            cluster=self.cluster.ref,
+            task_definition=task.ref,
+            availability_zone_rebalancing="ENABLED",
+            enable_ecs_managed_tags=True,
+            propagate_tags="SERVICE",
+            # A task must fetch and warm its models before it can answer the balancer.
+            health_check_grace_period_seconds=900,
+            deployment_configuration=Service.DeploymentConfigurationProperty(
+                minimum_healthy_percent=MINIMUM_HEALTHY_PERCENT,
+                maximum_percent=MAXIMUM_PERCENT,
+                deployment_circuit_breaker=Service.DeploymentCircuitBreakerProperty(enable=True, rollback=True),
+                alarms=Service.DeploymentAlarmsProperty(alarm_names=alarms, enable=True, rollback=True),
+            ),
+            placement_constraints=[Service.PlacementConstraintProperty(type="distinctInstance")],
+            placement_strategies=[
+                Service.PlacementStrategyProperty(type="spread", field="attribute:ecs.availability-zone")
+            ],
+            load_balancers=[
+                Service.LoadBalancerProperty(
+                    container_name="gleaner",
+                    container_port=PORT,
+                    target_group_arn=self.balancer.targets.target_group_arn,
+                )
+            ],
+            network_configuration=Service.NetworkConfigurationProperty(
+                awsvpc_configuration=Service.AwsVpcConfigurationProperty(
+                    assign_public_ip="DISABLED",
+                    security_groups=[self._tasks_group.security_group_id],
+                    subnets=[subnet.subnet_id for subnet in self.base.vpc.isolated_subnets],
+                )
+            ),
+        )
+        for each in (providers, self.balancer.listener):
+            service.node.add_dependency(each)
+        return service
+
+    @property
+    def _has_spot(self) -> bool:
+        return self.environment_values.above_base is Purchase.SPOT

@@ -1,0 +1,130 @@
+"""`infra.policy.Policy` → Application Auto Scaling of an ECS service: steps, target tracking, schedules."""
+
+from __future__ import annotations
+
+from aws_cdk import aws_applicationautoscaling as scaling
+from aws_cdk import aws_ecs as ecs
+from constructs import Construct
+
+from infra.policy import Policy
+from infra.policy_values import Forecast, Schedule, StepScaling
+from infra.stacks.alarms import alarm
+from infra.stacks.container import NAMESPACE
+from service.signals import SERVICE_DIMENSION
+
+Property = scaling.CfnScalingPolicy
+
+
+class EcsScaling(Construct):
+    """Everything that changes the service's desired count."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        fleet: str,
+        policy: Policy,
+        *,
+        service: ecs.CfnService,
+        cluster: str,
+        requests_label: str,
+    ) -> None:
+        super().__init__(scope, name)
+        self._fleet = fleet
+        self.target = scaling.CfnScalableTarget(
+            self,
+            "Target",
+            service_namespace="ecs",
+            scalable_dimension="ecs:service:DesiredCount",
+            resource_id=f"service/{cluster}/{service.attr_name}",
+            min_capacity=policy.limits.minimum_tasks,
+            max_capacity=policy.limits.maximum_tasks,
+            scheduled_actions=[_scheduled(each, policy) for each in policy.schedules] or None,
+        )
+        for step in policy.steps:
+            alarm(self, fleet, step.alarm, [self._step(step).attr_arn], tell=False)
+        self._track(policy)
+        if policy.forecast is not Forecast.OFF:
+            self._foresee(policy, requests_label)
+
+    def _step(self, step: StepScaling) -> scaling.CfnScalingPolicy:
+        return scaling.CfnScalingPolicy(
+            self,
+            f"Step{''.join(part.title() for part in step.alarm.name.split('-'))}",
+            policy_name=step.alarm.name,
+            policy_type="StepScaling",
+            scaling_target_id=self.target.ref,
+            step_scaling_policy_configuration=Property.StepScalingPolicyConfigurationProperty(
+                adjustment_type="PercentChangeInCapacity",
+                cooldown=step.cooldown_seconds,
+                metric_aggregation_type="Average",
+                min_adjustment_magnitude=step.at_least,
+                step_adjustments=[
+                    Property.StepAdjustmentProperty(
+                        metric_interval_lower_bound=each.lower,
+                        metric_interval_upper_bound=each.upper,
+                        scaling_adjustment=each.percent,
+                    )
+                    for each in step.steps
+                ],
+            ),
+        )
+
+    def _track(self, policy: Policy) -> None:
+        scaling.CfnScalingPolicy(
+            self,
+            "Tracking",
+            policy_name="work-per-task",
+            policy_type="TargetTrackingScaling",
+            scaling_target_id=self.target.ref,
+            target_tracking_scaling_policy_configuration=Property.TargetTrackingScalingPolicyConfigurationProperty(
+                target_value=policy.tracking.target,
+                scale_out_cooldown=policy.tracking.cooldown_seconds,
+                disable_scale_in=True,
+                customized_metric_specification=Property.CustomizedMetricSpecificationProperty(
+                    namespace=NAMESPACE,
+                    metric_name=policy.tracking.signal.name,
+                    dimensions=[Property.MetricDimensionProperty(name=SERVICE_DIMENSION, value=self._fleet)],
+                    statistic="Average",
+                ),
+            ),
+        )
+
+    def _foresee(self, policy: Policy, requests_label: str) -> None:
+        """From the balancer's request count, which has a history even where our own metrics are new."""
+        pair = Property.PredictiveScalingPredefinedMetricPairProperty(
+            predefined_metric_type="ALBRequestCount", resource_label=requests_label
+        )
+        scaling.CfnScalingPolicy(
+            self,
+            "Forecast",
+            policy_name="forecast",
+            policy_type="PredictiveScaling",
+            scaling_target_id=self.target.ref,
+            predictive_scaling_policy_configuration=Property.PredictiveScalingPolicyConfigurationProperty(
+                mode=policy.forecast.value,
+                max_capacity_breach_behavior="HonorMaxCapacity",
+                scheduling_buffer_time=300,
+                metric_specifications=[
+                    Property.PredictiveScalingMetricSpecificationProperty(
+                        target_value=requests_per_minute(policy), predefined_metric_pair_specification=pair
+                    )
+                ],
+            ),
+        )
+
+
+def requests_per_minute(policy: Policy) -> float:
+    """What a task gets by the minute at the target's share of its capacity, one document a request."""
+    return round(policy.capacity.documents_per_second * policy.targets.work_ratio * 60, 1)
+
+
+def _scheduled(schedule: Schedule, policy: Policy) -> scaling.CfnScalableTarget.ScheduledActionProperty:
+    return scaling.CfnScalableTarget.ScheduledActionProperty(
+        scheduled_action_name=schedule.name,
+        schedule=f"cron({schedule.cron})",
+        timezone=schedule.timezone,
+        scalable_target_action=scaling.CfnScalableTarget.ScalableTargetActionProperty(
+            min_capacity=schedule.minimum_tasks, max_capacity=policy.limits.maximum_tasks
+        ),
+    )

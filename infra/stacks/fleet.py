@@ -1,0 +1,67 @@
+"""What both fleets have: parameters, logs, balancer, the tasks' security group, and the alarms that call a person."""
+
+from __future__ import annotations
+
+from aws_cdk import BootstraplessSynthesizer, CfnOutput, CfnParameter, RemovalPolicy, Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_elasticloadbalancingv2 as elb
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from infra.environments import Environment
+from infra.policy import Policy
+from infra.stacks.alarms import alarm
+from infra.stacks.balancer import Balancer
+from infra.stacks.base import BaseStack
+from infra.stacks.machines import GPU_IMAGE
+from infra.stacks.network import retention
+from infra.watch import alarms_for
+
+
+class Fleet(Stack):
+    """The common part; `EcsFleet` and `AsgFleet` add who starts the containers."""
+
+    def __init__(
+        self, scope: Construct, environment: Environment, policy: Policy, base: BaseStack, targets: elb.TargetType
+    ) -> None:
+        super().__init__(
+            scope,
+            f"{environment.fleet}-fleet",
+            synthesizer=BootstraplessSynthesizer(),
+            description=f"Gleaner: the fleet ({environment.variant.value})",
+        )
+        self.environment_values, self.policy, self.base = environment, policy, base
+        self.image = self._image()
+        self.machine_image = CfnParameter(
+            self,
+            "MachineImage",
+            type="AWS::SSM::Parameter::Value<AWS::EC2::Image::Id>",
+            default=GPU_IMAGE,
+            description="SSM parameter of the instances' image; one with the container image baked in starts faster",
+        ).value_as_string
+        self.logs = logs.LogGroup(self, "Logs", retention=retention(environment), removal_policy=RemovalPolicy.DESTROY)
+        self.balancer = Balancer(
+            self, "Front", environment, policy,
+            vpc=base.vpc, access_logs=base.storage.access_logs, target_type=targets,
+        )  # fmt: skip
+        self.balancer.alarm(environment, base.topic)
+        for each in alarms_for(policy):
+            alarm(self, environment.fleet, each, [base.topic.topic_arn], tell=True)
+        output = CfnOutput(self, "EndpointOutput", value=self.balancer.balancer.load_balancer_dns_name)
+        output.override_logical_id("Endpoint")
+
+    def closed_group(self, name: str, description: str) -> ec2.SecurityGroup:
+        """A security group that lets HTTPS out (AWS's endpoints) and nothing in."""
+        group = ec2.SecurityGroup(self, name, vpc=self.base.vpc, allow_all_outbound=False, description=description)
+        group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(443), "AWS endpoints; there is no way further")
+        return group
+
+    def _image(self) -> str:
+        tag = CfnParameter(
+            self,
+            "ImageTag",
+            type="String",
+            description="Tag of the image in the repository",
+            allowed_pattern=r"[\w.-]{1,128}",
+        )
+        return f"{self.base.storage.repository.repository_uri}:{tag.value_as_string}"

@@ -1,0 +1,144 @@
+"""A group of one-GPU instances: launch template, Auto Scaling group, launch hook, warm pool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from aws_cdk import Fn
+from aws_cdk import aws_autoscaling as autoscaling
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from infra.environments import Purchase
+from infra.stacks.user_data import HOOK
+
+GPU_IMAGE = "/aws/service/ecs/optimized-ami/amazon-linux-2023/gpu/recommended/image_id"
+"""AWS's own: driver, container toolkit, Docker and the ECS agent."""
+BOOT_LIMIT_SECONDS = 900
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What kind of group it is."""
+
+    name: str
+    instance_types: tuple[str, ...]
+    purchase: Purchase
+    minimum: int
+    maximum: int
+    warm_pool: int
+    volume_gib: int
+    scale_in_protection: bool
+    target_groups: list[str] = field(default_factory=list)
+    health_check: str = "EC2"
+    grace_seconds: int = 0
+
+
+class Machines(Construct):
+    """One Auto Scaling group over all private subnets."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        shape: Shape,
+        *,
+        vpc: ec2.Vpc,
+        image_id: str,
+        role: iam.Role,
+        security_group: ec2.SecurityGroup,
+        user_data: str,
+        filled_in: dict[str, str],
+    ) -> None:
+        super().__init__(scope, name)
+        profile = iam.CfnInstanceProfile(self, "Profile", roles=[role.role_name])
+        script = Fn.base64(Fn.sub(user_data, {**filled_in, "Group": shape.name}))
+        self.template = ec2.CfnLaunchTemplate(
+            self,
+            "Template",
+            launch_template_data=_template(shape, image_id, profile.attr_arn, security_group.security_group_id, script),
+        )
+        self.group = autoscaling.CfnAutoScalingGroup(
+            self,
+            "Group",
+            auto_scaling_group_name=shape.name,
+            min_size=str(shape.minimum),
+            max_size=str(shape.maximum),
+            vpc_zone_identifier=[subnet.subnet_id for subnet in vpc.isolated_subnets],
+            mixed_instances_policy=_mixture(shape, self.template),
+            new_instances_protected_from_scale_in=shape.scale_in_protection,
+            capacity_rebalance=shape.purchase is Purchase.SPOT,
+            health_check_type=shape.health_check,
+            health_check_grace_period=shape.grace_seconds,
+            target_group_arns=shape.target_groups or None,
+            lifecycle_hook_specification_list=[_hook()],
+            metrics_collection=[autoscaling.CfnAutoScalingGroup.MetricsCollectionProperty(granularity="1Minute")],
+            tags=[
+                autoscaling.CfnAutoScalingGroup.TagPropertyProperty(
+                    key="Name", value=shape.name, propagate_at_launch=True
+                )
+            ],
+        )
+        self.group.node.add_dependency(role)
+        if shape.warm_pool:
+            autoscaling.CfnWarmPool(
+                self,
+                "WarmPool",
+                auto_scaling_group_name=self.group.ref,
+                min_size=shape.warm_pool,
+                max_group_prepared_capacity=shape.maximum,
+                pool_state="Stopped",
+                instance_reuse_policy=autoscaling.CfnWarmPool.InstanceReusePolicyProperty(reuse_on_scale_in=False),
+            )
+
+
+def _template(
+    shape: Shape, image_id: str, profile_arn: str, security_group: str, script: str
+) -> ec2.CfnLaunchTemplate.LaunchTemplateDataProperty:
+    Template = ec2.CfnLaunchTemplate  # noqa: N806
+    disk = Template.EbsProperty(
+        encrypted=True, volume_type="gp3", volume_size=shape.volume_gib, throughput=500, delete_on_termination=True
+    )
+    return Template.LaunchTemplateDataProperty(
+        image_id=image_id,
+        instance_type=shape.instance_types[0],
+        iam_instance_profile=Template.IamInstanceProfileProperty(arn=profile_arn),
+        security_group_ids=[security_group],
+        block_device_mappings=[Template.BlockDeviceMappingProperty(device_name="/dev/xvda", ebs=disk)],
+        metadata_options=Template.MetadataOptionsProperty(
+            http_endpoint="enabled", http_tokens="required", http_put_response_hop_limit=1
+        ),
+        monitoring=Template.MonitoringProperty(enabled=True),
+        user_data=script,
+    )
+
+
+def _mixture(
+    shape: Shape, template: ec2.CfnLaunchTemplate
+) -> autoscaling.CfnAutoScalingGroup.MixedInstancesPolicyProperty:
+    """Alternatives in the order of preference; Spot where most capacity is to be had, so that it stays."""
+    Group = autoscaling.CfnAutoScalingGroup  # noqa: N806
+    specification = Group.LaunchTemplateSpecificationProperty(
+        launch_template_id=template.ref, version=template.attr_latest_version_number
+    )
+    overrides = [Group.LaunchTemplateOverridesProperty(instance_type=each) for each in shape.instance_types]
+    return Group.MixedInstancesPolicyProperty(
+        launch_template=Group.LaunchTemplateProperty(launch_template_specification=specification, overrides=overrides),
+        instances_distribution=Group.InstancesDistributionProperty(
+            on_demand_allocation_strategy="prioritized",
+            on_demand_base_capacity=0,
+            on_demand_percentage_above_base_capacity=0 if shape.purchase is Purchase.SPOT else 100,
+            spot_allocation_strategy="price-capacity-optimized",
+        ),
+    )
+
+
+def _hook() -> autoscaling.CfnAutoScalingGroup.LifecycleHookSpecificationProperty:
+    """An instance that has not said "ready" in time is given up and replaced."""
+    return autoscaling.CfnAutoScalingGroup.LifecycleHookSpecificationProperty(
+        lifecycle_hook_name=HOOK,
+        lifecycle_transition="autoscaling:EC2_INSTANCE_LAUNCHING",
+        heartbeat_timeout=BOOT_LIMIT_SECONDS,
+        default_result="ABANDON",
+    )

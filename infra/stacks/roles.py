@@ -1,0 +1,102 @@
+"""Who may do what: every permission as a statement that names its resource, or says why it cannot. No wildcard grants.
+
+task       read models, write its own metrics
+execution  what the ECS agent does for a task: pull the image, read the secret, write logs
+instance   ECS: join its own cluster; no ECS: all of the above. Both: sessions, and "I am ready" to its own group
+"""
+
+from __future__ import annotations
+
+from aws_cdk import Aws
+from aws_cdk import aws_ecr as ecr
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_secretsmanager as secrets
+from constructs import Construct
+
+from infra.stacks.container import NAMESPACE
+
+Statements = list[iam.PolicyStatement]
+
+
+def role(scope: Construct, name: str, service: str, statements: Statements) -> iam.Role:
+    """A role for one AWS service, with these permissions and no others."""
+    made = iam.Role(scope, name, assumed_by=iam.ServicePrincipal(service))
+    for statement in statements:
+        made.add_to_policy(statement)
+    return made
+
+
+def reads_models(bucket_arn: str) -> Statements:
+    """The model store's remote, read only: a task cannot change what other tasks will load."""
+    return [
+        _allow("ReadModels", ["s3:GetObject"], [f"{bucket_arn}/models/*"]),
+        iam.PolicyStatement(
+            sid="ListModels",
+            actions=["s3:ListBucket"],
+            resources=[bucket_arn],
+            conditions={"StringLike": {"s3:prefix": ["models/*"]}},
+        ),
+    ]
+
+
+def writes_metrics() -> Statements:
+    """PutMetricData knows no resources; the namespace is its border."""
+    return [
+        iam.PolicyStatement(
+            sid="PublishMetrics",
+            actions=["cloudwatch:PutMetricData"],
+            resources=["*"],
+            conditions={"StringEquals": {"cloudwatch:namespace": NAMESPACE}},
+        )
+    ]
+
+
+def pulls_images(repository: ecr.IRepository) -> Statements:
+    """The token is the account's; the layers are one repository's."""
+    actions = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
+    return [
+        _allow("ImageToken", ["ecr:GetAuthorizationToken"], ["*"]),
+        _allow("PullImage", actions, [repository.repository_arn]),
+    ]
+
+
+def writes_logs(group: logs.ILogGroup) -> Statements:
+    """Streams of one log group."""
+    return [_allow("WriteLogs", ["logs:CreateLogStream", "logs:PutLogEvents"], [group.log_group_arn])]
+
+
+def reads_secret(secret: secrets.ISecret) -> Statements:
+    """One secret."""
+    return [_allow("ReadKeys", ["secretsmanager:GetSecretValue"], [secret.secret_arn])]
+
+
+def joins_cluster(cluster_arn: str) -> Statements:
+    """What the ECS agent needs of an instance's role, for one cluster."""
+    own = {"ArnEquals": {"ecs:cluster": cluster_arn}}
+    actions = ["ecs:Poll", "ecs:StartTelemetrySession", "ecs:UpdateContainerInstancesState"]
+    reports = ["ecs:SubmitAttachmentStateChanges", "ecs:SubmitContainerStateChange", "ecs:SubmitTaskStateChange"]
+    membership = ["ecs:RegisterContainerInstance", "ecs:DeregisterContainerInstance"]
+    return [
+        _allow("FindEcs", ["ecs:DiscoverPollEndpoint"], ["*"]),
+        _allow("JoinCluster", [*membership, *reports], [cluster_arn]),
+        iam.PolicyStatement(sid="WorkInCluster", actions=actions, resources=["*"], conditions=own),
+    ]
+
+
+def serves_sessions() -> Statements:
+    """Session Manager instead of SSH: no open port, no key."""
+    channels = ["CreateControlChannel", "CreateDataChannel", "OpenControlChannel", "OpenDataChannel"]
+    actions = ["ssm:UpdateInstanceInformation", *(f"ssmmessages:{each}" for each in channels)]
+    return [_allow("Sessions", actions, ["*"])]
+
+
+def says_ready(group_names: list[str]) -> Statements:
+    """The end of the launch hook, for its own groups only."""
+    pattern = f"arn:{Aws.PARTITION}:autoscaling:{Aws.REGION}:{Aws.ACCOUNT_ID}:autoScalingGroup:*:autoScalingGroupName"
+    groups = [f"{pattern}/{name}" for name in group_names]
+    return [_allow("SayReady", ["autoscaling:CompleteLifecycleAction"], groups)]
+
+
+def _allow(name: str, actions: list[str], resources: list[str]) -> iam.PolicyStatement:
+    return iam.PolicyStatement(sid=name, actions=actions, resources=resources)
