@@ -37,6 +37,7 @@ class Meter:
         self._refused = _Decaying(ARRIVAL_HORIZON_SECONDS)
         self._tokens = 0.0
         self._seconds = 0.0
+        self._busy_until = -math.inf
         self.busy_seconds = 0.0
 
     def arrived(self, tokens: int, now: float) -> None:
@@ -47,12 +48,18 @@ class Meter:
         """A document of so many tokens was turned away for want of capacity."""
         self._refused.add(tokens, now)
 
-    def computed(self, tokens: int, seconds: float) -> None:
-        """A batch of so many tokens took so many seconds of the device."""
+    def computed(self, tokens: int, begun: float, ended: float) -> float:
+        """A batch of so many tokens was computed; returns the seconds of the device that it took.
+
+        Batches overlap: the time that it spent beside an earlier one is the earlier one's.
+        """
+        seconds = max(ended - max(begun, self._busy_until), 0.0)
+        self._busy_until = max(ended, self._busy_until)
         keep = 1 - 1 / BATCHES_REMEMBERED
         self._tokens = self._tokens * keep + tokens
         self._seconds = self._seconds * keep + seconds
         self.busy_seconds += seconds
+        return seconds
 
     @property
     def tokens_per_second(self) -> float | None:

@@ -6,8 +6,8 @@ import logging
 import os
 import signal
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
+from service.engine.compute import Compute
 from service.engine.door import Bell, Door
 from service.engine.errands import Errands
 from service.engine.loading import start_loading
@@ -31,7 +31,7 @@ def main() -> int:
     metrics = EngineMetrics()
     metrics.starts.inc()
     door = Door(settings.engine_address, bell)
-    compute = ThreadPoolExecutor(1, thread_name_prefix="compute")
+    compute = Compute()
     errands = Errands(bell.ring)
     loading = start_loading(settings, compute, bell, errands, metrics)
     mover = Mover(compute, errands, metrics)

@@ -1,7 +1,8 @@
 """A batch on a CPU as several shares, each judged by a thread of its own: no thread waits for another in the middle.
 
 Splitting every matrix product over all cores makes them wait for each other some hundred times a batch, and a core that
-another process borrows stops all of them. Shares of equal work wait once, at the end. Owns how a batch is shared out;
+another process borrows stops all of them. Shares of equal work wait once, at the end, and not even there when a second
+batch is in flight: its shares begin on the threads that the first one no longer needs. Owns how a batch is shared out;
 does not know the model. A batch that cannot be shared evenly, such as a lone document, gets all cores as before.
 """
 
@@ -20,6 +21,9 @@ MOST_SHARES = 4
 """Python launches the operators of one share at a time, so more shares than these would wait for it."""
 
 SMALLEST_SHARE_TOKENS = 128
+BATCHES = 2
+"""Batches side by side, so that no core waits for the end of one."""
+
 EVEN = 1.25
 """Largest share over the mean, up to which sharing out is worth it."""
 

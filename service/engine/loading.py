@@ -23,6 +23,7 @@ from model_store.errors import StoreError
 from model_store.store import Revision
 from service.core.errors import GleanerError
 from service.core.sequence import Phase
+from service.engine.compute import Compute
 from service.engine.door import Bell
 from service.engine.errands import Errands
 from service.engine.fetching import Fetcher, by_digest
@@ -68,7 +69,7 @@ class Loading:
 
 
 def start_loading(
-    settings: Settings, compute: ThreadPoolExecutor, bell: Bell, errands: Errands, metrics: EngineMetrics
+    settings: Settings, compute: Compute, bell: Bell, errands: Errands, metrics: EngineMetrics
 ) -> Loading:
     """Begin to load in a new thread; the bell rings at each step."""
     loading = Loading()
@@ -81,7 +82,7 @@ class _Loader:
     def __init__(
         self,
         settings: Settings,
-        compute: ThreadPoolExecutor,
+        compute: Compute,
         bell: Bell,
         errands: Errands,
         metrics: EngineMetrics,
@@ -171,7 +172,7 @@ class _Loader:
         Watcher(self._settings, *parts).run()
 
 
-def _maker(settings: Settings, compute: ThreadPoolExecutor, wake: Callable[[], None]) -> ModelMaker:
+def _maker(settings: Settings, compute: Compute, wake: Callable[[], None]) -> ModelMaker:
     import service.engine.encoder  # noqa: F401
 
     return ModelMaker(settings, compute, wake)

@@ -216,8 +216,8 @@ class EngineLoop:
         while self._flights and self._flights[0].flight.done():
             launched = self._flights.popleft()
             flight, batch = launched.flight, launched.batch
-            self._meter.computed(batch.tokens, flight.seconds)
-            self._metrics.count_batch(batch.tokens, flight.seconds, flight.splits, len(flight.out_of_memory))
+            seconds = self._meter.computed(batch.tokens, flight.begun_seconds, flight.ended_seconds)
+            self._metrics.count_batch(batch.tokens, seconds, flight.splits, len(flight.out_of_memory))
             self._learn(batch.model, flight.out_of_memory)
             for sequence, outcome in zip(batch.sequences, flight.result(), strict=True):
                 if isinstance(outcome, GleanerError):

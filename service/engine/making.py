@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from concurrent.futures import Executor
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from model_store.store import Revision
+from service.engine.compute import Compute
 from service.engine.held import Held
 from service.settings import Settings
 from service.wire import ModelStatus
@@ -35,11 +35,11 @@ class ModelMaker:
     """Makes the models of one engine.
 
     Args:
-        compute: the one thread that runs them all.
-        wake: called on that thread after each batch.
+        compute: runs them all.
+        wake: called on its thread after each batch.
     """
 
-    def __init__(self, settings: Settings, compute: Executor, wake: Callable[[], None]) -> None:
+    def __init__(self, settings: Settings, compute: Compute, wake: Callable[[], None]) -> None:
         from service.engine.devices import choose_device, use_threads
         from service.engine.precision import choose_dtype
 
@@ -99,8 +99,9 @@ class ModelMaker:
     def _threads(self) -> Threads:
         import torch
 
-        from service.engine.crew import Threads
+        from service.engine.crew import BATCHES, Threads
 
+        self._compute.overlap(BATCHES)
         return Threads(torch.get_num_threads())
 
 

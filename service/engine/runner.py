@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Future
+from functools import partial
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -43,20 +44,32 @@ class TokenClassifier(Protocol):
     def forward(self, sequences: Sequence[Tokens]) -> list[Logits]: ...
 
 
+class Flying(Protocol):
+    """What a runner needs of the compute thread: batches are run in order, each after the work before it."""
+
+    def fly(self, batch: Callable[[], None]) -> None: ...
+
+
 class Flight:
     """One launched batch.
 
     Attributes:
-        seconds: time in compute, splits included; 0 until done.
+        begun_seconds, ended_seconds: when it was in compute, splits included, by time.monotonic(); 0 until done.
         splits: how often a failing batch was halved.
         out_of_memory: shapes for which memory ran out.
     """
 
     def __init__(self) -> None:
-        self.seconds = 0.0
+        self.begun_seconds = 0.0
+        self.ended_seconds = 0.0
         self.splits = 0
         self.out_of_memory: list[Shape] = []
         self._outcomes: Future[list[Outcome]] = Future()
+
+    @property
+    def seconds(self) -> float:
+        """Time in compute."""
+        return self.ended_seconds - self.begun_seconds
 
     def done(self) -> bool:
         """Whether `result` answers at once."""
@@ -75,11 +88,11 @@ class Runner:
     """Runs one encoder on a compute thread, which it may share with other runners.
 
     Args:
-        compute: an executor with one thread.
-        wake: called on that thread after each batch.
+        compute: runs batches in order.
+        wake: called on its thread after each batch.
     """
 
-    def __init__(self, encoder: TokenClassifier, compute: Executor, wake: Callable[[], None]) -> None:
+    def __init__(self, encoder: TokenClassifier, compute: Flying, wake: Callable[[], None]) -> None:
         self.encoder = encoder
         self._compute = compute
         self._wake = wake
@@ -87,7 +100,7 @@ class Runner:
     def launch(self, sequences: Sequence[Tokens]) -> Flight:
         """Start a batch, or queue it behind the one that runs."""
         flight = Flight()
-        self._compute.submit(self._fly, flight, list(sequences))
+        self._compute.fly(partial(self._fly, flight, list(sequences)))
         return flight
 
     def warm(self, longest_tokens: int) -> None:
@@ -97,9 +110,9 @@ class Runner:
             self.launch([np.zeros(length, dtype=np.int32)] * count).result()
 
     def _fly(self, flight: Flight, sequences: list[Tokens]) -> None:
-        begun = time.monotonic()
+        flight.begun_seconds = time.monotonic()
         outcomes = self._attempt(flight, sequences)
-        flight.seconds = time.monotonic() - begun
+        flight.ended_seconds = time.monotonic()
         flight.land(outcomes)
         self._wake()
 

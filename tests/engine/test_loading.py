@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 from model_store.publish import publish
 from model_store.store import Store
 from service.core.sequence import Phase
+from service.engine.compute import Compute
 from service.engine.door import Bell
 from service.engine.errands import Errands
 from service.engine.loading import Loading, start_loading
@@ -51,7 +51,7 @@ def load(store: Path) -> Iterator[Load]:
             assert not loader.is_alive(), "loading has no end"
         return loading
 
-    with ThreadPoolExecutor(1) as compute:
+    with Compute() as compute:
         yield load
     bell.close()
 

@@ -60,6 +60,9 @@ class HandMovedDevice(Executor):
             self.step()
         return Future()
 
+    def fly(self, batch: Callable[[], None]) -> None:
+        self.submit(batch)
+
     def step(self) -> None:
         self.waiting.pop(0)()
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 import torch
 
 from service.core.errors import InsufficientMemory, InternalError
+from service.engine.compute import Compute
 from service.engine.packing import Tokens
 from service.engine.runner import Logits, Outcome, Runner
 
@@ -42,8 +42,8 @@ class FailingEncoder:
 
 
 @pytest.fixture
-def compute() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(1, thread_name_prefix="compute") as executor:
+def compute() -> Iterator[Compute]:
+    with Compute() as executor:
         yield executor
 
 
@@ -55,7 +55,7 @@ def _names(outcomes: list[Outcome]) -> list[object]:
     return [type(each) if isinstance(each, Exception) else int(each[0, 0]) for each in outcomes]
 
 
-def test_outcomes_come_in_the_order_launched_and_the_loop_is_woken(compute: ThreadPoolExecutor) -> None:
+def test_outcomes_come_in_the_order_launched_and_the_loop_is_woken(compute: Compute) -> None:
     woken = threading.Event()
     encoder = FailingEncoder()
     flight = Runner(encoder, compute, woken.set).launch(_sequences(3, 4, 5))
@@ -67,7 +67,7 @@ def test_outcomes_come_in_the_order_launched_and_the_loop_is_woken(compute: Thre
     assert encoder.threads == {"compute_0"}
 
 
-def test_a_second_flight_waits_behind_the_first(compute: ThreadPoolExecutor) -> None:
+def test_a_second_flight_waits_behind_the_first(compute: Compute) -> None:
     release = threading.Event()
     compute.submit(release.wait, 10)
     runner = Runner(FailingEncoder(), compute, lambda: None)
@@ -85,7 +85,7 @@ def test_a_second_flight_waits_behind_the_first(compute: ThreadPoolExecutor) -> 
 )
 @pytest.mark.parametrize("place", range(5))
 def test_only_the_sequence_that_fails_alone_fails(
-    compute: ThreadPoolExecutor, mark: int, failure: type[Exception], place: int
+    compute: Compute, mark: int, failure: type[Exception], place: int
 ) -> None:
     firsts = [10, 11, 12, 13, 14]
     expected: list[object] = [*firsts]
@@ -95,7 +95,7 @@ def test_only_the_sequence_that_fails_alone_fails(
     assert 2 <= flight.splits <= 4
 
 
-def test_a_batch_that_is_too_large_is_halved_until_it_fits(compute: ThreadPoolExecutor) -> None:
+def test_a_batch_that_is_too_large_is_halved_until_it_fits(compute: Compute) -> None:
     encoder = FailingEncoder(room_tokens=4)
     flight = Runner(encoder, compute, lambda: None).launch(_sequences(*range(8)))
     assert _names(flight.result()) == list(range(8))
@@ -103,25 +103,25 @@ def test_a_batch_that_is_too_large_is_halved_until_it_fits(compute: ThreadPoolEx
     assert [shape.tokens for shape in flight.out_of_memory] == [16, 8, 8]
 
 
-def test_a_batch_of_failures_gives_a_failure_for_each(compute: ThreadPoolExecutor) -> None:
+def test_a_batch_of_failures_gives_a_failure_for_each(compute: Compute) -> None:
     flight = Runner(FailingEncoder(), compute, lambda: None).launch(_sequences(BROKEN, OUT_OF_MEMORY, BROKEN))
     assert _names(flight.result()) == [InternalError, InsufficientMemory, InternalError]
 
 
-def test_the_reason_holds_nothing_of_the_document(compute: ThreadPoolExecutor) -> None:
+def test_the_reason_holds_nothing_of_the_document(compute: Compute) -> None:
     (outcome,) = Runner(FailingEncoder(), compute, lambda: None).launch(_sequences(BROKEN)).result()
     assert isinstance(outcome, InternalError)
     assert outcome.detail == "the model failed on this sequence: ValueError"
 
 
-def test_a_runner_goes_on_after_failures(compute: ThreadPoolExecutor) -> None:
+def test_a_runner_goes_on_after_failures(compute: Compute) -> None:
     runner = Runner(FailingEncoder(), compute, lambda: None)
     runner.launch(_sequences(OUT_OF_MEMORY)).result()
     assert _names(runner.launch(_sequences(7)).result()) == [7]
 
 
 @pytest.mark.parametrize(("longest", "batches"), [(100, [[100], [100] * 4]), (512, [[128], [128] * 4])])
-def test_warming_runs_small_batches_only(compute: ThreadPoolExecutor, longest: int, batches: list[list[int]]) -> None:
+def test_warming_runs_small_batches_only(compute: Compute, longest: int, batches: list[list[int]]) -> None:
     encoder = FailingEncoder()
     Runner(encoder, compute, lambda: None).warm(longest)
     assert encoder.batches == batches
