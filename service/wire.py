@@ -3,7 +3,7 @@
 Each message is one or two frames: a version byte with a msgpack header, then, where numbers travel in bulk, their raw
 little-endian buffer. Messages are named after what happened.
 
-    worker → engine   Hello · Submitted (+ int32 token ids) · Cancelled
+    worker → engine   Hello · Submitted (+ int32 token ids) · Cancelled · TurnedAway
     engine → worker   Status · Started · Scored (+ float32 logits) · Refused
 """
 
@@ -51,6 +51,14 @@ class Cancelled(msgspec.Struct, frozen=True, tag=True):
     """Nobody waits for this document any more."""
 
     key: str
+
+
+class TurnedAway(msgspec.Struct, frozen=True, tag=True):
+    """Documents like one that the engine had just refused were refused without asking it again."""
+
+    code: str
+    documents: int
+    tokens: int
 
 
 SERVING, PREVIOUS = "serving", "previous"
@@ -125,7 +133,7 @@ class Refused(msgspec.Struct, frozen=True, tag=True):
     retry_after_seconds: float | None = None
 
 
-Message = Hello | Submitted | Cancelled | Status | Started | Scored | Refused
+Message = Hello | Submitted | Cancelled | TurnedAway | Status | Started | Scored | Refused
 Buffer = npt.NDArray[np.int32] | npt.NDArray[np.float32]
 
 _DTYPES: dict[type, type[np.int32] | type[np.float32]] = {Submitted: np.int32, Scored: np.float32}

@@ -19,6 +19,7 @@ from service.wire import (
     Started,
     Status,
     Submitted,
+    TurnedAway,
     WireError,
     pack,
     unpack,
@@ -31,6 +32,7 @@ MESSAGES: list[tuple[Message, Buffer | None]] = [
     (Hello(3, closed=True, models_version=7, revisions=("sha256:0",)), None),
     (Submitted("k", "sha256:0", (2, 3), "c", Priority.BATCH, 12.5, 1), IDS),
     (Cancelled("k"), None),
+    (TurnedAway("queue_full", 3, 1200), None),
     (
         Status(
             "77", Phase.READY, 100, "", True, (MODEL,), "cpu", "bfloat16", Load(1, 2, 3, 4, 5.0), 6.0, {"load": 1.0}

@@ -23,6 +23,7 @@ import zmq.asyncio
 
 from service.api.pending import Judgement, Pending
 from service.api.serving import is_serving
+from service.api.shut_door import ShutDoor
 from service.core.errors import DeadlineExceeded
 from service.core.sequence import Phase, Priority
 from service.wire import (
@@ -36,6 +37,7 @@ from service.wire import (
     Started,
     Status,
     Submitted,
+    TurnedAway,
     pack,
     unpack,
 )
@@ -61,6 +63,7 @@ class EngineClient:
         self._connected = False
         self._learn: Learn | None = None
         self._tasks: list[asyncio.Task[None]] = []
+        self.door = ShutDoor()
 
     async def start(self) -> None:
         """Connect and begin to listen; does not wait for the engine."""
@@ -243,6 +246,8 @@ class EngineClient:
             await asyncio.sleep(HEARTBEAT_SECONDS)
 
     def _greet(self) -> None:
+        for code, (documents, tokens) in self.door.take_counts().items():
+            self._send(TurnedAway(code, documents, tokens))
         closed = self._status.phase is Phase.DRAINING and not self._status.admitting
         version, used = self._status.models_version, tuple(self._used)
         self._send(Hello(self._active_requests(), closed, models_version=version, revisions=used))

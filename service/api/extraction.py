@@ -20,7 +20,8 @@ from service.api.engine_client import EngineClient
 from service.api.parsing import ParserPool
 from service.api.pending import Judgement
 from service.api.schemas import DocumentResult, EntityResult, Options, Timing
-from service.core.errors import DeadlineExceeded
+from service.api.shut_door import Want
+from service.core.errors import DeadlineExceeded, Overloaded
 from service.core.offsets import OffsetMap
 from service.core.spans import Entity
 from service.core.values import normalise
@@ -104,12 +105,18 @@ class Extractor:
         Raises:
             GleanerError: whatever stands in the way, typed.
         """
+        want = _want(source, order, time.monotonic())
+        self._engine.door.check(want)
         with watch.stage("parse"):
             document = await self._document(source, order)
         with watch.stage("tokenize"):
             tokenizer = await self._in_thread(lambda: self._tokenizer(order.model))
             prepared = await self._in_thread(lambda: self._prepare(tokenizer, document.text, order))
-        judgement = await self._judge(prepared.sequences, order)
+        try:
+            judgement = await self._judge(prepared.sequences, order)
+        except Overloaded as error:
+            self._engine.door.remember(want, sum(map(len, prepared.sequences)), error, time.monotonic())
+            raise
         watch.seconds.update(queue=judgement.queue_seconds, compute=judgement.compute_seconds)
         with watch.stage("decode"):
             return await self._in_thread(lambda: _result(source, document, order, tokenizer, prepared, judgement))
@@ -151,6 +158,19 @@ class Extractor:
 
     async def _in_thread(self, work: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+
+def _want(source: Source, order: Order, now: float) -> Want:
+    """What the document asks for, before anything is done for it."""
+    return Want(
+        model=order.model.revision,
+        client=order.client,
+        priority=order.options.priority,
+        media_type="text" if source.text is not None else source.media_type or "",
+        size=len(source.text) if source.text is not None else len(source.data),
+        at_seconds=now,
+        left_seconds=order.deadline_seconds - now,
+    )
 
 
 def _result(

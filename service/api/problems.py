@@ -8,7 +8,7 @@ from typing import TypedDict
 import msgspec
 from starlette.responses import Response
 
-from service.core.errors import GleanerError
+from service.core.errors import GleanerError, Overloaded
 
 STATUS = {
     "malformed_request": 400,
@@ -58,7 +58,7 @@ def response(error: GleanerError) -> Response:
     """The answer that says what went wrong and, where waiting helps, for how long to wait."""
     body = problem(error)
     headers = {}
-    if body["status"] in (429, 503):
+    if isinstance(error, Overloaded):
         headers["Retry-After"] = str(max(1, math.ceil(error.retry_after_seconds or 1.0)))
     if body["status"] == 401:
         headers["WWW-Authenticate"] = "Bearer"

@@ -7,6 +7,8 @@ The rules:
   short ones. What no longer fits into a batch is passed over for what does: short sequences fill the gaps.
 - When the queue is full, a model that waits with less than its share of it is let in all the same: no model can shut
   the door on the others. So at most twice the limit waits.
+- Who is let in with a deadline is through before it, unless the device slows down: the door counts what must be done
+  until then, with a reserve, and a client's documents that run out of slack go first (`deadlines`).
 - A document that an engine died on runs alone until it is through, so that it can harm nobody a second time.
 """
 
@@ -18,6 +20,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from service.core.books import Account, Books
+from service.core.deadlines import Plan, Waiting, make_plan
 from service.core.fair_queue import FairQueue
 from service.core.memory import MemoryModel
 from service.core.sequence import Batch, Load, Priority, Refusal, Sequence, Shape, Submission
@@ -27,6 +30,10 @@ Client = tuple[str, Priority]
 WEIGHTS = {Priority.INTERACTIVE: 1.0, Priority.BATCH: 1 / 16}
 LOOK_AHEAD = 32
 """Documents that are tried for a gap before the batch is closed."""
+RESERVE = 4 / 3
+"""What waits is taken for so much more: batches are whole, speeds vary, and answers need a moment on their way."""
+PLAN_SECONDS = 0.02
+"""A plan holds for so long; making one costs time in proportion to what waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,10 @@ class Scheduler:
         self._queues: dict[tuple[str, Client], FairQueue[str]] = defaultdict(FairQueue)
         self._books = Books()
         self._running_tokens = 0
+        self._plan = Plan()
+        self._next_plan_seconds = float("-inf")
+        self._since_plan: list[Submission] = []
+        self._urgent: dict[tuple[str, Client], list[str]] = {}
 
     def __contains__(self, key: str) -> bool:
         return key in self._documents
@@ -96,16 +107,15 @@ class Scheduler:
         return document is not None
 
     def expire(self, now: float, tokens_per_second: float | None) -> list[Refusal]:
-        """Refuse those whose deadline can no longer be met even if they were served at once."""
-        speed = tokens_per_second or float("inf")
-        late = [
-            key
-            for key, document in self._documents.items()
-            if document.waits and document.submission.deadline_seconds < now + document.waiting_tokens / speed
-        ]
-        for key in late:
+        """Refuse those whose deadline can no longer be met, and note who must hurry now."""
+        if now < self._next_plan_seconds:
+            return []
+        self._make_plan(now, tokens_per_second or float("inf"))
+        for key in self._plan.late:
             self.cancel(key)
-        return [Refusal(key, "deadline_exceeded", "the deadline passed while the document waited") for key in late]
+        wait = self._seconds_of_work(tokens_per_second)
+        detail = "the deadline could not be met any more while the document waited"
+        return [Refusal(key, "deadline_exceeded", detail, retry_after_seconds=wait) for key in self._plan.late]
 
     def next_batch(self, memory: MemoryModel) -> Batch | None:
         """The fairest sequences of one model that the memory model admits together; None when nothing waits."""
@@ -160,24 +170,58 @@ class Scheduler:
         if now + needed > submission.deadline_seconds:
             left = max(submission.deadline_seconds - now, 0.0)
             detail = f"about {needed:.1f} s are needed and {left:.1f} s are left"
-            wait = self.waiting_tokens / speed if tokens_per_second else None
+            wait = self._seconds_of_work(tokens_per_second)
+            return Refusal(submission.key, "deadline_exceeded", detail, retry_after_seconds=wait)
+        pushing = submission.tokens + self._admitted_until(self._plan.last_deadline_seconds)
+        if pushing / speed > self._plan.slack_after(submission.deadline_seconds):
+            detail = "documents that were let in before would miss their deadlines"
+            wait = self._seconds_of_work(tokens_per_second)
             return Refusal(submission.key, "deadline_exceeded", detail, retry_after_seconds=wait)
         return None
+
+    def _seconds_of_work(self, tokens_per_second: float | None) -> float | None:
+        return self.waiting_tokens / tokens_per_second if tokens_per_second else None
 
     def _within_share(self, submission: Submission) -> bool:
         waiting = self._books.of(submission.model).waiting_tokens
         return waiting + submission.tokens <= self._books.share(submission.model) * self._limits.queue_tokens
 
-    def _tokens_before(self, submission: Submission) -> int:
-        """Most tokens that fairness may serve before this document is through: no other gets more than it does."""
+    def _tokens_before(self, submission: Submission) -> float:
+        """What may be served before this document is through.
+
+        Fairness serves no other more than it does, whatever waits: that with a reserve. But all with deadlines up to
+        its own have been promised as much: at least that.
+        """
         fair = len(self._documents) * submission.tokens
-        return self._running_tokens + min(self.waiting_tokens, fair)
+        deadline = submission.deadline_seconds
+        promised = self._plan.tokens_until(deadline) + self._admitted_until(deadline)
+        shared = min(self.waiting_tokens, fair) * RESERVE
+        return self._running_tokens + max(shared, min(promised, self.waiting_tokens))
+
+    def _admitted_until(self, deadline_seconds: float) -> int:
+        """Tokens let in since the plan was made, with deadlines up to this one."""
+        return sum(each.tokens for each in self._since_plan if each.deadline_seconds <= deadline_seconds)
+
+    def _make_plan(self, now: float, speed: float) -> None:
+        waiting = (
+            Waiting(document.submission.deadline_seconds, key, document.admitted_seconds, document.waiting_tokens)
+            for key, document in self._documents.items()
+            if document.waits
+        )
+        self._plan = make_plan(waiting, self._running_tokens, now, speed)
+        self._next_plan_seconds = now + PLAN_SECONDS
+        self._since_plan.clear()
+        self._urgent = defaultdict(list)
+        for key in self._plan.urgent:
+            document = self._documents[key]
+            self._urgent[document.submission.model, document.client].append(key)
 
     def _enqueue(self, submission: Submission, now: float) -> None:
         document = _Document(submission, now, waiting_tokens=submission.tokens)
         if not document.waits:
             return
         self._documents[submission.key] = document
+        self._since_plan.append(submission)
         self._books.enter(submission.model, len(submission.lengths), submission.tokens)
         self._models.join(submission.model, self._books.weight(submission.model))
         self._clients[submission.model].join(document.client, WEIGHTS[submission.priority])
@@ -228,8 +272,13 @@ class Scheduler:
         if model not in self._clients:
             return
         for client in self._clients[model].in_order():
+            urgent = self._urgent.get((model, client), ())
+            for key in urgent:
+                if key in self._documents and self._documents[key].waits:
+                    yield self._documents[key]
             for key in self._queues[model, client].in_order():
-                yield self._documents[key]
+                if key not in urgent:
+                    yield self._documents[key]
 
     def _take(self, document: _Document, sequence: Sequence) -> None:
         model, client = document.submission.model, document.client

@@ -34,7 +34,7 @@ from service.engine.moving import Mover
 from service.engine.residents import Residents, Shares
 from service.metrics import EngineMetrics
 from service.settings import Settings
-from service.wire import Buffer, Cancelled, Hello, Message, Status, Submitted
+from service.wire import Buffer, Cancelled, Hello, Message, Status, Submitted, TurnedAway
 
 if TYPE_CHECKING:
     from service.engine.runner import Flight
@@ -131,6 +131,10 @@ class EngineLoop:
                 self._greet(worker, message)
             case Submitted():
                 self._submit(worker, message, np.asarray(buffer, dtype=np.int32))
+            case TurnedAway(code=code, documents=documents, tokens=tokens):
+                self._meter.arrived(tokens, self._clock())
+                self._meter.refused(tokens, self._clock())
+                self._metrics.refusals.labels(code).inc(documents)
             case Cancelled(key=key):
                 self._scheduler.cancel(key)
                 self._desk.clear(key)

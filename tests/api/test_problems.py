@@ -48,11 +48,12 @@ def test_retry_after_is_whole_seconds_rounded_up_and_never_zero(seconds: float |
 
 @pytest.mark.parametrize("code", sorted(BY_CODE))
 def test_retry_after_comes_where_waiting_helps(code: str) -> None:
-    assert ("retry-after" in response(BY_CODE[code]("…")).headers) == (STATUS[code] in (429, 503))
+    """Every refusal for want of capacity or readiness says when to come back, that for a deadline too."""
+    assert ("retry-after" in response(BY_CODE[code]("…")).headers) == (STATUS[code] in (429, 503, 504))
 
 
-def test_only_statuses_that_mean_come_back_say_when() -> None:
-    assert "retry-after" not in response(DeadlineExceeded("late", retry_after_seconds=4.2)).headers
+def test_a_deadline_that_cannot_be_met_says_when_the_queue_is_shorter() -> None:
+    assert response(DeadlineExceeded("late", retry_after_seconds=4.2)).headers["retry-after"] == "5"
 
 
 def test_a_missing_key_asks_for_one() -> None:

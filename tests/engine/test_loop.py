@@ -31,7 +31,19 @@ from service.engine.packing import Tokens
 from service.engine.runner import Logits, Runner
 from service.metrics import EngineMetrics
 from service.settings import Settings
-from service.wire import Buffer, Cancelled, Hello, Message, ModelStatus, Refused, Scored, Started, Status, Submitted
+from service.wire import (
+    Buffer,
+    Cancelled,
+    Hello,
+    Message,
+    ModelStatus,
+    Refused,
+    Scored,
+    Started,
+    Status,
+    Submitted,
+    TurnedAway,
+)
 
 BUDGET = 10
 QUEUE_LIMIT = 100
@@ -205,6 +217,26 @@ def test_a_lone_document_is_launched_at_once_and_its_worker_told() -> None:
         world.device.step()
         yield []
         assert world.scored("k") == [0]
+
+    play(scene)
+
+
+def test_what_workers_turned_away_counts_as_demand_and_as_refused() -> None:
+    def scene(world: World) -> Iterator[Turn]:
+        yield [hello()]
+        yield [document("k", 3)]
+        world.device.step()
+        yield []
+        world.now += 1
+        yield [(A, TurnedAway("deadline_exceeded", 7, 7_000), None)]
+        yield []
+        refused = world.metrics.refusals.labels("deadline_exceeded")
+        assert refused._value.get() == 7
+        world.now += 1
+        yield []
+        yield []
+        assert world.metrics.backlog_seconds._value.get() > 0
+        assert world.metrics.work_ratio._value.get() > 0
 
     play(scene)
 
