@@ -1,8 +1,8 @@
 """The compute thread: what is submitted is done in order; batches may overlap where the device gains by it.
 
 A GPU runs one batch after the other. On a CPU the shares of a batch end at different times, and the next batch may
-begin on the cores that are free (`crew.py`). Everything else, such as moving weights or measuring memory, waits until the
-batches before it are done, and the batches after it wait for it. Owns this order; does not know what is computed.
+begin on the cores that are free (`crew.py`). Everything else, such as moving weights or measuring memory, waits until
+the batches before it are done, and the batches after it wait for it. Owns this order; does not know what is computed.
 """
 
 from __future__ import annotations
