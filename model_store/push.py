@@ -7,7 +7,7 @@ publish that broke off is finished by the next one without reading the folder's 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -22,6 +22,8 @@ from model_store.store import Revision, Store
 from model_store.tags import moved
 
 LOOKS_AT_ONCE = 8
+SMALL_AT_ONCE = 4
+SMALL_BYTES = 16 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +53,26 @@ def push(
     with locks.held(store.layout, locks.CONTENTS, shared=True):
         missing = plan_uploads(revision.manifest, _sizes(revision.manifest, remote))
         meter = Meter(progress, sum(file.size_bytes for file in missing))
-        for file in missing:
-            remote.upload(blob_key(file.sha256), store.layout.blob(file.sha256), meter.advance)
+        _upload(missing, store, remote, meter)
     _put_manifest(revision, remote)
     new, tag_moved = change_remote_tag(
         remote, revision.name, tag, lambda old: moved(old, revision.revision, now_seconds=now_seconds())
     )
     kept_bytes = revision.manifest.size_bytes - meter.total_bytes
     return Pushed(new, tag_moved, uploaded_bytes=meter.total_bytes, kept_bytes=kept_bytes)
+
+
+def _upload(files: Sequence[File], store: Store, remote: Remote, meter: Meter) -> None:
+    """Small files several at once, large ones one after another: their parts go several at once."""
+
+    def upload(file: File) -> None:
+        remote.upload(blob_key(file.sha256), store.layout.blob(file.sha256), meter.advance)
+
+    with ThreadPoolExecutor(SMALL_AT_ONCE, "upload") as pool:
+        list(pool.map(upload, [file for file in files if file.size_bytes <= SMALL_BYTES]))
+    for file in files:
+        if file.size_bytes > SMALL_BYTES:
+            upload(file)
 
 
 def _put_manifest(revision: Revision, remote: Remote) -> None:

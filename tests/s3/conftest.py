@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
+from uuid import uuid4
 
 import boto3
 import pytest
@@ -14,6 +15,7 @@ from loadtest.storage.fault_proxy import FaultProxy, fault_proxy
 from loadtest.storage.s3_server import S3Server, s3_server
 from model_store.remote_s3 import S3Remote
 from model_store.retry import Patience
+from model_store.store import Store
 
 EAGER = Patience(limit_seconds=120.0, first_wait_seconds=0.01, longest_wait_seconds=0.1)
 """Soon again, and for long: the machine may be busy with other things."""
@@ -43,15 +45,26 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
         yield running
 
 
-_numbers = count()
+@pytest.fixture(scope="module")
+def module_bucket(server: S3Server) -> Iterator[Bucket]:
+    """A bucket that the tests of a file share: they may read it, each with its own proxy settings."""
+    with pytest.MonkeyPatch.context() as patch, open_bucket(server, patch) as bucket:
+        yield bucket
 
 
 @pytest.fixture
 def bucket(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
-    name = f"bucket-{next(_numbers)}"
+    with open_bucket(server, monkeypatch) as bucket:
+        yield bucket
+
+
+@contextmanager
+def open_bucket(server: S3Server, patch: pytest.MonkeyPatch) -> Iterator[Bucket]:
+    """A new bucket behind a new proxy, to which AWS's variables point."""
+    name = f"bucket-{uuid4().hex[:8]}"
     with fault_proxy(server.port) as proxy:
         for variable, value in server.environment(proxy.endpoint).items():
-            monkeypatch.setenv(variable, value)
+            patch.setenv(variable, value)
         direct = boto3.client("s3", endpoint_url=server.endpoint)
         direct.create_bucket(Bucket=name)
         yield Bucket(name, proxy, server, direct)
@@ -62,3 +75,8 @@ def no_aws_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Whatever this machine's user has configured for AWS does not count."""
     for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"):
         monkeypatch.setenv(name, str(tmp_path / "none"))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")

@@ -1,0 +1,76 @@
+"""Syncs that are killed, and syncs of several processes into one store; bytes are counted by a proxy."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from model_store.publish import publish
+from model_store.push import push
+from model_store.store import Revision, Store
+from model_store.sync import sync
+from model_store.verify import verify_store
+from tests.model_store.hand_made import write_model
+from tests.s3.conftest import Bucket
+from tests.s3.syncing import PACE, RANGE_BYTES
+from tests.s3.test_sync_faults import assert_nothing_unverified
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = Path(__file__).parent / "syncing.py"
+KILLS = 20
+
+
+@pytest.fixture
+def published(bucket: Bucket, tmp_path: Path) -> Revision:
+    """A model of 8 MB in 16 shards in the bucket; the proxy has forgotten how it got there."""
+    noise = random.Random(1)
+    shards = {f"model-{number:02}.safetensors": noise.randbytes(500_000) for number in range(16)}
+    publisher = Store(tmp_path / "publisher")
+    revision = publish(write_model(tmp_path / "model", shards), "documents", publisher, tag=None).revision
+    push(revision, publisher, bucket.remote(), tag="stable")
+    bucket.proxy.reset_counts()
+    return revision
+
+
+def start(*arguments: object) -> subprocess.Popen[str]:
+    command = [sys.executable, str(SCRIPT), *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def output(process: subprocess.Popen[str]) -> list[int]:
+    printed, _ = process.communicate(timeout=250)
+    assert process.returncode == 0
+    return [int(line) for line in printed.splitlines()]
+
+
+def test_a_sync_killed_at_twenty_random_moments_fetches_no_verified_range_again(
+    bucket: Bucket, store: Store, published: Revision
+) -> None:
+    size_bytes = published.manifest.size_bytes
+    codes = output(start("killed", store.root, bucket.name, size_bytes, 7, KILLS))
+    assert codes == [-signal.SIGKILL] * KILLS
+    assert_nothing_unverified(store)
+    assert store.revisions() == ()
+    synced = sync("documents", store, bucket.remote(), pace=PACE)
+    assert synced.revision.revision == published.revision
+    assert verify_store(store).sound
+    # Each kill loses at most what its workers had not written yet, and costs a look at the tag and the manifest.
+    assert bucket.proxy.sent_bytes < size_bytes + KILLS * (PACE.workers * RANGE_BYTES + 5_000)
+
+
+def test_processes_that_sync_at_once_fetch_everything_once(
+    bucket: Bucket, store: Store, published: Revision, tmp_path: Path
+) -> None:
+    processes = [start("together", store.root, bucket.name, tmp_path / "start") for _ in range(3)]
+    (tmp_path / "start").touch()
+    fetched = sorted(output(process)[0] for process in processes)
+    assert fetched == [0, 0, published.manifest.size_bytes]
+    assert bucket.proxy.sent_bytes < published.manifest.size_bytes + 50_000
+    assert verify_store(store).sound
