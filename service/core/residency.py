@@ -2,9 +2,9 @@
 
 The rules:
 - Weights on the device stay within the budget; a model that is larger than the budget alone is there alone.
-- Room is made by the least recently used that have no work. One that has work leaves only for another that has, and
-  only after it stayed `STAY_FACTOR` times as long as its coming took: so moving takes at most one part in
-  `STAY_FACTOR` + 1 of the device's time, and nobody waits for ever.
+- Room is made by the least recently used that have no work, those that are `retired` before all others. One that has
+  work leaves only for another that has, and only after it stayed `STAY_FACTOR` times as long as its coming took: so
+  moving takes at most one part in `STAY_FACTOR` + 1 of the device's time, and nobody waits for ever.
 - One that is on its way, or that is held (while it is loaded or proven), stays.
 """
 
@@ -25,6 +25,11 @@ class _Model:
     came_seconds: float | None = None
     cost_seconds: float = 0.0
     held: bool = False
+    retired: bool = False
+
+    def rank(self) -> tuple[bool, float]:
+        """Among models with as much to do, the lowest leaves first."""
+        return not self.retired, self.used_seconds
 
     def may_leave(self, now: float, *, busy: bool) -> bool:
         """Whether its place may be given to another."""
@@ -60,6 +65,10 @@ class Residency:
     def hold(self, model: str, held: bool = True) -> None:
         """Let a model keep its place whatever happens, or no longer."""
         self._models[model].held = held
+
+    def retire(self, model: str, retired: bool = True) -> None:
+        """Let a model be the first to leave, or no longer."""
+        self._models[model].retired = retired
 
     def use(self, model: str, now: float) -> None:
         """Note that work of this model was launched."""
@@ -103,17 +112,18 @@ class Residency:
         return sum(model.weight_bytes for model in self._models.values() if not model.here)
 
     def _room_for(self, weight_bytes: int, now: float, busy: Container[str]) -> tuple[str, ...] | None:
-        """Whom to send away: the idle before the busy, the least recently used first, and no more than needed."""
+        """Whom to send away: the idle before the busy, the retired before the others, then the least recently used."""
         if self._budget_bytes is None:
             return ()
         over = self.bytes_here() + weight_bytes - self._budget_bytes
-        order = sorted(self.here(), key=lambda name: (name in busy, self._models[name].used_seconds))
+        order = sorted(self._models.items(), key=lambda item: (item[0] in busy, *item[1].rank()))
+        order = [(name, model) for name, model in order if model.here]
         leaving = []
-        for name in order:
+        for name, model in order:
             if over <= 0:
                 break
-            if self._models[name].may_leave(now, busy=name in busy):
+            if model.may_leave(now, busy=name in busy):
                 leaving.append(name)
-                over -= self._models[name].weight_bytes
+                over -= model.weight_bytes
         alone = len(leaving) == len(order)
         return tuple(leaving) if over <= 0 or alone else None

@@ -203,10 +203,12 @@ class Residents:
         self._serving[reference], self._previous[reference] = revision, before
         self._retired.pop(revision, None)
         self._residency.hold(revision, held=False)
+        self._residency.retire(revision, retired=False)
         self._scheduler.weigh(revision, self._weight(revision))
         for each in {before, dropped} - {None, *self._serving.values()}:
             assert each is not None
             self._retired[each] = self.version
+            self._residency.retire(each)
             self._scheduler.weigh(each, None)
 
     def clear_problem(self, reference: str) -> None:

@@ -62,6 +62,14 @@ def test_the_idle_leave_before_the_busy_even_if_they_were_used_later() -> None:
     assert bring(models, "new", 100.0, busy=("busy", "new")) == ("idle",)  # type: ignore[arg-type]
 
 
+def test_the_retired_leave_before_the_others() -> None:
+    models = residency(20, old=10, new=10, other=10)
+    bring(models, "new", 0.0)
+    bring(models, "old", 1.0)
+    models.retire("old")
+    assert bring(models, "other", 2.0) == ("old",)
+
+
 def test_one_that_is_on_its_way_or_held_stays() -> None:
     models = residency(10, a=10, b=10)
     models.bring("a", 0.0, "")
