@@ -33,6 +33,9 @@ class AtOnce(Executor):
         future.set_result(fn(*args, **kwargs))
         return future
 
+    def fly(self, batch: Callable[[], None]) -> None:
+        batch()
+
 
 class Weights:
     """Says where it is; fails to come while it is broken."""
