@@ -5,6 +5,9 @@ PORT ?= 8080
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
+# What the tests run beside Python: each command with the Debian package that it comes in.
+TOOLS := curl:curl prometheus:prometheus promtool:prometheus amtool:prometheus-alertmanager
+
 .DEFAULT_GOAL := help
 .PHONY: help setup run test lint types unit gpu bench loadtest train docs clean storage
 
@@ -43,8 +46,9 @@ loadtest: .venv/.run ## load the service for two minutes and write a report (URL
 train: .venv/.train ## train the built-in model anew: make train DATA=folder OUT=folder MINUTES=60
 	$(BIN)/python -m model_store.builtin.training --data $(DATA) --out $(OUT) --minutes $(or $(MINUTES),60)
 
-docs: .venv/.dev ## write the tables of README.md and ARCHITECTURE.md that repeat the code
+docs: .venv/.dev ## write anew what repeats the code: tables in README.md and ARCHITECTURE.md, dashboards
 	$(BIN)/python -m tests.documentation
+	$(BIN)/python -m infra.dashboards
 
 clean: ## remove .venv and caches
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
@@ -62,8 +66,11 @@ clean: ## remove .venv and caches
 	@touch $@
 
 .venv/.dev: pyproject.toml constraints.txt | .venv/bin/python
-	@command -v curl >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -qq -y curl; } \
-		|| { echo "The tests ask with curl; please install it."; exit 1; }
+	@missing=; for tool in $(TOOLS); do command -v $${tool%:*} >/dev/null || missing="$$missing $${tool#*:}"; done; \
+	if [ -n "$$missing" ]; then \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			apt-get update -qq && RUNLEVEL=1 apt-get install -qq -y --no-install-recommends $$missing; \
+		else echo "The tests also need these Debian packages, or what is in them:$$missing"; exit 1; fi; fi
 	@echo "Installing the service and what its tests need (the first time takes some minutes)…"
 	@$(PIP) --editable '.[dev,infra,train]'
 	@touch $@ .venv/.run

@@ -28,6 +28,7 @@ ONLY_IN = {
     "constructs": ("infra/stacks/",),
     "cdk_nag": ("infra/stacks/",),
     "cfnlint": ("infra/stacks/",),
+    "grafana_foundation_sdk": ("infra/dashboards/grafana.py",),
     "tokenizers": ("service/tokenizing.py", "model_store/builtin/training/", "loadtest/peers/"),
 }
 """Library → the only places that may import it."""
@@ -89,6 +90,9 @@ PURE = (
     "infra/alarms.py",
     "infra/autoscaler.py",
     "infra/capacity.py",
+    "infra/dashboards/capacity.py",
+    "infra/dashboards/on_call.py",
+    "infra/dashboards/page.py",
     "infra/policy.py",
     "infra/policy_values.py",
     "infra/watch.py",

@@ -43,7 +43,7 @@ LEVELS = {
 COUNTS = {
     REFUSALS: "gleaner_refusals_total",
     RESTARTS: "gleaner_engine_starts_total",
-    MEMORY_SPLITS: "gleaner_batch_splits_total",
+    MEMORY_SPLITS: "gleaner_memory_splits_total",
 }
 CAPACITY_REFUSALS = ("queue_full", "deadline_exceeded")
 BUSY_NAME = "gleaner_busy_seconds_total"
@@ -124,11 +124,10 @@ def _busy_ratio(before: Snapshot, after: Snapshot) -> float:
 
 
 def _device(after: Snapshot) -> Iterator[tuple[Signal, float]]:
-    if (utilization := total(after, UTILIZATION_NAME)) is not None:
-        yield GPU_UTILIZATION, 100.0 * utilization
-    used, room = total(after, MEMORY_USED_NAME), total(after, MEMORY_TOTAL_NAME)
-    if used is not None and room:
-        yield GPU_MEMORY_UTILIZATION, 100.0 * used / room
+    room = total(after, MEMORY_TOTAL_NAME)
+    if room:  # Without a device the gauges are there and stay at zero.
+        yield GPU_UTILIZATION, 100.0 * (total(after, UTILIZATION_NAME) or 0.0)
+        yield GPU_MEMORY_UTILIZATION, 100.0 * (total(after, MEMORY_USED_NAME) or 0.0) / room
 
 
 def _request_seconds(before: Snapshot, after: Snapshot) -> dict[float, float]:

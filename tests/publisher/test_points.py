@@ -70,7 +70,7 @@ def test_the_first_start_of_an_engine_is_no_restart(starts: tuple[int, ...], res
 
 
 def test_a_sum_that_shrank_is_published_as_nothing() -> None:
-    name = "gleaner_batch_splits_total"
+    name = "gleaner_memory_splits_total"
     assert value(look(0.0, (name, 5.0, {})), look(10.0, (name, 3.0, {})), signals.MEMORY_SPLITS) == 0.0
 
 
@@ -114,6 +114,11 @@ def test_a_device_is_published_where_there_is_one() -> None:
     )
     assert value(IDLE, after, signals.GPU_UTILIZATION) == 73.0
     assert value(IDLE, after, signals.GPU_MEMORY_UTILIZATION) == 25.0
+
+
+def test_gauges_of_a_device_that_is_not_there_are_left_out() -> None:
+    after = look(10.0, *((name, 0.0, {}) for name in (points.UTILIZATION_NAME, points.MEMORY_TOTAL_NAME)))
+    assert not {signals.GPU_UTILIZATION, signals.GPU_MEMORY_UTILIZATION} & set(published(IDLE, after))
 
 
 def test_every_metric_that_is_read_is_one_that_the_service_has() -> None:

@@ -1,0 +1,258 @@
+"""The on-call page: is it slow, why, since when, what to do."""
+
+from __future__ import annotations
+
+from infra.dashboards.page import RUNBOOK, Kind, Page, Panel, Query, Row, Text
+
+ADVICE = (
+    (
+        "queue, on all tasks",
+        "more work than capacity",
+        "Is the fleet at its maximum, or still starting?",
+        "GleanerRefuses",
+    ),
+    (
+        "queue, on one task",
+        "a slow GPU, or one long document",
+        "Compare its busy ratio with the others'.",
+        "GleanerBacklog",
+    ),
+    ("compute", "longer documents, a GPU that throttles or is shared", "Compare tokens per document.", "GleanerSlow"),
+    ("parse", "large or hostile files", "Whose files? The log names the client.", "GleanerParserDeaths"),
+    ("tokenize, decode", "the host's cores are busy", "Fewer parsers, or a larger instance.", "GleanerSlow"),
+    ("nothing, but errors", "an engine that dies, a bad release", "Roll back.", "GleanerEngineDied"),
+)
+"""What has grown, why that usually is, what to do first, and which alert's section of the runbook says more."""
+
+
+def advice() -> str:
+    """The advice as a table in Markdown."""
+    rows = (f"| **{grown}** | {why} | {what} [More]($runbook#{alert.lower()}) |" for grown, why, what, alert in ADVICE)
+    return "\n".join(("| What has grown | Usual cause | What to do |", "|---|---|---|", *rows))
+
+
+IS_IT_SLOW = Row(
+    "Is it slow?",
+    (
+        Panel(
+            title="Requests per second",
+            kind=Kind.NUMBER,
+            unit="reqps",
+            queries=(Query("sum(gleaner:requests:rate1m)", "requests"),),
+            meaning="Answered /extract requests of the whole fleet, over a minute.",
+            width=4,
+            height=4,
+        ),
+        Panel(
+            title="Slow requests",
+            kind=Kind.NUMBER,
+            unit="percentunit",
+            queries=(Query("gleaner:slow:ratio5m", "slower than 0.5 s"),),
+            meaning="Share that took longer than 0.5 s, over five minutes. 1 % is what was promised.",
+            worry=0.005,
+            alarm=0.01,
+            width=4,
+            height=4,
+        ),
+        Panel(
+            title="Failed requests",
+            kind=Kind.NUMBER,
+            unit="percentunit",
+            queries=(Query("gleaner:errors:ratio5m", "5xx"),),
+            meaning="Share answered with 5xx, over five minutes.",
+            worry=0.001,
+            alarm=0.01,
+            width=4,
+            height=4,
+        ),
+        Panel(
+            title="Turned away",
+            kind=Kind.NUMBER,
+            unit="cps",
+            queries=(Query("sum(gleaner:refusals:rate1m) or vector(0)", "documents"),),
+            meaning="Documents a second that the engines refused, for whatever reason.",
+            worry=0.001,
+            alarm=1.0,
+            width=4,
+            height=4,
+        ),
+        Panel(
+            title="Oldest that waits",
+            kind=Kind.NUMBER,
+            unit="s",
+            queries=(Query("max(gleaner_queue_oldest_age_seconds)", "age"),),
+            meaning="Age of the document that has waited longest, on the worst task.",
+            worry=2.0,
+            alarm=10.0,
+            width=4,
+            height=4,
+        ),
+        Panel(
+            title="Ready tasks",
+            kind=Kind.NUMBER,
+            unit="none",
+            queries=(Query("gleaner:tasks:ready", "ready"), Query("gleaner:tasks:up", "answering")),
+            meaning="Two are the least that may be ready.",
+            width=4,
+            height=4,
+        ),
+        Panel(
+            title="Seconds of a request",
+            kind=Kind.LINES,
+            unit="s",
+            queries=(
+                Query("gleaner:request_seconds:p50", "median"),
+                Query("gleaner:request_seconds:p95", "95 of 100"),
+                Query("gleaner:request_seconds:p99", "99 of 100"),
+            ),
+            meaning="From the first byte to the answer, read off the histogram's buckets.",
+            alarm=0.5,
+            width=12,
+        ),
+        Panel(
+            title="Answers by status",
+            kind=Kind.STACK,
+            unit="reqps",
+            queries=(Query("gleaner:requests:rate1m", "{{status}}"),),
+            meaning="429 and 503 are overload, other 4xx are the callers', 5xx ours.",
+            width=12,
+        ),
+    ),
+)
+
+WHY = Row(
+    "Why? Where the seconds go",
+    (
+        Panel(
+            title="Seconds a document spends in each stage",
+            kind=Kind.STACK,
+            unit="s",
+            queries=(Query("gleaner:stage_seconds:mean1m", "{{stage}}"),),
+            meaning="Mean over a minute. The stage that has grown is the one to look at.",
+            width=12,
+        ),
+        Panel(
+            title="The slow ones, by stage",
+            kind=Kind.LINES,
+            unit="s",
+            queries=(Query("gleaner:stage_seconds:p95", "{{stage}}"),),
+            meaning="95th percentile of each stage.",
+            width=6,
+        ),
+        Panel(
+            title="Which stage now",
+            kind=Kind.BARS,
+            unit="percentunit",
+            queries=(Query("gleaner:stage_seconds:mean1m / scalar(sum(gleaner:stage_seconds:mean1m))", "{{stage}}"),),
+            meaning="Share of a document's seconds.",
+            width=6,
+        ),
+    ),
+)
+
+SINCE_WHEN = Row(
+    "Since when?",
+    (
+        Panel(
+            title="What the tasks are doing",
+            kind=Kind.STATES,
+            unit="none",
+            queries=(Query('max by (instance) (gleaner_phase{phase="ready"})', "{{instance}} ready"),),
+            meaning="1: ready. A gap: did not answer.",
+            width=12,
+        ),
+        Panel(
+            title="Alerts",
+            kind=Kind.LINES,
+            unit="none",
+            queries=(Query('count by (alertname) (ALERTS{alertstate="firing"}) or vector(0)', "{{alertname}}"),),
+            meaning="Which alerts sound, since when.",
+            width=6,
+        ),
+        Panel(
+            title="Deaths",
+            kind=Kind.LINES,
+            unit="none",
+            queries=(
+                Query("sum by (instance) (gleaner_engine_starts_total - 1)", "engine of {{instance}}"),
+                Query("sum by (instance) (gleaner_parser_deaths_total)", "parsers of {{instance}}"),
+            ),
+            meaning="Each step is a process that died and was replaced.",
+            width=6,
+        ),
+        Panel(
+            title="Work ratio",
+            kind=Kind.LINES,
+            unit="percentunit",
+            queries=(Query("gleaner_work_ratio", "{{instance}}"),),
+            meaning="Arriving work over capacity, by task. Above 100 % the queue grows.",
+            worry=0.8,
+            alarm=1.0,
+        ),
+        Panel(
+            title="Seconds of work that waits",
+            kind=Kind.LINES,
+            unit="s",
+            queries=(Query("gleaner_backlog_seconds", "{{instance}}"),),
+            meaning="What waits and was lately turned away, over measured speed.",
+            worry=5.0,
+            alarm=30.0,
+        ),
+        Panel(
+            title="Turned away, by reason",
+            kind=Kind.STACK,
+            unit="cps",
+            queries=(Query("sum by (code) (gleaner:refusals:rate1m) or vector(0)", "{{code}}"),),
+            meaning="queue_full, deadline_exceeded: too little capacity. draining, not_ready: tasks come and go.",
+        ),
+    ),
+)
+
+DEVICE = Row(
+    "Is the device well?",
+    (
+        Panel(
+            title="Busy",
+            kind=Kind.LINES,
+            unit="percentunit",
+            queries=(
+                Query("gleaner:busy:ratio1m", "{{instance}} batches"),
+                Query("gleaner_gpu_utilization_ratio", "{{instance}} NVML"),
+            ),
+            meaning="NVML says that a kernel ran, not that the GPU was full: 95 % at 40 % of capacity is normal.",
+        ),
+        Panel(
+            title="Memory",
+            kind=Kind.LINES,
+            unit="bytes",
+            queries=(
+                Query("gleaner_memory_room_bytes", "{{instance}} room for a batch"),
+                Query("gleaner_memory_rest_bytes", "{{instance}} weights and libraries"),
+                Query("gleaner_gpu_memory_used_bytes", "{{instance}} used by anybody"),
+            ),
+            meaning="If used by anybody grows and ours does not, somebody else is on the GPU.",
+        ),
+        Panel(
+            title="Batches split for want of memory",
+            kind=Kind.LINES,
+            unit="none",
+            queries=(Query("sum by (instance) (increase(gleaner_memory_splits_total[5m]))", "{{instance}}"),),
+            meaning="Should be zero. Answers were right, but late.",
+            alarm=1.0,
+        ),
+    ),
+)
+
+ON_CALL = Page(
+    uid="gleaner-on-call",
+    title="Gleaner: on call",
+    description="Is it slow, why, since when, what to do.",
+    rows=(
+        IS_IT_SLOW,
+        WHY,
+        SINCE_WHEN,
+        DEVICE,
+        Row("What to do", (Text(title="What to do", markdown=advice(), height=8),)),
+    ),
+    variables=(RUNBOOK,),
+)

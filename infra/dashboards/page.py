@@ -1,0 +1,99 @@
+"""A page as data: rows of panels with their queries. Nothing here knows Grafana's format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Kind(Enum):
+    """How a panel shows its numbers."""
+
+    LINES = "lines"
+    STACK = "stack"
+    NUMBER = "number"
+    BARS = "bars"
+    STATES = "states"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One PromQL expression, and how its series are called in the legend."""
+
+    expression: str
+    legend: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """One question with its numbers.
+
+    Attributes:
+        unit: Grafana's id of the unit.
+        meaning: what it shows and which value is a worry; shown beside the title.
+        worry: from this value on it is yellow, or None.
+        alarm: from this value on it is red, or None.
+    """
+
+    title: str
+    kind: Kind
+    unit: str
+    queries: tuple[Query, ...]
+    meaning: str
+    worry: float | None = None
+    alarm: float | None = None
+    width: int = 8
+    height: int = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """What a person should know or do, in Markdown."""
+
+    title: str
+    markdown: str
+    width: int = 24
+    height: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One question of whoever looks, answered by panels."""
+
+    title: str
+    panels: tuple[Panel | Text, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variable:
+    """A value that whoever looks may change."""
+
+    name: str
+    label: str
+    default: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One dashboard."""
+
+    uid: str
+    title: str
+    description: str
+    rows: tuple[Row, ...]
+    variables: tuple[Variable, ...] = ()
+
+    def panels(self) -> Iterator[Panel]:
+        """All panels with numbers."""
+        yield from (panel for row in self.rows for panel in row.panels if isinstance(panel, Panel))
+
+    def filled_in(self, expression: str) -> str:
+        """An expression with each variable's default in its place, as Grafana would ask it."""
+        for variable in self.variables:
+            expression = expression.replace(f"${variable.name}", variable.default)
+        return expression
+
+
+RUNBOOK = Variable(name="runbook", label="Runbook", default="infra/prometheus/README.md")
+"""Where the runbook is to be read; set it to its address in your wiki or repository."""

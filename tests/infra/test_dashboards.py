@@ -1,0 +1,94 @@
+"""The pages: what is committed is what the code builds, Grafana's own model reads it, and every expression is sound."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.models.dashboard import Dashboard
+
+from infra.dashboards.__main__ import FOLDER, PAGES
+from infra.dashboards.grafana import to_json
+from infra.dashboards.on_call import ADVICE
+from infra.dashboards.page import Page
+
+ROOT = Path(__file__).parents[2]
+PROMETHEUS = ROOT / "infra" / "prometheus"
+NAMES = re.compile(r"\bgleaner_(?!gpu_)\w+")
+RECORDED = re.compile(r"\bgleaner:\w+:\w+")
+SUFFIXES = ("_total", "_bucket", "_sum", "_count")
+page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.uid)
+
+
+def expressions(page: Page) -> list[str]:
+    return [page.filled_in(query.expression) for panel in page.panels() for query in panel.queries]
+
+
+def panels(page: Page) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(to_json(page))["panels"]
+    return found
+
+
+@page
+def test_the_committed_file_is_what_the_code_builds(page: Page) -> None:
+    """`make docs` writes it."""
+    assert (FOLDER / f"{page.uid}.json").read_text() == to_json(page)
+
+
+@page
+def test_grafanas_own_model_reads_the_file_and_writes_it_unchanged(page: Page) -> None:
+    data = json.loads(to_json(page))
+    assert json.loads(json.dumps(Dashboard.from_json(data), cls=JSONEncoder)) == data
+
+
+@page
+def test_panels_have_numbers_of_their_own_and_places_of_their_own(page: Page) -> None:
+    shown = panels(page)
+    assert len({panel["id"] for panel in shown}) == len(shown)
+    cells = [
+        {(x, y) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])}
+        for at in (panel["gridPos"] for panel in shown)
+    ]
+    assert all(max(x for x, _ in each) < 24 for each in cells)
+    assert not any(one & other for one, other in combinations(cells, 2))
+
+
+@page
+def test_every_panel_says_what_it_means_and_has_options(page: Page) -> None:
+    for panel in panels(page):
+        if panel["type"] not in ("row", "text"):
+            assert panel["description"].endswith("."), panel["title"]
+            assert panel["options"], panel["title"]
+            assert panel["targets"], panel["title"]
+
+
+@page
+def test_every_expression_is_promql(page: Page, tmp_path: Path) -> None:
+    rules = [{"record": f"panel:n{number}", "expr": each} for number, each in enumerate(expressions(page))]
+    path = tmp_path / "panels.yml"
+    path.write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": rules}]}))
+    checked = subprocess.run(["promtool", "check", "rules", path], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stderr
+
+
+@page
+def test_every_expression_asks_for_what_is_exported_or_recorded(page: Page) -> None:
+    exported = set(NAMES.findall((ROOT / "service" / "metrics.py").read_text()))
+    recorded = set(RECORDED.findall((PROMETHEUS / "recording.yml").read_text()))
+    for expression in expressions(page):
+        for name in NAMES.findall(expression):
+            plain = next((name.removesuffix(end) for end in SUFFIXES if name.endswith(end)), name)
+            assert {name, plain} & exported, name
+        assert set(RECORDED.findall(expression)) <= recorded
+
+
+def test_the_advice_leads_to_alerts_that_exist() -> None:
+    text = (PROMETHEUS / "alerts.yml").read_text()
+    assert {alert for *_, alert in ADVICE} <= set(re.findall(r"alert: (\w+)", text))

@@ -1,0 +1,98 @@
+"""The pages against the real thing: a Prometheus that scrapes a service under a little load, and no panel is empty."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import yaml
+
+from infra.dashboards.__main__ import PAGES
+from tests.system.running import Service, free_port, serving, wait_until
+
+ROOT = Path(__file__).parents[2]
+RULES = ROOT / "infra" / "prometheus"
+INVOICE = ROOT / "loadtest" / "samples" / "invoice.pdf"
+
+
+@contextmanager
+def prometheus(folder: Path, service: Service) -> Iterator[str]:
+    """Our own configuration with this service's address, and every second instead of every ten."""
+    config = yaml.safe_load((RULES / "prometheus.yml").read_text())
+    config["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
+    config["rule_files"] = []
+    for name in config_rule_files():
+        rules = yaml.safe_load((RULES / name).read_text())
+        for group in rules["groups"]:
+            group["interval"] = "1s"
+        (folder / name).write_text(yaml.safe_dump(rules))
+        config["rule_files"].append(str(folder / name))
+    config["alerting"] = {}
+    config["scrape_configs"][0]["static_configs"][0]["targets"] = [service.url.removeprefix("http://")]
+    (folder / "prometheus.yml").write_text(yaml.safe_dump(config))
+    address = f"127.0.0.1:{free_port()}"
+    command = [
+        "prometheus",
+        f"--config.file={folder / 'prometheus.yml'}",
+        f"--storage.tsdb.path={folder / 'data'}",
+        f"--web.listen-address={address}",
+    ]
+    with (folder / "prometheus.log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
+        try:
+            yield f"http://{address}"
+        finally:
+            process.terminate()
+            process.wait(30.0)
+
+
+def config_rule_files() -> list[str]:
+    names: list[str] = yaml.safe_load((RULES / "prometheus.yml").read_text())["rule_files"]
+    return names
+
+
+def numbers(url: str, expression: str) -> list[float]:
+    """What Prometheus answers now: each series' value, none that is not a number."""
+    answer = httpx.get(f"{url}/api/v1/query", params={"query": expression}).json()
+    assert answer["status"] == "success", answer
+    values = (float(series["value"][1]) for series in answer["data"]["result"])
+    return [value for value in values if math.isfinite(value)]
+
+
+def post_some(service: Service) -> None:
+    with service.client() as client:
+        for _ in range(3):
+            assert client.post("/extract", json={"text": "Jane Doe lives in Springfield."}).status_code == 200
+        assert client.post("/extract", files={"file": (INVOICE.name, INVOICE.read_bytes())}).status_code == 200
+        assert client.post("/extract", json={"text": "late", "deadline_ms": 1}).status_code in (200, 504)
+
+
+def test_no_panel_is_empty(home: Path, tmp_path: Path) -> None:
+    queries = [page.filled_in(query.expression) for page in PAGES for panel in page.panels() for query in panel.queries]
+    queries = [expression for expression in queries if "gpu" not in expression]
+    with serving(home, MODELS="tiny") as service, prometheus(tmp_path, service) as url:
+        empty = list(dict.fromkeys(queries))
+        assert len(empty) > 40
+
+        def all_have_numbers() -> bool:
+            post_some(service)
+            empty[:] = [expression for expression in empty if not _answers(url, expression)]
+            return not empty
+
+        try:
+            wait_until(all_have_numbers, 60.0)
+        except AssertionError as error:
+            raise AssertionError(f"empty: {empty}\n{(tmp_path / 'prometheus.log').read_text()[-2000:]}") from error
+        assert numbers(url, 'sum(gleaner_phase{phase="ready"})') == [1.0]
+        assert sum(numbers(url, "gleaner:stage_seconds:mean1m")) > 0
+        assert numbers(url, 'count(ALERTS{alertstate="firing"})') == []
+
+
+def _answers(url: str, expression: str) -> bool:
+    try:
+        return bool(numbers(url, expression))
+    except httpx.HTTPError:
+        return False
