@@ -20,10 +20,11 @@ from transformers import PreTrainedModel
 
 from service.core.errors import InternalError
 from service.engine import attention, encoder_checkpoint
+from service.engine.encoder_int8 import quantize_linears
 from service.engine.encoder_linear import lay_out_weights
 from service.engine.encoder_proof import can_be_packed
 from service.engine.packing import PackedBatch, Tokens, pack
-from service.engine.precision import name_of
+from service.engine.precision import INT8, name_of
 
 PADDING_SHARE = 0.1
 """Most of a padded group that may be padding."""
@@ -34,22 +35,32 @@ Logits = npt.NDArray[np.float32]
 
 
 def load_encoder(
-    folder: Path, device: torch.device, dtype: torch.dtype, settle: Callable[[int], None] = lambda _: None
+    folder: Path,
+    device: torch.device,
+    dtype: torch.dtype,
+    settle: Callable[[int], None] = lambda _: None,
+    *,
+    int8: bool = False,
 ) -> Encoder:
     """Load the token classifier of a folder; nothing is unpickled and no code of the folder runs.
 
     Args:
+        int8: linear layers compute in 8-bit integers, and only the rest in `dtype`.
         settle: called with the bytes of the weights when they are whole in host memory, before they go to the device.
 
     Raises:
         ModelError: the folder is no whole token classifier with safetensors weights.
     """
-    model = encoder_checkpoint.read_model(folder, dtype)
+    model = encoder_checkpoint.read_model(folder, torch.float32 if int8 else dtype)
     first_position = encoder_checkpoint.first_position(model)
     limit = encoder_checkpoint.max_tokens(model, folder)
     attention.register()
     packed = can_be_packed(model, device, first_position, limit, lambda: settle(parameter_bytes(model)))
-    encoder = Encoder(model, device, first_position=first_position, max_tokens=limit, packed=packed)
+    if int8:
+        quantize_linears(model)
+        model.to(dtype)
+    name = INT8 if int8 else name_of(dtype)
+    encoder = Encoder(model, device, name, first_position=first_position, max_tokens=limit, packed=packed)
     if packed and device.type == "cpu" and dtype == torch.bfloat16:
         lay_out_weights(model, lambda: encoder.forward([np.zeros(1, dtype=np.int32)]))
     log.info("model loaded", extra={"folder": folder.name, "packed": packed, "dtype": encoder.dtype_name})
@@ -60,13 +71,20 @@ class Encoder:
     """A loaded token classifier on its device."""
 
     def __init__(
-        self, model: PreTrainedModel, device: torch.device, *, first_position: int, max_tokens: int, packed: bool
+        self,
+        model: PreTrainedModel,
+        device: torch.device,
+        dtype_name: str,
+        *,
+        first_position: int,
+        max_tokens: int,
+        packed: bool,
     ) -> None:
         self.device = device
         self.max_tokens = max_tokens
         self.packed = packed
         self.labels: tuple[str, ...] = encoder_checkpoint.labels(model)
-        self.dtype_name = name_of(model.dtype)
+        self.dtype_name = dtype_name
         self.parameter_bytes = parameter_bytes(model)
         self._model = model
         self._first_position = first_position

@@ -41,7 +41,7 @@ class ModelMaker:
 
     def __init__(self, settings: Settings, compute: Compute, wake: Callable[[], None]) -> None:
         from service.engine.devices import choose_device, use_threads
-        from service.engine.precision import choose_dtype
+        from service.engine.precision import INT8, choose_dtype
 
         self._settings = settings
         self._compute = compute
@@ -49,12 +49,13 @@ class ModelMaker:
         self.device: torch.device = choose_device(settings.device)
         use_threads(settings.threads)
         self._dtype = choose_dtype(settings.dtype, self.device)
+        self._int8 = settings.dtype == INT8
 
     @property
     def dtype_name(self) -> str:
         from service.engine.precision import name_of
 
-        return name_of(self._dtype)
+        return self._settings.dtype if self._int8 else name_of(self._dtype)
 
     def weights_budget_bytes(self) -> int | None:
         """What weights may take of the device; None sets no limit."""
@@ -76,7 +77,7 @@ class ModelMaker:
         from service.engine.encoder import load_encoder
         from service.engine.runner import Runner
 
-        encoder = load_encoder(revision.folder, self.device, self._dtype, settle)
+        encoder = load_encoder(revision.folder, self.device, self._dtype, settle, int8=self._int8)
         weights = self._parkable(revision, encoder)
         runner = Runner(weights, self._compute, self._wake)
         return Held(_status(revision, encoder), _sizes(encoder), runner, weights)
@@ -87,7 +88,7 @@ class ModelMaker:
 
         if self.device.type == "cuda":
             return Pinned(encoder, encoder.module)
-        load = partial(load_encoder, revision.folder, self.device, self._dtype)
+        load = partial(load_encoder, revision.folder, self.device, self._dtype, int8=self._int8)
         return Remade(self._crewed(encoder), lambda: self._crewed(load()))
 
     def _crewed(self, encoder: Encoder) -> TokenClassifier:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from pathlib import Path
 
 import torch
@@ -10,6 +11,10 @@ from service.core.errors import ModelError
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
+INT8 = "int8"
+"""A setting: linear layers in 8-bit integers, everything else in what `auto` chooses."""
+
+FAST_INT8_FLAGS = {"avx512_vnni", "avx_vnni"}
 FAST_BFLOAT16_FLAGS = {"avx512_bf16", "amx_bf16", "bf16"}
 """As /proc/cpuinfo spells them: Intel and AMD, Intel's matrix unit, Arm."""
 
@@ -21,9 +26,12 @@ def choose_dtype(setting: str, device: torch.device) -> torch.dtype:
     CPUs.
 
     Raises:
-        ModelError: float16 is asked for on a CPU, which computes it far slower than float32.
+        ModelError: float16 is asked for on a CPU, which computes it far slower than float32; or 8-bit integers where
+            their products are not exact.
     """
-    if setting != "auto":
+    if setting == INT8:
+        _demand_exact_int8(device)
+    elif setting != "auto":
         if setting == "float16" and device.type == "cpu":
             raise ModelError("float16 is for CUDA devices; choose auto, bfloat16 or float32 on a CPU")
         return DTYPES[setting]
@@ -33,14 +41,27 @@ def choose_dtype(setting: str, device: torch.device) -> torch.dtype:
     return torch.bfloat16 if cpu_is_fast_at_bfloat16() else torch.float32
 
 
-def cpu_is_fast_at_bfloat16(cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
+def _demand_exact_int8(device: torch.device) -> None:
+    """Without VNNI, sums of 8-bit products saturate at 16 bits."""
+    if device.type != "cpu":
+        raise ModelError("int8 is for CPUs; choose auto, bfloat16 or float16 on a CUDA device")
+    if not cpu_has(FAST_INT8_FLAGS):
+        raise ModelError("int8 needs a processor with VNNI instructions; choose auto, bfloat16 or float32")
+
+
+def cpu_is_fast_at_bfloat16() -> bool:
     """Whether the processor multiplies bfloat16 in hardware (AVX512-BF16, AMX, Arm's BF16)."""
+    return cpu_has(FAST_BFLOAT16_FLAGS)
+
+
+def cpu_has(wanted: Set[str], cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
+    """Whether the processor says that it has one of these features."""
     try:
         lines = cpuinfo.read_text(encoding="utf-8").splitlines()
     except OSError:
         return False
     flags = next((line for line in lines if line.lower().startswith(("flags", "features"))), "")
-    return not FAST_BFLOAT16_FLAGS.isdisjoint(flags.partition(":")[2].split())
+    return not wanted.isdisjoint(flags.partition(":")[2].split())
 
 
 def name_of(dtype: torch.dtype) -> str:
