@@ -12,6 +12,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
+from service.core.gpu import THROTTLE_REASONS, GpuReading
 from service.core.memory import MemoryReport
 from service.core.sequence import Load, Phase
 
@@ -49,6 +50,43 @@ class WorkerMetrics:
         self.resubmitted = Counter(
             "gleaner_resubmitted_documents", "Documents submitted again after an engine died.", registry=None
         )
+
+
+class GpuMetrics:
+    """What a GPU tells of itself."""
+
+    def __init__(self) -> None:
+        self.utilization_ratio = _gauge("gleaner_gpu_utilization_ratio", "Share of time in which a kernel ran.")
+        self.memory_used_bytes = _gauge("gleaner_gpu_memory_used_bytes", "Bytes of the GPU that are in use by all.")
+        self.memory_total_bytes = _gauge("gleaner_gpu_memory_total_bytes", "Bytes of the GPU.")
+        self.temperature_celsius = _gauge("gleaner_gpu_temperature_celsius", "Temperature of the GPU.")
+        self.power_watts = _gauge("gleaner_gpu_power_watts", "Power that the GPU draws.")
+        self.power_limit_watts = _gauge("gleaner_gpu_power_limit_watts", "Power that the GPU may draw.")
+        self.clock_hertz = _gauge("gleaner_gpu_clock_hertz", "Clock of the GPU's parts.", "clock")
+        self.throttled = _gauge("gleaner_gpu_throttled", "1 while this keeps the GPU's clocks down.", "reason")
+        self.ecc_errors = _gauge("gleaner_gpu_ecc_errors", "Memory errors since the driver started.", "kind")
+        self.xid_errors = Counter("gleaner_gpu_xid_errors", "Driver errors by number.", ("xid",), registry=None)
+
+    def show(self, reading: GpuReading) -> None:
+        """Set the gauges to what it tells, and count its driver's errors."""
+        for gauge, value in (
+            (self.utilization_ratio, reading.utilization_ratio),
+            (self.memory_used_bytes, reading.memory_used_bytes),
+            (self.memory_total_bytes, reading.memory_total_bytes),
+            (self.temperature_celsius, reading.temperature_celsius),
+            (self.power_watts, reading.power_watts),
+            (self.power_limit_watts, reading.power_limit_watts),
+        ):
+            if value is not None:
+                gauge.set(value)
+        for clock, hertz in reading.clocks_hertz.items():
+            self.clock_hertz.labels(clock).set(hertz)
+        for reason in THROTTLE_REASONS:
+            self.throttled.labels(reason).set(float(reason in reading.throttled))
+        for kind, count in reading.ecc_errors.items():
+            self.ecc_errors.labels(kind).set(count)
+        for xid in reading.xids:
+            self.xid_errors.labels(str(xid)).inc()
 
 
 class EngineMetrics:
@@ -110,6 +148,9 @@ class EngineMetrics:
         )
         self.budget_tokens = _gauge("gleaner_budget_tokens", "Most tokens that a batch may hold now.", "model")
 
+        self.gpu_lost = _gauge("gleaner_gpu_lost", "1 when the GPU is lost and the service ends for replacement.")
+        self.gpu: GpuMetrics | None = None
+
     def show_load(self, load: Load, backlog_seconds: float, work_ratio: float, tokens_per_second: float) -> None:
         """Set the gauges of the queue."""
         self.queue_documents.set(load.documents)
@@ -119,6 +160,11 @@ class EngineMetrics:
         self.backlog_seconds.set(backlog_seconds)
         self.work_ratio.set(work_ratio)
         self.capacity.set(tokens_per_second)
+
+    def show_gpu(self, reading: GpuReading) -> None:
+        """Show what a GPU tells of itself; where none is watched, there are no such metrics."""
+        self.gpu = self.gpu or GpuMetrics()
+        self.gpu.show(reading)
 
     def show_memory(self, report: MemoryReport, budget_tokens: Mapping[str, int]) -> None:
         """Set the gauges of the memory guard; models by revision."""

@@ -10,6 +10,9 @@ import sys
 EXIT_UNUSABLE = 78
 """The configuration or a model cannot be used (EX_CONFIG of sysexits.h): starting again would not help."""
 
+EXIT_DEVICE_LOST = 69
+"""The GPU is gone (EX_UNAVAILABLE of sysexits.h): only another machine helps."""
+
 _PR_SET_PDEATHSIG = 1
 
 

@@ -36,6 +36,7 @@ class Settings(BaseSettings):
     workers: int = Field(0, ge=0, le=64, description="front workers; 0: one for each two cores, at most 8")
     parsers: int = Field(2, ge=1, le=64, description="parser processes of each front worker, for files")
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where the model runs; auto: CUDA if there")
+    gpu_watch: str = Field("auto", description="GPU that NVML watches: an index, a UUID, none; auto: the one in use")
     dtype: Literal["auto", "float32", "bfloat16", "float16", "int8"] = Field(
         "auto", description="precision; auto: bfloat16 where the device is fast at it; int8: faster on CPUs with VNNI"
     )

@@ -5,6 +5,7 @@ Owns lives, and nothing else: it never touches HTTP or torch.
     engine dies            → start it again; the workers submit once more what was pending
     third death in 60 s    → end the service with exit code 1: a new container may fare better
     engine says "unusable" → end the service with exit code 1: starting again would not help
+    engine says "GPU lost" → let the front answer what it was asked, then end with exit code 1, for replacement
     front workers die      → end the service with exit code 1 (gunicorn itself restarts single workers)
     publisher dies         → start it again, not more often than every 10 s; the service never ends over its figures
     SIGTERM, SIGINT        → SIGTERM to the engine, which drains; once it has left, SIGTERM to all others; exit 0
@@ -24,7 +25,7 @@ from pathlib import Path
 
 from service.core.lives import Lives
 from service.metrics import forget_process
-from service.process import EXIT_UNUSABLE
+from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.settings import Settings, child_environment
 
 FRONT_STOP_SECONDS = 10.0
@@ -92,6 +93,10 @@ class Supervisor:
         if exit_code == EXIT_UNUSABLE:
             log.error("the engine cannot serve; see its last lines")
             return False
+        if exit_code == EXIT_DEVICE_LOST:
+            log.error("the GPU is lost; the service ends for replacement")
+            self._stop_others()
+            return False
         log.error("the engine died", extra={"exit_code": exit_code})
         if not self._lives.may_live_again(time.monotonic()):
             log.error("the engine died too often; giving up")
@@ -105,16 +110,20 @@ class Supervisor:
         end = time.monotonic() + patience
         self._signal("engine", signal.SIGTERM)
         while (code := self._wait("engine", end - time.monotonic())) not in (0, None):
-            if code == EXIT_UNUSABLE or not self._revive_engine(code):
+            if code in (EXIT_UNUSABLE, EXIT_DEVICE_LOST) or not self._revive_engine(code):
                 break
             self._signal("engine", signal.SIGTERM)
+        self._stop_others()
+        log.info("drained", extra={"engine_exit_code": code})
+        return 0 if code == 0 else 1
+
+    def _stop_others(self) -> None:
+        """Once the engine has left: what the front workers are answering, they may finish."""
         for part in self._processes.keys() - {"engine"}:
             self._signal(part, signal.SIGTERM)
         self._wait("api", FRONT_STOP_SECONDS)
         if "publisher" in self._processes:
             self._wait("publisher", PUBLISHER_STOP_SECONDS)
-        log.info("drained", extra={"engine_exit_code": code})
-        return 0 if code == 0 else 1
 
     def _start(self, part: str) -> None:
         environment = child_environment(self._runtime_dir, **self._flags)

@@ -11,10 +11,11 @@ from typing import Any
 
 from prometheus_client import Metric
 
+from service.core.gpu import GpuReading
 from service.core.memory import MemoryReport
 from service.core.memory_function import MemoryFunction
 from service.core.sequence import Load, Phase
-from service.metrics import EngineMetrics, WorkerMetrics, forget_process
+from service.metrics import EngineMetrics, GpuMetrics, WorkerMetrics, forget_process
 from service.settings import METRICS_VARIABLE
 
 NAME = re.compile(r"gleaner_[a-z]+(_[a-z]+)*")
@@ -24,7 +25,7 @@ SIGNALS = {"backlog_seconds", "work_ratio", "queue_documents", "queue_sequences"
 
 def collected(metrics: object) -> list[Metric]:
     """Every metric that an object holds."""
-    return [metric for each in vars(metrics).values() for metric in each.collect()]
+    return [metric for each in vars(metrics).values() if each is not None for metric in each.collect()]
 
 
 def value(metric: Any, **labels: str) -> float:
@@ -33,7 +34,7 @@ def value(metric: Any, **labels: str) -> float:
 
 
 def test_names_are_ours_unique_and_helpful() -> None:
-    found = collected(WorkerMetrics()) + collected(EngineMetrics())
+    found = collected(WorkerMetrics()) + collected(EngineMetrics()) + collected(GpuMetrics())
     names = [metric.name for metric in found]
     assert len(set(names)) == len(names)
     assert all(NAME.fullmatch(name) for name in names)
@@ -62,6 +63,21 @@ def test_batches_add_up() -> None:
     metrics.count_batch(50, 0.25, 2, memory_splits=3)
     moved = (metrics.batches, metrics.tokens, metrics.busy_seconds, metrics.splits, metrics.memory_splits)
     assert [value(each) for each in moved] == [2, 150, 0.75, 3, 3]
+
+
+def test_without_a_gpu_there_are_no_metrics_of_one() -> None:
+    assert EngineMetrics().gpu is None
+
+
+def test_a_gpu_s_metrics_are_there_once_it_tells_something() -> None:
+    metrics = EngineMetrics()
+    metrics.show_gpu(GpuReading(utilization_ratio=0.5, throttled=frozenset({"power_cap"}), xids=(31,)))
+    metrics.show_gpu(GpuReading(temperature_celsius=60.0, clocks_hertz={"sm": 1e9}, xids=(31,)))
+    assert metrics.gpu is not None
+    shown = (metrics.gpu.utilization_ratio, metrics.gpu.temperature_celsius, metrics.gpu.clock_hertz.labels("sm"))
+    assert [value(each) for each in shown] == [0.5, 60, 1e9]
+    assert value(metrics.gpu.throttled.labels("power_cap")) == 0
+    assert value(metrics.gpu.xid_errors.labels("31")) == 2
 
 
 def test_what_the_guard_sees_is_shown() -> None:

@@ -10,12 +10,13 @@ import sys
 from service.engine.compute import Compute
 from service.engine.door import Bell, Door
 from service.engine.errands import Errands
+from service.engine.gpu_watch import GpuWatch
 from service.engine.loading import start_loading
 from service.engine.loop import EngineLoop
 from service.engine.moving import Mover
 from service.logs import configure
 from service.metrics import EngineMetrics
-from service.process import EXIT_UNUSABLE, die_with_parent
+from service.process import die_with_parent
 from service.settings import read_settings
 
 log = logging.getLogger(__name__)
@@ -35,13 +36,16 @@ def main() -> int:
     errands = Errands(bell.ring)
     loading = start_loading(settings, compute, bell, errands, metrics)
     mover = Mover(compute, errands, metrics)
-    loop = EngineLoop(str(os.getpid()), door, loading, mover, errands, settings, metrics)
+    gpu = GpuWatch(bell.ring)
+    if settings.gpu_watch not in ("auto", "none"):
+        gpu.begin(settings.gpu_watch)
+    loop = EngineLoop(str(os.getpid()), door, loading, mover, errands, settings, metrics, gpu=gpu)
     loop.run(stop.is_asked)
     door.close()
-    if loop.failure is not None:
-        log.error("the models cannot be served", extra={"reason": loop.failure})
-        return EXIT_UNUSABLE
-    return 0
+    if loop.ending is None:
+        return 0
+    log.error("the engine cannot go on", extra={"reason": loop.ending.reason})
+    return loop.ending.exit_code
 
 
 class _StopNote:

@@ -17,9 +17,9 @@ import numpy as np
 from service.core.errors import ModelError
 from service.core.memory_function import MemoryFunction, Point, fit
 from service.core.sequence import Shape
+from service.engine.failures import is_out_of_memory
 from service.engine.memory_gauge import MemoryGauge
 from service.engine.packing import Tokens
-from service.engine.runner import is_out_of_memory
 
 SHORT_TOKENS, MEDIUM_TOKENS = 16, 128
 PART = 4

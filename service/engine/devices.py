@@ -30,6 +30,11 @@ def choose_device(setting: str) -> torch.device:
     return torch.device("cuda", torch.cuda.current_device())
 
 
+def gpu_uuid(device: torch.device) -> str | None:
+    """What NVML calls the GPU, whatever number it has for this process; None for a CPU."""
+    return f"GPU-{torch.cuda.get_device_properties(device).uuid}" if device.type == "cuda" else None
+
+
 def describe(device: torch.device) -> str:
     """Name and memory, as in `NVIDIA L4, 22.0 GiB` or `AMD EPYC 9R14, 2 threads, 7.6 GiB`."""
     if device.type == "cuda":

@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 class Loading:
     """Progress that the loop reads while the loader's thread writes it; `loaded` or `failure` ends it.
 
-    `opened` is set by the loop, with what it made of `loaded`.
+    `gpu` is the UUID of the device, if that is a GPU. `opened` is set by the loop, with what it made of `loaded`.
     """
 
     phase: Phase = Phase.LOADING
@@ -56,6 +56,7 @@ class Loading:
     seconds: dict[str, float] = field(default_factory=dict)
     loaded: Loaded | None = None
     failure: str | None = None
+    gpu: str | None = None
     opened: Future[Residents] = field(default_factory=Future)
 
     @contextmanager
@@ -122,6 +123,7 @@ class _Loader:
             }
             with self._loading.timed("import"):
                 maker = _maker(self._settings, self._compute, self._bell.ring)
+            self._loading.gpu = _gpu_uuid(maker)
             measuring = Measuring(self._settings, maker.device, self._compute)
             first = FirstModels(self._settings, fetcher, maker, measuring, self._compute, self._loading.timed)
             for number, (reference, fetch) in enumerate(fetches.items(), start=1):
@@ -176,3 +178,9 @@ def _maker(settings: Settings, compute: Compute, wake: Callable[[], None]) -> Mo
     import service.engine.encoder  # noqa: F401
 
     return ModelMaker(settings, compute, wake)
+
+
+def _gpu_uuid(maker: ModelMaker) -> str | None:
+    from service.engine.devices import gpu_uuid
+
+    return gpu_uuid(maker.device)

@@ -27,16 +27,19 @@ from service.core.scheduler import Limits, Scheduler
 from service.core.sequence import Batch, Phase, Refusal, Shape, Submission
 from service.engine.desk import Desk, Tokens, refusal_of
 from service.engine.door import Door
+from service.engine.ending import EXIT_BROKEN, Ending
 from service.engine.errands import Errands
 from service.engine.held import Loaded
 from service.engine.loading import Loading
 from service.engine.moving import Mover
 from service.engine.residents import Residents, Shares
 from service.metrics import EngineMetrics
+from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.settings import Settings
 from service.wire import Buffer, Cancelled, Hello, Message, Status, Submitted, TurnedAway
 
 if TYPE_CHECKING:
+    from service.engine.gpu_watch import GpuWatch
     from service.engine.runner import Flight
 
 IDLE_SECONDS = 0.25
@@ -68,7 +71,10 @@ class EngineLoop:
         settings: Settings,
         metrics: EngineMetrics,
         clock: Callable[[], float] = time.monotonic,
+        gpu: GpuWatch | None = None,
     ) -> None:
+        self._gpu = gpu
+        self._ending: Ending | None = None
         self._name = name
         self._door = door
         self._loading = loading
@@ -91,7 +97,7 @@ class EngineLoop:
         self._next_status_seconds = 0.0
 
     def run(self, stopping: Callable[[], bool]) -> None:
-        """Serve until told to stop and nobody waits any more, or until loading fails."""
+        """Serve until told to stop and nobody waits any more, or until loading fails or the device is gone."""
         while not self._is_over():
             self._receive()
             self._note_phase(stopping())
@@ -99,16 +105,22 @@ class EngineLoop:
             self._follow_memory()
             self._launch()
             self._deliver()
+            self._watch_gpu()
             self._report()
+        if self._ending is not None and self._ending.refuse:
+            for key in self._desk.documents():
+                self._give_up(Refusal(key, "engine_restarting", "the GPU is lost", retry_after_seconds=1.0))
         self._announce()
 
     @property
-    def failure(self) -> str | None:
-        """Why the models could not be loaded, if so."""
-        return self._loading.failure
+    def ending(self) -> Ending | None:
+        """Why it ended without being told to, if so."""
+        if self._loading.failure is not None:
+            return Ending(EXIT_UNUSABLE, self._loading.failure, refuse=False)
+        return self._ending
 
     def _is_over(self) -> bool:
-        if self.failure is not None:
+        if self.ending is not None:
             return True
         if self._drain is None:
             return False
@@ -220,6 +232,9 @@ class EngineLoop:
         while self._flights and self._flights[0].flight.done():
             launched = self._flights.popleft()
             flight, batch = launched.flight, launched.batch
+            if flight.broken is not None:
+                self._ending = self._gpu_lost() or Ending(EXIT_BROKEN, flight.broken, refuse=False)
+                return
             seconds = self._meter.computed(batch.tokens, flight.begun_seconds, flight.ended_seconds)
             self._metrics.count_batch(batch.tokens, seconds, flight.splits, len(flight.out_of_memory))
             self._learn(batch.model, flight.out_of_memory)
@@ -237,6 +252,18 @@ class EngineLoop:
         assert self._loaded is not None
         for shape in out_of_memory:
             self._loaded.memory.failed(model, shape, self._clock())
+
+    def _watch_gpu(self) -> None:
+        for reading in self._gpu.take() if self._gpu is not None else ():
+            self._metrics.show_gpu(reading)
+        self._ending = self._ending or self._gpu_lost()
+        if self._ending is not None:
+            self._note_phase(stopping=False)
+
+    def _gpu_lost(self) -> Ending | None:
+        reason = self._gpu.lost() if self._gpu is not None else None
+        self._metrics.gpu_lost.set(float(reason is not None))
+        return None if reason is None else Ending(EXIT_DEVICE_LOST, reason, refuse=True)
 
     def _give_up(self, refusal: Refusal) -> None:
         """Refuse a document that had been admitted."""
@@ -258,7 +285,7 @@ class EngineLoop:
             self._announce()
 
     def _present_phase(self) -> Phase:
-        if self.failure is not None:
+        if self.ending is not None:
             return Phase.FAILED
         if self._drain is not None:
             return Phase.DRAINING
@@ -267,6 +294,8 @@ class EngineLoop:
     def _open(self, loaded: Loaded) -> None:
         shares = Shares(self._settings.model_weights, self._settings.model_rate_limits)
         self._loaded = loaded
+        if self._gpu is not None and self._settings.gpu_watch == "auto" and self._loading.gpu is not None:
+            self._gpu.begin(self._loading.gpu)
         self._models = Residents(loaded, self._scheduler, self._mover, self._metrics, shares, self._clock())
         self._loading.opened.set_result(self._models)
         for part, seconds in self._loading.seconds.items():
@@ -311,7 +340,7 @@ class EngineLoop:
             engine=self._name,
             phase=self._phase,
             percent=self._loading.percent,
-            detail=self.failure or "",
+            detail=self.ending.reason if self.ending is not None else "",
             load=self._scheduler.load(now),
             tokens_per_second=self._meter.tokens_per_second,
             start_seconds=dict(self._loading.seconds),

@@ -29,12 +29,14 @@ class Measuring:
     """Memory functions of one engine's models; everything on the device happens on its compute thread."""
 
     def __init__(self, settings: Settings, device: torch.device, compute: Executor) -> None:
+        from service.engine.crew import BATCHES
         from service.engine.memory_gauge import Allowance, gauge_of
 
         self._settings = settings
         self._compute = compute
         self._batch_tokens = settings.batch_tokens or (GPU_BATCH_TOKENS if device.type == "cuda" else CPU_BATCH_TOKENS)
-        self._gauge = gauge_of(device, Allowance(settings.memory_fraction, settings.memory_limit_bytes))
+        side_by_side = BATCHES if device.type == "cpu" else 1
+        self._gauge = gauge_of(device, Allowance(settings.memory_fraction, settings.memory_limit_bytes, side_by_side))
         self._functions: dict[str, MemoryFunction] = {}
         if self._gauge is None:
             log.warning("memory cannot be measured on this system; the budget is fixed")

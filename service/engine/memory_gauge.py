@@ -21,10 +21,17 @@ MEBIBYTE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """How much of what is there may be taken: a share of what is free, and a limit for the engine (0: none)."""
+    """How much of what is there one batch may take.
+
+    Attributes:
+        fraction: share of what is free that may be taken.
+        limit_bytes: most for the engine as a whole, weights included; 0: none.
+        batches: how many may be in memory side by side.
+    """
 
     fraction: float
     limit_bytes: int = 0
+    batches: int = 1
 
 
 class MemoryGauge(Protocol):
@@ -130,4 +137,4 @@ def gauge_of(device: torch.device, allowance: Allowance) -> MemoryGauge | None:
 def _allowed(there_bytes: int, rest_bytes: int, allowance: Allowance) -> int:
     if allowance.limit_bytes:
         there_bytes = min(there_bytes, allowance.limit_bytes - rest_bytes)
-    return max(0, int(there_bytes * allowance.fraction))
+    return max(0, int(there_bytes * allowance.fraction / allowance.batches))

@@ -17,13 +17,15 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from service.core.errors import GleanerError, InsufficientMemory, InternalError
+from service.core.errors import GleanerError, InsufficientMemory
 from service.core.sequence import Shape
 from service.engine.devices import free_cache
+from service.engine.failures import DeviceBroken, is_broken_device, typed
 from service.engine.packing import Tokens
 
 WARM_LENGTH_TOKENS = 128
 WARM_SEQUENCES = (1, 4)
+PAUSES_SECONDS = (0.25, 1.0)
 
 log = logging.getLogger(__name__)
 
@@ -57,6 +59,7 @@ class Flight:
         begun_seconds, ended_seconds: when it was in compute, splits included, by time.monotonic(); 0 until done.
         splits: how often a failing batch was halved.
         out_of_memory: shapes for which memory ran out.
+        broken: why there is no device any more, if so.
     """
 
     def __init__(self) -> None:
@@ -64,6 +67,7 @@ class Flight:
         self.ended_seconds = 0.0
         self.splits = 0
         self.out_of_memory: list[Shape] = []
+        self.broken: str | None = None
         self._outcomes: Future[list[Outcome]] = Future()
 
     @property
@@ -76,8 +80,17 @@ class Flight:
         return self._outcomes.done()
 
     def result(self) -> list[Outcome]:
-        """One outcome for each sequence, in the order launched; waits if need be."""
+        """One outcome for each sequence, in the order launched; waits if need be.
+
+        Raises:
+            DeviceBroken: nothing can be computed any more.
+        """
         return self._outcomes.result()
+
+    def crash(self, error: DeviceBroken) -> None:
+        """Called instead of `land` when there is no device any more; `result` raises it."""
+        self.broken = str(error)
+        self._outcomes.set_exception(error)
 
     def land(self, outcomes: list[Outcome]) -> None:
         """Called once, by the compute thread."""
@@ -90,12 +103,20 @@ class Runner:
     Args:
         compute: runs batches in order.
         wake: called on its thread after each batch.
+        pauses_seconds: how long to wait before each further try of a lone sequence for which memory ran out.
     """
 
-    def __init__(self, encoder: TokenClassifier, compute: Flying, wake: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        encoder: TokenClassifier,
+        compute: Flying,
+        wake: Callable[[], None],
+        pauses_seconds: Sequence[float] = PAUSES_SECONDS,
+    ) -> None:
         self.encoder = encoder
         self._compute = compute
         self._wake = wake
+        self._pauses_seconds = pauses_seconds
 
     def launch(self, sequences: Sequence[Tokens]) -> Flight:
         """Start a batch, or queue it behind the one that runs."""
@@ -111,19 +132,41 @@ class Runner:
 
     def _fly(self, flight: Flight, sequences: list[Tokens]) -> None:
         flight.begun_seconds = time.monotonic()
-        outcomes = self._attempt(flight, sequences)
-        flight.ended_seconds = time.monotonic()
-        flight.land(outcomes)
+        try:
+            outcomes = self._attempt(flight, sequences)
+        except DeviceBroken as error:
+            flight.crash(error)
+        else:
+            flight.ended_seconds = time.monotonic()
+            flight.land(outcomes)
         self._wake()
 
     def _attempt(self, flight: Flight, sequences: list[Tokens]) -> list[Outcome]:
+        outcomes = self._try(flight, sequences)
+        for pause_seconds in self._pauses_seconds if len(sequences) == 1 else ():
+            if not isinstance(outcomes, InsufficientMemory):
+                break
+            time.sleep(pause_seconds)  # It fits by rights, so another process has the memory; often for a moment only.
+            outcomes = self._try(flight, sequences)
+        if isinstance(outcomes, list):
+            return outcomes
+        return self._confine(flight, sequences, outcomes)
+
+    def _try(self, flight: Flight, sequences: list[Tokens]) -> list[Outcome] | GleanerError:
+        """Outcomes, or why the batch as a whole failed; the device's cache is then free again."""
         try:
             return list(self.encoder.forward(sequences))
         except Exception as error:  # Whatever fails, the neighbours of the sequence that caused it must not.
-            failure = _typed(error)
+            if is_broken_device(error):
+                raise DeviceBroken(f"{type(error).__name__}: {error}".splitlines()[0]) from error
+            failure = typed(error)
         if isinstance(failure, InsufficientMemory):
             flight.out_of_memory.append(Shape.of([len(tokens) for tokens in sequences]))
         free_cache(self.encoder.device)  # Outside the handler: the traceback would keep the batch's tensors alive.
+        return failure
+
+    def _confine(self, flight: Flight, sequences: list[Tokens], failure: GleanerError) -> list[Outcome]:
+        """A sequence that fails alone fails alone; of a batch that fails, the halves are tried."""
         if len(sequences) == 1:
             log.error("a sequence failed", extra={"code": failure.code, "tokens": len(sequences[0])})
             return [failure]
@@ -131,19 +174,3 @@ class Runner:
         flight.splits += 1
         middle = len(sequences) // 2
         return self._attempt(flight, sequences[:middle]) + self._attempt(flight, sequences[middle:])
-
-
-def _typed(error: Exception) -> GleanerError:
-    if isinstance(error, GleanerError):
-        return error
-    if is_out_of_memory(error):
-        return InsufficientMemory("this sequence alone does not fit the device's free memory")
-    return InternalError(f"the model failed on this sequence: {type(error).__name__}")
-
-
-def is_out_of_memory(error: Exception) -> bool:
-    """Whether memory ran out; torch's CPU allocator and some CUDA libraries say so by plain RuntimeErrors."""
-    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
-        return True
-    words = ("DefaultCPUAllocator: can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED", "out of memory")
-    return isinstance(error, RuntimeError) and any(word in str(error) for word in words)

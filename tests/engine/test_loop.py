@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -18,11 +19,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.core.drain import WORKER_SILENCE_SECONDS
+from service.core.gpu import GpuReading
 from service.core.memory import FixedBudget
 from service.core.residency import Residency
-from service.core.sequence import Phase, Priority
+from service.core.sequence import Phase, Priority, Shape
 from service.engine.door import Door
+from service.engine.ending import EXIT_BROKEN, Ending
 from service.engine.errands import Errands
+from service.engine.gpu_watch import GpuWatch
 from service.engine.held import Held, Loaded
 from service.engine.loading import Loading
 from service.engine.loop import STATUS_SECONDS, EngineLoop
@@ -30,6 +34,7 @@ from service.engine.moving import Mover
 from service.engine.packing import Tokens
 from service.engine.runner import Logits, Runner
 from service.metrics import EngineMetrics
+from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.settings import Settings
 from service.wire import (
     Buffer,
@@ -51,7 +56,7 @@ GRACE_SECONDS = 2.0
 DRAIN_SECONDS = 20.0
 FAR = 1e9
 MODEL, OTHER_MODEL = "sha256:a", "sha256:b"
-BROKEN = -1
+BROKEN, DEADLY, TOO_LARGE = -1, -2, -3
 A, B = b"a", b"b"
 MOST_TURNS = 10_000
 
@@ -96,6 +101,10 @@ class Encoder:
         self.batches.append([len(tokens) for tokens in sequences])
         if any(BROKEN in tokens for tokens in sequences):
             raise ValueError("a bug")
+        if any(DEADLY in tokens for tokens in sequences):
+            raise torch.AcceleratorError("CUDA error: device-side assert triggered")
+        if len(sequences) > 1 and any(TOO_LARGE in tokens for tokens in sequences):
+            raise torch.OutOfMemoryError("CUDA out of memory")
         return [tokens.astype(np.float32)[:, None] for tokens in sequences]
 
     def leave(self) -> None:
@@ -349,8 +358,87 @@ def test_when_loading_fails_the_loop_ends_and_says_why() -> None:
         yield []
 
     world = play(scene, loaded=False)
-    assert world.loop.failure == "no such model"
+    assert world.loop.ending == Ending(EXIT_UNUSABLE, "no such model", refuse=False)
     assert (world.status().phase, world.status().detail) == (Phase.FAILED, "no such model")
+
+
+def marked(key: str, length: int, mark: int) -> tuple[bytes, Message, Buffer | None]:
+    """A submission of one sequence of this mark."""
+    submitted = Submitted(key, MODEL, (length,), "c", Priority.INTERACTIVE, FAR, 0)
+    return A, submitted, np.full(length, mark, dtype=np.int32)
+
+
+def test_a_broken_device_ends_the_engine_and_what_waits_is_left_to_the_next_one() -> None:
+    def scene(world: World) -> Iterator[Turn]:
+        yield [hello()]
+        yield [marked("deadly", 3, DEADLY), document("neighbour", 3)]
+        yield [document("waits", 3)]
+        world.device.step()
+        yield []
+        yield []
+
+    world = play(scene)
+    assert world.loop.ending == Ending(
+        EXIT_BROKEN, "AcceleratorError: CUDA error: device-side assert triggered", refuse=False
+    )
+    assert world.status().phase is Phase.FAILED
+    assert [world.answers(key) for key in ("deadly", "neighbour", "waits")] == [[], [], []]
+
+
+class Watched:
+    """A watch over a GPU that is lost when told."""
+
+    reason: str | None = None
+
+    def take(self) -> list[GpuReading]:
+        return [GpuReading(temperature_celsius=50.0)]
+
+    def lost(self) -> str | None:
+        return self.reason
+
+
+def test_a_lost_gpu_ends_the_engine_and_refuses_what_waits_because_no_other_engine_will_come() -> None:
+    watched = Watched()
+
+    def scene(world: World) -> Iterator[Turn]:
+        world.loop._gpu = cast(GpuWatch, watched)
+        yield [hello()]
+        yield [document("runs", 3)]
+        yield [document("waits", 3)]
+        watched.reason = "GPU is lost"
+        yield []
+        yield []
+
+    world = play(scene)
+    assert world.loop.ending == Ending(EXIT_DEVICE_LOST, "GPU is lost", refuse=True)
+    assert world.status().phase is Phase.FAILED
+    assert [world.refusal(key).code for key in ("runs", "waits")] == ["engine_restarting"] * 2
+
+
+@dataclass(frozen=True)
+class Learning(FixedBudget):
+    """Notes what it is told."""
+
+    shapes: list[tuple[str, Shape]] = field(default_factory=list)
+
+    def failed(self, model: str, shape: Shape, now: float) -> None:
+        self.shapes.append((model, shape))
+
+
+def test_the_memory_model_learns_of_batches_for_which_memory_ran_out_and_their_documents_are_answered() -> None:
+    memory = Learning(BUDGET, BUDGET)
+
+    def scene(world: World) -> Iterator[Turn]:
+        assert world.loading.loaded is not None
+        world.loading.loaded = replace(world.loading.loaded, memory=memory)
+        yield [hello()]
+        yield [marked("large", 4, TOO_LARGE), document("neighbour", 4)]
+        world.device.step()
+        yield []
+
+    world = play(scene)
+    assert (world.scored("large"), world.scored("neighbour")) == ([0], [0])
+    assert memory.shapes == [(MODEL, Shape.of([4, 4]))]
 
 
 def test_a_document_that_is_cancelled_while_it_waits_is_never_computed() -> None:

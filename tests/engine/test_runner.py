@@ -11,10 +11,11 @@ import torch
 
 from service.core.errors import InsufficientMemory, InternalError
 from service.engine.compute import Compute
+from service.engine.failures import DeviceBroken
 from service.engine.packing import Tokens
 from service.engine.runner import Logits, Outcome, Runner
 
-OUT_OF_MEMORY, BROKEN, CPU_OUT_OF_MEMORY = -1, -2, -3
+OUT_OF_MEMORY, BROKEN, CPU_OUT_OF_MEMORY, DEADLY = -1, -2, -3, -4
 
 
 class FailingEncoder:
@@ -36,6 +37,8 @@ class FailingEncoder:
             raise torch.OutOfMemoryError("CUDA out of memory")
         if CPU_OUT_OF_MEMORY in marks:
             raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 PiB")
+        if DEADLY in marks:
+            raise torch.AcceleratorError("CUDA error: device-side assert triggered\nCompile with TORCH_USE_CUDA_DSA")
         if BROKEN in marks:
             raise ValueError("a bug")
         return [tokens.astype(np.float32)[:, None] for tokens in sequences]
@@ -45,6 +48,10 @@ class FailingEncoder:
 def compute() -> Iterator[Compute]:
     with Compute() as executor:
         yield executor
+
+
+def _runner(compute: Compute, encoder: FailingEncoder | None = None) -> Runner:
+    return Runner(encoder or FailingEncoder(), compute, lambda: None, pauses_seconds=(0.0, 0.0))
 
 
 def _sequences(*firsts: int) -> list[Tokens]:
@@ -70,7 +77,7 @@ def test_outcomes_come_in_the_order_launched_and_the_loop_is_woken(compute: Comp
 def test_a_second_flight_waits_behind_the_first(compute: Compute) -> None:
     release = threading.Event()
     compute.submit(release.wait, 10)
-    runner = Runner(FailingEncoder(), compute, lambda: None)
+    runner = _runner(compute)
     first, second = runner.launch(_sequences(3)), runner.launch(_sequences(4))
     assert not first.done()
     assert not second.done()
@@ -90,32 +97,32 @@ def test_only_the_sequence_that_fails_alone_fails(
     firsts = [10, 11, 12, 13, 14]
     expected: list[object] = [*firsts]
     firsts[place], expected[place] = mark, failure
-    flight = Runner(FailingEncoder(), compute, lambda: None).launch(_sequences(*firsts))
+    flight = _runner(compute).launch(_sequences(*firsts))
     assert _names(flight.result()) == expected
     assert 2 <= flight.splits <= 4
 
 
 def test_a_batch_that_is_too_large_is_halved_until_it_fits(compute: Compute) -> None:
     encoder = FailingEncoder(room_tokens=4)
-    flight = Runner(encoder, compute, lambda: None).launch(_sequences(*range(8)))
+    flight = _runner(compute, encoder).launch(_sequences(*range(8)))
     assert _names(flight.result()) == list(range(8))
     assert flight.splits == 3
     assert [shape.tokens for shape in flight.out_of_memory] == [16, 8, 8]
 
 
 def test_a_batch_of_failures_gives_a_failure_for_each(compute: Compute) -> None:
-    flight = Runner(FailingEncoder(), compute, lambda: None).launch(_sequences(BROKEN, OUT_OF_MEMORY, BROKEN))
+    flight = _runner(compute).launch(_sequences(BROKEN, OUT_OF_MEMORY, BROKEN))
     assert _names(flight.result()) == [InternalError, InsufficientMemory, InternalError]
 
 
 def test_the_reason_holds_nothing_of_the_document(compute: Compute) -> None:
-    (outcome,) = Runner(FailingEncoder(), compute, lambda: None).launch(_sequences(BROKEN)).result()
+    (outcome,) = _runner(compute).launch(_sequences(BROKEN)).result()
     assert isinstance(outcome, InternalError)
     assert outcome.detail == "the model failed on this sequence: ValueError"
 
 
 def test_a_runner_goes_on_after_failures(compute: Compute) -> None:
-    runner = Runner(FailingEncoder(), compute, lambda: None)
+    runner = _runner(compute)
     runner.launch(_sequences(OUT_OF_MEMORY)).result()
     assert _names(runner.launch(_sequences(7)).result()) == [7]
 
@@ -123,5 +130,40 @@ def test_a_runner_goes_on_after_failures(compute: Compute) -> None:
 @pytest.mark.parametrize(("longest", "batches"), [(100, [[100], [100] * 4]), (512, [[128], [128] * 4])])
 def test_warming_runs_small_batches_only(compute: Compute, longest: int, batches: list[list[int]]) -> None:
     encoder = FailingEncoder()
-    Runner(encoder, compute, lambda: None).warm(longest)
+    _runner(compute, encoder).warm(longest)
     assert encoder.batches == batches
+
+
+def test_a_lone_sequence_is_tried_again_when_another_process_may_have_had_the_memory(
+    compute: Compute,
+) -> None:
+    class Crowded(FailingEncoder):
+        """Has room from the third try on."""
+
+        def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+            self.room_tokens = 10 if len(self.batches) == 2 else 0
+            return super().forward(sequences)
+
+    encoder = Crowded()
+    flight = _runner(compute, encoder).launch(_sequences(7))
+    assert _names(flight.result()) == [7]
+    assert len(encoder.batches) == 3
+    assert len(flight.out_of_memory) == 2
+
+
+def test_a_sequence_that_fails_for_another_reason_is_not_tried_again(compute: Compute) -> None:
+    encoder = FailingEncoder()
+    _runner(compute, encoder).launch(_sequences(BROKEN)).result()
+    assert len(encoder.batches) == 1
+
+
+def test_a_broken_device_ends_the_flight_without_outcomes_or_further_tries(compute: Compute) -> None:
+    woken = threading.Event()
+    encoder = FailingEncoder()
+    flight = Runner(encoder, compute, woken.set).launch(_sequences(1, DEADLY, 3))
+    assert woken.wait(10)
+    assert flight.done()
+    assert flight.broken == "AcceleratorError: CUDA error: device-side assert triggered"
+    with pytest.raises(DeviceBroken):
+        flight.result()
+    assert len(encoder.batches) == 1

@@ -1,0 +1,40 @@
+"""What an exception of a forward pass means: too little memory, a broken device, or a fault of this batch alone."""
+
+from __future__ import annotations
+
+import torch
+
+from service.core.errors import GleanerError, InsufficientMemory, InternalError
+
+_MEMORY = ("DefaultCPUAllocator: can't allocate memory", "CUBLAS_STATUS_ALLOC_FAILED", "out of memory")
+"""torch's CPU allocator and some CUDA libraries raise plain RuntimeErrors."""
+
+_BROKEN = ("CUDA error", "device-side assert", "GPU is lost", "CUBLAS_STATUS_EXECUTION_FAILED", "unhandled cuda error")
+
+
+class DeviceBroken(Exception):
+    """Nothing can be computed in this process any more, whatever the batch."""
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether memory ran out; the next batch may fit."""
+    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+        return True
+    return isinstance(error, RuntimeError) and any(words in str(error) for words in _MEMORY)
+
+
+def is_broken_device(error: Exception) -> bool:
+    """Whether the device's context is lost: after a device-side fault every later call fails as well."""
+    if is_out_of_memory(error):
+        return False
+    says_so = isinstance(error, RuntimeError) and any(words in str(error) for words in _BROKEN)
+    return says_so or isinstance(error, torch.AcceleratorError)
+
+
+def typed(error: Exception) -> GleanerError:
+    """The failure of a batch as one that a person may see; it holds nothing of the document."""
+    if isinstance(error, GleanerError):
+        return error
+    if is_out_of_memory(error):
+        return InsufficientMemory("this sequence alone does not fit the device's free memory")
+    return InternalError(f"the model failed on this sequence: {type(error).__name__}")
