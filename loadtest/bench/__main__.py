@@ -6,9 +6,15 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from loadtest.bench import folder, overhead, start, throughput
+from loadtest.bench import cold, folder, overhead, start, swaps, throughput
 
-PARTS = {"throughput": throughput.measure, "overhead": overhead.measure, "start": start.measure}
+PARTS = {
+    "throughput": throughput.measure,
+    "overhead": overhead.measure,
+    "start": start.measure,
+    "cold": cold.measure,
+    "swaps": swaps.measure,
+}
 
 
 def main() -> None:

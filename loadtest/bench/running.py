@@ -23,9 +23,9 @@ def run_module(module: str, *arguments: str) -> None:
     subprocess.run([sys.executable, "-m", module, *arguments], check=True, env=_quiet(), stdout=subprocess.DEVNULL)
 
 
-def publish(folder: Path, name: str, store: Path) -> None:
+def publish(folder: Path, name: str, store: Path, *options: str) -> None:
     """Put a model folder into a store."""
-    run_module("service.cli", "models", "publish", str(folder), name, "--store", str(store))
+    run_module("service.cli", "models", "publish", str(folder), name, "--store", str(store), *options)
 
 
 @contextmanager

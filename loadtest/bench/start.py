@@ -12,7 +12,7 @@ from loadtest.bench.models import published
 from loadtest.bench.running import serve
 
 ROUNDS = 3
-PARTS = ("resolve", "import", "load", "warm-up")
+PARTS = ("fetch", "import", "load", "warm-up", "measure", "prove")
 
 
 def measure(folder: Path) -> None:

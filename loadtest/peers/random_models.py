@@ -14,6 +14,7 @@ from pathlib import Path
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertForTokenClassification
+from transformers.utils.logging import disable_progress_bar
 
 from loadtest.bench.texts import vocabulary
 
@@ -35,10 +36,11 @@ class Shape:
 SHAPES = {"six-layer": Shape(6, 384, 12), "bert-base": Shape(12, 768, 12), "bert-large": Shape(24, 1024, 16)}
 
 
-def make_model(folder: Path, shape: Shape, seed: int = 0) -> None:
-    """Write a Hugging Face folder."""
+def make_model(folder: Path, shape: Shape, seed: int = 0, shards: int = 1) -> None:
+    """Write a Hugging Face folder, its weights in about so many files."""
     folder.mkdir(parents=True, exist_ok=True)
     size = _write_tokenizer(folder)
+    disable_progress_bar()
     torch.manual_seed(seed)
     config = BertConfig(
         vocab_size=max(size, 30_522),
@@ -53,7 +55,8 @@ def make_model(folder: Path, shape: Shape, seed: int = 0) -> None:
     torch.nn.init.normal_(model.classifier.weight, std=3.0 / shape.hidden**0.5)
     with torch.no_grad():
         model.classifier.bias[0] = FAVOUR
-    model.save_pretrained(folder)
+    size_bytes = sum(weight.numel() * weight.element_size() for weight in model.parameters())
+    model.save_pretrained(folder, max_shard_size=size_bytes + 1 if shards == 1 else size_bytes // (shards - 1))
 
 
 def _write_tokenizer(folder: Path) -> int:
@@ -78,8 +81,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("shape", choices=SHAPES)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--shards", type=int, default=1)
     chosen = parser.parse_args()
-    make_model(chosen.folder, SHAPES[chosen.shape])
+    make_model(chosen.folder, SHAPES[chosen.shape], chosen.seed, chosen.shards)
 
 
 if __name__ == "__main__":
