@@ -12,7 +12,7 @@ TOOLS := curl:curl prometheus:prometheus promtool:prometheus amtool:prometheus-a
 .PHONY: help setup run test lint types unit gpu bench loadtest train docs clean storage
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: .venv/.run ## create .venv with what the service needs
 run: .venv/.run ## serve the built-in model on http://HOST:PORT (HOST=127.0.0.1 PORT=8080)
@@ -45,6 +45,12 @@ loadtest: .venv/.run ## load the service for two minutes and write a report (URL
 
 train: .venv/.train ## train the built-in model anew: make train DATA=folder OUT=folder MINUTES=60
 	$(BIN)/python -m model_store.builtin.training --data $(DATA) --out $(OUT) --minutes $(or $(MINUTES),60)
+
+.PHONY: image image-check
+image: ## build the container image with docker, podman or buildah (ARGS="--tag … --base … --models folder")
+	$(PYTHON) -m infra.image.build $(ARGS)
+image-check: ## as root: build the image without a registry, run it and try all that it promises (ARGS=--plain: CUDA)
+	$(PYTHON) -m infra.image.check $(ARGS)
 
 docs: .venv/.dev ## write anew what repeats the code: tables in README.md and ARCHITECTURE.md, dashboards
 	$(BIN)/python -m tests.documentation

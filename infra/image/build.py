@@ -1,0 +1,98 @@
+"""`python -m infra.image.build`: the container image, with whatever engine works here; prints its layers' sizes."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+from infra.image.engines import Engine, NoEngine, Order, build_command, choose, storage_options
+from infra.image.layers import FORMAT, Layer, read_layers, table
+from infra.image.pip_configuration import read_configuration
+
+ROOT = Path(__file__).parents[2]
+SCRATCH = ROOT / "build"
+MODELS = SCRATCH / "models"
+"""Baked models are copied here, since a build sees nothing outside its context."""
+
+
+def works(command: Sequence[str]) -> bool:
+    """Whether this runs and succeeds."""
+    return shutil.which(command[0]) is not None and subprocess.run(command, capture_output=True).returncode == 0
+
+
+def arguments(base: str | None, models: Path | None) -> dict[str, str]:
+    """The Dockerfile's build arguments: version and commit of this checkout, and what was asked for."""
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    found = {"VERSION": version, "COMMIT": commit(), "BASE": base, "MODELS": bring_models(models)}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def commit() -> str:
+    """Where this checkout stands; `-changed` when it is not what was committed."""
+    git = ["git", "-C", str(ROOT), "describe", "--always", "--abbrev=40", "--dirty=-changed", "--exclude=*"]
+    done = subprocess.run(git, capture_output=True, text=True)
+    return done.stdout.strip() or "unknown"
+
+
+def bring_models(models: Path | None) -> str | None:
+    """Put a folder that is to be baked in where the build sees it; its path there."""
+    if models is None:
+        return None
+    shutil.rmtree(MODELS, ignore_errors=True)
+    shutil.copytree(models, MODELS, ignore=shutil.ignore_patterns("temporary", "locks"))
+    return str(MODELS.relative_to(ROOT))
+
+
+def pip_mounts() -> dict[Path, Path]:
+    """This machine's pip configuration, ready to be mounted."""
+    listing = subprocess.run(
+        [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
+    )
+    configuration = read_configuration(listing.stdout)
+    SCRATCH.mkdir(exist_ok=True)
+    file = SCRATCH / "pip.conf"
+    file.write_text(configuration.text)
+    return configuration.mounts(file)
+
+
+def layers_of(tag: str, engine: Engine, storage: Path | None = None) -> tuple[Layer, ...] | None:
+    """The image's layers; None where neither docker nor podman can tell."""
+    teller = "docker" if engine is Engine.DOCKER else "podman"
+    if shutil.which(teller) is None:
+        return None
+    options = [] if engine is Engine.DOCKER else storage_options(storage)
+    command = [teller, *options, "history", "--no-trunc", "--format", FORMAT, tag]
+    return read_layers(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def main() -> int:
+    """Build one image."""
+    parser = argparse.ArgumentParser(prog="python -m infra.image.build", description=__doc__)
+    parser.add_argument("--tag", default="gleaner", help="the image's name")
+    parser.add_argument("--base", help="another base image, with python3 and its venv module")
+    parser.add_argument("--models", type=Path, help="a model store to bake in")
+    parser.add_argument("--engine", choices=[engine.value for engine in Engine], help="instead of the first that works")
+    parser.add_argument("--pip-configuration", action="store_true", help="hand this machine's pip configuration on")
+    chosen = parser.parse_args()
+    try:
+        engine = Engine(chosen.engine) if chosen.engine else choose(works)
+        mounts = pip_mounts() if chosen.pip_configuration else {}
+        order = Order(tag=chosen.tag, arguments=arguments(chosen.base, chosen.models), mounts=mounts)
+        command = build_command(engine, order, ROOT)
+    except NoEngine as error:
+        print(error, file=sys.stderr)
+        return 1
+    if code := subprocess.run(command).returncode:
+        return code
+    layers = layers_of(chosen.tag, engine)
+    print(table(layers) if layers else f"Built {chosen.tag}; docker or podman would tell its layers' sizes.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,179 @@
+"""`make image-check`: builds the image without a registry, runs it as a container, tries all that it promises.
+
+Needs root, buildah, podman, runc and debootstrap. The base is a plain Debian made by debootstrap, the same distribution
+as the usual base; torch is whatever this machine's pip configuration has, with or without CUDA. Prints Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+from infra.image.build import ROOT, SCRATCH, arguments, commit, layers_of, pip_mounts
+from infra.image.container import Container, podman, running
+from infra.image.engines import Engine, Order, build_command
+from infra.image.layers import table
+
+NEEDED = ("buildah", "podman", "runc", "debootstrap")
+BASE = "localhost/gleaner-base"
+TAG = "localhost/gleaner"
+STORAGE = SCRATCH / "image"
+TEXT = "Jane Doe of Acme GmbH, jane@acme.example"
+STOP_SECONDS = 60
+
+
+def make_base() -> None:
+    """A minimal Debian with Python as an image, unless it is there."""
+    if subprocess.run(podman(STORAGE, "image", "exists", BASE)).returncode == 0:
+        return
+    folder = STORAGE / "debian"
+    shutil.rmtree(folder, ignore_errors=True)
+    packages = "--include=python3,python3-venv,ca-certificates"
+    subprocess.run(
+        ["debootstrap", "--variant=minbase", packages, "bookworm", str(folder)], check=True, stdout=sys.stderr
+    )
+    with subprocess.Popen(["tar", "-C", str(folder), "-c", "."], stdout=subprocess.PIPE) as tar:
+        subprocess.run(podman(STORAGE, "import", "--quiet", "-", BASE), stdin=tar.stdout, check=True, stdout=sys.stderr)
+    shutil.rmtree(folder)
+
+
+def build(tag: str, plain: bool) -> float:
+    """Build the image; how many seconds it took."""
+    mounts = {} if plain else pip_mounts()
+    order = Order(tag=tag, arguments=arguments(BASE, None), mounts=mounts, storage=STORAGE)
+    begun = time.monotonic()
+    subprocess.run(build_command(Engine.BUILDAH, order, ROOT), check=True, stdout=sys.stderr)
+    return time.monotonic() - begun
+
+
+def answers(container: Container) -> str:
+    status, body = container.ask("/extract", {"text": TEXT})
+    assert status == 200, body
+    found = {entity["label"]: entity["text"] for entity in body["documents"][0]["entities"]}
+    assert found["EMAIL"] == "jane@acme.example", found
+    return f"`POST /extract` answers 200 with {len(found)} entities"
+
+
+def is_nobody(container: Container) -> str:
+    status = container.run("cat", "/proc/1/status").stdout
+    user = next(line.split()[1] for line in status.splitlines() if line.startswith("Uid:"))
+    assert user == "10001", status
+    return f"PID 1 is the supervisor, as user {user}, without capabilities"
+
+
+def is_read_only(container: Container) -> str:
+    for path in ("/new", "/opt/gleaner/new", "/etc/new"):
+        assert container.run("touch", path).returncode != 0, path
+    return "the root file system is read-only; `/tmp` and `/models` are not"
+
+
+def has_no_tools(container: Container) -> str:
+    for module in ("pip", "triton"):
+        assert container.run("/opt/gleaner/bin/python", "-c", f"import {module}").returncode != 0, module
+    return "neither pip nor triton is in it"
+
+
+def is_healthy(container: Container) -> str:
+    healthcheck = container.inspect(".Config.Healthcheck")["Test"]
+    assert healthcheck[0] == "CMD", healthcheck
+    assert container.run(*healthcheck[1:]).returncode == 0
+    return "the health check's own command succeeds"
+
+
+def has_labels(container: Container) -> str:
+    labels = container.inspect(".Config.Labels")
+    assert labels["org.opencontainers.image.revision"] == commit(), labels
+    assert labels["org.opencontainers.image.version"], labels
+    variables = container.inspect(".Config.Env")
+    assert "NVIDIA_DRIVER_CAPABILITIES=compute,utility" in variables, variables
+    return "labels have version and commit; `NVIDIA_DRIVER_CAPABILITIES=compute,utility`"
+
+
+def buries_its_dead(container: Container) -> str:
+    """An orphan whose parent has ended becomes PID 1's child; PID 1 must take note of its end."""
+    container.run("sh", "-c", "(sleep 0.2 &) ; true")
+    _kill_engine(container)
+    time.sleep(2.0)
+    container.wait_until_ready()
+    states = container.run("sh", "-c", "cat /proc/[0-9]*/stat").stdout.splitlines()
+    assert states
+    assert not [line for line in states if line.rpartition(")")[2].split()[0] == "Z"], states
+    return "an engine that is killed is replaced; no zombie is left, so no other init is needed"
+
+
+def stops_gracefully(container: Container) -> str:
+    """What was let in before SIGTERM is answered."""
+    results: list[int] = []
+    long = " ".join([TEXT] * 20_000)
+    asking = threading.Thread(target=lambda: results.append(container.ask("/extract", {"text": long}, 300.0)[0]))
+    asking.start()
+    time.sleep(1.0)
+    begun = time.monotonic()
+    container.podman("stop", "--time", str(STOP_SECONDS), container.name)
+    asking.join(STOP_SECONDS)
+    assert results == [200], results
+    assert container.inspect(".State.ExitCode") == 0
+    return f"SIGTERM: a request in flight was answered, exit code 0 after {time.monotonic() - begun:.1f} s"
+
+
+CHECKS: tuple[Callable[[Container], str], ...] = (
+    answers,
+    is_nobody,
+    is_read_only,
+    has_no_tools,
+    is_healthy,
+    has_labels,
+    buries_its_dead,
+    stops_gracefully,
+)
+"""In this order: the last one ends the container."""
+
+
+def _kill_engine(container: Container) -> None:
+    find = "for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline | grep -q 'service.engine' && echo ${p#/proc/}; done"
+    engines = container.run("sh", "-c", find).stdout.split()
+    assert engines, "no engine is running"
+    assert container.run("sh", "-c", f"kill -9 {engines[0]}").returncode == 0
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def main() -> int:
+    """Build, run, try, report."""
+    parser = argparse.ArgumentParser(prog="python -m infra.image.check", description=__doc__)
+    parser.add_argument("--tag", default=TAG)
+    parser.add_argument(
+        "--plain", action="store_true", help="without this machine's pip configuration: torch with CUDA"
+    )
+    chosen = parser.parse_args()
+    missing = [tool for tool in NEEDED if shutil.which(tool) is None]
+    if missing:
+        print(f"Please install {' '.join(missing)} (Debian: apt install …) and run this as root.", file=sys.stderr)
+        return 1
+    STORAGE.mkdir(parents=True, exist_ok=True)
+    make_base()
+    seconds = build(chosen.tag, chosen.plain)
+    layers = layers_of(chosen.tag, Engine.BUILDAH, STORAGE)
+    assert layers is not None
+    print(f"{table(layers)}\n\nBuilt in {seconds:.0f} s.", end=" ", flush=True)
+    with running(chosen.tag, STORAGE, free_port()) as container:
+        print(f"Ready {container.wait_until_ready():.1f} s after the container's start.\n")
+        for check in CHECKS:
+            print(f"- {check(container)}.", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""The Dockerfile as a linter sees it, and promises that no linter knows; `make image-check` tries them out."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+DOCKERFILE = (ROOT / "Dockerfile.gpu").read_text()
+FINAL = DOCKERFILE.rsplit("FROM ", 1)[1]
+
+
+def test_the_linter_finds_nothing() -> None:
+    linter = Path(sys.executable).with_name("hadolint")
+    done = subprocess.run([linter, ROOT / "Dockerfile.gpu"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "USER 10001:10001",
+        "VOLUME /models",
+        "NVIDIA_DRIVER_CAPABILITIES=compute,utility",
+        "HEALTHCHECK ",
+        'ENTRYPOINT ["gleaner", "serve"]',
+        'org.opencontainers.image.version="${VERSION}"',
+        'org.opencontainers.image.revision="${COMMIT}"',
+        "COPY --chown=10001:10001 ${MODELS} /models",
+    ],
+)
+def test_the_final_image_has_it(line: str) -> None:
+    assert line in FINAL
+
+
+def test_layers_stand_in_the_order_in_which_they_change() -> None:
+    steps = ("useradd", "lists/torch/requirements", "lists/libraries/requirements", "${MODELS}", "--from=code", "LABEL")
+    places = [FINAL.index(step) for step in steps]
+    assert places == sorted(places)
+
+
+def test_nothing_is_mounted_whose_change_an_older_builder_would_miss() -> None:
+    assert "--mount" not in DOCKERFILE
+
+
+def test_no_step_downloads_what_is_not_pinned() -> None:
+    for call in re.findall(r"bin/pip (?:--python \S+ )?install (.*?)(?:&&|\n[A-Z#])", DOCKERFILE, re.DOTALL):
+        assert "--constraint" in call or "==" in call or "--no-deps" in call, call
+
+
+def test_what_the_build_copies_is_in_its_context() -> None:
+    allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    copied = re.findall(r"^COPY (?!--)(.*) \S+$", DOCKERFILE, re.MULTILINE)
+    for path in " ".join(copied).split():
+        assert path.partition("/")[0] in allowed, path
+        assert (ROOT / path).exists(), path
