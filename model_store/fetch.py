@@ -33,7 +33,7 @@ class Pace:
     """How blobs are fetched. A range is one request; `workers` of them are on their way at once."""
 
     workers: int = 8
-    range_bytes: int = 16 * 2**20
+    range_bytes: int = 32 * 2**20
     patience: Patience = PATIENCE
 
 

@@ -17,7 +17,7 @@ from model_store.errors import RemoteChanged, RemoteRefused, RemoteUnavailable
 from model_store.remote import Stat
 
 _TEMPORARY = ".temporary"
-_PIECE_BYTES = 2**20
+_PIECE_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ CONNECTIONS = 10
 PART_BYTES = 16 * 2**20
 """Files larger than this are uploaded in parts of this size, several at once."""
 UPLOADS_AT_ONCE = 4
-PIECE_BYTES = 2**20
+PIECE_BYTES = 256 * 1024
 
 Result = TypeVar("Result")
 _GONE = frozenset({"404", "NoSuchKey"})

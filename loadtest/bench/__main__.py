@@ -6,7 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from loadtest.bench import cold, folder, overhead, start, swaps, throughput
+from loadtest.bench import cold, faults, folder, overhead, start, store, swaps, throughput
 
 PARTS = {
     "throughput": throughput.measure,
@@ -14,6 +14,8 @@ PARTS = {
     "start": start.measure,
     "cold": cold.measure,
     "swaps": swaps.measure,
+    "store": store.measure,
+    "faults": faults.measure,
 }
 
 

@@ -20,7 +20,7 @@ START_SECONDS = 300.0
 
 def run_module(module: str, *arguments: str) -> None:
     """Run one of our modules to its end."""
-    subprocess.run([sys.executable, "-m", module, *arguments], check=True, env=_quiet(), stdout=subprocess.DEVNULL)
+    subprocess.run([sys.executable, "-m", module, *arguments], check=True, env=quiet(), stdout=subprocess.DEVNULL)
 
 
 def publish(folder: Path, name: str, store: Path, *options: str) -> None:
@@ -36,9 +36,7 @@ def serve(log: Path, **settings: object) -> Iterator[str]:
         port = probe.getsockname()[1]
     ours = {f"GLEANER_{name}": str(value) for name, value in {"PORT": port, "LOG_LEVEL": "WARNING", **settings}.items()}
     with log.open("ab") as sink:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "service.cli", "serve"], env={**_quiet(), **ours}, stderr=sink
-        )
+        process = subprocess.Popen([sys.executable, "-m", "service.cli", "serve"], env={**quiet(), **ours}, stderr=sink)
     try:
         url = f"http://127.0.0.1:{port}"
         _wait_until_ready(url, process, log)
@@ -72,7 +70,7 @@ class Peer:
             stdin=pipe,
             stdout=pipe,
             stderr=subprocess.DEVNULL,
-            env=_quiet(),
+            env=quiet(),
             text=True,
         )
         self.hello = self._read()
@@ -96,6 +94,7 @@ class Peer:
         return answer
 
 
-def _quiet() -> dict[str, str]:
+def quiet() -> dict[str, str]:
+    """This process's environment without settings of ours, and with libraries that do not chatter."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GLEANER_")}
     return {**kept, "TOKENIZERS_PARALLELISM": "false", "TRANSFORMERS_VERBOSITY": "error", "HF_HUB_OFFLINE": "1"}

@@ -13,16 +13,18 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from service.commands.local_service import LocalService
-from service.commands.remote_service import RemoteService
 from service.core.aggregation import Aggregation
 from service.core.errors import GleanerError
+
+if TYPE_CHECKING:
+    from service.commands.local_service import LocalService
+    from service.commands.remote_service import RemoteService
 
 AT_ONCE = 8
 """Files on their way at the same time, so that batches fill."""
@@ -73,13 +75,26 @@ async def _answers(chosen: argparse.Namespace, say: Callable[[str], None]) -> As
     names = ("model", "labels", "min_score", "aggregation", "include_text")
     options = {name: value for name in names if (value := getattr(chosen, name)) is not None}
     async with AsyncExitStack() as stack:
-        service = RemoteService(chosen.url, options) if chosen.url else LocalService(options, say)
+        service = _service(chosen, options, say)
         await stack.enter_async_context(service)
         say("extracting")
         gate = asyncio.Semaphore(AT_ONCE)
         tasks = [asyncio.create_task(_ask(service, path, gate)) for path in chosen.files]
         for path, task in zip(chosen.files, tasks, strict=True):
             yield path, await task
+
+
+def _service(
+    chosen: argparse.Namespace, options: dict[str, Any], say: Callable[[str], None]
+) -> RemoteService | LocalService:
+    """Imported only now: the workers' code takes half a second, which no other command needs to pay."""
+    if chosen.url:
+        from service.commands.remote_service import RemoteService
+
+        return RemoteService(chosen.url, options)
+    from service.commands.local_service import LocalService
+
+    return LocalService(options, say)
 
 
 async def _ask(service: RemoteService | LocalService, path: Path, gate: asyncio.Semaphore) -> Answer:
