@@ -6,6 +6,7 @@ under `NAME`, so transformers builds no mask of total × total tokens.
 
 - CUDA, half precision, Ampere or later: flash attention over `cu_seqlens` (`torch.nn.attention.varlen`).
 - CUDA otherwise, without a sliding window: torch's memory-efficient kernel over `cu_seqlens`.
+- CPUs that multiply bfloat16, without a sliding window: our own kernel, where it could be compiled (`native`).
 - elsewhere: sequence by sequence, in blocks of queries whose scores stay in the processor's cache. On CPUs this takes
   half the time of torch's own kernel in bfloat16, and a sliding window costs only the keys that it can see.
 
@@ -20,6 +21,8 @@ import torch
 from torch import nn
 from torch.nn.attention.varlen import varlen_attn
 from transformers import AttentionInterface
+
+from service.engine import native
 
 NAME = "gleaner_packed"
 
@@ -65,6 +68,8 @@ def packed_attention(
         mixed = _flash(query, key, value, cu_seqlens, max_length, scaling, window)
     elif query.is_cuda and window is None:
         mixed = _efficient(query, key, value, cu_seqlens, max_length, scaling)
+    elif window is None and native.can(query):
+        mixed = native.attend(query, key, value, borders, scaling)
     else:
         mixed = torch.empty_like(query, memory_format=torch.contiguous_format)
         for start, stop in pairwise(borders):

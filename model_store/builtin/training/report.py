@@ -1,5 +1,7 @@
 """`python -m model_store.builtin.training.report MODEL --data <folder>`: the scores that the model card quotes.
 
+With `--url` in place of MODEL, those of a running service, in the precision that it computes in.
+
 Real sets: the groups held out from training, and the sets of `eval/`, which are never trained on. Generated documents:
 templates held out from training.
 """
@@ -13,13 +15,14 @@ from typing import Final
 from model_store.builtin.training.examples import Example
 from model_store.builtin.training.mixture import assemble, read_real_sets
 from model_store.builtin.training.predict import load
-from model_store.builtin.training.scoring import Tagger, score_examples
+from model_store.builtin.training.scoring import Tagging, score_examples
+from model_store.builtin.training.served import ServedTagger
 
 MOST_EXAMPLES: Final = 80
 SEED: Final = 20931
 
 
-def report(tagger: Tagger, sets: Mapping[str, Sequence[Example]], *, most: int = MOST_EXAMPLES) -> Iterator[str]:
+def report(tagger: Tagging, sets: Mapping[str, Sequence[Example]], *, most: int = MOST_EXAMPLES) -> Iterator[str]:
     """A line of a Markdown table for each set, over its first `most` examples."""
     yield "| set | examples | gold spans | precision | recall | F1 fine | F1 coarse |"
     yield "|---|---|---|---|---|---|---|"
@@ -32,14 +35,17 @@ def report(tagger: Tagger, sets: Mapping[str, Sequence[Example]], *, most: int =
 def main() -> int:
     """Prints the table."""
     parser = argparse.ArgumentParser(prog="python -m model_store.builtin.training.report", description=__doc__)
-    parser.add_argument("model", type=Path)
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("model", type=Path, nargs="?")
+    which.add_argument("--url", help="a running service")
     parser.add_argument("--data", type=Path, required=True, help="folder with train/, eval/ and MAPPING.json")
     parser.add_argument("--documents", type=int, default=3000, help="documents to generate")
     parser.add_argument("--most", type=int, default=MOST_EXAMPLES, help="examples of each set")
     options = parser.parse_args()
     _, held_out = assemble(options.data, documents=options.documents, seed=SEED)
     sets = held_out | read_real_sets(options.data, folder="eval")
-    for line in report(load(options.model), sets, most=options.most):
+    tagger = ServedTagger(options.url) if options.url else load(options.model)
+    for line in report(tagger, sets, most=options.most):
         print(line, flush=True)
     return 0
 

@@ -5,6 +5,7 @@ A predicted span counts only when its label is one that the set annotates; so do
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -42,6 +43,12 @@ class Score:
     def f1(self) -> float:
         """Harmonic mean of precision and recall."""
         return 2 * self.right / max(1, self.found + self.gold)
+
+
+class Tagging(Protocol):
+    """Whatever finds spans in a text."""
+
+    def tag(self, text: str) -> list[Span]: ...
 
 
 class Tagger:
@@ -94,7 +101,7 @@ def constrained_path(logits: NDArray[np.float32]) -> list[int]:
     return path[::-1]
 
 
-def score_examples(tagger: Tagger, examples: Iterable[Example]) -> tuple[Score, Score]:
+def score_examples(tagger: Tagging, examples: Iterable[Example]) -> tuple[Score, Score]:
     """(fine, coarse) over all the examples."""
     pairs = [(tagger.tag(example.text), example) for example in examples]
     return _total(pairs, parents=False), _total(pairs, parents=True)
