@@ -18,11 +18,12 @@ from service.signals import Signal
 
 
 class Statistic(StrEnum):
-    """CloudWatch's names. Over tasks that publish once a period: a task's share, the total, the worst, how many."""
+    """CloudWatch's names. Over tasks: one share, the total, the most, the least, how many."""
 
     AVERAGE = "Average"
     SUM = "Sum"
     MAXIMUM = "Maximum"
+    MINIMUM = "Minimum"
     SAMPLE_COUNT = "SampleCount"
     P99 = "p99"
 
@@ -186,6 +187,8 @@ def statistic_of(statistic: Statistic, points: Iterable[Point]) -> float | None:
             return total / count
         case Statistic.MAXIMUM:
             return max(point.value for point in found)
+        case Statistic.MINIMUM:
+            return min(point.value for point in found)
         case Statistic.P99:
             return _quantile(sorted(found, key=lambda point: point.value), math.ceil(0.99 * count))
 

@@ -107,9 +107,9 @@ def _by_backlog(targets: Targets, cooldown_seconds: int) -> StepScaling:
     return StepScaling(
         alarm=Alarm(
             name="backlog-high",
-            conditions=(_above(BACKLOG_SECONDS, limit), _not_explained_by_work(targets)),
+            conditions=(_all_above(BACKLOG_SECONDS, limit), _not_explained_by_work(targets)),
             periods=3,
-            meaning="What waits, and what was lately refused, takes longer to compute than callers like to wait.",
+            meaning="On every task, what waits and what was lately refused takes longer than callers like to wait.",
             remedy="Tasks are added. Work ratio low at the same time: a mountain that came at once, or a slower GPU.",
         ),
         steps=(Step(0.0, 3 * limit, 50), Step(3 * limit, None, 100)),
@@ -121,9 +121,9 @@ def _by_queue(targets: Targets, cooldown_seconds: int) -> StepScaling:
     return StepScaling(
         alarm=Alarm(
             name="queue-depth-high",
-            conditions=(_above(QUEUE_DEPTH, targets.queue_depth), _not_explained_by_work(targets)),
+            conditions=(_all_above(QUEUE_DEPTH, targets.queue_depth), _not_explained_by_work(targets)),
             periods=3,
-            meaning="Documents pile up: a queue per task, since a total would not shrink when tasks are added.",
+            meaning="Documents pile up on every task, so a new one would have to wait wherever it went.",
             remedy="Tasks are added.",
         ),
         steps=(Step(0.0, None, 50),),
@@ -138,7 +138,8 @@ def _by_gpu(targets: Targets, cooldown_seconds: int) -> StepScaling:
             name="gpu-saturated",
             conditions=(
                 Condition(GPU_UTILIZATION, Statistic.AVERAGE, Comparison.AT_LEAST, targets.gpu_percent),
-                _above(OLDEST_AGE_SECONDS, targets.backlog_seconds / 2),
+                _all_above(OLDEST_AGE_SECONDS, targets.backlog_seconds / 2),
+                _not_explained_by_work(targets),
             ),
             periods=6,
             meaning="The GPUs run without a pause and documents wait, whatever our own measure of capacity says.",
@@ -175,6 +176,11 @@ def _not_explained_by_work(targets: Targets) -> Condition:
 
 def _above(signal: Signal, threshold: float) -> Condition:
     return Condition(signal, Statistic.AVERAGE, Comparison.ABOVE, threshold)
+
+
+def _all_above(signal: Signal, threshold: float) -> Condition:
+    """Of queues the shortest counts: what waits on one task stays there, and is no work for a task that is added."""
+    return Condition(signal, Statistic.MINIMUM, Comparison.ABOVE, threshold)
 
 
 def _below(signal: Signal, threshold: float) -> Condition:

@@ -57,6 +57,9 @@ class Settings(BaseSettings):
     model_remote: str = Field("", description="where models are pulled from: `s3://bucket/prefix` or `file:///folder`")
     model_poll_seconds: float = Field(30.0, ge=0, description="how often tags are looked at; 0: only at the start")
     batch_tokens: int = Field(0, ge=0, description="most tokens of one batch; 0: 2,048 on a CPU, 65,536 on a GPU")
+    pace_tokens_per_second: float = Field(
+        0.0, ge=0, description="the device is made no faster than this, to rehearse with slow ones; 0: as it is"
+    )
     memory_fraction: float = Field(
         0.9, gt=0, le=1, allow_inf_nan=False, description="share of the device's free memory that batches may take"
     )

@@ -34,7 +34,10 @@ class Kind(StrEnum):
     """What one published value stands for."""
 
     LEVEL = "level"
-    """The value at the end of the period; zero when idle, never left out."""
+    """The value at the end of the period; zero when idle. A task that starts or drains is not idle: it leaves them out,
+    since its zeros would hide the load of the others in every average."""
+    FLAG = "flag"
+    """1 while something is the case; zero otherwise, never left out."""
     COUNT = "count"
     """What happened in the period; zero when nothing did, never left out."""
     DISTRIBUTION = "distribution"
@@ -66,7 +69,7 @@ GPU_UTILIZATION = Signal("GpuUtilization", Unit.PERCENT, Kind.DEVICE)
 """NVML's figure, 0 to 100: share of the time in which a kernel ran."""
 GPU_MEMORY_UTILIZATION = Signal("GpuMemoryUtilization", Unit.PERCENT, Kind.DEVICE)
 """Memory in use by anybody over the device's memory, 0 to 100."""
-GPU_LOST = Signal("GpuLost", Unit.COUNT, Kind.LEVEL)
+GPU_LOST = Signal("GpuLost", Unit.COUNT, Kind.FLAG)
 """1 while a GPU that was there does not answer, else 0."""
 REFUSALS = Signal("Refusals", Unit.COUNT, Kind.COUNT)
 """Documents turned away for want of capacity (queue full, deadline out of reach)."""

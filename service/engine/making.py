@@ -79,8 +79,14 @@ class ModelMaker:
 
         encoder = load_encoder(revision.folder, self.device, self._dtype, settle, int8=self._int8)
         weights = self._parkable(revision, encoder)
-        runner = Runner(weights, self._compute, self._wake)
+        runner = Runner(self._paced(weights), self._compute, self._wake)
         return Held(_status(revision, encoder), _sizes(encoder), runner, weights)
+
+    def _paced(self, encoder: TokenClassifier) -> TokenClassifier:
+        from service.engine.pace import Paced
+
+        pace = self._settings.pace_tokens_per_second
+        return Paced(encoder, pace) if pace else encoder
 
     def _parkable(self, revision: Revision, encoder: Encoder) -> Parkable:
         from service.engine.encoder import load_encoder

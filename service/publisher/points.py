@@ -1,5 +1,7 @@
 """What is published, from two looks at the metrics: one point for each signal, zeros when nothing happened. Pure.
 
+A task that starts or drains leaves its share of the work out: its zeros would halve the average of those that carry it.
+
 Levels are the later look's values, counts are what was added in between, and the distribution of request seconds is
 the histogram's buckets with what was added to each. A bucket is told by its upper bound, so an alarm whose threshold
 is a bucket's bound is exact, and any other errs on the slow side. Only the open last bucket is told too small.
@@ -38,7 +40,6 @@ LEVELS = {
     BACKLOG_SECONDS: "gleaner_backlog_seconds",
     OLDEST_AGE_SECONDS: "gleaner_queue_oldest_age_seconds",
     QUEUE_DEPTH: "gleaner_queue_documents",
-    GPU_LOST: "gleaner_gpu_lost",
 }
 COUNTS = {
     REFUSALS: "gleaner_refusals_total",
@@ -46,6 +47,8 @@ COUNTS = {
     MEMORY_SPLITS: "gleaner_memory_splits_total",
 }
 CAPACITY_REFUSALS = ("queue_full", "deadline_exceeded")
+PHASE_NAME = "gleaner_phase"
+GPU_LOST_NAME = "gleaner_gpu_lost"
 BUSY_NAME = "gleaner_busy_seconds_total"
 UTILIZATION_NAME = "gleaner_gpu_utilization_ratio"
 MEMORY_USED_NAME = "gleaner_gpu_memory_used_bytes"
@@ -94,13 +97,22 @@ def total(snapshot: Snapshot, name: str, **labels: str) -> float | None:
 
 
 def _values(before: Snapshot, after: Snapshot) -> Iterator[tuple[Signal, float]]:
-    for signal, name in LEVELS.items():
-        yield signal, total(after, name) or 0.0
+    yield GPU_LOST, total(after, GPU_LOST_NAME) or 0.0
     yield REFUSALS, sum(_added(before, after, REFUSALS, code=code) for code in CAPACITY_REFUSALS)
     yield RESTARTS, _restarts(after) - _restarts(before)
     yield MEMORY_SPLITS, _added(before, after, MEMORY_SPLITS)
+    if total(after, PHASE_NAME, phase="ready"):
+        yield from _share(before, after)
+    yield from _memory(after)
+
+
+def _share(before: Snapshot, after: Snapshot) -> Iterator[tuple[Signal, float]]:
+    """A task's share of the fleet's work, for averages over the tasks that take part in it."""
+    for signal, name in LEVELS.items():
+        yield signal, total(after, name) or 0.0
     yield BUSY_RATIO, _busy_ratio(before, after)
-    yield from _device(after)
+    if total(after, MEMORY_TOTAL_NAME):  # Without a device the gauges are there and stay at zero.
+        yield GPU_UTILIZATION, 100.0 * (total(after, UTILIZATION_NAME) or 0.0)
 
 
 def _added(before: Snapshot, after: Snapshot, signal: Signal, **labels: str) -> float:
@@ -123,10 +135,8 @@ def _busy_ratio(before: Snapshot, after: Snapshot) -> float:
     return min(_difference(before, after, BUSY_NAME) / elapsed, 1.0) if elapsed > 0 else 0.0
 
 
-def _device(after: Snapshot) -> Iterator[tuple[Signal, float]]:
-    room = total(after, MEMORY_TOTAL_NAME)
-    if room:  # Without a device the gauges are there and stay at zero.
-        yield GPU_UTILIZATION, 100.0 * (total(after, UTILIZATION_NAME) or 0.0)
+def _memory(after: Snapshot) -> Iterator[tuple[Signal, float]]:
+    if room := total(after, MEMORY_TOTAL_NAME):
         yield GPU_MEMORY_UTILIZATION, 100.0 * (total(after, MEMORY_USED_NAME) or 0.0) / room
 
 

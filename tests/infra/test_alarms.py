@@ -27,7 +27,7 @@ def alarm(**changes: object) -> Alarm:
 
 @pytest.mark.parametrize(
     ("statistic", "value"),
-    [("Average", 3.0), ("Sum", 12.0), ("Maximum", 6.0), ("SampleCount", 4.0), ("p99", 6.0)],
+    [("Average", 3.0), ("Sum", 12.0), ("Maximum", 6.0), ("Minimum", 1.0), ("SampleCount", 4.0), ("p99", 6.0)],
 )
 def test_each_statistic_over_the_points_of_one_period(statistic: str, value: float) -> None:
     points = [Point(1, 1.0), Point(2, 6.0), Point(3, 2.5, count=2)]

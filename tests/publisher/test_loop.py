@@ -24,6 +24,8 @@ from tests.test_metrics import value
 
 PERIOD_SECONDS = 0.005
 
+READY = ("gleaner_phase", (("phase", "ready"),))
+
 
 class Running:
     """A publisher in a thread of its own, whose n-th look shows a work ratio of n."""
@@ -38,7 +40,7 @@ class Running:
 
     def look(self) -> Snapshot:
         self.seen = next(self.looks)
-        return Snapshot(time.monotonic(), time.time(), {("gleaner_work_ratio", ()): float(self.seen)})
+        return Snapshot(time.monotonic(), time.time(), {READY: 1.0, ("gleaner_work_ratio", ()): float(self.seen)})
 
     def counted(self, outcome: Outcome) -> float:
         return value(self.metrics.deliveries, outcome=outcome.value)

@@ -19,8 +19,9 @@ FIVE_SECONDS = {"route": "/extract", "le": "5.0"}
 
 
 def look(at: float, *series: tuple[str, float, dict[str, str]]) -> Snapshot:
-    """The metrics at this many seconds."""
-    values: dict[Series, float] = {(name, tuple(sorted(labels.items()))): value for name, value, labels in series}
+    """The metrics of a ready task at this many seconds."""
+    found = (("gleaner_phase", 1.0, {"phase": "ready"}), *series)
+    values: dict[Series, float] = {(name, tuple(sorted(labels.items()))): value for name, value, labels in found}
     return Snapshot(at, 1000.0 + at, values)
 
 
@@ -35,10 +36,17 @@ def value(before: Snapshot, after: Snapshot, signal: Signal) -> float:
 
 def test_an_idle_task_publishes_zeros_for_everything_but_devices_and_distributions() -> None:
     round_ = published(IDLE, look(10.0))
-    always = {signal for signal in signals.SIGNALS if signal.kind in (Kind.LEVEL, Kind.COUNT)}
+    always = {signal for signal in signals.SIGNALS if signal.kind in (Kind.LEVEL, Kind.COUNT, Kind.FLAG)}
     assert set(round_) == always
     assert all((point.values, point.counts) == ((0.0,), (1.0,)) for point in round_.values())
     assert {point.unix_seconds for point in round_.values()} == {1010.0}
+
+
+@pytest.mark.parametrize("phase", ["loading", "warming", "draining"])
+def test_a_task_that_starts_or_drains_does_not_dilute_the_others_work(phase: str) -> None:
+    ready, other = {"phase": "ready"}, {"phase": phase}
+    starting = look(10.0, ("gleaner_phase", 0.0, ready), ("gleaner_phase", 1.0, other), ("gleaner_gpu_lost", 1.0, {}))
+    assert {signal.name for signal in published(IDLE, starting)} == {"GpuLost", "Refusals", "Restarts", "MemorySplits"}
 
 
 @pytest.mark.parametrize(("signal", "name"), [*points.LEVELS.items()], ids=[signal.name for signal in points.LEVELS])
@@ -132,6 +140,6 @@ def test_every_metric_that_is_read_is_one_that_the_service_has() -> None:
 
 
 def test_every_signal_is_published_somehow() -> None:
-    read = {*points.LEVELS, *points.COUNTS, signals.BUSY_RATIO, signals.REQUEST_SECONDS}
+    read = {*points.LEVELS, *points.COUNTS, signals.BUSY_RATIO, signals.GPU_LOST, signals.REQUEST_SECONDS}
     read |= {signals.GPU_UTILIZATION, signals.GPU_MEMORY_UTILIZATION}
     assert read == set(signals.SIGNALS)

@@ -1,0 +1,1 @@
+"""A rehearsal of scaling: local services as the fleet, the alarms of `infra.policy` as the judge, a five-fold step."""

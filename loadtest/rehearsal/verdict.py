@@ -1,0 +1,83 @@
+"""What a rehearsal has shown: figures, and what they had to be. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from infra.autoscaler import Decision
+from loadtest.rehearsal.load import Answer, Phase
+
+DECISION_LIMIT_SECONDS = 40.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The figures of one rehearsal.
+
+    Attributes:
+        decision_seconds: from the step to the first decision to scale out; None if there was none.
+        scaled_out_by: decisions to add tasks.
+        later_changes: decisions in the second half of the high load: none, if the fleet is steady.
+        scaled_in_by: tasks that were removed under load.
+        lost: requests that were not answered with 200.
+        lost_scaling_in: those of them that were due after the load went down.
+        latest_sent_seconds: how late a request was sent at worst: what the rehearsal's own process added.
+        exit_codes: of all tasks.
+    """
+
+    decision_seconds: float | None
+    scaled_out_by: int
+    later_changes: int
+    scaled_in_by: int
+    requests: int
+    lost: int
+    lost_scaling_in: int
+    latest_sent_seconds: float
+    exit_codes: tuple[int, ...]
+
+    @property
+    def problems(self) -> list[str]:
+        """What was not as it has to be."""
+        checks = (
+            (self.decision_seconds is not None, "nothing was decided"),
+            ((self.decision_seconds or 0.0) <= DECISION_LIMIT_SECONDS, "the decision came late"),
+            (self.later_changes == 0, "the fleet did not become steady"),
+            (self.scaled_in_by > 0, "nothing was scaled in"),
+            (self.lost == 0, "requests were lost"),
+            (set(self.exit_codes) == {0}, "a task did not end well"),
+        )
+        return [problem for holds, problem in checks if not holds]
+
+    def lines(self) -> list[str]:
+        """The figures in words."""
+        decided = "never" if self.decision_seconds is None else f"{self.decision_seconds:.0f} s after the step"
+        return [
+            f"Decided {decided} (limit {DECISION_LIMIT_SECONDS:.0f} s); {self.scaled_out_by} tasks added, "
+            f"{self.later_changes} further changes once it had settled, {self.scaled_in_by} tasks removed under load.",
+            f"{self.requests} requests, {self.lost} lost, {self.lost_scaling_in} of them while scaling in; "
+            f"exit codes of all tasks: {', '.join(map(str, sorted(set(self.exit_codes))))}; "
+            f"requests were sent at most {self.latest_sent_seconds:.2f} s late.",
+        ]
+
+
+def judge(
+    phases: tuple[Phase, Phase, Phase], decisions: Sequence[Decision], answers: Sequence[Answer], codes: Sequence[int]
+) -> Verdict:
+    """The figures; the phases are before the step, the high load, and after it. Times are from the start."""
+    step = phases[0].seconds
+    down = step + phases[1].seconds
+    out = [each for each in decisions if each.tasks_after > each.tasks_before and each.at_seconds > step]
+    middle = (step + down) / 2
+    lost = [answer for answer in answers if answer.status != 200]
+    return Verdict(
+        decision_seconds=out[0].at_seconds - step if out else None,
+        scaled_out_by=sum(each.tasks_after - each.tasks_before for each in out),
+        later_changes=sum(middle <= each.at_seconds < down for each in decisions),
+        scaled_in_by=sum(each.tasks_before - each.tasks_after for each in decisions if each.at_seconds >= down),
+        requests=len(answers),
+        lost=len(lost),
+        lost_scaling_in=sum(answer.due >= down for answer in lost),
+        latest_sent_seconds=max((answer.late_seconds for answer in answers), default=0.0),
+        exit_codes=tuple(codes),
+    )
