@@ -6,7 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from loadtest.bench import cold, faults, folder, overhead, start, store, swaps, throughput
+from loadtest.bench import cold, faults, folder, hostile, overhead, start, store, swaps, throughput
 
 PARTS = {
     "throughput": throughput.measure,
@@ -18,17 +18,25 @@ PARTS = {
     "faults": faults.measure,
 }
 
+ON_REQUEST = ("hostile",)
+"""Parts that run only when they are named."""
+
 
 def main() -> None:
     """Run the parts that are asked for, in order."""
     parser = argparse.ArgumentParser(prog="python -m loadtest.bench", description=__doc__)
-    parser.add_argument("--only", choices=PARTS, action="append", help="run this part only (may be repeated)")
+    parser.add_argument(
+        "--only", choices=(*PARTS, *ON_REQUEST), action="append", help="run this part only (may be repeated)"
+    )
     parser.add_argument("--documents", type=Path, help="also post every file of this folder")
+    parser.add_argument("--minutes", type=float, default=10.0, help="of hostile load (default: 10)")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="gleaner-bench-") as home:
         for name, measure in PARTS.items():
             if not chosen.only or name in chosen.only:
                 measure(Path(home))
+        if "hostile" in (chosen.only or ()):
+            hostile.measure(Path(home), chosen.minutes)
         if chosen.documents:
             folder.measure(Path(home), chosen.documents)
 

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -29,14 +29,20 @@ def publish(folder: Path, name: str, store: Path, *options: str) -> None:
 
 
 @contextmanager
-def serve(log: Path, **settings: object) -> Iterator[str]:
-    """A ready service on a free port; yields its URL."""
+def serve(log: Path, enter: Callable[[], None] | None = None, **settings: object) -> Iterator[str]:
+    """A ready service on a free port; yields its URL. `enter` is called in its process before it begins."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     ours = {f"GLEANER_{name}": str(value) for name, value in {"PORT": port, "LOG_LEVEL": "WARNING", **settings}.items()}
     with log.open("ab") as sink:
+<<<<<<< HEAD
         process = subprocess.Popen([sys.executable, "-m", "service.cli", "serve"], env={**quiet(), **ours}, stderr=sink)
+=======
+        process = subprocess.Popen(
+            [sys.executable, "-m", "service.cli", "serve"], env={**_quiet(), **ours}, stderr=sink, preexec_fn=enter
+        )
+>>>>>>> f51ab9f (Hostile load as a benchmark, in a control group that a hog shares, and a short stretch of it as a test)
     try:
         url = f"http://127.0.0.1:{port}"
         _wait_until_ready(url, process, log)

@@ -33,7 +33,12 @@ class Shape:
     heads: int
 
 
-SHAPES = {"six-layer": Shape(6, 384, 12), "bert-base": Shape(12, 768, 12), "bert-large": Shape(24, 1024, 16)}
+SHAPES = {
+    "small": Shape(2, 128, 2),
+    "six-layer": Shape(6, 384, 12),
+    "bert-base": Shape(12, 768, 12),
+    "bert-large": Shape(24, 1024, 16),
+}
 
 
 def make_model(folder: Path, shape: Shape, seed: int = 0, shards: int = 1) -> None:
