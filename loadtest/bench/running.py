@@ -36,13 +36,9 @@ def serve(log: Path, enter: Callable[[], None] | None = None, **settings: object
         port = probe.getsockname()[1]
     ours = {f"GLEANER_{name}": str(value) for name, value in {"PORT": port, "LOG_LEVEL": "WARNING", **settings}.items()}
     with log.open("ab") as sink:
-<<<<<<< HEAD
-        process = subprocess.Popen([sys.executable, "-m", "service.cli", "serve"], env={**quiet(), **ours}, stderr=sink)
-=======
         process = subprocess.Popen(
-            [sys.executable, "-m", "service.cli", "serve"], env={**_quiet(), **ours}, stderr=sink, preexec_fn=enter
+            [sys.executable, "-m", "service.cli", "serve"], env={**quiet(), **ours}, stderr=sink, preexec_fn=enter
         )
->>>>>>> f51ab9f (Hostile load as a benchmark, in a control group that a hog shares, and a short stretch of it as a test)
     try:
         url = f"http://127.0.0.1:{port}"
         _wait_until_ready(url, process, log)
