@@ -63,7 +63,7 @@ def measure(home: Path, minutes: float = 10.0) -> None:
     with box() as group:
         settings = {"MODELS": ",".join(MODELS), "MODEL_STORE": home / "store"}
         enter = group.enter if group is not None else None
-        with serve(home / "bench.log", enter=enter, **settings) as url:
+        with serve(home / "bench.log", enter, **settings) as url:
             if group is not None:
                 group.limit(group.used_bytes() + SPARE_BYTES)
             with hog(group):

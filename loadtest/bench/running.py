@@ -29,7 +29,7 @@ def publish(folder: Path, name: str, store: Path, *options: str) -> None:
 
 
 @contextmanager
-def serve(log: Path, enter: Callable[[], None] | None = None, **settings: object) -> Iterator[str]:
+def serve(log: Path, enter: Callable[[], None] | None = None, /, **settings: object) -> Iterator[str]:
     """A ready service on a free port; yields its URL. `enter` is called in its process before it begins."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
