@@ -6,7 +6,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 # What the tests run beside Python: each command with the Debian package that it comes in.
-TOOLS := curl:curl prometheus:prometheus promtool:prometheus amtool:prometheus-alertmanager
+TOOLS := curl:curl prometheus:prometheus promtool:prometheus amtool:prometheus-alertmanager chromium:chromium
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test lint types unit gpu bench loadtest train docs clean storage

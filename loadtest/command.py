@@ -55,6 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--processes", type=int, default=0, help="generator processes; 0: as many as the rate needs")
     parser.add_argument("--seed", type=int, help="instead of the scenario's")
     parser.add_argument("--assert", action="append", default=[], dest="checks", help="p99_ms<500, error_rate<0.001, …")
+    parser.add_argument(
+        "--untrusted", action="store_true", help="report even if the generator was the bottleneck (the report says so)"
+    )
     parser.add_argument("--find-knee", action="store_true", help="search the highest rate whose p99 holds --slo-ms")
     parser.add_argument("--slo-ms", type=float, help="the service level; default: the scenario's")
 
@@ -123,14 +126,15 @@ def _load(chosen: argparse.Namespace, scenario: Scenario) -> None:
         events=stage.log,
     )
     summary = replace(summary, findings=findings(summary))
-    _finish(Result(summary, performance.records, performance.moments), folder, checks)
+    result = Result(summary, performance.records, performance.moments)
+    finish(result, folder, checks, untrusted=chosen.untrusted)
 
 
-def _finish(result: Result, folder: Path, checks: list[Check]) -> None:
+def finish(result: Result, folder: Path, checks: list[Check], *, untrusted: bool = False) -> None:
     """Write and print; raise what is wrong with the run."""
     write_raw(result, folder)
     problems = result.summary.generator.problems
-    if problems:
+    if problems and not untrusted:
         raise NotTrusted(f"no report: the generator was the bottleneck: {'; '.join(problems)} (raw results: {folder})")
     report = write_report(result, folder)
     for sentence in result.summary.findings:
@@ -160,7 +164,7 @@ def _capacity(chosen: argparse.Namespace, scenario: Scenario, stage: Stage) -> f
 def _find_knee(chosen: argparse.Namespace, scenario: Scenario) -> None:
     folder = _folder(chosen)
     with stage_for(scenario, chosen.url, chosen.key) as stage:
-        finder = Finder(scenario, stage, scenario.slo_ms, chosen.seconds or KNEE_SECONDS, say)
+        finder = Finder(scenario, stage, scenario.slo_ms, chosen.seconds or KNEE_SECONDS, say, chosen.untrusted)
         capacity = finder.run()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "capacity.json"

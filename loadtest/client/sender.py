@@ -35,8 +35,7 @@ class Sender:
         """Send all, then wait for the last answer or its timeout."""
         sweeper = asyncio.create_task(self._sweep())
         for intended, number in schedule:
-            wait = intended - time.monotonic()
-            if wait > 0:
+            while (wait := intended - time.monotonic()) > 0:  # A timer may ring up to a millisecond early.
                 await asyncio.sleep(wait)
             self._send(intended, number)
         await self._settle()

@@ -4,7 +4,8 @@ Latency is counted from the intended time, so lag makes a server look slower, ne
 time it was. The judgement, on the requests that are reported:
 - too many connections: a request could not be sent at all;
 - CPU: a process used more than 90 % of a core, so that it may have sent late and read late;
-- lag: its 99th percentile is over 20 ms *and* over a tenth of the 99th percentile of the latency.
+- lag: more than 1 % of the requests, and more than two, left over 20 ms late *and* later than a tenth of the 99th
+  percentile of the latency.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from loadtest.results.records import Records
 MOST_CPU_SHARE = 0.9
 LAG_MS = 20.0
 LAG_SHARE = 0.1
+LATE_SHARE = 0.01
+FEW = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +48,9 @@ def judge(
         problems.append(f"{exhausted} requests found no free connection (limit of open files)")
     if cpu_share > MOST_CPU_SHARE:
         problems.append(f"a generator process used {cpu_share:.0%} of a core; use more processes or a faster machine")
-    if lag[1] > max(LAG_MS, LAG_SHARE * latency):
-        problems.append(
-            f"1 % of the requests left more than {lag[1]:.0f} ms late (p99 of the latency: {latency:.0f} ms)"
-        )
+    limit = max(LAG_MS, LAG_SHARE * latency)
+    late = int((records.lag_ms > limit).sum())
+    if late > max(LATE_SHARE * len(records), FEW):
+        problems.append(f"{late} requests left more than {limit:.0f} ms late (p99 of the latency: {latency:.0f} ms)")
     shown = (float(lag[0]), float(lag[1]), float(lag[2]))
     return Trust(processes, *shown, cpu_share, most_connections, resent, tuple(problems))

@@ -18,14 +18,13 @@ import msgspec
 
 from loadtest.errors import LoadtestError
 from loadtest.results.records import Records, load, merge
-from loadtest.running.generator import Account, Order, Progress, Said
+from loadtest.running.generator import Account, Order, Progress, Ready, Said
 from loadtest.scenario import Scenario, most_per_second
 
-LEAD_SECONDS = 1.5
-"""Between the start of the processes and the first request; preparing documents takes most of it."""
+LEAD_SECONDS = 0.2
+"""Between the word that all are ready and the first request."""
 RATE_OF_ONE = 2_000.0
 """Requests per second that one process is asked for (BENCHMARKS.md: it can do several times that)."""
-PATIENCE_SECONDS = 30.0
 
 _said = msgspec.json.Decoder(Said)
 
@@ -69,12 +68,13 @@ class Crew:
     ) -> None:
         self._home = tempfile.TemporaryDirectory(prefix="gleaner-load-")
         self._count = processes or processes_for(most_per_second(scenario) if not at_once else 0.0)
-        self.start = time.monotonic() + LEAD_SECONDS
+        self.start = 0.0
         self._latest: dict[int, Progress] = {}
         self._fresh: list[Progress] = []
+        self._ready: set[int] = set()
         self._accounts: dict[int, Account] = {}
         self._heard: queue.SimpleQueue[tuple[int, bytes]] = queue.SimpleQueue()
-        self._order = Order(aim.url, scenario, self.start, 0, self._count, "", aim.keys, at_once, seconds)
+        self._order = Order(aim.url, scenario, 0, self._count, "", aim.keys, at_once, seconds)
         self._processes: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> Crew:
@@ -86,6 +86,11 @@ class Crew:
             order = msgspec.structs.replace(self._order, share=share, records=str(self._file(share)))
             self._write(process, msgspec.json.encode(order))
             threading.Thread(target=self._hear, args=(share, process), daemon=True).start()
+        while len(self._ready) < self._count:
+            self._listen()
+        self.start = time.monotonic() + LEAD_SECONDS
+        for process in self._processes:
+            self._write(process, repr(self.start).encode())
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -122,7 +127,9 @@ class Crew:
                 raise LoadtestError("a generator process died; what it printed says why")
             return
         said = _said.decode(line)
-        if isinstance(said, Account):
+        if isinstance(said, Ready):
+            self._ready.add(share)
+        elif isinstance(said, Account):
             self._accounts[share] = said
         else:
             self._latest[share] = said

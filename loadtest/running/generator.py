@@ -1,7 +1,8 @@
-"""One generator process: `python -m loadtest.running.generator`. Orders come as JSON lines on its standard input.
+"""One generator process: `python -m loadtest.running.generator`. Its order comes as JSON on its standard input.
 
-It makes its share of the schedule (every k-th request), sends it, says every half second how it is going, and leaves
-its records in a file. It measures its own lag and CPU time; whether it was the bottleneck is judged by the parent.
+It prepares, says that it is ready, and is told when the run starts. Then it makes its share of the schedule (every k-th
+request), sends it, says every half second how it is going, and leaves its records in a file. It measures its own lag
+and CPU time; whether it was the bottleneck is judged by the parent.
 """
 
 from __future__ import annotations
@@ -38,13 +39,16 @@ class Order(msgspec.Struct, frozen=True):
 
     url: str
     scenario: Scenario
-    start: float
     share: int
     shares: int
     records: str
     keys: dict[str, str] = {}
     at_once: int = 0
     seconds: float = 0.0
+
+
+class Ready(msgspec.Struct, frozen=True, tag=True):
+    """All requests are made; the start may be named."""
 
 
 class Progress(msgspec.Struct, frozen=True, tag=True):
@@ -69,11 +73,11 @@ class Account(msgspec.Struct, frozen=True, tag=True):
     resent: int
 
 
-Said = Progress | Account
+Said = Ready | Progress | Account
 
 
 def main() -> None:
-    """Do as the first line orders; later lines name new URLs to aim at."""
+    """Do as the first line orders; the second is the start, later ones name new URLs to aim at."""
     order = msgspec.json.decode(sys.stdin.buffer.readline(), type=Order)
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, GREED)
@@ -83,18 +87,20 @@ def main() -> None:
 async def _generate(order: Order) -> None:
     target = read_target(order.url)
     requests = [request_bytes(target, job) for job in make_jobs(order.scenario.mix, order.keys)]
-    recorder = Recorder(order.start)
+    _collect_seldom()
+    _say(Ready())
+    start = float(await asyncio.to_thread(sys.stdin.buffer.readline))
+    recorder = Recorder(start)
     pool = Pool(target, _room_for_connections())
     sender = Sender(pool, requests, recorder, order.scenario.timeout_seconds)
     listener = asyncio.create_task(_listen(pool))
     speaker = asyncio.create_task(_speak(sender, recorder))
-    _collect_seldom()
     begun, cpu = time.monotonic(), time.process_time()
     numbers = itertools.count(order.share, order.shares)
     if order.at_once:
-        await sender.back_to_back(order.at_once, order.start + order.seconds, numbers)
+        await sender.back_to_back(order.at_once, start + order.seconds, numbers)
     else:
-        await sender.on_schedule(_own_share(order))
+        await sender.on_schedule(_own_share(order, start))
     cpu_share = (time.process_time() - cpu) / max(time.monotonic() - begun, 1e-9)
     for task in (listener, speaker):
         task.cancel()
@@ -110,10 +116,10 @@ def _collect_seldom() -> None:
     gc.set_threshold(50_000, 50, 1_000)
 
 
-def _own_share(order: Order) -> Iterator[tuple[float, int]]:
+def _own_share(order: Order, start: float) -> Iterator[tuple[float, int]]:
     moments = enumerate(schedule(order.scenario))
     own = itertools.islice(moments, order.share, None, order.shares)
-    return ((order.start + moment, number) for number, moment in own)
+    return ((start + moment, number) for number, moment in own)
 
 
 def _room_for_connections() -> int:

@@ -34,9 +34,10 @@ class Performance:
 def perform(scenario: Scenario, stage: Stage, tick: Callable[[Tick], None], *, processes: int = 0) -> Performance:
     """Send all of a scenario whose rates are absolute, and follow it to the last answer."""
     crew = Crew(stage.aim, scenario, processes=processes)
-    watch = Watch(stage.aim.url, lambda: stage.process, crew.start)
-    with crew, watch, Actions(scenario.actions, stage, crew, watch):
-        run = crew.follow(tick)
+    with crew:
+        watch = Watch(stage.aim.url, lambda: stage.process, crew.start)
+        with watch, Actions(scenario.actions, stage, crew, watch):
+            run = crew.follow(tick)
     trust = judge(
         only_reported(run.records, scenario),
         processes=len(run.accounts),

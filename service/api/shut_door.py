@@ -2,7 +2,7 @@
 
 Under overload most documents are refused, and reading and tokenizing one before it is refused costs the processor more
 than the refusal is worth. So for a moment a worker says no by itself to a document of the same kind (model, client,
-priority, format) that is at least as long and has no more time. Every few of them still ask the engine: nothing is
+priority, format) that is at least as long and has no more time. Twice a second one of them still asks: nothing is
 refused for longer than that because of an old answer. Pure: time is passed in.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from service.core.errors import DeadlineExceeded, Overloaded, QueueFull
 from service.core.sequence import Priority
 
-HOLD_SECONDS = 0.25
+HOLD_SECONDS = 0.5
 HOLD_SHARE = 1 / 8
 """Of the document's own time: who has little of it gets a fresh answer sooner."""
 ALIKE = 0.9

@@ -37,7 +37,7 @@ def test_one_like_it_is_refused_in_the_same_words() -> None:
         {"model": "sha256:1"},
         {"priority": Priority.BATCH},
         {"media_type": "application/pdf"},
-        {"at_seconds": 10.36},
+        {"at_seconds": 10.61},
     ],
     ids=lambda other: next(iter(other)),
 )

@@ -1,0 +1,90 @@
+"""Records of requests as a test needs them, and small servers that answer /extract in a known way."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+
+from loadtest.client.answers import STAGES
+from loadtest.results.records import Records, from_rows
+
+NAN = float("nan")
+ANSWER = {
+    "model": {"name": "m", "revision": "sha256:1"},
+    "documents": [{"id": "0", "tokens": 40, "entities": [], "error": None}],
+    "timing": {f"{stage}_ms": 1.0 for stage in STAGES},
+}
+
+
+def row(
+    due: float, latency_ms: float, outcome: str = "ok", *, status: int = 200, retry_after: float = NAN,
+    lag_ms: float = 0.0, typed: bool = True, tokens: int = 100, revision: str = "sha256:1",
+    stages_ms: tuple[float, ...] = (1, 2, 3, 10, 4, 21),
+) -> tuple[object, ...]:  # fmt: skip
+    """One request: due then, answered so many milliseconds later."""
+    times = (due, due + lag_ms / 1000, due + latency_ms / 1000, retry_after)
+    tokens = tokens if outcome == "ok" else 0
+    return (*times, *stages_ms, 0, status, tokens, typed, outcome, revision if outcome == "ok" else "")
+
+
+def refusal(due: float, *, code: str = "queue_full", status: int = 429, retry_after: float = 1.0) -> tuple[object, ...]:
+    return row(due, 2.0, code, status=status, retry_after=retry_after, stages_ms=(NAN,) * len(STAGES))
+
+
+def records(*rows: tuple[object, ...]) -> Records:
+    return from_rows(rows)
+
+
+def steady(
+    rate: float, seconds: float, latency_ms: float, seed: int = 0, spread: float = 0.2, begin: float = 0.0
+) -> Records:
+    """Evenly spaced good answers whose latencies are log-normal around a median."""
+    draw = np.random.default_rng(seed)
+    latencies = latency_ms * np.exp(draw.normal(0, spread, round(rate * seconds)))
+    return records(*(row(begin + number / rate, float(each)) for number, each in enumerate(latencies)))
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    reply: Callable[[bytes], tuple[int, dict[str, str], bytes]]
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        status, headers, answer = type(self).reply(body)
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(answer)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 1024
+
+
+@contextmanager
+def answering(reply: Callable[[bytes], tuple[int, dict[str, str], bytes]]) -> Iterator[str]:
+    """The URL of a server that answers so; each connection has a thread of its own."""
+    handler = type("Handler", (_Handler,), {"reply": staticmethod(reply)})
+    server = _Server(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def good(_: bytes) -> tuple[int, dict[str, str], bytes]:
+    return 200, {"Content-Type": "application/json"}, json.dumps(ANSWER).encode()

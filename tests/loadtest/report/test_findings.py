@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from loadtest.report.findings import findings
+from tests.loadtest.made import NAN, records, refusal, row
+from tests.loadtest.report.made_result import made_result
+
+SUMMARY = made_result().summary
+
+
+def test_the_knee_is_the_highest_rate_that_held_and_the_next_one() -> None:
+    wanted = "A p99 of 500 ms holds up to 30.0 documents a second and no longer at 60.0; peak goodput"
+    assert findings(SUMMARY)[0].startswith(wanted)
+
+
+def test_a_flaw_of_a_refusal_is_said() -> None:
+    whole = replace(SUMMARY.whole, untyped_refusals=2, refusals_without_retry_after=3)
+    sentences = " ".join(findings(replace(SUMMARY, whole=whole)))
+    assert "2 without a typed reason and 3 without Retry-After" in sentences
+
+
+def test_failures_late_answers_and_revisions_are_said() -> None:
+    whole = replace(SUMMARY.whole, failed=4, error_rate=0.01, late_accepted=5)
+    sentences = " ".join(findings(replace(SUMMARY, whole=whole, revisions={"sha256:a": 3, "sha256:b": 7})))
+    assert "4 requests FAILED" in sentences
+    assert "5 answers came after their deadline of 2000 ms" in sentences
+    assert "2 revisions of models answered: 3 by" in sentences
+
+
+def test_a_collapse_is_called_one() -> None:
+    last = SUMMARY.phases[-1]
+    fallen = replace(SUMMARY, phases=[*SUMMARY.phases[:-1], replace(last, goodput_rps=1.0)])
+    assert any("goodput FALLS to" in sentence for sentence in findings(fallen))
+
+
+def test_a_generator_that_was_the_bottleneck_is_not_to_be_trusted() -> None:
+    from dataclasses import replace as with_fields
+
+    bad = replace(SUMMARY, generator=with_fields(SUMMARY.generator, problems=("it was late",)))
+    assert findings(bad)[-1].startswith("DO NOT TRUST")
+
+
+def test_nothing_answered_is_said() -> None:
+    assert records(refusal(1.0), row(1.0, 5, "timeout", status=0, retry_after=NAN)).ok.sum() == 0
+    empty = replace(SUMMARY, whole=replace(SUMMARY.whole, latency_ms={}, stages_ms={}))
+    assert any(sentence.startswith("Not one of") for sentence in findings(empty))

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+
+from loadtest.results.records import merge
+from loadtest.results.summary import by_phase, overall, spread
+from loadtest.scenario import Phase, Scenario
+from loadtest.workload.mix import Mix
+from tests.loadtest.made import records, refusal, row, steady
+
+SCENARIO = Scenario(
+    "t",
+    (Phase("warm", seconds=1, rate=1, warm_up=True), Phase("a", seconds=10, rate=2), Phase("b", seconds=5, rate=4)),
+    "absolute",
+    slo_ms=500,
+    mix=Mix(deadline_ms=800),
+)
+
+
+def test_figures_of_phases_by_hand() -> None:
+    found = records(
+        row(0.5, 10),  # of the warm-up
+        row(1.0, 100),
+        row(2.0, 600),  # later than the service level
+        row(3.0, 900),  # later than its deadline
+        refusal(4.0),
+        refusal(5.0, retry_after=float("nan")),
+        row(6.0, 50, "internal_error", status=500, typed=True),
+        row(10.9, 300),  # answered in phase b
+        row(12.0, 200, tokens=50),
+    )
+    a, b = by_phase(found, SCENARIO)
+    assert (a.requests, a.ok, a.refused, a.failed, a.late_accepted) == (7, 4, 2, 1, 1)
+    assert a.offered_rps == pytest.approx(0.7)
+    assert a.throughput_rps == pytest.approx(0.3)
+    assert a.goodput_rps == pytest.approx(0.1)
+    assert [a.error_rate, a.refusal_rate] == pytest.approx([1 / 7, 2 / 7])
+    assert (a.untyped_refusals, a.refusals_without_retry_after) == (0, 1)
+    assert a.outcomes == {"ok": 4, "queue_full": 2, "internal_error": 1}
+    assert a.latency_ms["max"] == pytest.approx(900)
+    assert b.throughput_rps == pytest.approx(2 / 5)
+    assert b.tokens_per_second == pytest.approx(150 / 5)
+    assert a.stages_ms["compute"]["mean"] == 10
+    whole = overall(found, SCENARIO)
+    assert whole.requests == 8
+    assert whole.throughput_rps == pytest.approx(5 / 15)
+
+
+def test_a_run_without_an_answer_has_no_latency() -> None:
+    whole = overall(records(refusal(2.0)), SCENARIO)
+    assert whole.latency_ms == {}
+    assert whole.goodput_rps == 0
+
+
+def test_quantiles_are_those_of_the_values() -> None:
+    found = spread(steady(100, 20, 50).latency_ms)
+    assert found["p50"] == pytest.approx(50, rel=0.05)
+    assert found["p50"] < found["p90"] < found["p95"] < found["p99"] < found["p999"] <= found["max"]
+
+
+def test_parts_of_several_processes_become_one_in_the_order_of_time() -> None:
+    together = merge([records(row(0, 1), row(2, 1)), records(row(1, 1))])
+    assert together.intended.tolist() == [0, 1, 2]
