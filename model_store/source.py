@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from model_store.catalog import Catalog
 from model_store.errors import RemoteRefused, RemoteUnavailable, StoreError, UnknownModel
@@ -30,6 +31,7 @@ class Source:
     catalog: Catalog
     remote: Remote | None = None
     pace: Pace = PACE
+    baked: tuple[Path, ...] = ()
 
     def obtain(
         self,
@@ -49,7 +51,9 @@ class Source:
             try:
                 if self._is_remote(asked, self.remote):
                     store = self.catalog.store
-                    return sync(asked, store, self.remote, progress=progress, pace=self.pace, keep=keep).revision
+                    return sync(
+                        asked, store, self.remote, progress=progress, pace=self.pace, keep=keep, baked=self.baked
+                    ).revision
             except (RemoteRefused, RemoteUnavailable) as error:
                 if on_doubt is None or self.catalog.find(asked) is None:
                     raise

@@ -2,18 +2,20 @@
 
     gather   the remote tag → its revision → its manifest; which blobs are here, which have begun to arrive, free disk
     plan     keep, fetch, evict (see plan)
-    apply    evict → fetch → compare the files with what the manifest says of them → manifest → folder → tag
+    apply    evict → copy what is baked in → fetch → compare files and manifest → manifest → folder → tag
 
 A tag in the local store follows the remote one, so that a start without the remote store serves what was served last.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from model_store import disk, locks
+from model_store.baked import copy_baked
 from model_store.blobs import blob_sizes, has_blob
 from model_store.errors import Damaged, StoreFull, StoreUnwritable, UnknownModel
 from model_store.evict import drop_orphans, evict_revision, stored_revisions
@@ -52,8 +54,7 @@ class Synced:
     def __str__(self) -> str:
         name = f"{self.revision.name}@{self.revision.tag}" if self.revision.tag else self.revision.name
         return (
-            f"{name} is {self.revision.revision}: {self.fetched_bytes:,} bytes fetched, "
-            f"{self.kept_bytes:,} were in the store."
+            f"{name} is {self.revision.revision}: {self.fetched_bytes:,} bytes fetched, {self.kept_bytes:,} were here."
         )
 
 
@@ -65,9 +66,11 @@ def sync(
     progress: Progress = ignore,
     pace: Pace = PACE,
     keep: Keep = keep_nothing,
+    baked: Sequence[Path] = (),
 ) -> Synced:
     """Bring what `reference` stands for in the remote store now into the local one, whole and verified.
 
+    Files that are in one of the `baked` folders are copied from there rather than fetched (see baked).
     `keep` is told the revision before anything else is done, so that the caller can see to it that nobody evicts it
     (see in_use). Raises InvalidReference, UnknownModel if the remote store does not have it, any Damaged error for what
     is stored wrongly there, and any Unable error. What arrived stays, and is not fetched again.
@@ -79,7 +82,7 @@ def sync(
         raise UnknownModel(f"{asked} in {remote.url}", ())
     keep(revision)
     pinned = Reference(asked.name, None, revision)
-    synced = _here(pinned, store) or _Sync(pinned, revision, store, remote, pace, progress).run()
+    synced = _here(pinned, store) or _Sync(pinned, revision, store, remote, pace, progress, tuple(baked)).run()
     if tag is not None:
         _follow(store, asked, tag)
     return replace(synced, revision=replace(synced.revision, tag=asked.tag))
@@ -110,6 +113,7 @@ class _Sync:
     remote: Remote
     pace: Pace
     progress: Progress
+    baked: tuple[Path, ...]
 
     def run(self) -> Synced:
         manifest = read_manifest(self.remote, self.pinned.name, self.revision)
@@ -122,13 +126,15 @@ class _Sync:
             self.store.sweep()
             plan = self._plan(manifest)
             meter = Meter(self.progress, sum(file.size_bytes for file in plan.fetch))
-            Fetch(layout, self.remote, self.pace, meter.advance).run(plan.fetch)
+            copied = copy_baked(layout, plan.fetch, self.baked, meter.advance)
+            fetch = [file for file in plan.fetch if file not in copied]
+            Fetch(layout, self.remote, self.pace, meter.advance).run(fetch)
             require_truth(layout, manifest)
             self.store.add_manifest(manifest)
             folder = ensure_folder(layout, hex_digits(self.revision), manifest)
         revision = Revision(self.pinned.name, None, self.revision, folder, manifest)
-        fetched_bytes = sum(file.size_bytes for file in plan.fetch)
-        return Synced(revision, fetched_bytes, sum(file.size_bytes for file in plan.keep), evicted)
+        fetched_bytes = sum(file.size_bytes for file in fetch)
+        return Synced(revision, fetched_bytes, sum(file.size_bytes for file in (*plan.keep, *copied)), evicted)
 
     def _make_room(self, manifest: Manifest) -> tuple[str, ...]:
         """Evict what the plan says; raises StoreFull if that is not enough, and then nothing has changed."""

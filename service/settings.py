@@ -55,6 +55,9 @@ class Settings(BaseSettings):
     )
     model_store: Path = Field(Path("~/.cache/gleaner/models"), description="local folder of published models")
     model_remote: str = Field("", description="where models are pulled from: `s3://bucket/prefix` or `file:///folder`")
+    model_baked: Annotated[tuple[Path, ...], NoDecode] = Field(
+        (), description="comma-separated folders, e.g. in the image, whose files are copied rather than fetched"
+    )
     model_poll_seconds: float = Field(30.0, ge=0, description="how often tags are looked at; 0: only at the start")
     batch_tokens: int = Field(0, ge=0, description="most tokens of one batch; 0: 2,048 on a CPU, 65,536 on a GPU")
     pace_tokens_per_second: float = Field(
@@ -109,7 +112,7 @@ class Settings(BaseSettings):
                 raise ValueError(f"{name}: must be a number above 0")
         return value
 
-    @field_validator("models", mode="before")
+    @field_validator("models", "model_baked", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value

@@ -17,6 +17,7 @@ from model_store.sync import sync
 from model_store.tags import set_tag
 from service.commands.places import remote_of, store_of
 from service.commands.progress import progress_bar
+from service.settings import read_settings
 
 
 def run_publish(chosen: argparse.Namespace) -> int:
@@ -46,7 +47,8 @@ def run_pull(chosen: argparse.Namespace) -> int:
     if remote is None:
         raise InvalidRemote("There is nowhere to pull from: set GLEANER_MODEL_REMOTE or give --remote.")
     with progress_bar("pulling") as report:
-        synced = sync(reference, store_of(chosen), remote, progress=report)
+        baked = read_settings().model_baked
+        synced = sync(reference, store_of(chosen), remote, progress=report, baked=baked)
     print(synced)
     for revision in synced.evicted:
         print(f"evicted, to make room: {revision}")

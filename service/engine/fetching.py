@@ -28,7 +28,7 @@ class Fetcher:
     def __init__(self, settings: Settings) -> None:
         remote = open_remote(settings.model_remote) if settings.model_remote else None
         self._catalog = Catalog(settings.model_store)
-        self._source = Source(self._catalog, remote)
+        self._source = Source(self._catalog, remote, baked=settings.model_baked)
         self._watches: dict[str, TagWatch] = {}
         self._kept: dict[str, AbstractContextManager[None]] = {}
 

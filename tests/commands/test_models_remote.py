@@ -46,7 +46,7 @@ def test_what_one_machine_publishes_another_one_pulls(publish: Publish, tmp_path
     assert gleaner("pull", "cv", "--store", tmp_path / "there") == 0
     said = capsys.readouterr().out
     assert revision in said
-    assert re.search(r"[\d,]+ bytes fetched, 0 were in the store", said)
+    assert re.search(r"[\d,]+ bytes fetched, 0 were here", said)
     assert gleaner("pull", "cv", "--store", tmp_path / "there") == 0
     assert " 0 bytes fetched" in capsys.readouterr().out
     assert gleaner("verify", "cv", "--store", tmp_path / "there") == 0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,6 +35,7 @@ from model_store.verify import verify_store
 from tests.model_store.conftest import read_only
 
 MakeModel = Callable[..., Path]
+ROOT = Path(__file__).parents[2]
 SHARDS = {f"model-{number}.safetensors": bytes([number]) * 20_000 for number in range(4)}
 BRIEF = Pace(range_bytes=7_000, patience=Patience(limit_seconds=0.5, first_wait_seconds=0.01))
 
@@ -264,3 +267,47 @@ def test_a_store_that_lacks_something_and_cannot_be_written_to_says_so(
     store = Store(public_folder / "store")
     with read_only(public_folder), pytest.raises(StoreUnwritable, match="cannot be written to"):
         sync("documents", store, remote)
+
+
+@pytest.mark.parametrize("form", ["model", "folder of models", "store"])
+def test_what_is_baked_into_the_image_is_not_fetched(
+    store: Store, remote: FolderRemote, upload: Upload, make_model: MakeModel, tmp_path: Path, form: str
+) -> None:
+    revision, _ = upload()
+    make_model("baked", SHARDS)
+    place = {"model": tmp_path / "baked", "folder of models": tmp_path, "store": tmp_path / "publisher"}[form]
+    for file in revision.manifest.files:
+        if file.path.endswith(".safetensors"):
+            remote.delete(blob_key(file.sha256))
+    synced = sync("documents", store, remote, baked=[tmp_path / "nothing", place])
+    assert (synced.fetched_bytes, synced.kept_bytes) == (0, revision.manifest.size_bytes)
+    assert verify_store(store).sound
+
+
+def test_a_baked_file_with_other_bytes_is_fetched(
+    store: Store, remote: FolderRemote, upload: Upload, make_model: MakeModel
+) -> None:
+    upload()
+    folder = make_model("baked", {**SHARDS, "model-1.safetensors": b"!" * 20_000})
+    synced = sync("documents", store, remote, baked=[folder])
+    shard = next(file for file in synced.revision.manifest.files if file.path == "model-1.safetensors")
+    assert synced.fetched_bytes == shard.size_bytes
+    assert verify_store(store).sound
+
+
+def test_a_disk_that_fills_up_on_the_way_is_said_and_the_rest_arrives_later(
+    store: Store, remote: FolderRemote, upload: Upload
+) -> None:
+    revision, _ = upload()
+    code = (
+        "import resource, sys; from pathlib import Path; from service.cli import main\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (15_000, resource.RLIM_INFINITY))\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    arguments = ["models", "pull", "documents", "--store", str(store.root), "--remote", remote.url]
+    ended = subprocess.run([sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("gleaner: The disk of the model store")
+    assert ended.stderr.count("\n") == 1
+    assert store.revisions() == ()
+    assert sync("documents", store, remote).revision.revision == revision.revision
