@@ -20,8 +20,6 @@ with in_use(Layout(Path(sys.argv[1])), sys.argv[2]):
     print(1, flush=True)
     sys.stdin.read()
 """
-    "import sys; from pathlib import Path; from model_store.in_use import in_use; from model_store.layout import Layout"
-)
 ROOT = Path(__file__).parents[2]
 
 
@@ -37,12 +35,8 @@ def test_a_revision_is_in_use_as_long_as_anybody_says_so(tmp_path: Path) -> None
 
 
 def test_a_process_that_dies_uses_nothing_any_more(tmp_path: Path) -> None:
-    code = (
-        f"{HOLD}\nwith in_use(Layout(Path({str(tmp_path)!r})), {REVISION!r}):\n print(1, flush=True); sys.stdin.read()"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(tmp_path), REVISION], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    command = [sys.executable, "-c", HOLD, str(tmp_path), REVISION]
+    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "1\n"
     assert is_in_use(Layout(tmp_path), REVISION)
