@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 TOOLS := curl:curl prometheus:prometheus promtool:prometheus amtool:prometheus-alertmanager chromium:chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint types unit gpu bench loadtest train docs clean storage
+.PHONY: help setup run test lint types unit gpu bench bench-peers loadtest train docs clean storage
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ gpu: .venv/.dev ## the checks that need a CUDA device
 storage: .venv/.s3-server ## the S3 server that tests and benchmarks start
 bench: .venv/.dev .venv/.s3-server ## the benchmarks of BENCHMARKS.md (DOCUMENTS=folder also posts its files)
 	$(BIN)/python -m loadtest.bench $(if $(DOCUMENTS),--documents $(DOCUMENTS))
+
+bench-peers: .venv/.run .venv/.peers ## the service beside LitServe, mosec and Ray Serve (ARGS='--model six-layer')
+	$(BIN)/python -m loadtest.bench.peers $(ARGS)
 
 loadtest: .venv/.run ## load the service for two minutes and write a report (URL=http://… SCENARIO=overload ARGS=…)
 	@$(BIN)/gleaner loadtest $(or $(SCENARIO),default) $(if $(URL),--url $(URL)) $(ARGS)
@@ -89,4 +92,14 @@ clean: ## remove .venv and caches
 	@echo "Installing the S3 server that the tests start…"
 	@$(BIN)/python -m venv .venv/s3-server
 	@.venv/s3-server/bin/python -m pip --disable-pip-version-check install --quiet -r $<
+	@touch $@
+
+# Apart from the service, which they must not change, but with its torch and transformers.
+.venv/.peers: .venv/.run
+	@echo "Installing the peers (the first time takes some minutes)…"
+	@$(BIN)/python -m venv .venv/peers
+	@.venv/peers/bin/python -c 'import sys, sysconfig; print(sys.argv[1], file=open(sysconfig.get_path("purelib") + "/service.pth", "w"))' \
+		$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+	@.venv/peers/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt \
+		$$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["peers"])')
 	@touch $@

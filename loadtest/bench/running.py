@@ -31,9 +31,7 @@ def publish(folder: Path, name: str, store: Path, *options: str) -> None:
 @contextmanager
 def serve(log: Path, enter: Callable[[], None] | None = None, /, **settings: object) -> Iterator[str]:
     """A ready service on a free port; yields its URL. `enter` is called in its process before it begins."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     ours = {f"GLEANER_{name}": str(value) for name, value in {"PORT": port, "LOG_LEVEL": "WARNING", **settings}.items()}
     with log.open("ab") as sink:
         process = subprocess.Popen(
@@ -46,6 +44,14 @@ def serve(log: Path, enter: Callable[[], None] | None = None, /, **settings: obj
     finally:
         process.terminate()
         process.wait(60)
+
+
+def free_port() -> int:
+    """A port of the loopback interface that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def _wait_until_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:

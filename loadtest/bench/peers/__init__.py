@@ -1,0 +1,1 @@
+"""`python -m loadtest.bench.peers`: our service beside other servers: same weights, documents, client, machine."""

@@ -1,0 +1,63 @@
+"""What one model's contest gave, as values; which peer was best, and what our own documents per second are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loadtest.bench.peers.client import Answered, Entities, Latency
+
+
+@dataclass(frozen=True, slots=True)
+class Peered:
+    """A peer at its best set-up, and each of ours right after it, by name. `served`: over HTTP, not in process."""
+
+    name: str
+    setup: str
+    served: bool
+    answered: Answered
+    ours: dict[str, Answered]
+
+    def ratio(self, name: str) -> float:
+        """How many times as fast as the peer the one of ours with this name is."""
+        return self.ours[name].per_second / self.answered.per_second
+
+
+@dataclass(frozen=True, slots=True)
+class Borne:
+    """One piece of software at one offered rate, and whose capacity that rate is a share of."""
+
+    name: str
+    share: str
+    latency: Latency
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """All of it. The first peer, the pipeline in float32, is the reference for what is found in the documents.
+
+    `together`: ours with several documents a request, as its API allows, by name. `latencies`: ours and the best
+    server at a share of our capacity, then both at the same share of that server's.
+    """
+
+    model: str
+    peers: tuple[Peered, ...]
+    together: dict[str, Answered]
+    latencies: tuple[Borne, ...] = ()
+
+    @property
+    def best(self) -> Peered:
+        return max(self.peers, key=lambda peer: peer.answered.per_second)
+
+    @property
+    def best_server(self) -> Peered:
+        """The best of those that answer over HTTP: only they have a latency to compare."""
+        return max((peer for peer in self.peers if peer.served), key=lambda peer: peer.answered.per_second)
+
+    @property
+    def reference(self) -> list[Entities]:
+        return self.peers[0].answered.entities
+
+    def ours(self, name: str) -> Answered:
+        """The run of ours that was its median."""
+        runs = sorted((peer.ours[name] for peer in self.peers), key=lambda run: run.per_second)
+        return runs[(len(runs) - 1) // 2]

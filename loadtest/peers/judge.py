@@ -1,0 +1,61 @@
+"""transformers' own token-classification pipeline, which every peer runs inside, and the shape of their answers."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from transformers import AutoModelForTokenClassification, AutoTokenizer, pipeline
+
+Entities = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """How a peer's server is to be set up; from its command line."""
+
+    folder: str
+    port: int
+    workers: int
+    threads: int
+    batch_size: int
+    wait_seconds: float
+
+
+class Judge:
+    """One pipeline with `simple` aggregation and so many threads; 0: as torch would have it."""
+
+    def __init__(self, folder: str, threads: int = 0, dtype: str = "float32") -> None:
+        if threads:
+            torch.set_num_threads(threads)
+        model = AutoModelForTokenClassification.from_pretrained(folder, dtype=dtype)
+        tokenizer = AutoTokenizer.from_pretrained(folder)
+        self._pipeline = pipeline(
+            "token-classification", model=model, tokenizer=tokenizer, aggregation_strategy="simple"
+        )
+
+    @torch.inference_mode()
+    def entities(self, texts: list[str], batch_size: int) -> list[Entities]:
+        """Each text's entities as plain values."""
+        return [[_plain(entity) for entity in found] for found in self._pipeline(texts, batch_size=batch_size)]
+
+    def answers(self, texts: list[str]) -> list[dict[str, Any]]:
+        """What is sent back for each text of a batch that a server has collected."""
+        return [{"documents": [{"entities": found}]} for found in self.entities(texts, len(texts))]
+
+
+def read_orders() -> Orders:
+    """The command line of a peer's server. Other arguments are left to the server's own software."""
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("folder")
+    for name in ("port", "workers", "threads", "batch-size"):
+        parser.add_argument(f"--{name}", type=int, required=True)
+    parser.add_argument("--wait-seconds", type=float, required=True)
+    return Orders(**vars(parser.parse_known_args()[0]))
+
+
+def _plain(entity: dict[str, Any]) -> dict[str, Any]:
+    score = float(entity["score"])
+    return {"label": entity["entity_group"], "start": entity["start"], "end": entity["end"], "score": score}
