@@ -1,8 +1,9 @@
-"""`python -m loadtest.bench.peers`: prints the peers' tables of BENCHMARKS.md. It takes minutes; leave the machine alone."""
+"""`python -m loadtest.bench.peers`: prints the peers' tables of BENCHMARKS.md. Minutes; leave the machine alone."""
 
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 import time
@@ -23,6 +24,7 @@ def main() -> None:
     parser.add_argument("--model", choices=AMOUNTS, action="append", help="this one only (may be repeated)")
     parser.add_argument("--ours", action="append", type=read_ours, metavar="NAME:SETTING=VALUE,…", help=OURS_HELP)
     chosen = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))
     ours = chosen.ours or list(DEFAULT)
     setups: dict[str, Setup] = {}
     begun = time.monotonic()

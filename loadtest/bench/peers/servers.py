@@ -28,6 +28,8 @@ PYTHON = Path(sys.prefix) / "peers" / "bin" / "python"
 WAIT_SECONDS = 0.01
 """How long a server holds an incomplete batch open: the default of Ray Serve and of mosec; LitServe has none."""
 STOP_SECONDS = 20.0
+ENVIRONMENT = {"GOMP_SPINCOUNT": "5000", "RAY_USAGE_STATS_ENABLED": "0"}
+"""Threads spin as briefly as our own: with OpenMP's default they starve the server's other processes (DECISIONS.md)."""
 PROBE = {"text": "bakedi ladore nisoti."}
 
 
@@ -48,7 +50,7 @@ def peer_server(name: str, folder: Path, setup: Setup, log: Path) -> Iterator[st
 @contextmanager
 def running(command: list[str], url: str, log: Path) -> Iterator[str]:
     """A server that this command starts; yields its URL once it answers. Nothing of it is left at the end."""
-    environment = {**quiet(), "PYTHONPATH": str(ROOT), "RAY_USAGE_STATS_ENABLED": "0"}
+    environment = {**ENVIRONMENT, **quiet(), "PYTHONPATH": str(ROOT)}
     with log.open("ab") as sink:
         process = subprocess.Popen(
             command, env=environment, stdout=sink, stderr=sink, start_new_session=True, cwd=log.parent
