@@ -12,7 +12,7 @@ from loadtest.report.scales import Scale, exact, label, linear, logarithmic
 WIDTH, HEIGHT = 920, 340
 LEFT, RIGHT, TOP, BOTTOM = 78, 18, 54, 48
 ROW, ROW_GAP, ROW_LEFT = 24, 12, 130
-LETTER = 6.6
+LETTER = 7.2
 """Width of a letter in the legend, on average."""
 
 
