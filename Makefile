@@ -52,8 +52,8 @@ train: .venv/.train ## train the built-in model anew: make train DATA=folder OUT
 .PHONY: image image-check
 image: ## build the container image with docker, podman or buildah (ARGS="--tag … --base … --models folder")
 	$(PYTHON) -m infra.image.build $(ARGS)
-image-check: ## as root: build the image without a registry, run it and try all that it promises (ARGS=--plain: CUDA)
-	$(PYTHON) -m infra.image.check $(ARGS)
+image-check: .venv/.run ## as root: build the image without a registry, run it and try all that it promises (ARGS=--plain: CUDA)
+	$(BIN)/python -m infra.image.check $(ARGS)
 
 docs: .venv/.dev ## write anew what repeats the code: tables in README.md and ARCHITECTURE.md, dashboards
 	$(BIN)/python -m tests.documentation

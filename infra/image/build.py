@@ -16,8 +16,9 @@ from infra.image.pip_configuration import read_configuration
 
 ROOT = Path(__file__).parents[2]
 SCRATCH = ROOT / "build"
-MODELS = SCRATCH / "models"
-"""Baked models are copied here, since a build sees nothing outside its context."""
+
+PASSING = {"models", "temporary", "locks"}
+"""What a store makes by itself."""
 
 
 def works(command: Sequence[str]) -> bool:
@@ -39,13 +40,21 @@ def commit() -> str:
     return done.stdout.strip() or "unknown"
 
 
-def bring_models(models: Path | None) -> str | None:
-    """Put a folder that is to be baked in where the build sees it; its path there."""
+def bring_models(models: Path | None, context: Path = ROOT) -> str | None:
+    """Put a store that is to be baked in where the build sees it; its path there.
+
+    Its model folders stay behind: they are hard links, which a build would turn into copies; a start links them anew.
+    """
     if models is None:
         return None
-    shutil.rmtree(MODELS, ignore_errors=True)
-    shutil.copytree(models, MODELS, ignore=shutil.ignore_patterns("temporary", "locks"))
-    return str(MODELS.relative_to(ROOT))
+
+    def passing(folder: str, names: list[str]) -> set[str]:
+        return PASSING & set(names) if Path(folder) == models else set()
+
+    inside = Path("build", "models")
+    shutil.rmtree(context / inside, ignore_errors=True)
+    shutil.copytree(models, context / inside, ignore=passing)
+    return str(inside)
 
 
 def pip_mounts() -> dict[Path, Path]:

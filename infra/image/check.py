@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from infra.image.build import ROOT, SCRATCH, arguments, commit, layers_of, pip_mounts
 from infra.image.container import Container, podman, running
@@ -24,6 +25,7 @@ NEEDED = ("buildah", "podman", "runc", "debootstrap")
 BASE = "localhost/gleaner-base"
 TAG = "localhost/gleaner"
 STORAGE = SCRATCH / "image"
+BAKED = "baked-in"
 TEXT = "Jane Doe of Acme GmbH, jane@acme.example"
 STOP_SECONDS = 60
 
@@ -43,10 +45,20 @@ def make_base() -> None:
     shutil.rmtree(folder)
 
 
+def make_store() -> Path:
+    """A model store with one model under a name that nothing else has."""
+    folder = SCRATCH / "store"
+    shutil.rmtree(folder, ignore_errors=True)
+    gleaner = ["env", f"GLEANER_MODEL_STORE={folder}", sys.executable, "-m", "service.cli"]
+    model = str(ROOT / "model_store" / "builtin" / "documents")
+    subprocess.run([*gleaner, "models", "publish", model, BAKED], check=True, cwd=ROOT, stdout=sys.stderr)
+    return folder
+
+
 def build(tag: str, plain: bool) -> float:
     """Build the image; how many seconds it took."""
     mounts = {} if plain else pip_mounts()
-    order = Order(tag=tag, arguments=arguments(BASE, None), mounts=mounts, storage=STORAGE)
+    order = Order(tag=tag, arguments=arguments(BASE, make_store()), mounts=mounts, storage=STORAGE)
     begun = time.monotonic()
     subprocess.run(build_command(Engine.BUILDAH, order, ROOT), check=True, stdout=sys.stderr)
     return time.monotonic() - begun
@@ -58,6 +70,13 @@ def answers(container: Container) -> str:
     found = {entity["label"]: entity["text"] for entity in body["documents"][0]["entities"]}
     assert found["EMAIL"] == "jane@acme.example", found
     return f"`POST /extract` answers 200 with {len(found)} entities"
+
+
+def has_its_baked_model(container: Container) -> str:
+    status, body = container.ask("/extract", {"text": TEXT, "model": BAKED})
+    assert status == 200, body
+    assert body["model"]["name"] == BAKED
+    return "a model that was baked in is served from the store, fetched from nowhere"
 
 
 def is_nobody(container: Container) -> str:
@@ -124,6 +143,7 @@ def stops_gracefully(container: Container) -> str:
 
 CHECKS: tuple[Callable[[Container], str], ...] = (
     answers,
+    has_its_baked_model,
     is_nobody,
     is_read_only,
     has_no_tools,
@@ -168,7 +188,7 @@ def main() -> int:
     layers = layers_of(chosen.tag, Engine.BUILDAH, STORAGE)
     assert layers is not None
     print(f"{table(layers)}\n\nBuilt in {seconds:.0f} s.", end=" ", flush=True)
-    with running(chosen.tag, STORAGE, free_port()) as container:
+    with running(chosen.tag, STORAGE, free_port(), MODELS=f"documents,{BAKED}") as container:
         print(f"Ready {container.wait_until_ready():.1f} s after the container's start.\n")
         for check in CHECKS:
             print(f"- {check(container)}.", flush=True)

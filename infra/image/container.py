@@ -80,10 +80,11 @@ def podman(storage: Path, *arguments: str) -> list[str]:
 
 
 @contextmanager
-def running(tag: str, storage: Path, port: int) -> Iterator[Container]:
+def running(tag: str, storage: Path, port: int, **settings: str) -> Iterator[Container]:
     """A container of this image, removed at the end."""
     name = f"gleaner-{port}"
-    variables = {"GLEANER_PORT": port, "GLEANER_HOST": "127.0.0.1"}
+    variables: dict[str, object] = {"GLEANER_PORT": port, "GLEANER_HOST": "127.0.0.1"}
+    variables |= {f"GLEANER_{name}": value for name, value in settings.items()}
     options = [part for key, value in variables.items() for part in ("--env", f"{key}={value}")]
     subprocess.run(podman(storage, "run", "--detach", "--name", name, *CAUTIOUS, *options, tag), check=True)
     try:
