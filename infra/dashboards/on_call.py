@@ -240,6 +240,35 @@ DEVICE = Row(
             meaning="Should be zero. Answers were right, but late.",
             alarm=1.0,
         ),
+        Panel(
+            title="What keeps the clocks down",
+            kind=Kind.STATES,
+            unit="none",
+            queries=(Query("max by (instance, reason) (gleaner_gpu_throttled)", "{{instance}} {{reason}}"),),
+            meaning="1 while it does. power_cap under full load is normal; anything hardware or thermal is not.",
+            width=12,
+        ),
+        Panel(
+            title="Temperature",
+            kind=Kind.LINES,
+            unit="celsius",
+            queries=(Query("gleaner_gpu_temperature_celsius", "{{instance}}"),),
+            meaning="By GPU.",
+            worry=80.0,
+            alarm=90.0,
+            width=6,
+        ),
+        Panel(
+            title="Power",
+            kind=Kind.LINES,
+            unit="watt",
+            queries=(
+                Query("gleaner_gpu_power_watts", "{{instance}}"),
+                Query("gleaner_gpu_power_limit_watts", "{{instance}} limit"),
+            ),
+            meaning="Far below its limit under load: the GPU waits for us.",
+            width=6,
+        ),
     ),
 )
 

@@ -21,7 +21,7 @@ from infra.dashboards.page import Page
 
 ROOT = Path(__file__).parents[2]
 PROMETHEUS = ROOT / "infra" / "prometheus"
-NAMES = re.compile(r"\bgleaner_(?!gpu_)\w+")
+NAMES = re.compile(r"\bgleaner_\w+")
 RECORDED = re.compile(r"\bgleaner:\w+:\w+")
 SUFFIXES = ("_total", "_bucket", "_sum", "_count")
 page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.uid)

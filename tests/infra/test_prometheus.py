@@ -14,7 +14,7 @@ from infra.policy import policy_for
 
 FOLDER = Path(__file__).parents[2] / "infra" / "prometheus"
 METRICS = (FOLDER.parents[1] / "service" / "metrics.py").read_text()
-NAMES = re.compile(r"\bgleaner_(?!gpu_)\w+")
+NAMES = re.compile(r"\bgleaner_\w+")
 SUFFIXES = ("_total", "_bucket", "_sum", "_count")
 
 

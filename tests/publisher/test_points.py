@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from service import signals
-from service.metrics import EngineMetrics, WorkerMetrics
+from service.metrics import EngineMetrics, GpuMetrics, WorkerMetrics
 from service.publisher import points
 from service.publisher.points import Point, Series, Snapshot, measure
 from service.signals import Kind, Signal
@@ -135,8 +135,10 @@ def test_every_metric_that_is_read_is_one_that_the_service_has() -> None:
     worker = WorkerMetrics()
     worker.request_seconds.labels("/extract").observe(1.0)
     exported |= {sample.name for metric in collected(worker) for sample in metric.samples}
-    read = {*points.LEVELS.values(), *points.COUNTS.values(), points.BUSY_NAME, points.BUCKETS_NAME}
-    assert {name for name in read if not name.startswith("gleaner_gpu_")} <= exported
+    read = {*points.LEVELS.values(), *points.COUNTS.values()}
+    read |= {name for key, name in vars(points).items() if key.endswith("_NAME")}
+    assert len(read) > 12
+    assert read <= exported | {metric.name for metric in collected(EngineMetrics()) + collected(GpuMetrics())}
 
 
 def test_every_signal_is_published_somehow() -> None:
