@@ -33,6 +33,15 @@ infra: .venv/.dev ## synthesize and check the stacks, and run their tests
 		$(BIN)/python -m infra.stacks --out build/stacks
 	$(BIN)/python -m pytest -q tests/infra
 
+.PHONY: deploy destroy rehearsal
+deploy: .venv/.dev ## put an environment into AWS: make deploy ENV=production (TAG=…; DRY_RUN=1 shows the commands)
+	@DRY_RUN=$(DRY_RUN) infra/deploy.sh "$(ENV)" $(TAG)
+destroy: .venv/.dev ## take it out again: make destroy ENV=production CONFIRM=gleaner-production (DRY_RUN=1 as above)
+	@DRY_RUN=$(DRY_RUN) CONFIRM=$(CONFIRM) infra/destroy.sh "$(ENV)"
+
+rehearsal: .venv/.run ## scale a fleet of local services under a five-fold step, by the real policy (15 minutes)
+	$(BIN)/python -m loadtest.rehearsal --plot $(or $(PLOT),rehearsal.svg)
+
 gpu: .venv/.dev ## the checks that need a CUDA device
 	$(BIN)/python -m pytest -m gpu tests/gpu
 

@@ -6,6 +6,7 @@ A value that cannot work is refused here, before anything is synthesized; each r
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -163,3 +164,17 @@ def find_environment(name: str) -> Environment:
         if environment.name == name:
             return environment
     raise BadEnvironment(f"there is no environment {name!r}; there are {', '.join(each.name for each in ENVIRONMENTS)}")
+
+
+def main() -> int:
+    """`python -m infra.environments NAME`: prints the region of an environment."""
+    try:
+        print(find_environment(sys.argv[1]).region)
+    except BadEnvironment as error:
+        print(f"infra: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

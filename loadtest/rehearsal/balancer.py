@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Iterable
 
 BAD_GATEWAY = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-NO_TARGET = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+NO_TARGET = b"HTTP/1.1 502 No Target\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 HEAD_LIMIT_BYTES = 65_536
 
 

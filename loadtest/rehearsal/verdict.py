@@ -9,6 +9,7 @@ from infra.autoscaler import Decision
 from loadtest.rehearsal.load import Answer, Phase
 
 DECISION_LIMIT_SECONDS = 40.0
+REFUSALS = (429, 503, 504)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +21,8 @@ class Verdict:
         scaled_out_by: decisions to add tasks.
         later_changes: decisions in the second half of the high load: none, if the fleet is steady.
         scaled_in_by: tasks that were removed under load.
-        lost: requests that were not answered with 200.
+        refused: requests that were answered with a typed no (429, 503, 504): told when to come again, not lost.
+        lost: requests that were not answered, or with any other status.
         lost_scaling_in: those of them that were due after the load went down.
         latest_sent_seconds: how late a request was sent at worst: what the rehearsal's own process added.
         exit_codes: of all tasks.
@@ -31,6 +33,7 @@ class Verdict:
     later_changes: int
     scaled_in_by: int
     requests: int
+    refused: int
     lost: int
     lost_scaling_in: int
     latest_sent_seconds: float
@@ -55,7 +58,8 @@ class Verdict:
         return [
             f"Decided {decided} (limit {DECISION_LIMIT_SECONDS:.0f} s); {self.scaled_out_by} tasks added, "
             f"{self.later_changes} further changes once it had settled, {self.scaled_in_by} tasks removed under load.",
-            f"{self.requests} requests, {self.lost} lost, {self.lost_scaling_in} of them while scaling in; "
+            f"{self.requests} requests, {self.refused} refused, {self.lost} lost, {self.lost_scaling_in} of them while "
+            f"scaling in; "
             f"exit codes of all tasks: {', '.join(map(str, sorted(set(self.exit_codes))))}; "
             f"requests were sent at most {self.latest_sent_seconds:.2f} s late.",
         ]
@@ -69,13 +73,14 @@ def judge(
     down = step + phases[1].seconds
     out = [each for each in decisions if each.tasks_after > each.tasks_before and each.at_seconds > step]
     middle = (step + down) / 2
-    lost = [answer for answer in answers if answer.status != 200]
+    lost = [answer for answer in answers if answer.status not in (200, *REFUSALS)]
     return Verdict(
         decision_seconds=out[0].at_seconds - step if out else None,
         scaled_out_by=sum(each.tasks_after - each.tasks_before for each in out),
         later_changes=sum(middle <= each.at_seconds < down for each in decisions),
         scaled_in_by=sum(each.tasks_before - each.tasks_after for each in decisions if each.at_seconds >= down),
         requests=len(answers),
+        refused=sum(answer.status in REFUSALS for answer in answers),
         lost=len(lost),
         lost_scaling_in=sum(answer.due >= down for answer in lost),
         latest_sent_seconds=max((answer.late_seconds for answer in answers), default=0.0),

@@ -76,7 +76,7 @@ def test_who_leaves_keeps_its_open_requests_and_gets_no_new_ones() -> None:
         await _until(lambda: place.outstanding == 1)
         leaving = asyncio.create_task(balancer.deregister(place, 20.0))
         await asyncio.sleep(0)
-        assert (await client.post("/", content=b"second")).status_code == 503
+        assert (await client.post("/", content=b"second")).status_code == 502
         assert not leaving.done()
         backend.release.set()
         assert (await open_request).content == b"first"
