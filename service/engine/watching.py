@@ -82,11 +82,15 @@ class Watcher:
 
     def run(self) -> None:
         """Follow the tags until the process ends."""
-        for reference, revision in self._deadly.items():
-            self._complain(reference, revision, Outcome.LOAD_FAILED, DIED)
+        self.remind()
         while True:
             self.look()
             time.sleep(self._settings.model_poll_seconds)
+
+    def remind(self) -> None:
+        """Say which revisions are not tried because an engine died over them."""
+        for reference, revision in self._deadly.items():
+            self._complain(reference, revision, Outcome.LOAD_FAILED, DIED)
 
     def look(self) -> None:
         """Look at every tag once, and take what is new."""
