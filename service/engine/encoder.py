@@ -22,7 +22,7 @@ from service.core.errors import InternalError
 from service.engine import attention, encoder_checkpoint
 from service.engine.encoder_int8 import quantize_linears
 from service.engine.encoder_linear import lay_out_weights
-from service.engine.encoder_proof import can_be_packed
+from service.engine.encoder_proof import can_be_packed, place
 from service.engine.packing import PackedBatch, Tokens, pack
 from service.engine.precision import INT8, name_of
 
@@ -41,12 +41,14 @@ def load_encoder(
     settle: Callable[[int], None] = lambda _: None,
     *,
     int8: bool = False,
+    packed: bool | None = None,
 ) -> Encoder:
     """Load the token classifier of a folder; nothing is unpickled and no code of the folder runs.
 
     Args:
         int8: linear layers compute in 8-bit integers, and only the rest in `dtype`.
         settle: called with the bytes of the weights when they are whole in host memory, before they go to the device.
+        packed: what the proof gave for a model of the same configuration on this device; None has it proven.
 
     Raises:
         ModelError: the folder is no whole token classifier with safetensors weights.
@@ -55,7 +57,11 @@ def load_encoder(
     first_position = encoder_checkpoint.first_position(model)
     limit = encoder_checkpoint.max_tokens(model, folder)
     attention.register()
-    packed = can_be_packed(model, device, first_position, limit, lambda: settle(parameter_bytes(model)))
+    if packed is None:
+        packed = can_be_packed(model, device, first_position, limit, lambda: settle(parameter_bytes(model)))
+    else:
+        settle(parameter_bytes(model))
+        place(model, device, packed=packed)
     if int8:
         quantize_linears(model)
         model.to(dtype)

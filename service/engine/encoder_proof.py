@@ -77,6 +77,13 @@ def can_be_packed(
     return passed
 
 
+def place(model: PreTrainedModel, device: torch.device, *, packed: bool) -> None:
+    """Bring a model to its device without a trial, since one of the same configuration has shown what it can do."""
+    model.to(device)
+    if packed:
+        _set_attention(model, attention.NAME)
+
+
 @torch.inference_mode()
 def _try(model: PreTrainedModel, first_position: int, max_tokens: int) -> _Trial | None:
     """None if the model cannot even run a packed row; ends with the packed attention set."""

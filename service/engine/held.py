@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Held:
     """A model that is made, whether or not it serves.
 
-    `sizes`: equal for models whose batches take equal memory.
+    `sizes`: equal for models that compute alike, so that their batches take equal memory.
     """
 
     status: ModelStatus

@@ -47,6 +47,7 @@ class ModelMaker:
         self._compute = compute
         self._wake = wake
         self.device: torch.device = choose_device(settings.device)
+        self._packed: dict[str, bool] = {}
         use_threads(settings.threads)
         self._dtype = choose_dtype(settings.dtype, self.device)
         self._int8 = settings.dtype == INT8
@@ -77,10 +78,13 @@ class ModelMaker:
         from service.engine.encoder import load_encoder
         from service.engine.runner import Runner
 
-        encoder = load_encoder(revision.folder, self.device, self._dtype, settle, int8=self._int8)
+        sizes = _sizes(revision)
+        known = self._packed.get(sizes)
+        encoder = load_encoder(revision.folder, self.device, self._dtype, settle, int8=self._int8, packed=known)
+        self._packed[sizes] = encoder.packed
         weights = self._parkable(revision, encoder)
         runner = Runner(self._paced(weights), self._compute, self._wake)
-        return Held(_status(revision, encoder), _sizes(encoder), runner, weights)
+        return Held(_status(revision, encoder), sizes, runner, weights)
 
     def _paced(self, encoder: TokenClassifier) -> TokenClassifier:
         from service.engine.pace import Paced
@@ -94,7 +98,8 @@ class ModelMaker:
 
         if self.device.type == "cuda":
             return Pinned(encoder, encoder.module)
-        load = partial(load_encoder, revision.folder, self.device, self._dtype, int8=self._int8)
+        packed = encoder.packed
+        load = partial(load_encoder, revision.folder, self.device, self._dtype, int8=self._int8, packed=packed)
         return Remade(self._crewed(encoder), lambda: self._crewed(load()))
 
     def _crewed(self, encoder: Encoder) -> TokenClassifier:
@@ -112,11 +117,11 @@ class ModelMaker:
         return Threads(torch.get_num_threads())
 
 
-def _sizes(encoder: Encoder) -> str:
-    """Everything in the model's configuration but the names of its labels, and which path it takes."""
-    config = encoder.module.config.to_dict()  # type: ignore[operator, union-attr]
+def _sizes(revision: Revision) -> str:
+    """The model's configuration without the names of its labels: equal for models that compute alike."""
+    config = json.loads((revision.folder / "config.json").read_text(encoding="utf-8"))
     kept = {key: value for key, value in config.items() if key not in ("id2label", "label2id", "_name_or_path")}
-    return json.dumps([kept, len(encoder.labels), encoder.packed], sort_keys=True, default=str)
+    return json.dumps([kept, len(revision.manifest.labels)], sort_keys=True)
 
 
 def _status(revision: Revision, encoder: Encoder) -> ModelStatus:

@@ -172,3 +172,15 @@ def test_padded_groups_hold_similar_lengths_and_each_sequence_once() -> None:
         padded = len(group) * max(lengths[index] for index in group)
         assert sum(lengths[index] for index in group) >= 0.9 * padded
     assert len(groups) < len(lengths)
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_what_was_proven_for_one_of_the_same_configuration_is_not_proven_again(
+    folders: dict[str, Path], encoders: dict[str, Encoder], packed: bool
+) -> None:
+    settled: list[int] = []
+    encoder = load_encoder(folders["bert"], CPU, torch.float32, settled.append, packed=packed)
+    assert encoder.packed is packed
+    assert settled == [encoder.parameter_bytes]
+    for given, wanted in zip(encoder.forward(_sequences()), encoders["bert"].forward(_sequences()), strict=True):
+        np.testing.assert_allclose(given, wanted, atol=1e-4)
