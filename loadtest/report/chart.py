@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 Points = tuple[tuple[float, float], ...]
 COLOURS = {
@@ -53,7 +52,6 @@ class Chart:
     bands: tuple[Band, ...] = ()
     events: tuple[tuple[float, str], ...] = ()
     limit: tuple[float, str] | None = None
-    y_unit: Literal["", "bytes", "share"] = ""
     log_y: bool = False
     stacked: bool = False
     x_ticks: tuple[tuple[float, str], ...] = ()

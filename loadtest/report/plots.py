@@ -15,6 +15,7 @@ from loadtest.results.summary import Figures
 from loadtest.running.watch import Moment, rates
 
 SECONDS = "seconds since the start"
+MEBIBYTE = 2.0**20
 QUANTILES = (("p50", 0.5, "sky"), ("p90", 0.9, "blue"), ("p99", 0.99, "navy"))
 STAGE_COLOURS = dict(zip(STAGES[:5], ("gold", "teal", "grey", "blue", "purple"), strict=True))
 REASONS = ("orange", "red", "purple", "gold", "teal", "grey", "navy")
@@ -183,9 +184,10 @@ def _from_the_service(result: Result) -> list[Chart | Bars]:
                 "Seconds of work that wait or were lately refused, and the age of the oldest that waits.", "seconds",
                 (("backlog", "backlog_seconds", "navy"), ("age of the oldest", "oldest_age_seconds", "teal"))),
         device(result),
-        _gauges(result, "memory", "Memory",
-                "The service's processes together (shared pages once); on a GPU also its memory.", "bytes",
-                (("processes", "memory_bytes", "blue"), ("GPU", "gpu_memory_bytes", "purple")), in_bytes=True),
+        _gauges(result, "memory", "Memory of the processes", "All of them, shared pages once.", "MiB",
+                (("processes", "memory_bytes", "blue"),), divisor=MEBIBYTE),
+        _gauges(result, "gpu-memory", "Memory of the GPU", "What is in use on the device, by whomever.", "MiB",
+                (("GPU", "gpu_memory_bytes", "purple"),), divisor=MEBIBYTE),
         _gauges(result, "files", "Open files", "File descriptors of all the service's processes.", "open files",
                 (("open files", "open_files", "teal"),)),
     ]  # fmt: skip
@@ -231,14 +233,15 @@ def _gauges(
     caption: str,
     y_label: str,
     names: tuple[tuple[str, str, str], ...],
-    in_bytes: bool = False,
+    divisor: float = 1.0,
 ) -> Chart:
-    lines = tuple(Series(name, _gauge(list(result.moments), value), colour) for name, value, colour in names)
-    return _framed(Chart(key, title, caption, SECONDS, y_label, lines, y_unit="bytes" if in_bytes else ""), result)
+    lines = tuple(Series(name, _gauge(list(result.moments), value, divisor), colour) for name, value, colour in names)
+    return _framed(Chart(key, title, caption, SECONDS, y_label, lines), result)
 
 
-def _gauge(moments: list[Moment], name: str) -> Points:
-    return tuple((moment.at, moment.values[name]) for moment in moments if name in moment.values and moment.at >= 0)
+def _gauge(moments: list[Moment], name: str, divisor: float = 1.0) -> Points:
+    seen = [moment for moment in moments if name in moment.values and moment.at >= 0]
+    return tuple((moment.at, moment.values[name] / divisor) for moment in seen)
 
 
 def _if_any(points: Points) -> Points:

@@ -56,27 +56,14 @@ def linear_ticks(low: float, high: float, about: int) -> list[float]:
     return [number * step for number in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def label(value: float, unit: str = "") -> str:
+def label(value: float) -> str:
     """A number as people write it."""
     size = abs(value)
-    if unit == "bytes":
-        return bytes_label(value)
-    if unit == "share":
-        return f"{value * 100:.3g} %"
     if size >= 1e6:
         return f"{value / 1e6:.3g} M"
     if size >= 1000:
         return f"{value:,.0f}"
     return f"{value:.3g}"
-
-
-def bytes_label(value: float) -> str:
-    """Bytes in the unit that keeps the number small."""
-    for unit in ("B", "KiB", "MiB"):
-        if abs(value) < 1024:
-            return f"{value:.3g} {unit}"
-        value /= 1024
-    return f"{value:.3g} GiB"
 
 
 def _step(length: float, about: int) -> float:

@@ -11,7 +11,6 @@ for (const source of document.querySelectorAll("script.data")) {
   cross.style.display = "none";
 
   const write = (value) => {
-    if (data.unit === "bytes") return (value / 1048576).toFixed(0) + " MiB";
     const size = Math.abs(value);
     return size >= 100 ? value.toFixed(0) : size >= 1 ? value.toFixed(1) : value.toFixed(3);
   };

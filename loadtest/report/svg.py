@@ -99,7 +99,7 @@ def _grid(chart: Chart, x: Scale, y: Scale) -> str:
     parts = []
     for tick in y.ticks():
         parts.append(_stroke(LEFT, y(tick), WIDTH - RIGHT, y(tick), "grid"))
-        parts.append(_words(LEFT - 8, y(tick) + 4, label(tick, chart.y_unit), "end"))
+        parts.append(_words(LEFT - 8, y(tick) + 4, label(tick), "end"))
     for tick, words in chart.x_ticks or [(tick, label(tick)) for tick in x.ticks(9)]:
         parts.append(_stroke(x(tick), HEIGHT - BOTTOM, x(tick), HEIGHT - BOTTOM + 5, "tick"))
         parts.append(_words(x(tick), HEIGHT - BOTTOM + 18, words, "middle"))
@@ -184,7 +184,7 @@ def _data(chart: Chart, x: Scale) -> str:
         for each in chart.series
     ]
     facts = {"for": chart.key, "low": x.low, "high": x.high, "first": x.first, "last": x.last}
-    text = json.dumps({**facts, "x": chart.x_label, "unit": chart.y_unit, "series": shown}).replace("</", "<\\/")
+    text = json.dumps({**facts, "x": chart.x_label, "series": shown}).replace("</", "<\\/")
     return f'<script type="application/json" class="data">{text}</script>'
 
 

@@ -21,7 +21,7 @@ QUIET = (
 ).split()
 EXPECTED = {
     "latency-by-rate", "throughput-by-rate", "latency", "flow", "percentiles", "stages", "refusals",
-    "queue", "backlog", "device", "memory", "files", "generator",
+    "queue", "backlog", "device", "memory", "gpu-memory", "files", "generator",
 }  # fmt: skip
 
 
@@ -65,7 +65,7 @@ def test_every_line_stays_inside_its_plot() -> None:
 def test_what_was_not_seen_is_left_out_and_named() -> None:
     result = made_result(metrics=False)
     html = page(result)
-    assert set(svgs(html)) == EXPECTED - {"queue", "backlog", "device", "memory", "files"}
+    assert set(svgs(html)) == EXPECTED - {"queue", "backlog", "device", "memory", "gpu-memory", "files"}
     assert "Left out, because there was nothing to show: Queue depth; Backlog; Device and processor; Memory" in html
 
 
