@@ -6,7 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from loadtest.bench import cold, faults, folder, generator, hostile, overhead, start, store, swaps, throughput
+from loadtest.bench import cold, faults, folder, generator, hostile, kills, overhead, start, store, swaps, throughput
 
 PARTS = {
     "throughput": throughput.measure,
@@ -16,6 +16,7 @@ PARTS = {
     "swaps": swaps.measure,
     "store": store.measure,
     "faults": faults.measure,
+    "kills": kills.measure,
     "generator": generator.measure,
 }
 

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from loadtest.storage.s3_server import S3Server, s3_server
 BUCKET = "models"
 REMOTE = f"s3://{BUCKET}/store?addressing=path"
 NAME = "large"
-LONGEST_SECONDS = 1_800.0
+POLL_SECONDS = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +60,31 @@ def gleaner(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "service.cli", "models", *map(str, arguments)]
 
 
-def run(command: Sequence[str], environment: Mapping[str, str], *, kill_after_seconds: float | None = None) -> Ran:
-    """Run a command and measure it; with a time, it is killed then with SIGKILL."""
+def run(command: Sequence[str], environment: Mapping[str, str], kill_when: Callable[[], bool] = lambda: False) -> Ran:
+    """Run a command and measure it; it is killed with SIGKILL as soon as `kill_when`."""
     with tempfile.TemporaryFile("w+") as output:
         begun = time.monotonic()
         process = subprocess.Popen(
             command, env={**quiet(), **environment}, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
         )
-        killer = threading.Timer(kill_after_seconds or LONGEST_SECONDS, os.killpg, (process.pid, signal.SIGKILL))
+        ended = threading.Event()
+        killer = threading.Thread(target=_kill_when, args=(process.pid, kill_when, ended))
         killer.start()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        ended.set()
+        killer.join()
         _, status, usage = os.wait4(process.pid, 0)
-        killer.cancel()
         seconds = time.monotonic() - begun
         process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
         return Ran(process.returncode, seconds, usage.ru_utime + usage.ru_stime, output.read())
+
+
+def _kill_when(pid: int, condition: Callable[[], bool], ended: threading.Event) -> None:
+    while not ended.wait(POLL_SECONDS):
+        if condition():
+            os.killpg(pid, signal.SIGKILL)
+            return
 
 
 def folder_bytes(folder: Path) -> int:

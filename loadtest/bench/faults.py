@@ -1,9 +1,8 @@
-"""A BERT-large of 16 shards, pulled through a proxy that breaks things, and pulls that are killed at random moments."""
+"""A BERT-large of 16 shards, pulled through a proxy that breaks things."""
 
 from __future__ import annotations
 
 import hashlib
-import random
 import shutil
 import threading
 from collections.abc import Callable
@@ -20,12 +19,10 @@ from loadtest.storage.fault_proxy import (
     Stall,
     Truncate,
     fault_proxy,
-    no_fault,
 )
 from loadtest.storage.s3_server import S3Server
 
 MEGABYTE = 2**20
-KILLS = 20
 NOW_AND_THEN: dict[str, Fault] = {
     "truncated after 5 MB": Truncate(5 * MEGABYTE),
     "reset after 5 MB": Reset(5 * MEGABYTE),
@@ -38,7 +35,7 @@ ALWAYS: dict[str, Fault] = {"403": Answer(403), "a flipped byte in every answer"
 
 
 def measure(home: Path) -> None:
-    """Print a table of faults and a line about kills."""
+    """Print a table of faults."""
     with published_model(home) as (server, folder), fault_proxy(server.port) as proxy:
         size_bytes = folder_bytes(folder)
         print(f"\n## {size_bytes / 1e9:.2f} GB in 16 shards through a proxy that breaks things\n")
@@ -48,7 +45,6 @@ def measure(home: Path) -> None:
         _try(home, server, proxy, ("a flipped byte", "once", on_blobs(50, Flip(MEGABYTE), times=1)), size_bytes)
         for name, fault in ALWAYS.items():
             _try(home, server, proxy, (name, "always", on_blobs(1, fault)), size_bytes)
-        _kill(home, server, proxy, size_bytes)
 
 
 def on_blobs(every: int, fault: Fault, times: int = 10**9) -> Callable[[Request], Fault | None]:
@@ -75,43 +71,20 @@ def _try(
     name, how_often, proxy.choose = case
     proxy.reset_counts()
     store = home / "fault-store"
-    ran = _pull(store, server, proxy)
+    ran = pull(store, server, proxy)
     outcome = "whole" if ran.exit_code == 0 else ran.said.strip().splitlines()[-1].replace("|", "\\|")
-    _require_verified(store, whole=ran.exit_code == 0, size_bytes=size_bytes)
+    require_verified(store, whole=ran.exit_code == 0, size_bytes=size_bytes)
     print(f"| {name} | {how_often} | {outcome} | {ran.seconds:.1f} | {proxy.sent_bytes / size_bytes:.3f} |", flush=True)
     shutil.rmtree(store)
 
 
-def _kill(home: Path, server: S3Server, proxy: FaultProxy, size_bytes: int) -> None:
-    """Kill pulls at random moments of the time that a whole one takes, then let one end."""
-    proxy.choose = no_fault
-    whole = _pull(home / "timed-store", server, proxy)
-    shutil.rmtree(home / "timed-store")
-    proxy.reset_counts()
-    store, chance, killed = home / "killed-store", random.Random(0), 0
-    for _ in range(KILLS):
-        ran = _pull(store, server, proxy, kill_after_seconds=chance.uniform(0.0, 0.5 * whole.seconds))
-        killed += ran.exit_code < 0
-        if store.exists():
-            _require_verified(store, whole=False, size_bytes=size_bytes)
-    last = _pull(store, server, proxy)
-    assert last.exit_code == 0, last.said
-    _require_verified(store, whole=True, size_bytes=size_bytes)
-    again = (proxy.sent_bytes - size_bytes) / 1e6
-    print(
-        f"\nkill -9 at {KILLS} random moments of pulls ({killed} were still running): the next one ended whole in "
-        f"{last.seconds:.1f} s; all together were sent {again:.0f} MB more than the model's {size_bytes / 1e6:.0f} MB, "
-        f"{again / max(1, killed):.1f} MB for each kill.",
-        flush=True,
-    )
-
-
-def _pull(store: Path, server: S3Server, proxy: FaultProxy, kill_after_seconds: float | None = None) -> Ran:
+def pull(store: Path, server: S3Server, proxy: FaultProxy, kill_when: Callable[[], bool] = lambda: False) -> Ran:
+    """Pull the model through the proxy."""
     command = gleaner("pull", NAME, "--store", store, "--remote", REMOTE)
-    return run(command, server.environment(proxy.endpoint), kill_after_seconds=kill_after_seconds)
+    return run(command, server.environment(proxy.endpoint), kill_when=kill_when)
 
 
-def _require_verified(store: Path, *, whole: bool, size_bytes: int) -> None:
+def require_verified(store: Path, *, whole: bool, size_bytes: int) -> None:
     """Every file under a final name has the digest that it is called by; all of them if the pull was whole."""
     blobs = [*(store / "blobs" / "sha256").glob("*")]
     for path in blobs:

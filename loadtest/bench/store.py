@@ -15,7 +15,7 @@ from pathlib import Path
 
 from loadtest.bench.bucket import BUCKET, NAME, REMOTE, Ran, folder_bytes, gleaner, published_model, run
 
-ROUNDS = 1
+ROUNDS = 3
 AWSCLI = "awscli==1.46.3"
 Fetch = Callable[[Path], list[str]]
 

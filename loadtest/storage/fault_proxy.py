@@ -48,6 +48,7 @@ class Flip:
 @dataclass(frozen=True, slots=True)
 class Answer:
     status: int
+    code: str = ""
 
 
 Fault = Truncate | Reset | Stall | Flip | Answer
@@ -128,7 +129,7 @@ class FaultProxy:
         if isinstance(fault, Answer):
             for _ in _pieces(from_client, request.body_bytes):
                 pass
-            client.sendall(_error(fault.status, request.method))
+            client.sendall(_error(fault, request.method))
             return
         server.sendall(_without_expect(head))
         if b"\r\nexpect:" in head.lower():
@@ -190,10 +191,10 @@ def _broken(piece: bytes, done: int, fault: Fault | None, client: socket.socket)
             return piece
 
 
-def _error(status: int, method: str) -> bytes:
-    code = _CODES[status]
+def _error(fault: Answer, method: str) -> bytes:
+    code = fault.code or _CODES[fault.status]
     body = f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>by the fault proxy</Message></Error>".encode()
-    head = f"HTTP/1.1 {status} {code}\r\nContent-Type: application/xml\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = f"HTTP/1.1 {fault.status} {code}\r\nContent-Type: application/xml\r\nContent-Length: {len(body)}\r\n\r\n"
     return head.encode() + (b"" if method == "HEAD" else body)
 
 
