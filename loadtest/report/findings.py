@@ -69,7 +69,7 @@ def _latency(summary: Summary) -> str:
 def _overload(summary: Summary) -> str:
     peak = max((phase.goodput_rps for phase in summary.phases), default=0.0)
     loaded = [phase for phase in summary.phases if peak and phase.offered_rps > BUSY * peak]
-    if not loaded:
+    if not loaded or len(summary.phases) < 2:
         return ""
     worst = max(loaded, key=lambda phase: phase.offered_rps)
     share = worst.goodput_rps / peak
