@@ -1,0 +1,45 @@
+"""`python -m infra.alarm_table`: writes the table of alarms in infra/README.md anew, from the alarms themselves."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from infra.alarms import Alarm, Comparison, Condition
+from infra.policy import policy_for
+from infra.watch import alarms_for
+
+README = Path(__file__).parent / "README.md"
+HEAD = "| alarm | when | what it means | what to do |"
+_WORDS = {Comparison.AT_LEAST: "≥", Comparison.ABOVE: ">", Comparison.AT_MOST: "≤", Comparison.BELOW: "<"}
+
+
+def table() -> str:
+    """All alarms with the thresholds of an unmeasured fleet; those that scale come last."""
+    policy = policy_for()
+    alarms = (*alarms_for(policy), *(step.alarm for step in policy.steps))
+    return "\n".join([HEAD, "|---|---|---|---|", *(_row(alarm) for alarm in alarms)])
+
+
+def write() -> None:
+    """Replace the table in the README."""
+    text = README.read_text()
+    README.write_text(re.sub(re.escape(HEAD) + r"\n(\|.*\n)*", lambda _: table() + "\n", text))
+
+
+def _row(alarm: Alarm) -> str:
+    when = " and ".join(_condition(each) for each in alarm.conditions)
+    return f"| `{alarm.name}` | {when}; {_patience(alarm)} | {alarm.meaning} | {alarm.remedy} |"
+
+
+def _condition(condition: Condition) -> str:
+    what = f"{condition.statistic.value} of {condition.signal.name}"
+    return f"{what} {_WORDS[condition.comparison]} {condition.threshold:g}"
+
+
+def _patience(alarm: Alarm) -> str:
+    return f"{alarm.datapoints_to_alarm} of {alarm.periods} × {alarm.period_seconds} s"
+
+
+if __name__ == "__main__":
+    write()

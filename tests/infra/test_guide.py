@@ -1,0 +1,51 @@
+"""The deploy guide says what the code does: its table of alarms, its commands, its costs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+
+from infra.alarm_table import README, table
+from infra.capacity import ASSUMED, Capacity
+from infra.costs import HOURLY_DOLLARS, per_million
+from infra.costs import table as cost_table
+from service.cli import main as gleaner
+
+TEXT = README.read_text()
+
+
+def test_the_table_of_alarms_is_that_of_the_code() -> None:
+    assert table() in TEXT, "run `python -m infra.alarm_table`"
+
+
+def test_the_table_of_costs_is_that_of_the_code() -> None:
+    assert "\n".join(cost_table(HOURLY_DOLLARS, ASSUMED, 2)) in TEXT
+
+
+def test_a_million_documents_cost_what_the_formula_says() -> None:
+    assert per_million(0.8, 50.0, 0.7) == pytest.approx(0.8 * 1_000_000 / (3600 * 50 * 0.7))
+    faster = Capacity(documents_per_second=200.0, tokens_per_second=80_000.0, slo_ms=500.0)
+    assert cost_table({"g6.xlarge": 0.8}, faster, 2)[-1] == "| g6.xlarge | 0.800 | 1.86 | 1.59 |"
+
+
+def test_links_lead_somewhere() -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", TEXT):
+        assert (README.parent / target).exists(), target
+
+
+def test_every_make_target_that_it_names_exists() -> None:
+    makefile = (README.parents[1] / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    assert set(re.findall(r"\bmake ([a-z]+)\b", TEXT)) <= targets
+
+
+@pytest.mark.parametrize("line", re.findall(r"^\s*(gleaner models .+)$", TEXT, re.MULTILINE))
+def test_its_commands_are_ones_that_the_command_line_knows(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Parsed, not run: `--help` ends them after their options were understood."""
+    with pytest.raises(SystemExit) as ended:
+        gleaner([*shlex.split(line)[1:], "--help"])
+    assert ended.value.code == 0
+    options = set(re.findall(r"--[a-z]+", line))
+    assert options <= set(re.findall(r"--[a-z]+", capsys.readouterr().out))
