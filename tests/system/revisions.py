@@ -43,7 +43,7 @@ class Made:
 def make_revision(folder: Path, number: int) -> Made:
     """The `number`-th revision; neighbours differ in weights, in kind and in tokenizer."""
     make_model(folder, KINDS[number % len(KINDS)], seed=100 + number)
-    encoder, tokenizer = load_encoder(folder, torch.device("cpu"), torch.float32), TextTokenizer(folder)
+    encoder, tokenizer = load_encoder(folder, torch.device("cpu"), torch.float32, packed=True), TextTokenizer(folder)
     found = {}
     for text in TEXTS:
         prepared = prepare(tokenizer, text, longest=512, overlap=128)

@@ -19,7 +19,7 @@ from tests.system.running import Service, serving, wait_until
 SWAPS = 10
 CALLERS = 4
 POLL_SECONDS = 0.2
-LONG = " ".join(TEXTS * 60)
+LONG = " ".join(TEXTS * 30)
 
 
 @pytest.fixture(scope="module")
