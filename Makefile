@@ -42,8 +42,8 @@ destroy: .venv/.dev ## take it out again: make destroy ENV=production CONFIRM=gl
 rehearsal: .venv/.run ## scale a fleet of local services under a five-fold step, by the real policy (15 minutes)
 	$(BIN)/python -m loadtest.rehearsal --plot $(or $(PLOT),rehearsal.svg)
 
-gpu: .venv/.dev ## the checks that need a CUDA device
-	$(BIN)/python -m pytest -m gpu tests/gpu
+gpu: .venv/.dev ## the checks that need a CUDA device, then the GPU's table of BENCHMARKS.md
+	$(BIN)/python -m loadtest.bench.gpu
 
 storage: .venv/.s3-server ## the S3 server that tests and benchmarks start
 bench: .venv/.dev .venv/.s3-server ## the benchmarks of BENCHMARKS.md (DOCUMENTS=folder also posts its files)

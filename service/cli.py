@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from model_store.errors import StoreError
-from service.commands import extract, loadtest, models, serve
+from service.commands import extract, loadtest, models, plan, serve
 from service.core.errors import GleanerError, InvalidOptions
 
 
@@ -14,7 +14,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the process's exit code."""
     parser = argparse.ArgumentParser(prog="gleaner", description="Document extraction: documents in, entities out.")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (serve, extract, models, loadtest):
+    for command in (serve, extract, models, plan, loadtest):
         command.add_to(commands)
     chosen = parser.parse_args(arguments)
     try:

@@ -23,7 +23,8 @@ from service.engine import attention, encoder_checkpoint
 from service.engine.encoder_int8 import quantize_linears
 from service.engine.encoder_linear import lay_out_weights
 from service.engine.encoder_proof import can_be_packed, place
-from service.engine.packing import PackedBatch, Tokens, pack
+from service.engine.landing import send_home
+from service.engine.packing import Tokens, pack
 from service.engine.precision import INT8, name_of
 
 PADDING_SHARE = 0.1
@@ -103,9 +104,13 @@ class Encoder:
         module: torch.nn.Module = self._model
         return module
 
-    @torch.inference_mode()
     def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
-        """Logits of each sequence: [tokens, labels] float32, in the order given.
+        """Logits of each sequence: [tokens, labels] float32, in the order given; raises what `begin` raises."""
+        return self.begin(sequences)()
+
+    @torch.inference_mode()
+    def begin(self, sequences: Sequence[Tokens]) -> Callable[[], list[Logits]]:
+        """Compute, or on a GPU queue, a batch; what is returned waits for its logits, in the order given.
 
         Raises:
             InternalError: a sequence is empty or too long, or holds an id that the model lacks. On a CUDA device
@@ -113,11 +118,13 @@ class Encoder:
         """
         self._demand_sound(sequences)
         if self.packed:
-            return self._forward_packed(pack(sequences, self.device, self._first_position))
+            batch = pack(sequences, self.device, self._first_position)
+            landing = send_home(self._model(**batch.keywords()).logits[0])
+            return lambda: batch.split(landing())
         logits: dict[int, Logits] = {}
         for group in group_by_length([len(tokens) for tokens in sequences]):
             logits.update(zip(group, self._forward_padded([sequences[index] for index in group]), strict=True))
-        return [logits[index] for index in range(len(sequences))]
+        return lambda: [logits[index] for index in range(len(sequences))]
 
     def _demand_sound(self, sequences: Sequence[Tokens]) -> None:
         for tokens in sequences:
@@ -125,10 +132,6 @@ class Encoder:
                 raise InternalError(f"a sequence of {len(tokens)} tokens; the model takes 1 to {self.max_tokens}")
             if tokens.min() < 0 or tokens.max() >= self._vocabulary_size:
                 raise InternalError("a sequence with a token id outside the model's vocabulary")
-
-    def _forward_packed(self, batch: PackedBatch) -> list[Logits]:
-        logits: torch.Tensor = self._model(**batch.keywords()).logits[0]
-        return batch.split(logits.float().cpu().numpy())
 
     def _forward_padded(self, sequences: Sequence[Tokens]) -> list[Logits]:
         lengths = [len(tokens) for tokens in sequences]

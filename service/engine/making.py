@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import cached_property, partial
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from model_store.store import Revision
@@ -58,6 +59,12 @@ class ModelMaker:
 
         return self._settings.dtype if self._int8 else name_of(self._dtype)
 
+    def device_name(self) -> str:
+        """What the device is called, with its memory."""
+        from service.engine.devices import describe
+
+        return describe(self.device)
+
     def weights_budget_bytes(self) -> int | None:
         """What weights may take of the device; None sets no limit."""
         import torch
@@ -94,10 +101,11 @@ class ModelMaker:
 
     def _parkable(self, revision: Revision, encoder: Encoder) -> Parkable:
         from service.engine.encoder import load_encoder
+        from service.engine.lane import Lane
         from service.engine.parking import Pinned, Remade
 
         if self.device.type == "cuda":
-            return Pinned(encoder, encoder.module)
+            return Pinned(Lane(encoder, self._turn), encoder.module)
         packed = encoder.packed
         load = partial(load_encoder, revision.folder, self.device, self._dtype, int8=self._int8, packed=packed)
         return Remade(self._crewed(encoder), lambda: self._crewed(load()))
@@ -106,6 +114,13 @@ class ModelMaker:
         from service.engine.crew import Crew
 
         return Crew(encoder, self._threads)
+
+    @cached_property
+    def _turn(self) -> Lock:
+        from service.engine.lane import BATCHES
+
+        self._compute.overlap(BATCHES)
+        return Lock()
 
     @cached_property
     def _threads(self) -> Threads:

@@ -1,0 +1,93 @@
+"""`gleaner plan`: what a model takes of a device, and what fits: measured here, on the device at hand."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+from service.core.errors import InvalidOptions, ModelError
+from service.core.plan import Plan
+from service.settings import child_environment, read_settings
+
+FLAGS = ("device", "dtype")
+MEBIBYTE = 1 << 20
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "plan", help="what fits on this device, or on a GPU of another size", description=__doc__
+    )
+    parser.add_argument("model", metavar="MODEL", help="`name`, `name@tag` or `name@sha256:…`")
+    parser.add_argument("--gpu-memory-gib", type=float, metavar="N", help="plan for a GPU of so many GiB")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    for flag in FLAGS:
+        parser.add_argument(f"--{flag}", help=f"instead of GLEANER_{flag.upper()}")
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Measure and print."""
+    size = chosen.gpu_memory_gib
+    if size is not None and not 0 < size < 10_000:
+        raise InvalidOptions("--gpu-memory-gib takes a size in GiB, such as 16")
+    flags = {flag: value for flag in FLAGS if (value := getattr(chosen, flag)) is not None}
+    read_settings(**flags)
+    arguments = [chosen.model, *([] if size is None else [str(size)])]
+    found = _measure(arguments, {flag.upper(): value for flag, value in flags.items()})
+    if chosen.json:
+        print(msgspec.json.format(msgspec.json.encode(found)).decode())
+    else:
+        _print(found)
+    return 0
+
+
+def _measure(arguments: list[str], flags: dict[str, str]) -> Plan:
+    with tempfile.TemporaryDirectory(prefix="gleaner-plan-") as folder:
+        command = [sys.executable, "-m", "service.engine.planning", *arguments]
+        environment = child_environment(Path(folder), **flags)
+        done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    if done.returncode:
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        raise ModelError(lines[-1] if lines else "the measuring ended without a word")
+    return msgspec.json.decode(done.stdout, type=Plan)
+
+
+def _print(plan: Plan) -> None:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right")
+    for name, value in rows(plan):
+        table.add_row(name, value)
+    Console().print(table)
+
+
+def rows(plan: Plan) -> list[tuple[str, str]]:
+    """What the table says."""
+    return [
+        ("model", f"{plan.model}, {plan.dtype}"),
+        ("device", plan.device),
+        ("measured on", plan.measured_on),
+        ("weights", _size(plan.weights_bytes)),
+        ("activations per 1,000 tokens", _size(plan.activation_bytes_per_1000_tokens)),
+        ("workspace", _size(plan.workspace_bytes)),
+        ("most that the prediction is above a measured batch", f"{plan.fit_error_ratio:.0%}"),
+        ("room for a batch", _size(plan.room_bytes)),
+        ("longest sequence", f"{plan.longest_sequence_tokens:,} tokens"),
+        ("largest batch", f"{plan.batch_tokens:,} tokens"),
+        ("largest batch that memory would hold", f"{plan.memory_batch_tokens:,} tokens"),
+        ("models of this size that fit", f"{plan.models:,}"),
+        (f"expected speed on {plan.measured_on.split(',')[0]}", f"{plan.tokens_per_second:,.0f} tokens/s"),
+    ]
+
+
+def _size(size_bytes: int) -> str:
+    return f"{size_bytes / MEBIBYTE:,.1f} MiB"

@@ -1,0 +1,62 @@
+"""`gleaner plan` says what an engine then does."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from model_store.publish import publish
+from model_store.store import Store
+from tests.engine.tiny_models import make_model
+from tests.system.running import environment, serving, wait_until
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("home")
+    publish(make_model(home / "m", hidden=64), "m", Store(home / "store"))
+    return home
+
+
+def _plan(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "service.cli", "plan", *arguments]
+    return subprocess.run(command, env=environment(home), capture_output=True, text=True, timeout=250, check=False)
+
+
+def test_a_plan_agrees_with_the_engine(home: Path) -> None:
+    done = _plan(home, "m", "--json")
+    assert done.returncode == 0, done.stderr
+    plan = json.loads(done.stdout)
+    with serving(home, MODELS="m") as service, service.client() as client:
+        (served,) = client.get("/models").json()["models"]
+        wait_until(lambda: service.metric("gleaner_budget_tokens{") > 0)
+        budget = service.metric("gleaner_budget_tokens{")
+        room = service.metric("gleaner_memory_room_bytes")
+        per_token = service.metric("gleaner_memory_bytes_per_token{")
+    assert plan["weights_bytes"] == served.get("parameter_bytes", plan["weights_bytes"])
+    assert plan["batch_tokens"] == budget
+    assert plan["room_bytes"] == pytest.approx(room, rel=0.5)
+    assert plan["activation_bytes_per_1000_tokens"] >= 0
+    assert per_token >= 0
+
+
+def test_a_plan_for_a_gpu_is_a_table_that_says_where_it_was_measured(home: Path) -> None:
+    done = _plan(home, "m", "--gpu-memory-gib", "16")
+    assert done.returncode == 0, done.stderr
+    lines = {line.split("  ")[0].strip(): line for line in done.stdout.splitlines()}
+    assert "a GPU of 16 GiB" in lines["device"]
+    assert "threads" in lines["measured on"]
+    assert "tokens" in lines["largest batch"]
+    assert lines["models of this size that fit"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"), [(("nobody",), 1, "nobody"), (("m", "--gpu-memory-gib", "0"), 2, "such as 16")]
+)
+def test_what_cannot_be_planned_is_said(home: Path, arguments: tuple[str, ...], code: int, words: str) -> None:
+    done = _plan(home, *arguments)
+    assert (done.returncode, words in done.stderr) == (code, True), done.stderr

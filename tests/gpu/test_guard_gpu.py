@@ -1,0 +1,128 @@
+"""The memory guard on a CUDA device: honest predictions, a hog that takes memory, a batch for which memory runs out."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from service.core.memory import ModelMemory
+from service.core.sequence import Shape
+from service.engine.calibrate import calibrate
+from service.engine.compute import Compute
+from service.engine.devices import choose_device, gpu_uuid
+from service.engine.encoder import Encoder, load_encoder
+from service.engine.guard import Guard
+from service.engine.memory_gauge import Allowance, CudaGauge
+from service.engine.nvml import Gpu
+from service.engine.precision import choose_dtype
+from service.engine.runner import Runner
+from tests.engine.tiny_models import MAX_TOKENS, make_model
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"),
+]
+
+MOST_TOKENS = 65_536
+MODEL = "sha256:a"
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Encoder:
+    folder: Path = make_model(tmp_path_factory.mktemp("m") / "m", hidden=512, layers=4)
+    device = choose_device("cuda")
+    return load_encoder(folder, device, choose_dtype("auto", device))
+
+
+@pytest.fixture
+def gauge(encoder: Encoder) -> Iterator[CudaGauge]:
+    gauge = CudaGauge(encoder.device, Allowance(0.9))
+    yield gauge
+    torch.cuda.set_per_process_memory_fraction(1.0, encoder.device)
+    gauge.give_back()
+
+
+def _guard(encoder: Encoder, gauge: CudaGauge, compute: ThreadPoolExecutor) -> Guard:
+    function = calibrate(encoder, gauge, MAX_TOKENS, MOST_TOKENS)
+    gauge.settle()
+    return Guard(gauge, {MODEL: ModelMemory(function, MAX_TOKENS, MOST_TOKENS)}, compute)
+
+
+def test_predictions_are_never_below_a_peak_and_little_above_a_large_one(encoder: Encoder, gauge: CudaGauge) -> None:
+    function = calibrate(encoder, gauge, MAX_TOKENS, MOST_TOKENS)
+    draw = random.Random(0)
+    for _ in range(200):
+        lengths = [draw.randint(1, MAX_TOKENS) for _ in range(draw.randint(1, 200))]
+        batch = [np.zeros(length, dtype=np.int32) for length in lengths]
+        peak = gauge.peak_bytes(lambda batch=batch: encoder.forward(batch))  # type: ignore[misc]
+        predicted = function.bytes(Shape.of(lengths))
+        assert predicted >= peak
+        assert predicted <= 1.15 * peak + 2 * gauge.gauged.noise_bytes
+
+
+HOG = """
+import sys, torch
+held = torch.ones(int(sys.argv[1]), dtype=torch.uint8, device="cuda")
+print("taken", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def _hog(size_bytes: int) -> Iterator[None]:
+    """Another process that holds memory of the GPU meanwhile."""
+    command = [sys.executable, "-c", HOG, str(size_bytes)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == "taken"
+        yield
+        process.kill()
+
+
+def test_a_hog_shrinks_the_room_before_a_batch_fails_and_it_grows_back(encoder: Encoder, gauge: CudaGauge) -> None:
+    with ThreadPoolExecutor(1) as compute:
+        guard = _guard(encoder, gauge, compute)
+        before = guard.report().room_bytes
+        free, _ = torch.cuda.mem_get_info(encoder.device)
+        with _hog(int(free * 0.9)):
+            guard.follow(0.0)
+            shrunk = guard.report().room_bytes
+            assert shrunk < 0.3 * before
+            tokens = guard.budget_tokens(MODEL)
+            encoder.forward([np.zeros(MAX_TOKENS, dtype=np.int32)] * max(1, tokens // MAX_TOKENS))
+        for second in range(1, 60):
+            guard.follow(float(second))
+        assert guard.report().room_bytes > 0.8 * before
+
+
+def test_a_batch_for_which_memory_runs_out_is_split_and_answered(encoder: Encoder, gauge: CudaGauge) -> None:
+    sequences = [np.zeros(MAX_TOKENS, dtype=np.int32)] * 64
+    peak = gauge.peak_bytes(lambda: encoder.forward(sequences))
+    gauge.settle()
+    gauge.give_back()
+    total = torch.cuda.get_device_properties(encoder.device).total_memory
+    torch.cuda.set_per_process_memory_fraction((gauge.rest_bytes + 0.6 * peak) / total, encoder.device)
+    compute = Compute()
+    flight = Runner(encoder, compute, lambda: None).launch(sequences)
+    assert all(isinstance(outcome, np.ndarray) for outcome in flight.result())
+    assert flight.splits >= 1
+    assert flight.out_of_memory
+    compute.shutdown()
+
+
+def test_nvml_shows_the_device_that_torch_computes_on(encoder: Encoder) -> None:
+    uuid = gpu_uuid(encoder.device)
+    assert uuid is not None
+    reading = Gpu(uuid).read()
+    assert reading.memory_total_bytes == pytest.approx(
+        torch.cuda.get_device_properties(encoder.device).total_memory, rel=0.1
+    )
