@@ -69,7 +69,7 @@ def _measure(home: Path, shape: str, seconds: float, batches: int) -> None:
     over = trial["over_most"]
     rows = {
         "device": f"{trial['device']}, {trial['dtype']}",
-        "matrix rate, measured": f"{trial['matrix_flops'] / 1e12:,.1f} TFLOP/s (bfloat16)",
+        "matrix rate, measured": f"{trial['matrix_flops'] / 1e12:,.2f} TFLOP/s (bfloat16)",
         "engine": _rate(trial["engine_tokens_per_second"], share),
         "over HTTP": _rate(over_http["tokens_per_second"], share),
         "documents a second over HTTP": f"{over_http['documents_per_second']:,.0f}; failed: {over_http['failed']}",

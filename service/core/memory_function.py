@@ -114,7 +114,9 @@ def _even(tokens: int, longest: int) -> Shape:
 
 def _largest(fits: Callable[[int], bool], most: int) -> int:
     """The largest number up to `most` that fits, when every smaller one fits as well; 0 when none does."""
-    low, high = 0, most
+    if most > 0 and fits(most):
+        return most
+    low, high = 0, max(most - 1, 0)
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if fits(middle) else (low, middle - 1)
