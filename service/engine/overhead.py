@@ -93,7 +93,7 @@ class _Messages:
     def __init__(self, batches: int) -> None:
         tokens = np.zeros(TOKENS, dtype=np.int32)
         deadline = time.monotonic() + 3_600
-        self._turns = iter(
+        self._turns: Iterator[list[list[bytes | memoryview]]] = iter(
             [[]]  # In its first turn the loop learns that the models are there.
             + [
                 [
