@@ -87,20 +87,30 @@ class Fetch:
         Raises CorruptObject, MissingFile, RemoteRefused, RemoteUnavailable, RemoteChanged, StoreFull, StoreUnwritable.
         """
         work = _Work([])
-        with disk.writing(self._layout.root), ThreadPoolExecutor(self._pace.workers, "fetch") as pool:
+        # Daemons, unlike a pool's threads: a process that is told to stop does not wait for the rest of a model.
+        workers = [threading.Thread(target=self._labour, args=(work,), daemon=True) for _ in range(self._pace.workers)]
+        with disk.writing(self._layout.root):
             try:
-                stats = list(pool.map(self._look, files))
-                work.blobs += map(self._open, files, stats)
-                for done in [pool.submit(self._labour, work) for _ in range(self._pace.workers)]:
-                    done.result()
-                if work.failure is not None:
-                    raise work.failure
+                self._begin(work, files)
+                for worker in workers:
+                    worker.start()
+                for worker in workers:
+                    worker.join()
             except BaseException as error:
                 work.failure = work.failure or error
-                raise
             finally:
+                for worker in workers:
+                    if worker.ident is not None:
+                        worker.join()
                 for blob in work.blobs:
                     blob.partial.close()
+            if work.failure is not None:
+                raise work.failure
+
+    def _begin(self, work: _Work, files: Sequence[File]) -> None:
+        with ThreadPoolExecutor(self._pace.workers, "look") as pool:
+            stats = list(pool.map(self._look, files))
+        work.blobs += map(self._open, files, stats)
 
     def _look(self, file: File) -> Stat:
         stat = self._remote.stat(blob_key(file.sha256))
