@@ -18,11 +18,13 @@ from dataclasses import dataclass
 from infra.alarms import Alarm, Comparison, Condition, Series, State, Statistic, judge
 from infra.policy import Policy
 from infra.policy_values import TargetTracking
+from service.signals import PERIOD_SECONDS
 
 REPEAT_SECONDS = 60
 TRACKING = "target-tracking"
 TRACKING_PERIODS = 3
 TRACKING_PERIOD_SECONDS = 60
+POINTS_A_MINUTE = TRACKING_PERIOD_SECONDS // PERIOD_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,6 @@ class Autoscaler:
     def __init__(self, policy: Policy, wanted: int) -> None:
         self.policy = policy
         self.wanted = wanted
-        self._tracking = tracking_alarm(policy.tracking)
         names = [step.alarm.name for step in policy.steps]
         self._records = {name: _Record() for name in (*names, TRACKING)}
 
@@ -91,12 +92,12 @@ class Autoscaler:
 
     def _track(self, series: Series, now: float) -> Decision | None:
         tracking = self.policy.tracking
-        value = self._invoked(self._tracking, series, now)
-        if value is None:
+        verdict = judge(tracking_alarm(tracking, self.wanted), series, now)
+        if not self._records[TRACKING].acts(verdict.state, now) or verdict.value is None:
             return None
-        there = self.wanted - self._added_lately(TRACKING, tracking.cooldown_seconds, now)
-        change = math.ceil(there * value / tracking.target) - self.wanted
-        return self._decision(TRACKING, value, max(change, 0), now)
+        work = verdict.value / POINTS_A_MINUTE
+        change = math.ceil(round(work / tracking.target, 6)) - self.wanted
+        return self._decision(TRACKING, work / self.wanted, max(change, 0), now)
 
     def _less(self, series: Series, now: float) -> Decision | None:
         step = self.policy.scale_in
@@ -138,11 +139,15 @@ class Autoscaler:
         return steps.get(name, self.policy.tracking.cooldown_seconds)
 
 
-def tracking_alarm(tracking: TargetTracking) -> Alarm:
-    """The alarm that AWS makes for scaling out by target tracking: three of three minutes above the target."""
+def tracking_alarm(tracking: TargetTracking, wanted: int) -> Alarm:
+    """The alarm that AWS makes for scaling out by target tracking: three of three minutes above the target.
+
+    Its value is the sum of a minute's points; as many make the target for so many wanted tasks.
+    """
+    threshold = tracking.target * wanted * POINTS_A_MINUTE
     return Alarm(
         name=TRACKING,
-        conditions=(Condition(tracking.signal, Statistic.AVERAGE, Comparison.ABOVE, tracking.target),),
+        conditions=(Condition(tracking.signal, Statistic.SUM, Comparison.ABOVE, threshold),),
         periods=TRACKING_PERIODS,
         period_seconds=TRACKING_PERIOD_SECONDS,
         meaning="Work per task is above its target.",

@@ -49,7 +49,11 @@ class StepScaling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetTracking:
-    """Keep the average of a signal over the tasks at a target. It only ever scales out: `StepScaling` scales in."""
+    """Keep a signal's sum over the tasks that are *wanted* at a target: those that start carry their share soon.
+
+    Over the tasks that are there, a minute-old average asks again for what the steps have already added. It only ever
+    scales out: `StepScaling` scales in.
+    """
 
     signal: Signal
     target: float

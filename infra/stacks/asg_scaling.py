@@ -1,7 +1,4 @@
-"""`infra.policy.Policy` → EC2 Auto Scaling of a group that runs the containers itself: the same steps, on instances.
-
-Here target tracking may look at periods of 10 s, which ECS services cannot have.
-"""
+"""`infra.policy.Policy` → EC2 Auto Scaling of a group that runs the containers itself: the same steps, on instances."""
 
 from __future__ import annotations
 
@@ -12,8 +9,8 @@ from infra.policy import Policy
 from infra.policy_values import Forecast, StepScaling
 from infra.stacks.alarms import alarm
 from infra.stacks.container import NAMESPACE
-from infra.stacks.ecs_scaling import requests_per_minute
-from service.signals import PERIOD_SECONDS, SERVICE_DIMENSION
+from infra.stacks.ecs_scaling import requests_per_minute, work_per_task
+from service.signals import SERVICE_DIMENSION
 
 Property = autoscaling.CfnScalingPolicy
 
@@ -71,11 +68,20 @@ class AsgScaling(Construct):
                 target_value=policy.tracking.target,
                 disable_scale_in=True,
                 customized_metric_specification=Property.CustomizedMetricSpecificationProperty(
-                    namespace=NAMESPACE,
-                    metric_name=policy.tracking.signal.name,
-                    dimensions=[Property.MetricDimensionProperty(name=SERVICE_DIMENSION, value=self._fleet)],
-                    statistic="Average",
-                    period=PERIOD_SECONDS,
+                    metrics=[
+                        _query("work", NAMESPACE, policy.tracking.signal.name, "Sum", SERVICE_DIMENSION, self._fleet),
+                        _query(
+                            "wanted",
+                            "AWS/AutoScaling",
+                            "GroupDesiredCapacity",
+                            "Average",
+                            "AutoScalingGroupName",
+                            self._group,
+                        ),
+                        Property.TargetTrackingMetricDataQueryProperty(
+                            id="perTask", expression=work_per_task(), label="work per wanted task", return_data=True
+                        ),
+                    ]
                 ),
             ),
         )
@@ -111,3 +117,20 @@ class AsgScaling(Construct):
                 ],
             ),
         )
+
+
+def _query(
+    name: str, namespace: str, metric: str, statistic: str, dimension: str, value: str
+) -> autoscaling.CfnScalingPolicy.TargetTrackingMetricDataQueryProperty:
+    return Property.TargetTrackingMetricDataQueryProperty(
+        id=name,
+        return_data=False,
+        metric_stat=Property.TargetTrackingMetricStatProperty(
+            stat=statistic,
+            metric=Property.MetricProperty(
+                namespace=namespace,
+                metric_name=metric,
+                dimensions=[Property.MetricDimensionProperty(name=dimension, value=value)],
+            ),
+        ),
+    )

@@ -6,6 +6,7 @@ from aws_cdk import aws_applicationautoscaling as scaling
 from aws_cdk import aws_ecs as ecs
 from constructs import Construct
 
+from infra.autoscaler import POINTS_A_MINUTE
 from infra.policy import Policy
 from infra.policy_values import Forecast, Schedule, StepScaling
 from infra.stacks.alarms import alarm
@@ -31,6 +32,7 @@ class EcsScaling(Construct):
     ) -> None:
         super().__init__(scope, name)
         self._fleet = fleet
+        self._names = {"ClusterName": cluster, "ServiceName": fleet}
         self.target = scaling.CfnScalableTarget(
             self,
             "Target",
@@ -82,10 +84,13 @@ class EcsScaling(Construct):
                 scale_out_cooldown=policy.tracking.cooldown_seconds,
                 disable_scale_in=True,
                 customized_metric_specification=Property.CustomizedMetricSpecificationProperty(
-                    namespace=NAMESPACE,
-                    metric_name=policy.tracking.signal.name,
-                    dimensions=[Property.MetricDimensionProperty(name=SERVICE_DIMENSION, value=self._fleet)],
-                    statistic="Average",
+                    metrics=[
+                        _query("work", NAMESPACE, policy.tracking.signal.name, "Sum", {SERVICE_DIMENSION: self._fleet}),
+                        _query("wanted", "ECS/ContainerInsights", "DesiredTaskCount", "Average", self._names),
+                        Property.TargetTrackingMetricDataQueryProperty(
+                            id="perTask", expression=work_per_task(), label="work per wanted task", return_data=True
+                        ),
+                    ]
                 ),
             ),
         )
@@ -112,6 +117,31 @@ class EcsScaling(Construct):
                 ],
             ),
         )
+
+
+def work_per_task() -> str:
+    """A minute's sum of what each task published every period, over the tasks that are wanted."""
+    return f"work / {POINTS_A_MINUTE} / wanted"
+
+
+def _query(
+    name: str, namespace: str, metric: str, statistic: str, dimensions: dict[str, str]
+) -> scaling.CfnScalingPolicy.TargetTrackingMetricDataQueryProperty:
+    return Property.TargetTrackingMetricDataQueryProperty(
+        id=name,
+        return_data=False,
+        metric_stat=Property.TargetTrackingMetricStatProperty(
+            stat=statistic,
+            metric=Property.TargetTrackingMetricProperty(
+                namespace=namespace,
+                metric_name=metric,
+                dimensions=[
+                    Property.TargetTrackingMetricDimensionProperty(name=each, value=value)
+                    for each, value in dimensions.items()
+                ],
+            ),
+        ),
+    )
 
 
 def requests_per_minute(policy: Policy) -> float:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from infra.alarms import Series
 from infra.autoscaler import Autoscaler, Decision
-from infra.policy import policy_for
-from infra.policy_values import Limits
+from infra.policy import Policy, policy_for
+from infra.policy_values import Delays, Limits
 from service import signals
 from service.signals import Signal
 
@@ -25,9 +25,11 @@ CALM = {
 Load = Callable[[float, int], Mapping[Signal, float]]
 
 
-def run(seconds: int, load: Load, tasks: int = 2, start_seconds: float = 60.0) -> tuple[Autoscaler, list[Decision]]:
+def run(
+    seconds: int, load: Load, tasks: int = 2, start_seconds: float = 60.0, policy: Policy = POLICY
+) -> tuple[Autoscaler, list[Decision]]:
     """Every 10 s each running task publishes; added tasks run after a start, removed ones leave at once."""
-    fleet, series, decisions = Autoscaler(POLICY, tasks), Series(), list[Decision]()
+    fleet, series, decisions = Autoscaler(policy, tasks), Series(), list[Decision]()
     running = tasks
     for now in range(10, seconds + 1, 10):
         began = [each for each in decisions if each.at_seconds <= now - start_seconds]
@@ -86,7 +88,16 @@ def test_idle_fleets_shrink_to_the_minimum_and_stay_there() -> None:
 def test_target_tracking_takes_what_the_steps_leave() -> None:
     _, decisions = run(400, lambda now, tasks: {signals.WORK_RATIO: 0.8})
     assert decisions[0].by == "target-tracking"
-    assert decisions[0].at_seconds == 130
+    assert decisions[0].at_seconds == 180
+
+
+def test_target_tracking_does_not_ask_again_for_tasks_that_start() -> None:
+    """With starts that take longer than its three minutes, over the tasks that are there it would see 2.5 again."""
+    cold = policy_for(limits=POLICY.limits, delays=Delays(start_seconds=260.0))
+    step: Load = lambda now, tasks: {signals.WORK_RATIO: (5.0 if now > 60 else 1.0) / tasks}  # noqa: E731
+    fleet, decisions = run(600, step, start_seconds=260.0, policy=cold)
+    assert {each.by for each in decisions} == {"work-ratio-high"}
+    assert fleet.wanted <= 9
 
 
 @settings(max_examples=30, deadline=None)

@@ -111,11 +111,14 @@ def test_target_tracking_keeps_work_per_task_and_only_scales_out(template: Read,
     found = [each for kind in kinds for each in resources(made, kind).values()]
     (tracking,) = [each for each in found if each["PolicyType"] == "TargetTrackingScaling"]
     configuration = tracking.get("TargetTrackingScalingPolicyConfiguration") or tracking["TargetTrackingConfiguration"]
-    metric = configuration["CustomizedMetricSpecification"]
+    work, wanted, whole = configuration["CustomizedMetricSpecification"]["Metrics"]
     assert configuration["TargetValue"] == policy_of(environment).tracking.target
     assert configuration["DisableScaleIn"] is True
-    assert (metric["MetricName"], metric["Statistic"]) == ("WorkRatio", "Average")
+    metric = work["MetricStat"]["Metric"]
+    assert (metric["MetricName"], work["MetricStat"]["Stat"]) == ("WorkRatio", "Sum")
     assert metric["Dimensions"] == [{"Name": "Service", "Value": environment.fleet}]
+    assert wanted["MetricStat"]["Metric"]["MetricName"] in ("DesiredTaskCount", "GroupDesiredCapacity")
+    assert (whole["Expression"], whole["ReturnData"]) == ("work / 6 / wanted", True)
 
 
 def _evaluate(text: str, values: list[float]) -> float:
