@@ -149,7 +149,7 @@ class Residents:
         for reference, revision in self._serving.items():
             name = self._held[revision].status.name
             self._metrics.model_queue_tokens.labels(name).set(self._scheduler.account(revision).waiting_tokens)
-            self._metrics.rejected.labels(name).set(float(reference in self._problems))
+            self._metrics.rejected.labels(reference).set(float(reference in self._problems))
 
     # What whoever brings new revisions asks, by an errand
 
