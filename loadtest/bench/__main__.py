@@ -6,12 +6,27 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from loadtest.bench import cold, faults, folder, generator, hostile, kills, overhead, start, store, swaps, throughput
+from loadtest.bench import (
+    cold,
+    faults,
+    folder,
+    generator,
+    hostile,
+    kills,
+    memory,
+    overhead,
+    start,
+    store,
+    swaps,
+    throughput,
+)
 
 PARTS = {
     "throughput": throughput.measure,
     "overhead": overhead.measure,
     "start": start.measure,
+    "memory": memory.measure,
+    "engine-overhead": memory.measure_overhead,
     "cold": cold.measure,
     "swaps": swaps.measure,
     "store": store.measure,

@@ -7,7 +7,6 @@ clients, each as a share of the matrix rate that the device itself was measured 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
 import subprocess
@@ -16,12 +15,12 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import httpx
 
+from loadtest.bench import memory
 from loadtest.bench.models import published
-from loadtest.bench.running import quiet, serve
+from loadtest.bench.running import serve
 from loadtest.bench.texts import texts
 
 CLIENTS = 32
@@ -59,7 +58,7 @@ def _tests() -> int:
 
 def _measure(home: Path, shape: str, seconds: float, batches: int) -> None:
     published(home, shape)
-    trial = _trial(home, shape, batches)
+    trial = memory.run(home, "service.engine.trial", shape, str(batches))
     per_token = 2 * (PARAMETERS[shape] - EMBEDDINGS[shape])
     share = per_token / trial["matrix_flops"]
     settings = {"MODELS": shape, "MODEL_STORE": home / "store", "WORKERS": max(1, min(8, (os.cpu_count() or 2) // 2))}
@@ -88,15 +87,6 @@ def _measure(home: Path, shape: str, seconds: float, batches: int) -> None:
 
 def _rate(tokens_per_second: float, share: float) -> str:
     return f"{tokens_per_second:,.0f} tokens/s, {tokens_per_second * share:.0%} of the matrix rate"
-
-
-def _trial(home: Path, shape: str, batches: int) -> dict[str, Any]:
-    command = [sys.executable, "-m", "service.engine.trial", shape, str(batches)]
-    lean = {"PYTORCH_ALLOC_CONF": "expandable_segments:True", "LRU_CACHE_CAPACITY": "16"}
-    environment = {**quiet(), **lean, "GLEANER_MODEL_STORE": str(home / "store")}
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
 
 
 def _light(url: str) -> float:

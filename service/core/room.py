@@ -17,9 +17,13 @@ FAILURE_SHARE = 0.75
 
 
 class Room:
-    """Bytes for batches, between a floor that always holds and what is there."""
+    """Bytes for batches, between a floor that always holds and what is there.
+
+    A floor for which there was no room at first rises as the room does; it never falls while models stay.
+    """
 
     def __init__(self, available_bytes: int, floor_bytes: int) -> None:
+        self._wanted_floor_bytes = floor_bytes
         self.floor_bytes = min(floor_bytes, max(available_bytes, 0))
         self.bytes = max(available_bytes, self.floor_bytes)
         self.shrinks = 0
@@ -35,6 +39,7 @@ class Room:
         elif now >= self._held_until:
             step = int(available_bytes * GROWTH_PER_SECOND * since)
             self.bytes = max(self.bytes, min(available_bytes, self.bytes + step))
+            self.floor_bytes = max(self.floor_bytes, min(self._wanted_floor_bytes, self.bytes))
 
     def failed(self, needed_bytes: int, now: float) -> None:
         """Memory ran out for a batch that was thought to need so many bytes."""
@@ -42,6 +47,7 @@ class Room:
 
     def keep(self, floor_bytes: int) -> None:
         """Models came or went: from now on the floor must hold so much, as far as there is room for it."""
+        self._wanted_floor_bytes = floor_bytes
         self.floor_bytes = min(floor_bytes, self.bytes)
 
     def _shrink(self, to_bytes: int, now: float) -> None:

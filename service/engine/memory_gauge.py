@@ -1,8 +1,9 @@
 """How much memory a device has for batches, and how much one takes at its peak: a gauge for each kind of device.
 
 Owns the readings; what follows from them is decided in `core/room.py` and `core/memory_function.py`. "At rest" is what
-is in use when no batch runs: weights, libraries, workspaces. What is held beyond that is kept for the next batch, so it
-counts as available.
+is in use when no batch runs: weights, libraries, workspaces. On CUDA what is held beyond that is kept for the next
+batch, so it counts as available. On a CPU it does not: the C library's free blocks lie scattered, and a batch of other
+shapes takes fresh memory all the same.
 """
 
 from __future__ import annotations
@@ -70,8 +71,8 @@ class HostGauge:
         self.rest_bytes = host_memory.resident_bytes()
 
     def available_bytes(self) -> int:
-        held = max(0, host_memory.resident_bytes() - self.rest_bytes)
-        return _allowed(host_memory.available_bytes() + held, self.rest_bytes, self._allowance)
+        in_use = max(self.rest_bytes, host_memory.resident_bytes())
+        return _allowed(host_memory.available_bytes(), in_use, self._allowance)
 
     def peak_bytes(self, work: Callable[[], object]) -> int:
         host_memory.trim()

@@ -64,3 +64,12 @@ def test_it_is_never_above_what_is_there_unless_at_its_floor(steps: list[tuple[i
         room.observe(available, now)
         assert room.bytes <= max(available, room.floor_bytes)
         assert room.bytes >= room.floor_bytes
+
+
+def test_a_floor_for_which_there_was_no_room_at_first_rises_with_the_room() -> None:
+    room = Room(GIB // 2, GIB)
+    for second in range(1, 60):
+        room.observe(10 * GIB, float(second))
+    assert room.floor_bytes == GIB
+    room.observe(0, 60.0)
+    assert room.bytes == GIB
