@@ -17,9 +17,6 @@ from infra.image.pip_configuration import read_configuration
 ROOT = Path(__file__).parents[2]
 SCRATCH = ROOT / "build"
 
-PASSING = {"models", "temporary", "locks"}
-"""What a store makes by itself."""
-
 
 def works(command: Sequence[str]) -> bool:
     """Whether this runs and succeeds."""
@@ -41,19 +38,20 @@ def commit() -> str:
 
 
 def bring_models(models: Path | None, context: Path = ROOT) -> str | None:
-    """Put a store that is to be baked in where the build sees it; its path there.
+    """Put a folder that is to be baked in where the build sees it; its path there.
 
-    Its model folders stay behind: they are hard links, which a build would turn into copies; a start links them anew.
+    Of a store, its blobs suffice: its model folders are hard links to them, which a build would turn into copies.
     """
     if models is None:
         return None
 
-    def passing(folder: str, names: list[str]) -> set[str]:
-        return PASSING & set(names) if Path(folder) == models else set()
-
+    blobs = models / "blobs"
     inside = Path("build", "models")
     shutil.rmtree(context / inside, ignore_errors=True)
-    shutil.copytree(models, context / inside, ignore=passing)
+    if blobs.is_dir():
+        shutil.copytree(blobs, context / inside / "blobs")
+    else:
+        shutil.copytree(models, context / inside)
     return str(inside)
 
 
@@ -84,7 +82,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m infra.image.build", description=__doc__)
     parser.add_argument("--tag", default="gleaner", help="the image's name")
     parser.add_argument("--base", help="another base image, with python3 and its venv module")
-    parser.add_argument("--models", type=Path, help="a model store to bake in")
+    parser.add_argument("--models", type=Path, help="model folders, or a store, to bake in")
     parser.add_argument("--engine", choices=[engine.value for engine in Engine], help="instead of the first that works")
     parser.add_argument("--pip-configuration", action="store_true", help="hand this machine's pip configuration on")
     chosen = parser.parse_args()

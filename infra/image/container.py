@@ -10,7 +10,7 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,13 +80,18 @@ def podman(storage: Path, *arguments: str) -> list[str]:
 
 
 @contextmanager
-def running(tag: str, storage: Path, port: int, **settings: str) -> Iterator[Container]:
-    """A container of this image, removed at the end."""
+def running(tag: str, storage: Path, port: int, volumes: Mapping[Path, str], **settings: str) -> Iterator[Container]:
+    """A container of this image with folders of the host, read-only; removed at the end."""
     name = f"gleaner-{port}"
     variables: dict[str, object] = {"GLEANER_PORT": port, "GLEANER_HOST": "127.0.0.1"}
     variables |= {f"GLEANER_{name}": value for name, value in settings.items()}
     options = [part for key, value in variables.items() for part in ("--env", f"{key}={value}")]
-    subprocess.run(podman(storage, "run", "--detach", "--name", name, *CAUTIOUS, *options, tag), check=True)
+    options += [part for here, there in volumes.items() for part in ("--volume", f"{here}:{there}:ro")]
+    subprocess.run(
+        podman(storage, "run", "--detach", "--name", name, *CAUTIOUS, *options, tag),
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     try:
         yield Container(name, f"http://127.0.0.1:{port}", storage)
     finally:

@@ -10,7 +10,7 @@ CONTENTS = (
     (r"lists/libraries/requirements", "all other libraries"),
     (r"useradd", "the user, an empty environment"),
     (r"in /opt/gleaner\s*$|COPY /opt/gleaner /opt/gleaner", "our code and the built-in model"),
-    (r"in /models\s*$|COPY .* /models", "baked models"),
+    (r"in /opt/models\s*$|COPY .* /opt/models", "baked models"),
     (r"lists", "lists of what is installed"),
 )
 FORMAT = "{{.Size}}\t{{.CreatedBy}}"

@@ -7,15 +7,26 @@ from pathlib import Path
 from infra.image.build import arguments, bring_models, commit, works
 
 
-def test_a_store_is_baked_without_what_it_makes_by_itself(tmp_path: Path) -> None:
-    store = tmp_path / "store"
-    for path in ("blobs/sha256/ab", "tags/models/stable", "models/ab/config.json", "temporary/x", "locks/contents"):
-        (store / path).parent.mkdir(parents=True, exist_ok=True)
-        (store / path).write_text(path)
-    assert bring_models(store, tmp_path) == "build/models"
-    folder = tmp_path / "build" / "models"
-    baked = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    assert baked == {"blobs/sha256/ab", "tags/models/stable"}
+def baked(context: Path, *files: str) -> set[str]:
+    """What is baked in of a folder with these files."""
+    source = context / "source"
+    for path in files:
+        (source / path).parent.mkdir(parents=True, exist_ok=True)
+        (source / path).write_text(path)
+    folder = context / str(bring_models(source, context))
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+def test_of_a_store_only_the_blobs_are_baked_in(tmp_path: Path) -> None:
+    files = ("blobs/sha256/ab", "tags/documents/stable", "models/ab/config.json", "locks/contents")
+    assert baked(tmp_path, *files) == {"blobs/sha256/ab"}
+
+
+def test_a_folder_of_model_folders_is_baked_in_as_it_is_and_nothing_from_before(tmp_path: Path) -> None:
+    (tmp_path / "build" / "models" / "old").mkdir(parents=True)
+    (tmp_path / "build" / "models" / "old" / "config.json").write_text("{}")
+    files = {"one/config.json", "one/model.safetensors", "models/config.json"}
+    assert baked(tmp_path, *files) == files
 
 
 def test_without_models_and_base_the_dockerfiles_own_are_taken() -> None:

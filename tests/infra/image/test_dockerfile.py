@@ -30,7 +30,8 @@ def test_the_linter_finds_nothing() -> None:
         'ENTRYPOINT ["gleaner", "serve"]',
         'org.opencontainers.image.version="${VERSION}"',
         'org.opencontainers.image.revision="${COMMIT}"',
-        "COPY --chown=10001:10001 ${MODELS} /models",
+        "COPY --chown=10001:10001 ${MODELS} /opt/models",
+        "GLEANER_MODEL_BAKED=/opt/models",
     ],
 )
 def test_the_final_image_has_it(line: str) -> None:

@@ -7,7 +7,7 @@ from infra.image.layers import Layer, read_layers, table
 HISTORY = """\
 0 B\t/bin/sh -c #(nop) LABEL org.opencontainers.image.title="gleaner"
 21.3 MB\t/bin/sh -c #(nop) COPY dir:f33f18 in /opt/gleaner
-2.56 kB\t/bin/sh -c #(nop) COPY dir:7e7a99 in /models
+2.56 kB\t/bin/sh -c #(nop) COPY dir:7e7a99 in /opt/models
 348MB\tRUN /bin/sh -c python3 -m venv /tmp/pip && pip --requirement /opt/gleaner/lists/libraries/requirements.txt
 4.12 GB\t/bin/sh -c pip --requirement /opt/gleaner/lists/torch/requirements.txt && pip uninstall triton
 42.5 kB\t/bin/sh -c useradd --uid 10001 gleaner && python3 -m venv --without-pip /opt/gleaner
