@@ -30,7 +30,7 @@ STORAGE = SCRATCH / "image"
 BAKED = "baked-in"
 MODEL = ROOT / "model_store" / "builtin" / "documents"
 TEXT = "Jane Doe of Acme GmbH, jane@acme.example"
-STOP_SECONDS = 60
+STOP_SECONDS = 90
 
 
 def make_base() -> None:
@@ -136,10 +136,10 @@ def buries_its_dead(container: Container) -> str:
 def stops_gracefully(container: Container) -> str:
     """What was let in before SIGTERM is answered."""
     results: list[int] = []
-    long = " ".join([TEXT] * 20_000)
+    long = " ".join([TEXT] * 2_000)
     asking = threading.Thread(target=lambda: results.append(container.ask("/extract", {"text": long}, 300.0)[0]))
     asking.start()
-    time.sleep(1.0)
+    time.sleep(0.3)
     begun = time.monotonic()
     container.podman("stop", "--time", str(STOP_SECONDS), container.name)
     asking.join(STOP_SECONDS)
