@@ -7,12 +7,12 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from infra.image.engines import Engine, NoEngine, Order, build_command, choose, storage_options
 from infra.image.layers import FORMAT, Layer, read_layers, table
-from infra.image.pip_configuration import read_configuration
+from infra.image.pip_configuration import KEYS, read_configuration
 
 ROOT = Path(__file__).parents[2]
 SCRATCH = ROOT / "build"
@@ -55,12 +55,12 @@ def bring_models(models: Path | None, context: Path = ROOT) -> str | None:
     return str(inside)
 
 
-def pip_mounts() -> dict[Path, Path]:
+def pip_mounts(keys: Collection[str] = KEYS) -> dict[Path, Path]:
     """This machine's pip configuration, ready to be mounted."""
     listing = subprocess.run(
         [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
     )
-    configuration = read_configuration(listing.stdout)
+    configuration = read_configuration(listing.stdout, keys=keys)
     SCRATCH.mkdir(exist_ok=True)
     file = SCRATCH / "pip.conf"
     file.write_text(configuration.text)

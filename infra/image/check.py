@@ -22,6 +22,7 @@ from infra.image.build import ROOT, SCRATCH, arguments, layers_of, pip_mounts
 from infra.image.container import Container, podman, running
 from infra.image.engines import Engine, Order, build_command
 from infra.image.layers import table
+from infra.image.pip_configuration import CONNECTION, KEYS
 
 NEEDED = ("buildah", "podman", "runc", "debootstrap")
 BASE = "localhost/gleaner-base"
@@ -63,7 +64,7 @@ def make_remote() -> Path:
 
 def build(tag: str, plain: bool) -> float:
     """Build the image; how many seconds it took."""
-    mounts = {} if plain else pip_mounts()
+    mounts = pip_mounts(CONNECTION if plain else KEYS)
     order = Order(tag=tag, arguments=arguments(BASE, MODEL), mounts=mounts, storage=STORAGE)
     begun = time.monotonic()
     subprocess.run(build_command(Engine.BUILDAH, order, ROOT), check=True, stdout=sys.stderr)
@@ -182,7 +183,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m infra.image.check", description=__doc__)
     parser.add_argument("--tag", default=TAG)
     parser.add_argument(
-        "--plain", action="store_true", help="without this machine's pip configuration: torch with CUDA"
+        "--plain", action="store_true", help="from the public index, not from this machine's folders: torch with CUDA"
     )
     chosen = parser.parse_args()
     missing = [tool for tool in NEEDED if shutil.which(tool) is None]

@@ -6,11 +6,13 @@ For machines that install from folders or an index of their own; nobody's addres
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 KEYS = ("index-url", "extra-index-url", "find-links", "cert", "timeout", "default-timeout", "trusted-host", "no-index")
+CONNECTION = ("cert", "timeout")
+"""How to connect, not where to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +27,11 @@ class PipConfiguration:
         return {file: Path("/etc/pip.conf"), **{path: path for path in self.paths}}
 
 
-def read_configuration(listing: str, exists: Callable[[Path], bool] = Path.exists) -> PipConfiguration:
+def read_configuration(
+    listing: str, exists: Callable[[Path], bool] = Path.exists, keys: Collection[str] = KEYS
+) -> PipConfiguration:
     """The configuration out of what `pip config list` prints."""
-    values = dict(_settings(listing))
+    values = {key: value for key, value in _settings(listing).items() if key in keys}
     lines = (f"{key} = {value}" for key, value in values.items())
     paths = (path for value in values.values() for path in _paths(value) if exists(path))
     return PipConfiguration("\n".join(("[global]", *lines)) + "\n", tuple(dict.fromkeys(paths)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from infra.image.pip_configuration import read_configuration
+from infra.image.pip_configuration import CONNECTION, read_configuration
 
 LISTING = """\
 :env:.cert='/etc/ca.crt'
@@ -41,3 +41,9 @@ def test_what_does_not_exist_is_not_mounted() -> None:
 
 def test_a_machine_without_configuration_hands_on_an_empty_one() -> None:
     assert read_configuration("").text == "[global]\n"
+
+
+def test_how_to_connect_can_be_handed_on_without_where_to() -> None:
+    configuration = read_configuration(LISTING, lambda _: True, CONNECTION)
+    assert configuration.text == "[global]\ncert = /etc/ca.crt\ntimeout = 180\n"
+    assert configuration.paths == (Path("/etc/ca.crt"),)
