@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from transformers import AutoModelForTokenClassification, AutoTokenizer, pipeline
 
 Entities = list[dict[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Orders:
-    """How a peer's server is to be set up; from its command line."""
-
-    folder: str
-    port: int
-    workers: int
-    threads: int
-    batch_size: int
-    wait_seconds: float
 
 
 class Judge:
@@ -44,16 +30,6 @@ class Judge:
     def answers(self, texts: list[str]) -> list[dict[str, Any]]:
         """What is sent back for each text of a batch that a server has collected."""
         return [{"documents": [{"entities": found}]} for found in self.entities(texts, len(texts))]
-
-
-def read_orders() -> Orders:
-    """The command line of a peer's server. Other arguments are left to the server's own software."""
-    parser = argparse.ArgumentParser(allow_abbrev=False)
-    parser.add_argument("folder")
-    for name in ("port", "workers", "threads", "batch-size"):
-        parser.add_argument(f"--{name}", type=int, required=True)
-    parser.add_argument("--wait-seconds", type=float, required=True)
-    return Orders(**vars(parser.parse_known_args()[0]))
 
 
 def _plain(entity: dict[str, Any]) -> dict[str, Any]:

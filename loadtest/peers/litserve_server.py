@@ -10,7 +10,7 @@ from typing import Any
 
 import litserve
 
-from loadtest.peers.judge import Judge, Orders, read_orders
+from loadtest.peers.orders import Orders, read_orders
 
 
 class Extraction(litserve.LitAPI):
@@ -21,6 +21,8 @@ class Extraction(litserve.LitAPI):
         self._orders = orders
 
     def setup(self, device: str) -> None:
+        from loadtest.peers.judge import Judge  # in the workers only: torch takes seconds to import
+
         self._judge = Judge(self._orders.folder, self._orders.threads)
 
     def decode_request(self, request: dict[str, str]) -> str:

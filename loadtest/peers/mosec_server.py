@@ -11,7 +11,7 @@ from typing import Any
 
 from mosec import Server, Worker
 
-from loadtest.peers.judge import Judge, read_orders
+from loadtest.peers.orders import read_orders
 
 SECONDS = 600
 
@@ -20,6 +20,8 @@ class Extraction(Worker):
     """POST /extract, one text a request; mosec collects them. Made in each process, from the command line."""
 
     def __init__(self) -> None:
+        from loadtest.peers.judge import Judge  # in the workers only: torch takes seconds to import
+
         super().__init__()
         orders = read_orders()
         self._judge = Judge(orders.folder, orders.threads)

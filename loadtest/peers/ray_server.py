@@ -16,7 +16,7 @@ import ray
 from ray import serve
 from starlette.requests import Request
 
-from loadtest.peers.judge import Judge, Orders, read_orders
+from loadtest.peers.orders import Orders, read_orders
 
 ONGOING = 256
 """Most requests that a replica holds; those that wait to be collected are among them."""
@@ -35,6 +35,8 @@ def application(orders: Orders) -> Any:
     )
     class Extraction:
         def __init__(self) -> None:
+            from loadtest.peers.judge import Judge  # in the replicas only: torch takes seconds to import
+
             self._judge = Judge(orders.folder, orders.threads)
 
         @serve.batch(max_batch_size=orders.batch_size, batch_wait_timeout_s=orders.wait_seconds)
