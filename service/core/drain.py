@@ -90,3 +90,7 @@ class Drain:
     def hopeless(self, now: float) -> bool:
         """Whether whoever has still not taken its answer never will."""
         return self.overdue(now - PATIENCE_SECONDS)
+
+    def is_done(self, workers: Workers, now: float) -> bool:
+        """Whether nobody waits any more, or whoever does will never take its answer."""
+        return (not self.admitting(now) and workers.all_closed_and_quiet()) or self.hopeless(now)

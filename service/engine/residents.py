@@ -57,7 +57,9 @@ class Residents:
         self._serving = dict(loaded.serving)
         self._held = {each.revision: each for each in loaded.held}
         self._residency = loaded.residency
-        self._memory = loaded.memory
+        self.memory = loaded.memory
+        self.device = loaded.device
+        self.dtype = loaded.dtype
         self._release = loaded.release
         self._scheduler = scheduler
         self._mover = mover
@@ -96,7 +98,7 @@ class Residents:
         held = self._held.get(submission.model)
         if held is None:
             return Refusal(submission.key, "unknown_model", f"revision {submission.model} is not loaded")
-        longest, fits = max(submission.lengths), self._memory.smallest_budget_tokens(submission.model)
+        longest, fits = max(submission.lengths), self.memory.smallest_budget_tokens(submission.model)
         if longest > fits:
             detail = f"a sequence of {longest} tokens is over the {fits} that always fit this device"
             return Refusal(submission.key, "insufficient_memory", detail)
@@ -174,8 +176,8 @@ class Residents:
     def try_out(self, held: Held, memory: ModelMemory | None, now: float) -> None:
         """Serve a revision that was made to those who know its digest."""
         if memory is not None:
-            self._memory.put(held.revision, memory)
-            self._memory.settle()
+            self.memory.put(held.revision, memory)
+            self.memory.settle()
         self._held[held.revision] = held
         self._residency.arrived(held.revision, 0.0, now)
 
@@ -236,7 +238,7 @@ class Residents:
         self._retired.pop(revision)
         self._used_seconds.pop(revision, None)
         self._residency.remove(revision)
-        self._memory.drop(revision)
+        self.memory.drop(revision)
         del self._held[revision]
         self._release(revision)
         log.info("revision dropped", extra={"revision": revision})
@@ -245,7 +247,7 @@ class Residents:
         def done(seconds: float | None) -> None:
             if seconds is not None:
                 self._residency.arrived(revision, seconds, time.monotonic())
-                self._memory.settle()
+                self.memory.settle()
             elif revision in self._residency:
                 self._residency.send_away(revision)
 
@@ -253,5 +255,5 @@ class Residents:
 
     def _leave(self, revision: str) -> Future[None]:
         moved = self._mover.leave(self._held[revision])
-        self._memory.settle()
+        self.memory.settle()
         return moved

@@ -34,3 +34,14 @@ def test_a_silent_worker_is_forgotten_once() -> None:
     assert workers.forget_silent(WORKER_SILENCE_SECONDS + 0.1) == [b"a"]
     assert list(workers) == [b"b"]
     assert workers.all_closed_and_quiet()
+
+
+def test_a_drain_is_done_when_nobody_waits_after_its_grace_or_when_nobody_will_take_an_answer() -> None:
+    drain = Drain(begun_seconds=100.0, grace_seconds=2.0, drain_seconds=10.0)
+    workers = Workers()
+    workers.heard(b"a", 0, True, now=100.0)
+    assert not drain.is_done(workers, 101.9)
+    assert drain.is_done(workers, 102.0)
+    workers.heard(b"a", 1, True, now=103.0)
+    assert not drain.is_done(workers, 113.9)
+    assert drain.is_done(workers, 114.0)

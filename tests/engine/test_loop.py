@@ -29,9 +29,10 @@ from service.engine.errands import Errands
 from service.engine.gpu_watch import GpuWatch
 from service.engine.held import Held, Loaded
 from service.engine.loading import Loading
-from service.engine.loop import STATUS_SECONDS, EngineLoop
+from service.engine.loop import EngineLoop
 from service.engine.moving import Mover
 from service.engine.packing import Tokens
+from service.engine.report import STATUS_SECONDS
 from service.engine.runner import Logits, Runner
 from service.metrics import EngineMetrics
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
@@ -116,7 +117,7 @@ class Encoder:
 class World:
     """Everything around one loop; also the door that it looks through."""
 
-    def __init__(self, scene: Scene, *, loaded: bool = True) -> None:
+    def __init__(self, scene: Scene, *, loaded: bool = True, gpu: GpuWatch | None = None) -> None:
         self.now = 1_000.0
         self.device = HandMovedDevice()
         self.encoder = Encoder()
@@ -134,7 +135,8 @@ class World:
         errands = Errands(lambda: None)
         mover = Mover(self.device, errands, self.metrics)
         door = cast(Door, self)
-        self.loop = EngineLoop("1", door, self.loading, mover, errands, settings, self.metrics, clock=lambda: self.now)
+        clock = lambda: self.now  # noqa: E731
+        self.loop = EngineLoop("1", door, self.loading, mover, errands, settings, self.metrics, clock, gpu)
 
     def load(self) -> None:
         """The models are ready from the next turn on."""
@@ -195,9 +197,9 @@ class World:
         return [m for name, m in self.sent if name == worker and isinstance(m, Status)][-1]
 
 
-def play(scene: Scene, *, loaded: bool = True) -> World:
+def play(scene: Scene, *, loaded: bool = True, gpu: GpuWatch | None = None) -> World:
     """Run a scene to the loop's end."""
-    world = World(scene, loaded=loaded)
+    world = World(scene, loaded=loaded, gpu=gpu)
     world.loop.run(lambda: world.stopping)
     return world
 
@@ -401,7 +403,6 @@ def test_a_lost_gpu_ends_the_engine_and_refuses_what_waits_because_no_other_engi
     watched = Watched()
 
     def scene(world: World) -> Iterator[Turn]:
-        world.loop._gpu = cast(GpuWatch, watched)
         yield [hello()]
         yield [document("runs", 3)]
         yield [document("waits", 3)]
@@ -409,7 +410,7 @@ def test_a_lost_gpu_ends_the_engine_and_refuses_what_waits_because_no_other_engi
         yield []
         yield []
 
-    world = play(scene)
+    world = play(scene, gpu=cast(GpuWatch, watched))
     assert world.loop.ending == Ending(EXIT_DEVICE_LOST, "GPU is lost", refuse=True)
     assert world.status().phase is Phase.FAILED
     assert [world.refusal(key).code for key in ("runs", "waits")] == ["engine_restarting"] * 2
