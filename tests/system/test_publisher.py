@@ -68,7 +68,9 @@ def test_rounds_arrive_with_names_dimensions_units_values_and_high_resolution(
         with publishing(home) as service:
             wait_until(lambda: bool(cloud.data("WorkRatio")), PATIENT_SECONDS)
             assert all(extract(service).status_code == 200 for _ in range(3))
+            wait_until(lambda: any(datum["Values"] > [0.0] for datum in cloud.data("BusyRatio")), PATIENT_SECONDS)
             service.kill_engine()
+            wait_until(lambda: service.metric("gleaner_engine_starts_total") == 2)
             wait_until(service.is_ready)
             assert service.stop() == 0
         rounds = cloud.calls
