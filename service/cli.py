@@ -1,22 +1,37 @@
-"""The command `gleaner`. Exit codes: 0 done, 1 failed, 2 used wrongly."""
+"""The command `gleaner`. Exit codes: 0 done, 1 failed, 2 used wrongly.
+
+Only the command that is asked for is imported, so that none waits for what another one needs.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from importlib import import_module
 
 from model_store.errors import StoreError
-from service.commands import extract, loadtest, models, plan, serve
 from service.core.errors import GleanerError, InvalidOptions
+
+COMMANDS = {
+    "serve": "serve HTTP until told to stop",
+    "extract": "entities of files",
+    "models": "publish, pull, list and keep models",
+    "plan": "what fits on this device, or on a GPU of another size",
+    "loadtest": "load a service and report, or find its knee",
+}
+"""Name, which is also that of its file in `service/commands`, and what it does."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the process's exit code."""
     parser = argparse.ArgumentParser(prog="gleaner", description="Document extraction: documents in, entities out.")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (serve, extract, models, plan, loadtest):
-        command.add_to(commands)
-    chosen = parser.parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    for name, purpose in COMMANDS.items():
+        command = commands.add_parser(name, help=purpose)
+        if name in words:
+            import_module(f"service.commands.{name}").add_arguments(command)
+    chosen = parser.parse_args(words)
     try:
         code: int = chosen.run(chosen)
     except InvalidOptions as error:

@@ -32,9 +32,9 @@ Answer = dict[str, Any]
 Ask = Callable[[Path], "asyncio.Future[Answer]"]
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser("extract", help="entities of files", description=__doc__)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be asked for."""
+    parser.description = __doc__
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="PDF, DOCX, HTML, TXT or MD")
     parser.add_argument("--url", help="ask this running service, e.g. http://127.0.0.1:8080")
     parser.add_argument("--model", help="`name`, `name@tag` or `name@sha256:…`")

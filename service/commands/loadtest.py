@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import argparse
 
 from loadtest import command
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser("loadtest", help="load a service and report, or find its knee", description=__doc__)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be asked for."""
+    parser.description = __doc__
     command.add_arguments(parser)
     parser.set_defaults(run=command.run)

@@ -10,9 +10,9 @@ from model_store.reference import DEFAULT_TAG
 from service.commands import models_listing, models_moving, models_upkeep
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser("models", help="publish, pull, list and keep models", description=__doc__)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be asked for."""
+    parser.description = __doc__
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     local = argparse.ArgumentParser(add_help=False)
     local.add_argument("--store", type=Path, help="instead of GLEANER_MODEL_STORE")

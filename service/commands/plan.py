@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from rich.console import Console
@@ -21,11 +20,9 @@ FLAGS = ("device", "dtype")
 MEBIBYTE = 1 << 20
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "plan", help="what fits on this device, or on a GPU of another size", description=__doc__
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be asked for."""
+    parser.description = __doc__
     parser.add_argument("model", metavar="MODEL", help="`name`, `name@tag` or `name@sha256:…`")
     parser.add_argument("--gpu-memory-gib", type=float, metavar="N", help="plan for a GPU of so many GiB")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")

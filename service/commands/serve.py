@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from service.api.keys import read_keys
 from service.logs import configure
@@ -13,9 +12,9 @@ from service.supervisor import Supervisor
 FLAGS = ("host", "port", "workers", "device", "dtype", "models")
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser("serve", help="serve HTTP until told to stop", description=__doc__)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be asked for."""
+    parser.description = __doc__
     for flag in FLAGS:
         parser.add_argument(f"--{flag}", help=f"instead of GLEANER_{flag.upper()}")
     parser.set_defaults(run=run)

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from service.cli import main
+from service.cli import COMMANDS, main
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["serve", "--help"], ["extract", "--help"], ["models", "--help"]]
+    [["--help"], *([name, "--help"] for name in COMMANDS)]
     + [["models", action, "--help"] for action in ("publish", "list", "verify")],
 )
 def test_help_is_everywhere_and_exits_0(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,4 +62,21 @@ def test_a_bad_setting_is_a_failure_that_names_it(
 def test_the_command_is_installed_beside_python() -> None:
     command = Path(sys.executable).with_name("gleaner")
     ended = subprocess.run([command, "--help"], capture_output=True, text=True, timeout=60, check=True)
-    assert all(name in ended.stdout for name in ("serve", "extract", "models"))
+    assert all(name in ended.stdout for name in COMMANDS)
+
+
+def test_no_command_is_imported_for_help_and_no_other_for_one() -> None:
+    assert imported("--help") == set()
+    assert imported("serve", "--help") == {"serve"}
+
+
+def imported(*arguments: str) -> set[str]:
+    """The commands that a run of `gleaner` imports."""
+    code = (
+        "import atexit, sys; from service.cli import main\n"
+        "atexit.register(lambda: print(*sys.modules, sep='\\n', file=sys.stderr))\n"
+        "main(sys.argv[1:])"
+    )
+    command = [sys.executable, "-c", code, *arguments]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    return {name for name in COMMANDS if f"service.commands.{name}" in ended.stderr.splitlines()}
