@@ -142,7 +142,7 @@ def _read_into(file: FileIO, buffer: memoryview, path: Path) -> int:
         raise Unreadable(f"The file {path} cannot be read to its end: {error.strerror}.") from error
 
 
-def write_at(descriptor: int, data: bytes, start: int) -> None:
+def write_at(descriptor: int, data: bytes | memoryview, start: int) -> None:
     """Write all of `data` at the place `start` of an open file."""
     rest = memoryview(data)
     while len(rest):

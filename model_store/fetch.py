@@ -22,7 +22,7 @@ from model_store.errors import CorruptObject, InvalidManifest, MissingFile, Remo
 from model_store.layout import Layout
 from model_store.manifest import File
 from model_store.partial import Partial
-from model_store.remote import Remote, Stat
+from model_store.remote import Piece, Remote, Stat
 from model_store.retry import PATIENCE, Patience, Tries
 
 TRIES_FOR_A_DIGEST = 2
@@ -168,7 +168,7 @@ class Fetch:
                 blob.etag = self._look(blob.file).etag
                 tries.failed(RemoteUnavailable(error.detail))
 
-    def _pieces(self, blob: _Blob, start: int, end: int) -> Iterator[bytes]:
+    def _pieces(self, blob: _Blob, start: int, end: int) -> Iterator[Piece]:
         with self._remote.open_range(blob_key(blob.file.sha256), start, end, blob.etag) as pieces:
             left = end - start
             for piece in pieces:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from model_store import disk
+from model_store.remote import Piece
 
 Interval = tuple[int, int]
 """[start, end) in bytes."""
@@ -50,7 +51,7 @@ class Partial:
         """The SHA-256 of what was hashed so far (hex digits)."""
         return self._hash.hexdigest()
 
-    def write(self, start: int, piece: bytes) -> None:
+    def write(self, start: int, piece: Piece) -> None:
         """Put a piece in its place. Raises OSError."""
         disk.write_at(self._descriptor, piece, start)
         os.write(self._journal, f"{start} {start + len(piece)} {zlib.crc32(piece)}\n".encode())
@@ -82,7 +83,7 @@ class Partial:
                 yield start, end
                 at = end
 
-    def _arrived(self, start: int, piece: bytes) -> None:
+    def _arrived(self, start: int, piece: Piece) -> None:
         """Hash the piece and all that were waiting for it, unless its turn has not come, or somebody else is at it."""
         with self._lock:
             self._early[start] = start + len(piece)
@@ -93,7 +94,7 @@ class Partial:
             self._hash.update(piece)
             piece = self._next(len(piece))
 
-    def _next(self, hashed_bytes: int) -> bytes:
+    def _next(self, hashed_bytes: int) -> Piece:
         """The piece that follows; empty, and the hashing is given up, if it has not arrived."""
         with self._lock:
             self._early.pop(self._hashed_bytes)

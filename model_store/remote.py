@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from model_store import disk
@@ -30,6 +30,9 @@ class Stat:
     modified_at_seconds: float
 
 
+Piece: TypeAlias = bytes | memoryview
+
+
 class Remote(Protocol):
     """Keys are relative to the URL. All but `open_range` try again for a while before they give up.
 
@@ -46,8 +49,10 @@ class Remote(Protocol):
     def read(self, key: str) -> bytes | None:
         """A small object's bytes; None if it is not there."""
 
-    def open_range(self, key: str, start: int, end: int, etag: str) -> AbstractContextManager[Iterator[bytes]]:
+    def open_range(self, key: str, start: int, end: int, etag: str) -> AbstractContextManager[Iterator[Piece]]:
         """The bytes [start, end) of the object with this ETag, in pieces; fewer if they are cut off. One try.
+
+        Pieces may share one buffer: use each before asking for the next.
 
         Raises RemoteChanged if the object has another ETag now, or no such bytes.
         """

@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
+from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,7 +24,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from model_store import disk
 from model_store.errors import RemoteChanged, StoreError, Unreadable
-from model_store.remote import Stat
+from model_store.remote import Piece, Stat
 from model_store.retry import PATIENCE, Patience, again
 from model_store.s3_errors import said
 
@@ -31,7 +32,9 @@ CONNECTIONS = 10
 PART_BYTES = 16 * 2**20
 """Files larger than this are uploaded in parts of this size, several at once."""
 UPLOADS_AT_ONCE = 4
-PIECE_BYTES = 256 * 1024
+PIECE_BYTES = 128 * 1024
+"""Larger pieces leave the second-level cache before they are hashed: 1 MiB costs half as much again in CPU time."""
+
 
 Result = TypeVar("Result")
 _GONE = frozenset({"404", "NoSuchKey"})
@@ -75,13 +78,13 @@ class S3Remote:
             return None
 
     @contextmanager
-    def open_range(self, key: str, start: int, end: int, etag: str) -> Iterator[Iterator[bytes]]:
+    def open_range(self, key: str, start: int, end: int, etag: str) -> Iterator[Iterator[Piece]]:
         with self._translated(key):
             found = self._client().get_object(**self._at(key), Range=f"bytes={start}-{end - 1}", IfMatch=etag)
             with closing(found["Body"]) as body:
                 if found["ContentLength"] != end - start or found["ETag"] != etag:
                     raise RemoteChanged(f"The object {self.url}/{key} is not the one that was looked at a moment ago.")
-                yield iter(partial(body.read, PIECE_BYTES), b"")
+                yield _pieces(body)
 
     def create(self, key: str, data: bytes) -> bool:
         def put() -> bool:
@@ -229,3 +232,19 @@ def _slice(source: Path, start: int, end: int) -> bytes:
     if len(data) != end - start:
         raise Unreadable(f"The file {source} became shorter while it was uploaded.")
     return data
+
+
+def _pieces(body: Any) -> Iterator[Piece]:
+    """A response's bytes in pieces that share one buffer: use each before asking for the next.
+
+    botocore's and urllib3's own reading copies each byte three times, which costs more than hashing it. The response of
+    Python's http.client below them fills a buffer of ours; where that is not to be found, their reading has to do.
+    """
+    direct = getattr(getattr(body, "_raw_stream", None), "_fp", None)
+    if not isinstance(direct, HTTPResponse):
+        yield from iter(partial(body.read, PIECE_BYTES), b"")
+        return
+    buffer = memoryview(bytearray(PIECE_BYTES))
+    while count := direct.readinto(buffer):
+        yield buffer[:count]
+    body.read(1)  # Nothing is left; this is how urllib3 learns that the connection is free again.
