@@ -240,11 +240,13 @@ def _pieces(body: Any) -> Iterator[Piece]:
     botocore's and urllib3's own reading copies each byte three times, which costs more than hashing it. The response of
     Python's http.client below them fills a buffer of ours; where that is not to be found, their reading has to do.
     """
-    direct = getattr(getattr(body, "_raw_stream", None), "_fp", None)
-    if not isinstance(direct, HTTPResponse):
+    response = getattr(body, "_raw_stream", None)
+    direct = getattr(response, "_fp", None)
+    if response is None or not isinstance(direct, HTTPResponse):
         yield from iter(partial(body.read, PIECE_BYTES), b"")
         return
     buffer = memoryview(bytearray(PIECE_BYTES))
     while count := direct.readinto(buffer):
+        if direct.isclosed():  # That was the last byte; the connection is free for the next request.
+            response.release_conn()
         yield buffer[:count]
-    body.read(1)  # Nothing is left; this is how urllib3 learns that the connection is free again.
