@@ -1,0 +1,48 @@
+"""What must be done by when for all who were let in: the last plan (`deadlines`), and who came since. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from service.core.deadlines import Plan, Waiting, make_plan
+from service.core.sequence import Submission
+
+PLAN_SECONDS = 0.02
+"""A plan holds for so long; making one costs time in proportion to what waits."""
+
+
+class Promises:
+    """The deadlines of those who wait."""
+
+    def __init__(self) -> None:
+        self._plan = Plan()
+        self._next_plan_seconds = float("-inf")
+        self._since_plan: list[Submission] = []
+
+    def add(self, submission: Submission) -> None:
+        """A document was let in."""
+        self._since_plan.append(submission)
+
+    def is_old(self, now: float) -> bool:
+        """Whether it is time for another plan."""
+        return now >= self._next_plan_seconds
+
+    def renew(self, waiting: Iterable[Waiting], running_tokens: int, now: float, speed: float) -> Plan:
+        """Make the plan anew."""
+        self._plan = make_plan(waiting, running_tokens, now, speed)
+        self._next_plan_seconds = now + PLAN_SECONDS
+        self._since_plan.clear()
+        return self._plan
+
+    def tokens_until(self, deadline_seconds: float) -> int:
+        """What was promised for this moment or an earlier one."""
+        return self._plan.tokens_until(deadline_seconds) + self._admitted_until(deadline_seconds)
+
+    def would_break(self, submission: Submission, speed: float) -> bool:
+        """Whether those with later deadlines could not all be in time if this document were let in."""
+        pushing = submission.tokens + self._admitted_until(self._plan.last_deadline_seconds)
+        return pushing / speed > self._plan.slack_after(submission.deadline_seconds)
+
+    def _admitted_until(self, deadline_seconds: float) -> int:
+        """Tokens let in since the plan was made, with deadlines up to this one."""
+        return sum(each.tokens for each in self._since_plan if each.deadline_seconds <= deadline_seconds)
