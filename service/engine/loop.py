@@ -16,6 +16,7 @@ from service.core.errors import GleanerError
 from service.core.meter import Meter
 from service.core.scheduler import Limits, Scheduler
 from service.core.sequence import Batch
+from service.core.shares import Shares
 from service.engine.desk import Desk, refusal_of
 from service.engine.door import Door
 from service.engine.ending import Ending
@@ -27,7 +28,7 @@ from service.engine.loading import Loading
 from service.engine.moving import Mover
 from service.engine.reception import Reception
 from service.engine.report import Report
-from service.engine.residents import Residents, Shares
+from service.engine.residents import Residents
 from service.metrics import EngineMetrics
 from service.settings import Settings
 
@@ -113,7 +114,7 @@ class EngineLoop:
     def _open(self, loaded: Loaded) -> Residents:
         shares = Shares(self._settings.model_weights, self._settings.model_rate_limits)
         self._life.begin_gpu_watch()
-        models = Residents(loaded, self._scheduler, self._mover, self._metrics, shares, self._clock())
+        models = Residents(loaded, self._scheduler, self._mover, self._metrics, shares)
         self._loading.opened.set_result(models)
         self._report.show_start()
         return models

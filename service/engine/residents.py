@@ -1,7 +1,7 @@
 """The models that the engine holds: which revision each name leads to, which others are kept, and where weights are.
 
 Used by the loop's thread alone. The rules:
-- A name leads to exactly one revision; a switch takes effect between two batches.
+- A name leads to exactly one revision (`core/references`); a switch takes effect between two batches.
 - The revision before is kept for those who ask for it by its digest, and for a tag that moves back; its weights leave
   the device once no request uses it. The one before that is dropped, as soon as no request uses it: workers say so.
 - A revision that is tried out can be asked for by its digest only, by whoever knows it, and is in no list.
@@ -14,15 +14,15 @@ import logging
 import time
 from collections.abc import Container
 from concurrent.futures import Future
-from dataclasses import dataclass
 
 from msgspec.structs import replace
 
 from service.core.drain import Workers
 from service.core.memory import ModelMemory
-from service.core.rate_limit import RateLimit
+from service.core.references import References
 from service.core.scheduler import Scheduler
 from service.core.sequence import Refusal, Submission
+from service.core.shares import Shares
 from service.engine.held import Held, Loaded
 from service.engine.moving import Mover
 from service.metrics import EngineMetrics
@@ -32,14 +32,6 @@ IDLE_SECONDS = 10.0
 """How long the revision before stays on the device after it was last asked for."""
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Shares:
-    """What each model name may take: its weight (else 1) and its tokens a second (else any number)."""
-
-    weights: dict[str, float]
-    rate_limits: dict[str, float]
 
 
 class Residents:
@@ -52,9 +44,8 @@ class Residents:
         mover: Mover,
         metrics: EngineMetrics,
         shares: Shares,
-        now: float,
     ) -> None:
-        self._serving = dict(loaded.serving)
+        self._references = References(loaded.serving)
         self._held = {each.revision: each for each in loaded.held}
         self._residency = loaded.residency
         self.memory = loaded.memory
@@ -65,14 +56,11 @@ class Residents:
         self._mover = mover
         self._metrics = metrics
         self._shares = shares
-        self._limits = {name: RateLimit(rate, now) for name, rate in shares.rate_limits.items()}
-        self._previous: dict[str, str] = {}
-        self._problems: dict[str, str] = {}
         self._retired: dict[str, int] = {}
         self._used_seconds: dict[str, float] = {}
         self.version = time.monotonic_ns()
         """Grows with every switch, also over the lives of several engines on one host."""
-        for revision in self._serving.values():
+        for revision in loaded.serving.values():
             scheduler.weigh(revision, self._weight(revision))
 
     # What the loop asks
@@ -89,8 +77,8 @@ class Residents:
 
     def statuses(self) -> tuple[ModelStatus, ...]:
         """What is served, and what else may be asked for by its digest."""
-        serving = [self._status(ref, revision, SERVING) for ref, revision in self._serving.items()]
-        previous = [self._status(ref, revision, PREVIOUS) for ref, revision in self._previous.items()]
+        serving = [self._status(ref, revision, SERVING) for ref, revision in self.serving().items()]
+        previous = [self._status(ref, revision, PREVIOUS) for ref, revision in self._references.previous().items()]
         return (*serving, *previous)
 
     def reason_against(self, submission: Submission, now: float) -> Refusal | None:
@@ -102,13 +90,9 @@ class Residents:
         if longest > fits:
             detail = f"a sequence of {longest} tokens is over the {fits} that always fit this device"
             return Refusal(submission.key, "insufficient_memory", detail)
-        limit = self._limits.get(held.status.name) if submission.model in self._listed() else None
-        wait = limit.take(submission.tokens, now) if limit else 0.0
-        if wait == 0.0:
+        if submission.model not in self._references:
             return None
-        rate = self._shares.rate_limits[held.status.name]
-        detail = f"more than {rate:g} tokens a second came for the model {held.status.name}"
-        return Refusal(submission.key, "rate_limited", detail, retry_after_seconds=wait)
+        return self._shares.reason_against(submission, held.status.name, now)
 
     def is_ready(self, revision: str, now: float, busy: Container[str]) -> bool:
         """Whether a batch of this revision may be launched; starts to bring its weights if they are away."""
@@ -133,7 +117,7 @@ class Residents:
         for revision, version in list(self._retired.items()):
             if self._scheduler.account(revision).documents or not workers.done_with(revision, version):
                 continue
-            if revision not in self._listed():
+            if revision not in self._references:
                 self._drop(revision)
             elif self._residency.is_here(revision) and now - self._used_seconds.get(revision, 0.0) > IDLE_SECONDS:
                 self._residency.send_away(revision)
@@ -148,20 +132,20 @@ class Residents:
         ):
             self._metrics.models.labels(place).set(count)
             self._metrics.weight_bytes.labels(place).set(size)
-        for reference, revision in self._serving.items():
+        for reference, revision in self.serving().items():
             name = self._held[revision].status.name
             self._metrics.model_queue_tokens.labels(name).set(self._scheduler.account(revision).waiting_tokens)
-            self._metrics.rejected.labels(reference).set(float(reference in self._problems))
+            self._metrics.rejected.labels(reference).set(float(self._references.problem(reference) != ""))
 
     # What whoever brings new revisions asks, by an errand
 
     def serving(self) -> dict[str, str]:
         """Which revision each reference leads to."""
-        return dict(self._serving)
+        return self._references.serving()
 
     def leads_to(self, reference: str) -> str:
         """The revision that a reference leads to now."""
-        return self._serving[reference]
+        return self._references.leads_to(reference)
 
     def reserve(self, revision: str, weight_bytes: int, now: float) -> list[Future[None]] | None:
         """Hold a place for a revision that is being made: what to wait for until it is free; None: try again later."""
@@ -192,36 +176,30 @@ class Residents:
 
     def note_problem(self, reference: str, problem: str) -> None:
         """Say why a newer revision is not taken, until another is or the tag points back."""
-        self._problems[reference] = problem
+        self._references.note_problem(reference, problem)
 
     def switch(self, reference: str, revision: str) -> None:
         """Let a reference lead to a revision that was tried out or served before, from the next batch on."""
-        before = self._serving[reference]
-        self._problems.pop(reference, None)
-        if revision == before:
+        self._references.clear_problem(reference)
+        if revision == self._references.leads_to(reference):
             return
         self.version += 1
-        dropped = self._previous.get(reference)
-        self._serving[reference], self._previous[reference] = revision, before
+        retired = self._references.switch(reference, revision)
         self._retired.pop(revision, None)
         self._residency.hold(revision, held=False)
         self._residency.retire(revision, retired=False)
         self._scheduler.weigh(revision, self._weight(revision))
-        for each in {before, dropped} - {None, *self._serving.values()}:
-            assert each is not None
+        for each in retired:
             self._retired[each] = self.version
             self._residency.retire(each)
             self._scheduler.weigh(each, None)
 
     def clear_problem(self, reference: str) -> None:
         """Note that a reference's tag points again to what it leads to."""
-        self._problems.pop(reference, None)
-
-    def _listed(self) -> set[str]:
-        return {*self._serving.values(), *self._previous.values()}
+        self._references.clear_problem(reference)
 
     def _weight(self, revision: str) -> float:
-        return self._shares.weights.get(self._held[revision].status.name, 1.0)
+        return self._shares.weight(self._held[revision].status.name)
 
     def _status(self, reference: str, revision: str, state: str) -> ModelStatus:
         tag = reference.partition("@")[2] or "stable"
@@ -230,7 +208,7 @@ class Residents:
             tag="" if state == PREVIOUS or tag.startswith("sha256:") else tag,
             state=state,
             place="device" if self._residency.is_here(revision) else "host",
-            problem=self._problems.get(reference, "") if state == SERVING else "",
+            problem=self._references.problem(reference) if state == SERVING else "",
         )
 
     def _drop(self, revision: str) -> None:

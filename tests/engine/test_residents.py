@@ -13,10 +13,11 @@ from service.core.memory import FixedBudget
 from service.core.residency import Residency
 from service.core.scheduler import Limits, Scheduler
 from service.core.sequence import Priority, Submission
+from service.core.shares import Shares
 from service.engine.errands import Errands
 from service.engine.held import Held, Loaded
 from service.engine.moving import Mover
-from service.engine.residents import IDLE_SECONDS, Residents, Shares
+from service.engine.residents import IDLE_SECONDS, Residents
 from service.engine.runner import Runner
 from service.metrics import EngineMetrics
 from service.wire import ModelStatus
@@ -81,7 +82,7 @@ class World:
         budget = FixedBudget(512, 512)
         loaded = Loaded(serving, held, residency, budget, "cpu", "float32", self.released.append)
         mover = Mover(AtOnce(), self.errands, self.metrics)
-        self.models = Residents(loaded, self.scheduler, mover, self.metrics, shares or Shares({}, {}), self.now)
+        self.models = Residents(loaded, self.scheduler, mover, self.metrics, shares or Shares({}, {}))
 
     def held(self, revision: str) -> Held:
         self.weights[revision] = Weights()
