@@ -73,8 +73,8 @@ class FolderRemote:
         self._require_root()
         with _told(self.url):
             found = sorted(path for path in (self.root / prefix).rglob("*") if path.is_file())
-            stats = [_stat(path.relative_to(self.root).as_posix(), path) for path in found]
-        yield from stats
+            stats = [_stat_if_there(path.relative_to(self.root).as_posix(), path) for path in found]
+        yield from filter(None, stats)
 
     def delete(self, key: str) -> None:
         with _told(self.url):
@@ -88,6 +88,14 @@ class FolderRemote:
 def _stat(key: str, path: Path) -> Stat:
     status = path.stat()
     return Stat(key, status.st_size, f"{status.st_mtime_ns}-{status.st_size}", status.st_mtime)
+
+
+def _stat_if_there(key: str, path: Path) -> Stat | None:
+    """None for what others removed since it was listed."""
+    try:
+        return _stat(key, path)
+    except FileNotFoundError:
+        return None
 
 
 def _write(path: Path, data: bytes) -> None:
