@@ -129,7 +129,7 @@ class Supervisor:
         environment = child_environment(self._runtime_dir, **self._flags)
         command = [sys.executable, "-m", f"service.{part}"]
         self._processes[part] = subprocess.Popen(
-            command, env=environment, start_new_session=True, preexec_fn=_unblock_signals
+            command, env=environment, start_new_session=True, preexec_fn=_FIRST_MASK.get(part, _unblock_signals)
         )
         log.info("started", extra={"part": part, "child": self._processes[part].pid})
 
@@ -168,3 +168,11 @@ def _waiting_child() -> int | None:
 
 def _unblock_signals() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, WATCHED)
+
+
+def _unblock_all_but_term() -> None:
+    """The engine takes SIGTERM once it has a handler: one that is told to stop while it starts must not die of it."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, set(WATCHED) - {signal.SIGTERM})
+
+
+_FIRST_MASK = {"engine": _unblock_all_but_term}

@@ -66,6 +66,10 @@ class Workers:
             del self._workers[name]
         return gone
 
+    def idle(self) -> bool:
+        """Whether no worker that was heard answers a request."""
+        return not any(worker.active_requests for worker in self._workers.values())
+
     def all_closed_and_quiet(self) -> bool:
         """Whether every worker knows of the closing and answers no request."""
         return all(worker.closed and not worker.active_requests for worker in self._workers.values())
@@ -82,6 +86,10 @@ class Drain:
     def admitting(self, now: float) -> bool:
         """Whether new requests are still let in."""
         return now < self.begun_seconds + self.grace_seconds
+
+    def has_listened(self, now: float) -> bool:
+        """Whether every worker has had time to say that it waits."""
+        return now >= self.begun_seconds + PATIENCE_SECONDS
 
     def overdue(self, now: float) -> bool:
         """Whether it is time to refuse what is left."""

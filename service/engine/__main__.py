@@ -56,6 +56,7 @@ class _StopNote:
         signal.signal(signal.SIGTERM, self._note)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.set_wakeup_fd(bell.hammer_fileno(), warn_on_full_buffer=False)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # The supervisor starts us with it blocked.
 
     def _note(self, _signal: int, _frame: object) -> None:
         self._asked = True

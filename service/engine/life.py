@@ -52,7 +52,9 @@ class Life:
             return True
         if self._drain is None:
             return False
-        return not self._loading.opened.done() or (not busy and self._drain.is_done(workers, now))
+        if not self._loading.opened.done():  # A successor's workers may still wait for what its predecessor left.
+            return (self._drain.has_listened(now) and workers.idle()) or self._drain.hopeless(now)
+        return not busy and self._drain.is_done(workers, now)
 
     def go_on(self, *, stopping: bool, now: float) -> bool:
         """Note what has happened; true when it begins another phase."""

@@ -597,11 +597,33 @@ def test_when_the_drain_is_over_what_is_left_is_refused() -> None:
     assert [type(answer) for key in ("running", "waiting") for answer in world.answers(key)] == [Refused, Refused]
 
 
-def test_a_stop_before_the_models_are_loaded_ends_the_loop_at_once() -> None:
+def test_a_stop_before_the_models_are_loaded_ends_the_loop_once_all_workers_had_time_to_say_that_they_wait() -> None:
+    def scene(world: World) -> Iterator[Turn]:
+        yield [hello(active=0)]
+        world.stopping = True
+        yield []
+        world.now += 3.0
+        yield []
+        raise AssertionError("the loop should have ended")
+
+    play(scene, loaded=False)
+
+
+def test_a_stop_before_the_models_are_loaded_waits_for_what_an_earlier_engine_left() -> None:
     def scene(world: World) -> Iterator[Turn]:
         yield [hello()]
         world.stopping = True
         yield []
+        world.now += 3.0
+        yield []
+        world.load()
+        yield []
+        yield [document("a", 3), hello(active=1, closed=True)]
+        world.device.finish()
+        yield []
+        assert world.scored("a") == [0]
+        world.now += GRACE_SECONDS
+        yield [hello(active=0, closed=True)]
         raise AssertionError("the loop should have ended")
 
     play(scene, loaded=False)

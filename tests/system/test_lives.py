@@ -61,6 +61,16 @@ def test_stopping_the_service_finishes_what_was_let_in_and_exits_0(home: Path) -
         assert service.process.wait(60) == 0
 
 
+def test_stopping_while_the_engine_is_being_replaced_loses_nothing_either(home: Path) -> None:
+    with serving(home, MODELS="tiny", DRAIN_SECONDS=60) as service, ThreadPoolExecutor(20) as pool:
+        asked = ask_all(service, pool)
+        service.kill_engine()
+        wait_until(lambda: service.phase() != "ready")
+        service.process.send_signal(signal.SIGTERM)
+        assert all(found(each.result()) for each in asked)
+        assert service.process.wait(60) == 0
+
+
 def test_during_its_grace_a_stopping_service_is_not_ready_and_still_answers(home: Path) -> None:
     with serving(home, MODELS="tiny", DRAIN_GRACE_SECONDS=3) as service:
         service.process.send_signal(signal.SIGTERM)
