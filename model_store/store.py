@@ -113,7 +113,15 @@ class Store:
         limit = time.time() - older_than_seconds
         folder = self.layout.temporary
         with disk.writing(self.root):
-            stale = [path for path in folder.iterdir() if path.lstat().st_ctime < limit] if folder.is_dir() else []
+            stale = [path for path in folder.iterdir() if _is_older(path, limit)] if folder.is_dir() else []
             for path in stale:
                 disk.remove(path)
         return len(stale)
+
+
+def _is_older(path: Path, limit_seconds: float) -> bool:
+    """False for what its owner has renamed or removed meanwhile."""
+    try:
+        return path.lstat().st_ctime < limit_seconds
+    except FileNotFoundError:
+        return False

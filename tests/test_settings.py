@@ -65,7 +65,7 @@ def test_values_come_from_the_environment_and_flags_go_before_them(monkeypatch: 
         ("WORKERS", "65"),
         ("PARSERS", "0"),
         ("DEVICE", "tpu"),
-        ("DTYPE", "int8"),
+        ("DTYPE", "int4"),
         ("MODELS", " , "),
         ("WINDOW_TOKENS", "15"),
         ("OVERLAP_TOKENS", "257"),
