@@ -33,7 +33,7 @@ class FolderRemote:
     def stat(self, key: str) -> Stat | None:
         with _told(self.url):
             path = self.root / key
-            return _stat(key, path) if path.is_file() else None
+            return _stat_if_there(key, path) if path.is_file() else None
 
     def read(self, key: str) -> bytes | None:
         with _told(self.url):

@@ -20,7 +20,7 @@ from transformers import PreTrainedModel
 
 from service.core.errors import InternalError
 from service.engine import attention, encoder_checkpoint
-from service.engine.encoder_int8 import quantize_linears
+from service.engine.encoder_int8 import Int8Linear, quantize_linears
 from service.engine.encoder_linear import lay_out_weights
 from service.engine.encoder_proof import can_be_packed, place
 from service.engine.landing import send_home
@@ -149,7 +149,8 @@ class Encoder:
 
 def parameter_bytes(model: PreTrainedModel) -> int:
     """What the weights take, in the precision that they have now."""
-    return sum(each.numel() * each.element_size() for each in model.parameters())
+    own: int = sum(each.numel() * each.element_size() for each in model.parameters())
+    return own + sum(each.weight_bytes for each in model.modules() if isinstance(each, Int8Linear))
 
 
 def group_by_length(lengths: Sequence[int]) -> list[list[int]]:

@@ -45,6 +45,7 @@ class Int8Linear(nn.Module):
         self._scales = weight.abs().amax(dim=1).clamp_(min=TINY).div_(LARGEST)
         self._zeros = torch.zeros(self.out_features, dtype=torch.int32)
         whole = (weight / self._scales.unsqueeze(1)).round_().to(torch.int8)
+        self.weight_bytes: int = whole.numel()  # Laid out for the product, it is no parameter that others could count.
         self._weight: torch.Tensor = torch.ops.onednn.qlinear_prepack(whole, None)
         bias = torch.zeros(self.out_features) if linear.bias is None else linear.bias
         self.bias = nn.Parameter(bias.detach().clone(), requires_grad=False)

@@ -68,6 +68,7 @@ def test_a_model_in_8_bits_is_near_itself(kind: str, tmp_path: Path) -> None:
     near = load_encoder(folder, torch.device("cpu"), torch.float32, int8=True)
     assert near.dtype_name == "int8"
     assert near.packed == exact.packed
+    assert 0.2 * exact.parameter_bytes < near.parameter_bytes < exact.parameter_bytes
     sequences = [np.arange(5, 5 + length, dtype=np.int32) for length in (40, 3, 17)]
     for ours, theirs in zip(near.forward(sequences), exact.forward(sequences), strict=True):
         assert np.linalg.norm(ours - theirs) < 0.1 * np.linalg.norm(theirs)
