@@ -24,6 +24,7 @@ from loadtest.results.checks import Check, look, read_check
 from loadtest.results.compare import compare, verdict
 from loadtest.results.result import Result, summarise
 from loadtest.results.summary import reported
+from loadtest.running.ending import end_on_sigterm
 from loadtest.running.performance import perform, saturate
 from loadtest.running.stage import Stage, stage_for
 from loadtest.scenario import Phase, Scenario, at_capacity, named, read_scenario, stretched, whole
@@ -231,6 +232,7 @@ def main() -> None:
     """`python -m loadtest.command`: the same without the rest of the project's commands."""
     parser = argparse.ArgumentParser(prog="gleaner loadtest", description=__doc__)
     add_arguments(parser)
+    end_on_sigterm()
     sys.exit(run(parser.parse_args()))
 
 

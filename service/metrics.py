@@ -100,8 +100,8 @@ class EngineMetrics:
         self.backlog_seconds = _gauge(
             "gleaner_backlog_seconds", "Waiting and lately refused tokens over measured tokens per second."
         )
-        self.work_ratio = _gauge("gleaner_work_ratio", "Arrived tokens per second over measured capacity.")
-        self.capacity = _gauge("gleaner_capacity_tokens_per_second", "Measured tokens per second of the device.")
+        self.work_ratio = _gauge("gleaner_work_ratio", "Arrived tokens per second over the capacity.")
+        self.capacity = _gauge("gleaner_capacity_tokens_per_second", "Tokens per second of full batches, as measured.")
         self.phase = _gauge("gleaner_phase", "1 for the phase that the engine is in.", "phase")
         self.start_seconds = _gauge("gleaner_start_seconds", "Seconds that each part of the start took.", "part")
         self.starts = Counter("gleaner_engine_starts", "Engines started; above one, engines that died.", registry=None)

@@ -20,6 +20,7 @@ from loadtest.bench import (
     swaps,
     throughput,
 )
+from loadtest.running.ending import end_on_sigterm
 
 PARTS = {
     "throughput": throughput.measure,
@@ -48,6 +49,7 @@ def main() -> None:
     parser.add_argument("--documents", type=Path, help="also post every file of this folder")
     parser.add_argument("--minutes", type=float, default=10.0, help="of hostile load (default: 10)")
     chosen = parser.parse_args()
+    end_on_sigterm()
     with tempfile.TemporaryDirectory(prefix="gleaner-bench-") as home:
         for name, measure in PARTS.items():
             if not chosen.only or name in chosen.only:

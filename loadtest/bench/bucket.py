@@ -70,9 +70,14 @@ def run(command: Sequence[str], environment: Mapping[str, str], kill_when: Calla
         ended = threading.Event()
         killer = threading.Thread(target=_kill_when, args=(process.pid, kill_when, ended))
         killer.start()
-        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-        ended.set()
-        killer.join()
+        try:
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+        finally:
+            ended.set()
+            killer.join()
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.monotonic() - begun
         process.returncode = os.waitstatus_to_exitcode(status)

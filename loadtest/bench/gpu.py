@@ -22,6 +22,7 @@ from loadtest.bench import memory
 from loadtest.bench.models import published
 from loadtest.bench.running import serve
 from loadtest.bench.texts import texts
+from loadtest.running.ending import end_on_sigterm
 
 CLIENTS = 32
 DOCUMENTS_PER_REQUEST = 16
@@ -45,6 +46,7 @@ def main() -> int:
         "--batches", type=int, default=1_000, help="random batches that the memory function is tried on"
     )
     chosen = parser.parse_args()
+    end_on_sigterm()
     failed = _tests()
     with tempfile.TemporaryDirectory(prefix="gleaner-gpu-") as home:
         _measure(Path(home), chosen.shape, chosen.seconds, chosen.batches)

@@ -14,6 +14,7 @@ from loadtest.rehearsal.load import Phase
 from loadtest.rehearsal.plot import plot
 from loadtest.rehearsal.run import Plan, rehearse
 from loadtest.rehearsal.timeline import Timeline
+from loadtest.running.ending import end_on_sigterm
 from service.signals import PERIOD_SECONDS
 
 TOKENS_PER_DOCUMENT = 98
@@ -48,6 +49,7 @@ def main() -> int:
     parser.add_argument("--low-seconds", type=float, default=540.0, help="how long it stays low again")
     parser.add_argument("--plot", type=Path, help="where the SVG goes")
     chosen = parser.parse_args()
+    end_on_sigterm()
     plan, timeline = plan_for(chosen.high_seconds, chosen.low_seconds), Timeline()
     verdict = asyncio.run(rehearse(plan, timeline))
     print("\n" + "\n".join(verdict.lines()))

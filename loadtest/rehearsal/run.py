@@ -138,7 +138,8 @@ async def rehearse(plan: Plan, timeline: Timeline) -> Verdict:
         judging.cancel()
         await fleet.close()
         codes = [task.exit_code or 0 for task in fleet.tasks]
-        return judge(plan.phases, controller.decisions, answers, codes)
+        settle = plan.policy.delays.scale_out_cooldown_seconds
+        return judge(plan.phases, controller.decisions, answers, codes, settle_seconds=settle)
     finally:
         fleet.kill()
         await balancer.stop()

@@ -19,7 +19,10 @@ class Verdict:
     Attributes:
         decision_seconds: from the step to the first decision to scale out; None if there was none.
         scaled_out_by: decisions to add tasks.
-        later_changes: decisions in the second half of the high load: none, if the fleet is steady.
+        seen_steady_seconds: how long the high load went on once the fleet should have settled, which is when a start
+            and half a minute have passed since the first decision (the policy's own cooldown).
+        later_changes: decisions in that time: none, if the fleet is steady.
+        added_after: tasks that were added after the load had gone down: none, if it does not swing.
         scaled_in_by: tasks that were removed under load.
         refused: requests that were answered with a typed no (429, 503, 504): told when to come again, not lost.
         lost: requests that were not answered, or with any other status.
@@ -30,7 +33,9 @@ class Verdict:
 
     decision_seconds: float | None
     scaled_out_by: int
+    seen_steady_seconds: float
     later_changes: int
+    added_after: int
     scaled_in_by: int
     requests: int
     refused: int
@@ -45,7 +50,9 @@ class Verdict:
         checks = (
             (self.decision_seconds is not None, "nothing was decided"),
             ((self.decision_seconds or 0.0) <= DECISION_LIMIT_SECONDS, "the decision came late"),
+            (self.seen_steady_seconds > 0, "the high load was too short to see whether the fleet becomes steady"),
             (self.later_changes == 0, "the fleet did not become steady"),
+            (self.added_after == 0, "tasks were added after the load had gone down"),
             (self.scaled_in_by > 0, "nothing was scaled in"),
             (self.lost == 0, "requests were lost"),
             (set(self.exit_codes) == {0}, "a task did not end well"),
@@ -57,7 +64,8 @@ class Verdict:
         decided = "never" if self.decision_seconds is None else f"{self.decision_seconds:.0f} s after the step"
         return [
             f"Decided {decided} (limit {DECISION_LIMIT_SECONDS:.0f} s); {self.scaled_out_by} tasks added, "
-            f"{self.later_changes} further changes once it had settled, {self.scaled_in_by} tasks removed under load.",
+            f"{self.later_changes} further changes in the last {self.seen_steady_seconds:.0f} s of the high load; then "
+            f"{self.added_after} tasks added and {self.scaled_in_by} removed, under load.",
             f"{self.requests} requests, {self.refused} refused, {self.lost} lost, {self.lost_scaling_in} of them while "
             f"scaling in; "
             f"exit codes of all tasks: {', '.join(map(str, sorted(set(self.exit_codes))))}; "
@@ -66,19 +74,35 @@ class Verdict:
 
 
 def judge(
-    phases: tuple[Phase, Phase, Phase], decisions: Sequence[Decision], answers: Sequence[Answer], codes: Sequence[int]
+    phases: tuple[Phase, Phase, Phase],
+    decisions: Sequence[Decision],
+    answers: Sequence[Answer],
+    codes: Sequence[int],
+    *,
+    settle_seconds: float,
 ) -> Verdict:
-    """The figures; the phases are before the step, the high load, and after it. Times are from the start."""
+    """The figures; the phases are before the step, the high load, and after it. Times are from the start.
+
+    Args:
+        settle_seconds: after the first decision, how long it may be corrected: what was asked for at first is what had
+            been seen of the step by then.
+    """
     step = phases[0].seconds
     down = step + phases[1].seconds
     out = [each for each in decisions if each.tasks_after > each.tasks_before and each.at_seconds > step]
-    middle = (step + down) / 2
+    settled = out[0].at_seconds + settle_seconds if out else down
     lost = [answer for answer in answers if answer.status not in (200, *REFUSALS)]
     return Verdict(
         decision_seconds=out[0].at_seconds - step if out else None,
-        scaled_out_by=sum(each.tasks_after - each.tasks_before for each in out),
-        later_changes=sum(middle <= each.at_seconds < down for each in decisions),
-        scaled_in_by=sum(each.tasks_before - each.tasks_after for each in decisions if each.at_seconds >= down),
+        scaled_out_by=sum(each.tasks_after - each.tasks_before for each in out if each.at_seconds < down),
+        seen_steady_seconds=max(down - settled, 0.0),
+        later_changes=sum(settled <= each.at_seconds < down for each in decisions),
+        added_after=sum(each.tasks_after - each.tasks_before for each in out if each.at_seconds >= down),
+        scaled_in_by=sum(
+            each.tasks_before - each.tasks_after
+            for each in decisions
+            if each.at_seconds >= down and each.tasks_after < each.tasks_before
+        ),
         requests=len(answers),
         refused=sum(answer.status in REFUSALS for answer in answers),
         lost=len(lost),

@@ -73,9 +73,15 @@ def _overload(summary: Summary) -> str:
         return ""
     worst = max(loaded, key=lambda phase: phase.offered_rps)
     share = worst.goodput_rps / peak
-    times = worst.offered_rps / peak
+    offered = f"Offered {worst.offered_rps / peak:.1f} times the peak"
+    slo, deadline = summary.scenario.slo_ms, summary.scenario.mix.deadline_ms
+    if share < COLLAPSE and deadline > slo and worst.throughput_rps >= COLLAPSE * peak:
+        return (
+            f"{offered}, {worst.throughput_rps:.1f} a second are answered, but only {worst.goodput_rps:.1f} of them "
+            f"within {slo:g} ms: requests with a deadline of {deadline} ms let a queue stand for that long."
+        )
     kept = "goodput stays at" if share >= COLLAPSE else "goodput FALLS to"
-    return f"Offered {times:.1f} times the peak, {kept} {share:.0%} of it ({worst.goodput_rps:.1f} a second)."
+    return f"{offered}, {kept} {share:.0%} of it ({worst.goodput_rps:.1f} a second)."
 
 
 def _refusals(whole: Figures) -> str:

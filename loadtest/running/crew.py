@@ -78,6 +78,14 @@ class Crew:
         self._processes: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> Crew:
+        try:
+            self._begin()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _begin(self) -> None:
         for share in range(self._count):
             process = subprocess.Popen(
                 [sys.executable, "-m", "loadtest.running.generator"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -91,7 +99,6 @@ class Crew:
         self.start = time.monotonic() + LEAD_SECONDS
         for process in self._processes:
             self._write(process, repr(self.start).encode())
-        return self
 
     def __exit__(self, *_: object) -> None:
         for process in self._processes:

@@ -1,6 +1,7 @@
 """How fast the engine is and how much is asked of it, from events with their times. Pure: time is passed in.
 
-The rates are exponentially weighted: an event counts for 1 - 1/e of its weight after the horizon.
+Arrivals are exponentially weighted: an event counts for 1/e of its weight after the horizon. Tokens per second are
+what the device does in full batches (`batch_time`), whatever it is asked for at the moment.
 Backlog seconds = (waiting + lately refused tokens) / tokens per second; work ratio = arrived tokens per second /
 tokens per second.
 """
@@ -9,9 +10,10 @@ from __future__ import annotations
 
 import math
 
+from service.core.batch_time import BatchTime
+
 ARRIVAL_HORIZON_SECONDS = 15.0
 """Half a minute after a step 86 % of it is seen, which is when the fleet decides how many tasks to add."""
-BATCHES_REMEMBERED = 32
 
 
 class _Decaying:
@@ -36,8 +38,8 @@ class Meter:
     def __init__(self) -> None:
         self._arrived = _Decaying(ARRIVAL_HORIZON_SECONDS)
         self._refused = _Decaying(ARRIVAL_HORIZON_SECONDS)
-        self._tokens = 0.0
-        self._seconds = 0.0
+        self._batch_time = BatchTime()
+        self._full_tokens = 0
         self._busy_until = -math.inf
         self.busy_seconds = 0.0
 
@@ -49,23 +51,23 @@ class Meter:
         """A document of so many tokens was turned away for want of capacity."""
         self._refused.add(tokens, now)
 
-    def computed(self, tokens: int, begun: float, ended: float) -> float:
+    def computed(self, tokens: int, begun: float, ended: float, *, full_tokens: int) -> float:
         """A batch of so many tokens was computed; returns the seconds of the device that it took.
 
-        Batches overlap: the time that it spent beside an earlier one is the earlier one's.
+        Batches overlap: the time that it spent beside an earlier one is the earlier one's. `full_tokens`: what a full
+        batch has at the moment.
         """
         seconds = max(ended - max(begun, self._busy_until), 0.0)
         self._busy_until = max(ended, self._busy_until)
-        keep = 1 - 1 / BATCHES_REMEMBERED
-        self._tokens = self._tokens * keep + tokens
-        self._seconds = self._seconds * keep + seconds
+        self._batch_time.add(tokens, seconds)
+        self._full_tokens = full_tokens
         self.busy_seconds += seconds
         return seconds
 
     @property
     def tokens_per_second(self) -> float | None:
-        """Measured over the last batches; None before the first."""
-        return self._tokens / self._seconds if self._seconds else None
+        """In full batches, as the last ones let expect; None before the first."""
+        return self._batch_time.tokens_per_second(self._full_tokens)
 
     def arrived_tokens_per_second(self, now: float) -> float:
         """Demand, refused work included."""

@@ -17,11 +17,12 @@ MOST_IN_FLIGHT = 2
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """One batch, the `number`th of this engine."""
+    """One batch, the `number`th of this engine; `full_tokens`: what a full one had when it left."""
 
     number: int
     batch: Batch
     flight: Flight
+    full_tokens: int
 
 
 class Flights:
@@ -34,10 +35,10 @@ class Flights:
     def __len__(self) -> int:
         return len(self._flights)
 
-    def add(self, batch: Batch, flight: Flight) -> None:
+    def add(self, batch: Batch, flight: Flight, full_tokens: int) -> None:
         """Note a launch."""
         self._launches += 1
-        self._flights.append(Launched(self._launches, batch, flight))
+        self._flights.append(Launched(self._launches, batch, flight, full_tokens))
 
     def can_take_one(self, is_full: Callable[[], bool]) -> bool:
         """Whether to launch now; `is_full`: whether the next batch is, which alone may be formed ahead."""

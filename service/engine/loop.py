@@ -153,8 +153,9 @@ class EngineLoop:
             runner = self._models[batch.model].runner
             flight = runner.launch([self._desk.tokens(each) for each in batch.sequences])
             self._models.launched(batch.model, batch.tokens, self._clock())
-            self._flights.add(batch, flight)
-            self._metrics.batch_fill.observe(batch.tokens / self._models.memory.budget_tokens(batch.model))
+            full_tokens = self._models.memory.budget_tokens(batch.model)
+            self._flights.add(batch, flight, full_tokens)
+            self._metrics.batch_fill.observe(batch.tokens / full_tokens)
 
     def _next_batch(self, models: Residents) -> Batch | None:
         """Of the most deserving model whose weights are on the device, or may come now."""
@@ -175,7 +176,8 @@ class EngineLoop:
     def _learn(self, launched: Launched) -> None:
         assert self._models is not None
         batch, flight = launched.batch, launched.flight
-        seconds = self._meter.computed(batch.tokens, flight.begun_seconds, flight.ended_seconds)
+        times = flight.begun_seconds, flight.ended_seconds
+        seconds = self._meter.computed(batch.tokens, *times, full_tokens=launched.full_tokens)
         self._metrics.count_batch(batch.tokens, seconds, flight.splits, len(flight.out_of_memory))
         for shape in flight.out_of_memory:
             self._models.memory.failed(batch.model, shape, self._clock())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 import tempfile
 import time
@@ -12,6 +11,7 @@ from pathlib import Path
 from loadtest.bench.peers import tables
 from loadtest.bench.peers.contest import AMOUNTS, Contest, Ours
 from loadtest.bench.peers.setups import Setup
+from loadtest.running.ending import end_on_sigterm
 
 DEFAULT = (Ours("ours"), Ours("ours, int8", {"DTYPE": "int8"}))
 OURS_HELP = """one way to run ours, e.g. 'ours, int8:DTYPE=int8'; may be repeated, the first is compared in latency too
@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--model", choices=AMOUNTS, action="append", help="this one only (may be repeated)")
     parser.add_argument("--ours", action="append", type=read_ours, metavar="NAME:SETTING=VALUE,…", help=OURS_HELP)
     chosen = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))
+    end_on_sigterm()
     ours = chosen.ours or list(DEFAULT)
     setups: dict[str, Setup] = {}
     begun = time.monotonic()

@@ -30,8 +30,17 @@ def test_failures_late_answers_and_revisions_are_said() -> None:
 
 def test_a_collapse_is_called_one() -> None:
     last = SUMMARY.phases[-1]
-    fallen = replace(SUMMARY, phases=[*SUMMARY.phases[:-1], replace(last, goodput_rps=1.0)])
+    fallen = replace(SUMMARY, phases=[*SUMMARY.phases[:-1], replace(last, goodput_rps=1.0, throughput_rps=2.0)])
     assert any("goodput FALLS to" in sentence for sentence in findings(fallen))
+
+
+def test_answers_that_are_late_because_their_deadline_allows_it_are_no_collapse() -> None:
+    last = SUMMARY.phases[-1]
+    late = replace(SUMMARY, phases=[*SUMMARY.phases[:-1], replace(last, goodput_rps=1.0, throughput_rps=35.0)])
+    sentences = " ".join(findings(late))
+    assert "35.0 a second are answered, but only 1.0 of them within 500 ms" in sentences
+    assert "deadline of 2000 ms" in sentences
+    assert "FALLS" not in sentences
 
 
 def test_a_generator_that_was_the_bottleneck_is_not_to_be_trusted() -> None:
