@@ -22,7 +22,7 @@ from torch import nn
 from torch.nn.attention.varlen import varlen_attn
 from transformers import AttentionInterface
 
-from service.engine import native
+from service.engine.native import attention as native
 
 NAME = "gleaner_packed"
 

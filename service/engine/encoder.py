@@ -20,9 +20,11 @@ from transformers import PreTrainedModel
 
 from service.core.errors import InternalError
 from service.engine import attention, encoder_checkpoint
-from service.engine.encoder_int8 import Int8Linear, quantize_linears
+from service.engine.encoder_int8 import quantize_linears
 from service.engine.encoder_linear import lay_out_weights
+from service.engine.encoder_native import compile_layers
 from service.engine.encoder_proof import can_be_packed, place
+from service.engine.exchange import LaidOut
 from service.engine.landing import send_home
 from service.engine.packing import Tokens, pack
 from service.engine.precision import INT8, name_of
@@ -63,15 +65,28 @@ def load_encoder(
     else:
         settle(parameter_bytes(model))
         place(model, device, packed=packed)
+    name = INT8 if int8 else name_of(dtype)
+    encoder = Encoder(model, device, name, first_position=first_position, max_tokens=limit, packed=packed)
+    if device.type == "cpu":
+        _suit_the_processor(model, dtype, lambda: encoder.forward([np.zeros(1, dtype=np.int32)]), int8=int8)
+    log.info("model loaded", extra={"folder": folder.name, "packed": packed, "dtype": encoder.dtype_name})
+    return encoder
+
+
+def _suit_the_processor(model: PreTrainedModel, dtype: torch.dtype, trial: Callable[[], object], *, int8: bool) -> None:
+    """Exchange linear layers for the fastest that this CPU and this model's code can do with."""
+
+    def settle() -> None:
+        model.to(dtype)
+        trial()
+
+    if dtype == torch.bfloat16 and compile_layers(model, settle, int8=int8):
+        return
     if int8:
         quantize_linears(model)
         model.to(dtype)
-    name = INT8 if int8 else name_of(dtype)
-    encoder = Encoder(model, device, name, first_position=first_position, max_tokens=limit, packed=packed)
-    if packed and device.type == "cpu" and dtype == torch.bfloat16:
-        lay_out_weights(model, lambda: encoder.forward([np.zeros(1, dtype=np.int32)]))
-    log.info("model loaded", extra={"folder": folder.name, "packed": packed, "dtype": encoder.dtype_name})
-    return encoder
+    if dtype == torch.bfloat16:
+        lay_out_weights(model, trial)
 
 
 class Encoder:
@@ -92,7 +107,6 @@ class Encoder:
         self.packed = packed
         self.labels: tuple[str, ...] = encoder_checkpoint.labels(model)
         self.dtype_name = dtype_name
-        self.parameter_bytes = parameter_bytes(model)
         self._model = model
         self._first_position = first_position
         self._vocabulary_size = int(model.config.vocab_size)
@@ -103,6 +117,11 @@ class Encoder:
         """The model itself, for those who move its weights."""
         module: torch.nn.Module = self._model
         return module
+
+    @property
+    def parameter_bytes(self) -> int:
+        """What the weights take."""
+        return parameter_bytes(self._model)
 
     def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
         """Logits of each sequence: [tokens, labels] float32, in the order given; raises what `begin` raises."""
@@ -148,9 +167,9 @@ class Encoder:
 
 
 def parameter_bytes(model: PreTrainedModel) -> int:
-    """What the weights take, in the precision that they have now."""
+    """What the weights take, in the precision and layout that they have now."""
     own: int = sum(each.numel() * each.element_size() for each in model.parameters())
-    return own + sum(each.weight_bytes for each in model.modules() if isinstance(each, Int8Linear))
+    return own + sum(each.weight_bytes for each in model.modules() if isinstance(each, LaidOut))
 
 
 def group_by_length(lengths: Sequence[int]) -> list[list[int]]:

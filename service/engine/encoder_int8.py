@@ -2,6 +2,7 @@
 
 Weights get one scale for each output channel, once; activations one for each row, anew at each call. So a row's result
 depends on nothing but the row: not on its batch mates, and, integers being exact, not on the order of the additions.
+For CPUs where our own kernels, which do the same faster, are not at home (`encoder_native`), and for float32.
 Owns the exchange of a model's linear layers; does not know which model. Heads stay as they are: they are small, and
 scores come out of them.
 """
@@ -10,6 +11,8 @@ from __future__ import annotations
 
 import torch
 from torch import nn
+
+from service.engine.exchange import LaidOut
 
 LARGEST = 127
 ZERO = 128
@@ -34,7 +37,7 @@ def quantize_linears(model: nn.Module) -> int:
     return len(places)
 
 
-class Int8Linear(nn.Module):
+class Int8Linear(LaidOut):
     """Computes nearly what `nn.Linear` computes, in about half the time of bfloat16."""
 
     def __init__(self, linear: nn.Linear) -> None:
@@ -45,7 +48,7 @@ class Int8Linear(nn.Module):
         self._scales = weight.abs().amax(dim=1).clamp_(min=TINY).div_(LARGEST)
         self._zeros = torch.zeros(self.out_features, dtype=torch.int32)
         whole = (weight / self._scales.unsqueeze(1)).round_().to(torch.int8)
-        self.weight_bytes: int = whole.numel()  # Laid out for the product, it is no parameter that others could count.
+        self.weight_bytes = whole.numel()
         self._weight: torch.Tensor = torch.ops.onednn.qlinear_prepack(whole, None)
         bias = torch.zeros(self.out_features) if linear.bias is None else linear.bias
         self.bias = nn.Parameter(bias.detach().clone(), requires_grad=False)

@@ -17,6 +17,8 @@ INT8 = "int8"
 FAST_INT8_FLAGS = {"avx512_vnni", "avx_vnni"}
 FAST_BFLOAT16_FLAGS = {"avx512_bf16", "amx_bf16", "bf16"}
 """As /proc/cpuinfo spells them: Intel and AMD, Intel's matrix unit, Arm."""
+MATRIX_UNIT_FLAGS = {"amx_bf16"}
+"""A processor that multiplies whole tiles, several times as fast as its vectors."""
 
 
 def choose_dtype(setting: str, device: torch.device) -> torch.dtype:

@@ -7,17 +7,11 @@
  *
  * One call computes on the calling thread alone. No Python in here: it is loaded as a plain shared library.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "simd.h"
 
-#if defined(__x86_64__) && defined(__GNUC__) && (defined(__clang__) || __GNUC__ >= 10)
-#include <immintrin.h>
+#ifdef GLEANER_SIMD
 
-#define FAST __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")))
-#define INLINE FAST static inline __attribute__((always_inline))
-
-enum { ROWS = 6, LANES = 16, MOST_BLOCKS = 4, ALIGNMENT = 64 };
+enum { ROWS = 6, MOST_BLOCKS = 4, ALIGNMENT = 64 };
 
 typedef struct {
     const uint16_t *first;
@@ -30,12 +24,6 @@ typedef struct {
     float *scores;    /* [ROWS][padded length] */
     uint16_t *weights; /* the same, rounded */
 } workspace;
-
-int gleaner_attention_works(void) {
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-}
 
 static void lay_out_keys(uint32_t *out, tokens keys, int length, int size) {
     int pairs = size / 2;
@@ -177,54 +165,43 @@ FAST static void rows_of_head(tokens queries, uint16_t *out, int64_t out_stride,
 
 static void *room(size_t bytes) { return aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT); }
 
-/* query, key, value: [total, heads, head_size] bfloat16 with contiguous heads; strides in elements between tokens.
- * out: [total, heads, head_size], contiguous. head_size is a multiple of 32. Computes heads first_head to last_head - 1.
- * Returns 0, or -1 when memory ran out. */
+/* query, key, value: [total, heads, size] bfloat16 with contiguous heads; strides in elements between tokens.
+ * out: [total, heads, size], contiguous. size is a multiple of 32. Returns 0, or -1 when memory ran out. */
 int gleaner_attention(const uint16_t *query, const uint16_t *key, const uint16_t *value, uint16_t *out,
                       int64_t query_stride, int64_t key_stride, int64_t value_stride, const int64_t *borders,
-                      int32_t sequences, int32_t heads, int32_t first_head, int32_t last_head, int32_t size,
-                      float scale) {
+                      int32_t sequences, int32_t heads, int32_t size, float scale, int32_t threads) {
     int64_t longest = 0, out_stride = (int64_t)heads * size;
     for (int32_t i = 0; i < sequences; i++)
         if (borders[i + 1] - borders[i] > longest) longest = borders[i + 1] - borders[i];
     int64_t padded = (longest + LANES - 1) / LANES * LANES;
-    workspace space = {
-        .keys = room((size_t)padded * size * 2),
-        .values = room((size_t)padded * size * 2),
-        .scores = room((size_t)padded * ROWS * sizeof(float)),
-        .weights = room((size_t)padded * ROWS * sizeof(uint16_t)),
-    };
-    int failed = !space.keys || !space.values || !space.scores || !space.weights;
-    for (int32_t i = 0; i < sequences && !failed; i++) {
-        int64_t begin = borders[i];
-        int length = (int)(borders[i + 1] - begin);
-        for (int32_t head = first_head; head < last_head; head++) {
-            int64_t at = (int64_t)head * size;
-            tokens queries = {query + begin * query_stride + at, query_stride};
-            lay_out_keys(space.keys, (tokens){key + begin * key_stride + at, key_stride}, length, size);
-            lay_out_values(space.values, (tokens){value + begin * value_stride + at, value_stride}, length, size);
-            for (int start = 0; start < length; start += ROWS)
-                rows_of_head(queries, out + begin * out_stride + at, out_stride, start, length, size, scale, &space);
-        }
+    int failed = 0;
+#pragma omp parallel num_threads(threads) reduction(| : failed) if (threads > 1)
+    {
+        workspace space = {
+            .keys = room((size_t)padded * size * 2),
+            .values = room((size_t)padded * size * 2),
+            .scores = room((size_t)padded * ROWS * sizeof(float)),
+            .weights = room((size_t)padded * ROWS * sizeof(uint16_t)),
+        };
+        failed = !space.keys || !space.values || !space.scores || !space.weights;
+#pragma omp for collapse(2) schedule(dynamic)
+        for (int32_t i = 0; i < sequences; i++)
+            for (int32_t head = 0; head < heads; head++) {
+                if (failed) continue;
+                int64_t begin = borders[i], at = (int64_t)head * size;
+                int length = (int)(borders[i + 1] - begin);
+                tokens queries = {query + begin * query_stride + at, query_stride};
+                lay_out_keys(space.keys, (tokens){key + begin * key_stride + at, key_stride}, length, size);
+                lay_out_values(space.values, (tokens){value + begin * value_stride + at, value_stride}, length, size);
+                for (int start = 0; start < length; start += ROWS)
+                    rows_of_head(queries, out + begin * out_stride + at, out_stride, start, length, size, scale, &space);
+            }
+        free(space.keys);
+        free(space.values);
+        free(space.scores);
+        free(space.weights);
     }
-    free(space.keys);
-    free(space.values);
-    free(space.scores);
-    free(space.weights);
     return failed ? -1 : 0;
-}
-
-#else
-
-int gleaner_attention_works(void) { return 0; }
-
-int gleaner_attention(const uint16_t *query, const uint16_t *key, const uint16_t *value, uint16_t *out,
-                      int64_t query_stride, int64_t key_stride, int64_t value_stride, const int64_t *borders,
-                      int32_t sequences, int32_t heads, int32_t first_head, int32_t last_head, int32_t size,
-                      float scale) {
-    (void)query, (void)key, (void)value, (void)out, (void)query_stride, (void)key_stride, (void)value_stride;
-    (void)borders, (void)sequences, (void)heads, (void)first_head, (void)last_head, (void)size, (void)scale;
-    return -1;
 }
 
 #endif

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 import torch
 
-from service.engine import native
+from service.engine.native import attention as native
 from service.engine.precision import cpu_has
 
 fit = pytest.mark.skipif(not cpu_has({"avx512_bf16"}), reason="this processor does not multiply bfloat16")

@@ -1,0 +1,120 @@
+"""Linear layers compiled for the processor (`linear.c`), with what follows them in an encoder's layer.
+
+Beside torch's own products they need no kernel for each number of rows (made at first use and kept, some MB each), and
+GELU, residual, normalisation and the change to 8 bits cost no pass of their own. Owns laying out weights and calling
+the library.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import torch
+from torch import nn
+
+from service.engine.native.library import load, pointer, threads_for
+from service.engine.precision import MATRIX_UNIT_FLAGS, cpu_has
+
+PANEL = 64
+"""Outputs that are computed side by side; the last panel is filled up with zeros."""
+
+LARGEST = 127
+ZERO = 128
+"""Stands for 0 in activations: the product takes them unsigned."""
+
+TINY = 1e-12
+
+
+@cache
+def available() -> bool:
+    """Whether there is a library, and a processor that has nothing better: a matrix unit (AMX) is torch's to use."""
+    return load() is not None and not cpu_has(MATRIX_UNIT_FLAGS)
+
+
+def can(linear: nn.Linear, *, int8: bool = False) -> bool:
+    """Whether `Product` takes this layer."""
+    return available() and linear.in_features % (4 if int8 else 2) == 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Bytes:
+    """What 8-bit weights need beside themselves: a scale for each output, and what the zero of activations adds."""
+
+    scales: torch.Tensor
+    offsets: torch.Tensor
+
+
+class Product:
+    """rows × weights + bias, and what is asked for after it; bfloat16 in and out, sums in float32 or whole numbers."""
+
+    def __init__(
+        self, linear: nn.Linear, *, int8: bool = False, gelu: bool = False, norm: nn.LayerNorm | None = None
+    ) -> None:
+        """Lay out the weights of a layer that `can` accepted; nothing of the layer is kept."""
+        weight = linear.weight.detach()
+        self.inputs, self.outputs = linear.in_features, linear.out_features
+        self._bytes: _Bytes | None = None
+        if int8:
+            weight, self._bytes = _to_bytes(weight.float())
+        self._weights = _panels(weight if int8 else weight.bfloat16(), 4 if int8 else 2)
+        self._bias = None if linear.bias is None else linear.bias.detach().float().clone()
+        self._gelu = gelu
+        self._norm_weight = None if norm is None else norm.weight.detach().float().clone()
+        self._norm_bias = None if norm is None else norm.bias.detach().float().clone()
+        self._epsilon = 0.0 if norm is None else norm.eps
+        self.weight_bytes = self._weights.numel() * self._weights.element_size()
+
+    def __call__(self, rows: torch.Tensor, residual: torch.Tensor | None = None) -> torch.Tensor:
+        """[…, inputs] bfloat16 → […, outputs] bfloat16.
+
+        Args:
+            residual: […, outputs], added before the normalisation.
+
+        Raises:
+            TypeError: the rows are not bfloat16.
+        """
+        if rows.dtype != torch.bfloat16:
+            raise TypeError(f"{rows.dtype} rows for a layer that computes in bfloat16")
+        flat = rows.reshape(-1, self.inputs).contiguous()
+        count = flat.shape[0]
+        out = torch.empty(count, self.outputs, dtype=torch.bfloat16)
+        added = None if residual is None else residual.reshape(-1, self.outputs).contiguous()
+        whole = None if self._bytes is None else torch.empty(count, self.inputs, dtype=torch.uint8)
+        scales = None if self._bytes is None else torch.empty(count)
+        _function()(
+            pointer(flat), pointer(self._weights), pointer(self._bias), pointer(added),
+            pointer(self._norm_weight), pointer(self._norm_bias), self._epsilon, pointer(out),
+            count, self.inputs, self.outputs, self._gelu, pointer(whole), pointer(scales),
+            self._bytes and pointer(self._bytes.scales), self._bytes and pointer(self._bytes.offsets),
+            threads_for(count * self.inputs * self.outputs),
+        )  # fmt: skip
+        return out.view(*rows.shape[:-1], self.outputs)
+
+
+def _to_bytes(weight: torch.Tensor) -> tuple[torch.Tensor, _Bytes]:
+    scales = weight.abs().amax(dim=1).clamp_(min=TINY).div_(LARGEST)
+    whole = (weight / scales.unsqueeze(1)).round_().to(torch.int8)
+    return whole, _Bytes(scales, whole.sum(dim=1, dtype=torch.int32) * ZERO)
+
+
+def _panels(weight: torch.Tensor, together: int) -> torch.Tensor:
+    """[outputs, inputs] → [panels, inputs / together, PANEL, together]: the order in which the product reads them."""
+    outputs, inputs = weight.shape
+    filled = torch.nn.functional.pad(weight, (0, 0, 0, -outputs % PANEL))
+    return filled.view(-1, PANEL, inputs // together, together).permute(0, 2, 1, 3).contiguous()
+
+
+@cache
+def _function() -> Any:
+    library = load()
+    assert library is not None
+    place, number, long_number = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
+    function = library.gleaner_linear
+    function.restype = None
+    function.argtypes = [
+        *[place] * 6, ctypes.c_float, place, long_number, *[number] * 3, *[place] * 4, number,
+    ]  # fmt: skip
+    return function

@@ -1,0 +1,39 @@
+/* What our kernels share: the processors that they are for, and vectors of pairs and quads of small numbers. */
+#ifndef GLEANER_SIMD_H
+#define GLEANER_SIMD_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__) && defined(__GNUC__) && (defined(__clang__) || __GNUC__ >= 10)
+#define GLEANER_SIMD 1
+#include <immintrin.h>
+
+#define FAST __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,avx512vnni")))
+#define INLINE FAST static inline __attribute__((always_inline))
+
+enum { LANES = 16 };
+
+INLINE __m512i words_at(const void *place) { return _mm512_loadu_si512(place); }
+
+INLINE __m512i word_everywhere(const void *place) {
+    int32_t word;
+    memcpy(&word, place, sizeof word);
+    return _mm512_set1_epi32(word);
+}
+
+/* The first `count` of 16 lanes. */
+INLINE __mmask16 lanes(int count) { return (__mmask16)(0xFFFFu >> (LANES - count)); }
+
+INLINE __m512 from_bfloat16(__mmask16 there, const uint16_t *place) {
+    __m256i half = _mm256_maskz_loadu_epi16(there, place);
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
+}
+
+INLINE void to_bfloat16(uint16_t *place, __mmask16 there, __m512 value) {
+    _mm256_mask_storeu_epi16(place, there, (__m256i)_mm512_cvtneps_pbh(value));
+}
+
+#endif
+#endif

@@ -1,0 +1,81 @@
+"""Models whose linear layers are exchanged for compiled ones compute what they computed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from service.engine.encoder import load_encoder
+from service.engine.encoder_native import NativeLinear, NativeResidualNorm, compile_layers
+from service.engine.native.linear import available
+from tests.engine.tiny_models import make_model
+
+pytestmark = pytest.mark.skipif(not available(), reason="no compiled layers on this processor")
+
+PARTS = {  # Layers, and among them those with residual and normalisation; two layers a model.
+    "bert": (13, 4),
+    "roberta": (13, 4),
+    "electra": (14, 4),
+    "distilbert": (13, 0),
+    "modernbert": (10, 0),
+    "deberta-v2": (17, 4),
+}
+
+
+@pytest.mark.parametrize("kind", PARTS)
+@pytest.mark.parametrize("int8", [False, True])
+def test_a_model_computes_what_it_did(kind: str, int8: bool, tmp_path: Path) -> None:
+    folder = make_model(tmp_path, kind, hidden=64)
+    exact = load_encoder(folder, torch.device("cpu"), torch.float32)
+    ours = load_encoder(folder, torch.device("cpu"), torch.bfloat16, int8=int8)
+    found = Counter(type(module) for module in ours.module.modules())
+    assert nn.Linear not in found
+    assert (found[NativeLinear] + found[NativeResidualNorm], found[NativeResidualNorm]) == PARTS[kind]
+    sequences = [np.arange(5, 5 + length, dtype=np.int32) for length in (40, 3, 17)]
+    for near, true in zip(ours.forward(sequences), exact.forward(sequences), strict=True):
+        assert np.linalg.norm(near - true) < (0.1 if int8 else 0.05) * np.linalg.norm(true)
+
+
+@pytest.mark.parametrize("int8", [False, True])
+def test_weights_are_counted_in_their_layout(int8: bool, tmp_path: Path) -> None:
+    folder = make_model(tmp_path, "bert", hidden=64)
+    exact = load_encoder(folder, torch.device("cpu"), torch.float32)
+    ours = load_encoder(folder, torch.device("cpu"), torch.bfloat16, int8=int8)
+    assert 0.2 * exact.parameter_bytes < ours.parameter_bytes < 0.6 * exact.parameter_bytes
+
+
+class Scaled(nn.Module):
+    """The parts of BERT's output module, put together in another way."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dense = nn.Linear(8, 8)
+        self.LayerNorm = nn.LayerNorm(8)
+        self.dropout = nn.Dropout(0.0)
+
+    def forward(self, rows: torch.Tensor, residual: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = self.LayerNorm(self.dense(rows) * 0.5 + residual)
+        return result
+
+
+@torch.inference_mode()
+def test_a_module_that_only_looks_like_bert_s_keeps_its_own_code() -> None:
+    model = nn.ModuleDict({"output": Scaled()}).bfloat16().eval()
+    rows = torch.randn(2, 1, 8).bfloat16()
+    before = model["output"](rows[0], rows[1])
+    assert compile_layers(model, lambda: model["output"](rows[0], rows[1]))
+    assert isinstance(model["output"], Scaled)
+    assert isinstance(model["output"].dense, NativeLinear)
+    torch.testing.assert_close(model["output"](rows[0], rows[1]), before, atol=0.02, rtol=0.02)
+
+
+@torch.inference_mode()
+def test_a_model_that_hands_over_float32_keeps_its_layers() -> None:
+    model = nn.Sequential(nn.Linear(8, 8))
+    assert not compile_layers(model, lambda: model(torch.zeros(1, 8)))
+    assert type(model[0]) is nn.Linear
