@@ -12,8 +12,8 @@ import math
 
 from service.core.batch_time import BatchTime
 
-ARRIVAL_HORIZON_SECONDS = 15.0
-"""Half a minute after a step 86 % of it is seen, which is when the fleet decides how many tasks to add."""
+ARRIVAL_HORIZON_SECONDS = 10.0
+"""20 s after a step 86 % of it is seen, which is when the fleet decides how many tasks to add."""
 
 
 class _Decaying:

@@ -16,7 +16,7 @@ from loadtest.rehearsal.plot import plot
 from loadtest.rehearsal.run import Plan, rehearse
 from loadtest.rehearsal.timeline import Timeline
 
-PERIOD_SECONDS = 3
+PERIOD_SECONDS = 2
 DOCUMENTS_PER_SECOND = 2.0
 
 
@@ -42,7 +42,7 @@ def test_a_five_fold_step_is_followed_up_and_down_without_losing_a_request() -> 
                 delays=Delays(ingest_seconds=1.0, start_seconds=10.0),
             )
         ),
-        phases=(Phase("before", 5, 1.2), Phase("5 times", 25, 6.0), Phase("after", 55, 1.2)),
+        phases=(Phase("before", 5, 1.2), Phase("5 times", 20, 6.0), Phase("after", 40, 1.2)),
         period_seconds=PERIOD_SECONDS,
         tokens_per_second=DOCUMENTS_PER_SECOND * TOKENS_PER_DOCUMENT,
         drain_grace_seconds=1.0,
@@ -52,7 +52,7 @@ def test_a_five_fold_step_is_followed_up_and_down_without_losing_a_request() -> 
     told = [event.text for event in timeline.events]
     assert verdict.decision_seconds is not None, told
     assert 0 < verdict.decision_seconds <= 40, told
-    assert (verdict.lost, verdict.refused, verdict.requests) == (0, 0, 222), told
+    assert (verdict.lost, verdict.refused, verdict.requests) == (0, 0, 174), told
     assert verdict.scaled_in_by >= 1, told
     assert set(verdict.exit_codes) == {0}, told
     drawn = plot(timeline.rows, timeline.events, plan.phases, DOCUMENTS_PER_SECOND, 0.7)
