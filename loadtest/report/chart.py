@@ -21,13 +21,15 @@ COLOURS = {
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One line. `dots`: with a mark on each point. `dashed`: a reference, not a measurement."""
+    """One line. `dots`: with a mark on each point. `dashed`: a reference, not a measurement. `broad`: broad and pale,
+    so that it is seen beneath another that lies on it."""
 
     name: str
     points: Points
     colour: str
     dashed: bool = False
     dots: bool = False
+    broad: bool = False
 
 
 @dataclass(frozen=True, slots=True)

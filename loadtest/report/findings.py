@@ -5,8 +5,8 @@ from __future__ import annotations
 from loadtest.results.result import Summary
 from loadtest.results.summary import Figures
 
-KEEPS_UP = 0.97
-"""Goodput over offered, from which a phase was carried."""
+UNANSWERED = 0.01
+"""Share of refusals and failures up to which a phase was carried."""
 COLLAPSE = 0.95
 """Goodput in overload over the peak, below which it collapsed."""
 BUSY = 1.2
@@ -44,15 +44,26 @@ def _knee(summary: Summary) -> str:
         return f"No phase held a p99 of {slo:g} ms; the best goodput was {peak:.1f} documents a second."
     best = max(carried, key=lambda phase: phase.offered_rps)
     beyond = [phase for phase in phases if phase.offered_rps > best.offered_rps]
-    ending = f" and no longer at {min(p.offered_rps for p in beyond):.1f}" if beyond else ", the highest rate offered"
+    ending = _no_longer(min(beyond, key=lambda phase: phase.offered_rps)) if beyond else ", the highest rate offered"
     return (
         f"A p99 of {slo:g} ms holds up to {best.offered_rps:.1f} documents a second{ending}; peak goodput {peak:.1f}."
     )
 
 
+def _no_longer(phase: Figures) -> str:
+    """Where a phase did not hold, and what was wrong there."""
+    unanswered = 1 - phase.ok / phase.requests
+    why = (
+        f"{unanswered:.0%} were not answered" if unanswered > UNANSWERED else f"it was {phase.latency_ms['p99']:.0f} ms"
+    )
+    return f" and no longer at {phase.offered_rps:.1f}, where {why}"
+
+
 def holds(phase: Figures, slo_ms: float) -> bool:
     """Whether 99 % of the phase's requests were answered within the service level."""
-    return bool(phase.latency_ms) and phase.latency_ms["p99"] <= slo_ms and phase.ok >= 0.99 * phase.requests
+    return (
+        bool(phase.latency_ms) and phase.latency_ms["p99"] <= slo_ms and phase.ok >= (1 - UNANSWERED) * phase.requests
+    )
 
 
 def _latency(summary: Summary) -> str:
@@ -110,7 +121,8 @@ def _deadlines(summary: Summary) -> str:
         return ""
     late = summary.whole.late_accepted
     if late:
-        return f"{late} answers came after their deadline of {deadline} ms."
+        by = summary.whole.latency_ms["max"] - deadline
+        return f"{late} of {summary.whole.ok} answers came after the deadline of {deadline} ms, up to {by:.0f} ms late."
     return f"Every answer came within its deadline of {deadline} ms."
 
 

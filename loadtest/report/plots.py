@@ -71,7 +71,7 @@ def throughput_by_rate(phases: list[Figures]) -> Chart:
         "answers per second",
         (
             Series("offered", ((0.0, 0.0), (top, top)), "grey", dashed=True),
-            Series("throughput", tuple((p.offered_rps, p.throughput_rps) for p in phases), "blue", dots=True),
+            Series("throughput", tuple((p.offered_rps, p.throughput_rps) for p in phases), "blue", broad=True),
             Series("goodput", tuple((p.offered_rps, p.goodput_rps) for p in phases), "green", dots=True),
             Series("refused", tuple((p.offered_rps, p.refused / p.seconds) for p in phases), "orange", dots=True),
         ),
@@ -108,7 +108,7 @@ def flow(result: Result) -> Chart:
         "requests per second",
         (
             Series("offered", per_second(records.intended, seconds), "grey", dashed=True),
-            Series("answered", per_second(inside(records.where(records.ok), seconds), seconds), "blue"),
+            Series("answered", per_second(inside(records.where(records.ok), seconds), seconds), "blue", broad=True),
             Series("goodput", per_second(inside(records.where(records.ok & late), seconds), seconds), "green"),
             Series("refused", _if_any(per_second(inside(records.where(records.refused), seconds), seconds)), "orange"),
             Series("failed", _if_any(per_second(inside(records.where(records.failed), seconds), seconds)), "red"),

@@ -118,7 +118,8 @@ def _line(series: Series, x: Scale, y: Scale) -> str:
         return ""
     colour = COLOURS[series.colour]
     dash = ' stroke-dasharray="5 4"' if series.dashed else ""
-    path = f'<path class="line" d="{_path(series.points, x, y)}" stroke="{colour}"{dash}/>'
+    look = "line broad" if series.broad else "line"
+    path = f'<path class="{look}" d="{_path(series.points, x, y)}" stroke="{colour}"{dash}/>'
     marked = series.dots or len(series.points) == 1
     dots = (f'<circle cx="{x(a):.1f}" cy="{y(b):.1f}" r="3.2" fill="{colour}"/>' for a, b in series.points)
     return path + ("".join(dots) if marked else "")
