@@ -18,6 +18,7 @@ from loadtest.knee.capacity import Capacity
 from loadtest.knee.finder import Finder
 from loadtest.pacing.days import DAYS, make_day
 from loadtest.pacing.traces import lines
+from loadtest.report.course import course
 from loadtest.report.findings import findings
 from loadtest.result_files import read_result, write_raw, write_report
 from loadtest.results.checks import Check, look, read_check
@@ -126,7 +127,8 @@ def _load(chosen: argparse.Namespace, scenario: Scenario) -> None:
         capacity_rps=capacity,
         events=stage.log,
     )
-    summary = replace(summary, findings=findings(summary))
+    happened = course(absolute, performance.records, performance.moments)
+    summary = replace(summary, findings=findings(summary, happened))
     result = Result(summary, performance.records, performance.moments)
     finish(result, folder, checks, untrusted=chosen.untrusted)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from loadtest.results.result import Summary
 from loadtest.results.summary import Figures
 
@@ -14,14 +16,15 @@ BUSY = 1.2
 STAGES = ("parse", "tokenize", "queue", "compute", "decode")
 
 
-def findings(summary: Summary) -> list[str]:
-    """All sentences, most important first."""
+def findings(summary: Summary, course: Sequence[str] = ()) -> list[str]:
+    """All sentences, most important first; `course`: those of `report/course`."""
     return [
         sentence
         for sentence in (
             _knee(summary),
             _latency(summary),
             _overload(summary),
+            *course,
             _refusals(summary.whole),
             _failures(summary.whole),
             _deadlines(summary),

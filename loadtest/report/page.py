@@ -12,7 +12,7 @@ from loadtest.results.result import Result, Summary
 from loadtest.results.summary import Figures
 
 HERE = Path(__file__).parent
-ALARMS = ("FAIL", "FALLS", "DO NOT TRUST", "No phase held", "Not one", "without", "after the deadline")
+ALARMS = ("FAIL", "FALLS", "DO NOT TRUST", "No phase held", "MISSED", "Not one", "without", "after the deadline")
 COLUMNS = (
     "phase", "offered /s", "answered /s", "goodput /s", "p50 ms", "p90 ms", "p99 ms", "max ms", "refused", "failed",
 )  # fmt: skip
