@@ -51,8 +51,9 @@ class Timeline:
     _shown: int = 0
 
     def start(self) -> None:
-        """Count from now."""
+        """Count from now; what came before was preparation."""
         self.begun = time.monotonic()
+        self.events.clear()
         if not self.quiet:
             print(HEAD, flush=True)
 
