@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loadtest.results.result import Summary
-from loadtest.results.summary import Figures
+from loadtest.results.summary import Figures, by_rate
 
 UNANSWERED = 0.01
 """Share of refusals and failures up to which a phase was carried."""
@@ -37,8 +37,8 @@ def findings(summary: Summary, course: Sequence[str] = ()) -> list[str]:
 
 
 def _knee(summary: Summary) -> str:
-    phases = [phase for phase in summary.phases if phase.requests]
-    if len({round(phase.offered_rps, 1) for phase in phases}) < 3:
+    phases = by_rate(summary.phases, summary.scenario)
+    if not phases:
         return ""
     slo = summary.scenario.slo_ms
     carried = [phase for phase in phases if holds(phase, slo)]
@@ -81,13 +81,13 @@ def _latency(summary: Summary) -> str:
 
 
 def _overload(summary: Summary) -> str:
-    peak = max((phase.goodput_rps for phase in summary.phases), default=0.0)
+    peak = max((phase.throughput_rps for phase in summary.phases), default=0.0)
     loaded = [phase for phase in summary.phases if peak and phase.offered_rps > BUSY * peak]
     if not loaded or len(summary.phases) < 2:
         return ""
     worst = max(loaded, key=lambda phase: phase.offered_rps)
     share = worst.goodput_rps / peak
-    offered = f"Offered {worst.offered_rps / peak:.1f} times the peak"
+    offered = f"Offered {worst.offered_rps / peak:.1f} times the peak throughput"
     slo, deadline = summary.scenario.slo_ms, summary.scenario.mix.deadline_ms
     if share < COLLAPSE and deadline > slo and worst.throughput_rps >= COLLAPSE * peak:
         return (

@@ -11,7 +11,7 @@ from loadtest.client.answers import STAGES
 from loadtest.report.chart import Band, Bars, Chart, Points, Series
 from loadtest.report.series import by_reason, inside, per_second, quantile_over_time
 from loadtest.results.result import Result
-from loadtest.results.summary import Figures
+from loadtest.results.summary import Figures, by_rate
 from loadtest.running.watch import Moment, rates
 
 SECONDS = "seconds since the start"
@@ -38,8 +38,8 @@ def plots(result: Result) -> list[Chart | Bars]:
 
 def _against_rate(result: Result) -> list[Chart | Bars]:
     """Only where phases differ in their rates."""
-    phases = sorted((p for p in result.summary.phases if p.requests), key=lambda phase: phase.offered_rps)
-    if len({round(phase.offered_rps, 1) for phase in phases}) < 3:
+    phases = by_rate(result.summary.phases, result.scenario)
+    if not phases:
         return []
     return [latency_by_rate(result, phases), throughput_by_rate(phases)]
 

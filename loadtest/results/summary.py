@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import pairwise
 
 import msgspec
 import numpy as np
@@ -18,6 +19,7 @@ from loadtest.scenario import Phase, Scenario
 
 Window = tuple[float, float]
 """Begin and length, in seconds."""
+FEWEST_RATES = 3
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
 
@@ -105,6 +107,20 @@ def windows(scenario: Scenario) -> list[Window]:
 def reported(scenario: Scenario) -> Iterable[tuple[Phase, float]]:
     """Phases that are no warm-up, each with its start."""
     return ((p, begin) for p, begin in zip(scenario.phases, scenario.starts, strict=False) if not p.warm_up)
+
+
+def by_rate(phases: Iterable[Figures], scenario: Scenario) -> list[Figures]:
+    """The phases that tell what the service does at their rate, slowest first; too few rates tell nothing: no phases.
+
+    One that comes right after a higher rate has that one's queue to work off.
+    """
+    begins = {begin for _, begin in reported(scenario)}
+    for (before, after), begin in zip(pairwise(scenario.phases), scenario.starts[1:], strict=False):
+        if not before.warm_up and before.rate > after.rate:
+            begins.discard(begin)
+    found = [phase for phase in phases if phase.requests and phase.begin_seconds in begins]
+    different = {round(phase.offered_rps, 1) for phase in found}
+    return sorted(found, key=lambda phase: phase.offered_rps) if len(different) >= FEWEST_RATES else []
 
 
 def spread(values: np.typing.NDArray[np.float64]) -> dict[str, float]:

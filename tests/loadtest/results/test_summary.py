@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from loadtest.results.records import merge
-from loadtest.results.summary import by_phase, overall, spread
+from loadtest.results.summary import by_phase, by_rate, overall, spread
 from loadtest.scenario import Phase, Scenario
 from loadtest.workload.mix import Mix
 from tests.loadtest.made import records, refusal, row, steady
@@ -61,3 +61,31 @@ def test_quantiles_are_those_of_the_values() -> None:
 def test_parts_of_several_processes_become_one_in_the_order_of_time() -> None:
     together = merge([records(row(0, 1), row(2, 1)), records(row(1, 1))])
     assert together.intended.tolist() == [0, 1, 2]
+
+
+def rates_of(*phases: Phase) -> list[str]:
+    scenario = Scenario("t", phases, "absolute")
+    rows = (row(begin + n / p.rate, 10) for p, begin in zip(phases, scenario.starts, strict=False) for n in range(20))
+    return [each.name for each in by_rate(by_phase(records(*rows), scenario), scenario)]
+
+
+def phase(name: str, rate: float, *, warm_up: bool = False) -> Phase:
+    return Phase(name, seconds=20 / rate, rate=rate, warm_up=warm_up)
+
+
+def test_phases_of_different_rates_tell_what_holds_at_which() -> None:
+    assert rates_of(phase("warm", 9, warm_up=True), phase("a", 2), phase("b", 4), phase("c", 8)) == ["a", "b", "c"]
+
+
+def test_a_phase_that_inherits_a_queue_tells_nothing_of_its_rate() -> None:
+    assert rates_of(phase("before", 2), phase("middle", 4), phase("spike", 8), phase("after", 3)) == [
+        "before",
+        "middle",
+        "spike",
+    ]
+    assert rates_of(phase("before", 2), phase("spike", 8), phase("after", 3)) == []
+
+
+def test_a_pause_before_it_makes_it_tell_again() -> None:
+    peak, settling = phase("peak", 8), phase("settling", 2, warm_up=True)
+    assert rates_of(phase("before", 4), peak, settling, phase("after", 2)) == ["after", "before", "peak"]
