@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 
 
 class BadCapacity(ValueError):
@@ -18,11 +18,19 @@ class Capacity:
         documents_per_second: highest rate whose 99th percentile held the limit.
         tokens_per_second: the same in tokens.
         slo_ms: that limit.
+        saturated_documents_per_second: at full load, whatever the latency; None where nobody looked.
     """
 
     documents_per_second: float
     tokens_per_second: float
     slo_ms: float
+    saturated_documents_per_second: float | None = None
+
+    @property
+    def knee_ratio(self) -> float:
+        """The work ratio at which the limit is just held; 1 where it is not known."""
+        full = self.saturated_documents_per_second or self.documents_per_second
+        return min(self.documents_per_second / full, 1.0)
 
 
 ASSUMED = Capacity(documents_per_second=100.0, tokens_per_second=40_000.0, slo_ms=500.0)
@@ -39,7 +47,8 @@ def read_capacity(text: str) -> Capacity:
         found = json.loads(text)
     except json.JSONDecodeError as error:
         raise BadCapacity(f"the capacity file is not JSON: {error}") from error
-    return Capacity(**{field.name: _figure(found, field.name) for field in fields(Capacity)})
+    names = (each.name for each in fields(Capacity) if each.default is MISSING or each.name in found)
+    return Capacity(**{name: _figure(found, name) for name in names})
 
 
 def _figure(found: object, name: str) -> float:

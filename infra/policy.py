@@ -23,15 +23,27 @@ from infra.capacity import ASSUMED, Capacity
 from infra.policy_values import Delays, Forecast, Limits, Schedule, Step, StepScaling, Targets, TargetTracking
 from service.signals import BACKLOG_SECONDS, GPU_UTILIZATION, OLDEST_AGE_SECONDS, QUEUE_DEPTH, WORK_RATIO, Signal
 
+MOST_WORK_RATIO = 0.7
+"""A fleet of three then survives the loss of one."""
+MOST_BEFORE_A_STEP = 0.85
+"""Below 1, since at 1 the queue already grows."""
+HEADROOM = 0.8
+"""Of the work ratio at which the limit on latency is just held: room for a burst while the fleet grows."""
+
 
 def targets_for(capacity: Capacity) -> Targets:
     """The thresholds that follow from what was measured.
 
+    Where the limit on latency is missed long before the device is full, tasks are kept as much emptier.
     The backlog that is worth another task is ten times the limit on latency, within 2 and 30 s: shorter ones are gone
     before a task could help.
     """
     backlog = min(max(capacity.slo_ms / 1000 * 10, 2.0), 30.0)
+    work_ratio = min(MOST_WORK_RATIO, round(HEADROOM * capacity.knee_ratio, 3))
     return Targets(
+        work_ratio=work_ratio,
+        scale_out_work_ratio=min(MOST_BEFORE_A_STEP, round(capacity.knee_ratio, 3)),
+        scale_in_work_ratio=round(work_ratio * 4 / 7, 3),
         backlog_seconds=backlog,
         queue_depth=max(math.ceil(capacity.documents_per_second * backlog), 2),
         slo_seconds=capacity.slo_ms / 1000,
@@ -81,10 +93,14 @@ def policy_for(
     )
 
 
+WORK_RATIOS = (0.5, 0.7, 0.85, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)
+"""Where the steps change."""
+
+
 def _by_work(targets: Targets, cooldown_seconds: int) -> StepScaling:
     """Proportional: enough tasks for the upper end of each step to come down to the target."""
-    bounds = (targets.scale_out_work_ratio, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)
-    base = bounds[0]
+    base = targets.scale_out_work_ratio
+    bounds = (base, *(bound for bound in WORK_RATIOS if bound > base + 0.1))
     steps = tuple(
         Step(round(lower - base, 6), round(upper - base, 6), math.ceil(100 * (upper / targets.work_ratio - 1)))
         for lower, upper in pairwise(bounds)

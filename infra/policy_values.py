@@ -171,8 +171,8 @@ class Targets:
     """Thresholds, computed from a measured capacity; each with its reason.
 
     Attributes:
-        work_ratio: what target tracking keeps. At 0.7 a fleet of three survives the loss of one.
-        scale_out_work_ratio: above it a step is taken; below 1, since at 1 the queue already grows.
+        work_ratio: what target tracking keeps.
+        scale_out_work_ratio: above it a step is taken.
         scale_in_work_ratio: a fleet of two thirds its size is then still under the target.
         backlog_seconds: what waits needs longer than a caller is willing to wait.
         queue_depth: documents per task that take the same time.
@@ -180,10 +180,10 @@ class Targets:
         slo_seconds: the limit on the 99th percentile of requests.
     """
 
-    work_ratio: float = 0.7
-    scale_out_work_ratio: float = 0.85
-    scale_in_work_ratio: float = 0.4
-    backlog_seconds: float = 5.0
+    work_ratio: float
+    scale_out_work_ratio: float
+    scale_in_work_ratio: float
+    backlog_seconds: float
     queue_depth: float
     gpu_percent: float = 95.0
     slo_seconds: float

@@ -187,7 +187,7 @@ def _print_capacity(capacity: Capacity) -> None:
     law = capacity.service_time
     if law is not None:
         batch = f"{law.base_seconds * 1000:.2f} ms + {law.seconds_per_token * 1e6:.1f} µs × tokens"
-        print(f"a batch takes S(tokens) = {batch} (from {law.source}, explains {law.explained:.0%})")
+        print(f"a batch takes S(tokens) = {batch} (from {law.source}, typically off by {law.typical_error:.0%})")
     for advice in capacity.recommended:
         print(f"  {advice.name} = {advice.value:g}: {advice.reason}")
 

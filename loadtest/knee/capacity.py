@@ -10,12 +10,12 @@ import math
 
 import msgspec
 
+from infra import capacity as scaling
+from infra.policy import targets_for
 from loadtest.knee.search import Knee, Trial
 from loadtest.knee.service_time import ServiceTime
 
 FORMAT = 1
-HEADROOM = 0.8
-"""Of the rate at the knee: what a fleet should run at, so that it survives a short burst while it grows."""
 
 
 class Advice(msgspec.Struct, frozen=True):
@@ -88,32 +88,44 @@ def describe(
 
 
 def advise(holds: float, saturated: float, tokens_per_document: float, slo_ms: float) -> tuple[Advice, ...]:
-    """Settings and targets."""
+    """Settings, and the targets that the scaling policy computes from this file."""
     if not holds:
         return ()
     full = max(saturated, holds)
     queue = max(full * tokens_per_document * slo_ms / 1000, tokens_per_document)
-    ratio = min(HEADROOM * holds / full, 0.9)
+    targets = targets_for(
+        scaling.Capacity(
+            documents_per_second=holds,
+            tokens_per_second=holds * tokens_per_document,
+            slo_ms=slo_ms,
+            saturated_documents_per_second=full,
+        )
+    )
     return (
         Advice(
             "GLEANER_QUEUE_LIMIT_TOKENS",
             math.ceil(queue),
             f"what the device does in {slo_ms:g} ms: more that waits only makes late answers",
         ),
-        Advice("GLEANER_DEADLINE_MS", 2 * slo_ms, "twice the service level: later answers help nobody"),
+        Advice(
+            "GLEANER_DEADLINE_MS",
+            math.ceil(slo_ms),
+            "the service level: what could not keep it is refused at once, and told when to come back",
+        ),
         Advice(
             "scaling.work_ratio",
-            round(ratio, 3),
-            f"{HEADROOM:.0%} of the knee's rate over the rate at full load: room for a burst while the fleet grows",
+            targets.work_ratio,
+            f"what a task should carry of the rate at full load; the limit is missed above {holds / full:.2f}",
         ),
         Advice(
             "scaling.documents_per_second_each",
-            round(HEADROOM * holds, 3),
+            round(targets.work_ratio * full, 3),
             "the same as a rate: offered documents per second over this is the fleet's size",
         ),
         Advice(
             "scaling.backlog_seconds",
-            round(slo_ms / 1000, 3),
-            "with more work waiting, or refused lately, new requests miss the service level",
+            targets.backlog_seconds,
+            "work that waits, or was lately refused, on every task; less is gone before a new task could help",
         ),
+        Advice("scaling.queue_depth", targets.queue_depth, "documents that wait on every task for as long"),
     )

@@ -19,12 +19,12 @@ NAMES = ("busy_seconds", "batches", "tokens")
 
 @dataclass(frozen=True, slots=True)
 class ServiceTime:
-    """The law, where it comes from, and how well it fits (share of the variance that it explains)."""
+    """The law, where it comes from, and how far it is typically off: median of |seconds - law| / seconds."""
 
     base_seconds: float
     seconds_per_token: float
     source: str
-    explained: float
+    typical_error: float
 
 
 def from_metrics(moments: list[Moment]) -> ServiceTime | None:
@@ -50,6 +50,5 @@ def _fit(inputs: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64], sour
     (base, each), *_ = np.linalg.lstsq(inputs, seconds, rcond=None)
     if base < 0:
         base, each = 0.0, float((inputs[:, 1] * seconds).sum() / (inputs[:, 1] ** 2).sum())
-    left = seconds - inputs @ np.array([base, each])
-    explained = 1 - float((left**2).sum()) / max(float(((seconds - seconds.mean()) ** 2).sum()), 1e-18)
-    return ServiceTime(float(base), float(each), source, explained)
+    left = np.abs(seconds - inputs @ np.array([base, each]))
+    return ServiceTime(float(base), float(each), source, float(np.median(left / np.maximum(seconds, 1e-9))))

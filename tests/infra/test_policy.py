@@ -8,16 +8,20 @@ from itertools import pairwise
 import pytest
 
 from infra.capacity import BadCapacity, Capacity, read_capacity
-from infra.policy import policy_for, targets_for
+from infra.policy import Policy, policy_for, targets_for
 from infra.policy_values import Delays, Limits, StepScaling
 from infra.watch import alarms_for, rollback_alarms
 from service import signals
 
 POLICY = policy_for()
+STRICT = policy_for(
+    Capacity(documents_per_second=50.0, tokens_per_second=20_000.0, slo_ms=50.0, saturated_documents_per_second=100.0)
+)
+"""A limit on latency that is missed at half of what the device could do."""
 SLOW_START = policy_for(delays=Delays(start_seconds=260))
 
 
-@pytest.mark.parametrize("scaling", POLICY.steps, ids=lambda scaling: scaling.alarm.name)
+@pytest.mark.parametrize("scaling", [*POLICY.steps, STRICT.scale_out[0]], ids=lambda scaling: scaling.alarm.name)
 def test_steps_leave_no_gap_and_do_not_overlap(scaling: StepScaling) -> None:
     for lower, upper in pairwise(scaling.steps):
         assert lower.upper == upper.lower
@@ -36,10 +40,11 @@ def test_gpu_utilization_and_queue_depth_both_act() -> None:
     assert signals.GPU_UTILIZATION in {each.signal for each in POLICY.scale_in.alarm.conditions}
 
 
+@pytest.mark.parametrize("policy", [POLICY, STRICT], ids=["usual", "strict"])
 @pytest.mark.parametrize(("ratio", "tasks"), [(0.9, 2), (1.2, 4), (2.0, 3), (3.0, 2), (3.9, 10)])
-def test_a_step_for_work_brings_the_ratio_down_to_the_target_at_once(ratio: float, tasks: int) -> None:
-    added = POLICY.scale_out[0].change(ratio, tasks)
-    assert ratio * tasks / (tasks + added) <= POLICY.targets.work_ratio * 1.15
+def test_a_step_for_work_brings_the_ratio_down_to_the_target_at_once(policy: Policy, ratio: float, tasks: int) -> None:
+    added = policy.scale_out[0].change(ratio, tasks)
+    assert ratio * tasks / (tasks + added) <= policy.targets.work_ratio * 1.15
     assert added >= 1
 
 
@@ -47,9 +52,10 @@ def test_scaling_in_removes_a_tenth_but_at_least_one() -> None:
     assert [POLICY.scale_in.change(0.1, tasks) for tasks in (3, 9, 20, 45)] == [-1, -1, -2, -4]
 
 
-def test_after_scaling_in_from_the_threshold_the_fleet_does_not_scale_out_again() -> None:
-    targets = POLICY.targets
-    smallest = POLICY.limits.minimum_tasks + 1
+@pytest.mark.parametrize("policy", [POLICY, STRICT], ids=["usual", "strict"])
+def test_after_scaling_in_from_the_threshold_the_fleet_does_not_scale_out_again(policy: Policy) -> None:
+    targets = policy.targets
+    smallest = policy.limits.minimum_tasks + 1
     assert targets.scale_in_work_ratio * smallest / (smallest - 1) < targets.work_ratio
 
 
@@ -80,11 +86,19 @@ def test_targets_follow_the_measured_capacity() -> None:
     assert (targets.backlog_seconds, targets.queue_depth, targets.slo_seconds) == (8.0, 240, 0.8)
 
 
+def test_tasks_are_kept_emptier_where_the_limit_is_missed_long_before_the_device_is_full() -> None:
+    usual, strict = POLICY.targets, STRICT.targets
+    assert (usual.work_ratio, usual.scale_out_work_ratio, usual.scale_in_work_ratio) == (0.7, 0.85, 0.4)
+    assert (strict.work_ratio, strict.scale_out_work_ratio, strict.scale_in_work_ratio) == (0.4, 0.5, 0.229)
+
+
 def test_a_capacity_is_read_out_of_a_larger_report() -> None:
     report = {"documents_per_second": 30, "tokens_per_second": 12e3, "slo_ms": 500, "anything": {"else": 1}}
     assert read_capacity(json.dumps(report)) == Capacity(
         documents_per_second=30.0, tokens_per_second=12_000.0, slo_ms=500.0
     )
+    full = read_capacity(json.dumps({**report, "saturated_documents_per_second": 40}))
+    assert full.knee_ratio == 0.75
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from infra.capacity import read_capacity
+from infra.policy import targets_for
 from loadtest.knee.capacity import describe
 from loadtest.knee.search import Knee, weigh
 from loadtest.knee.service_time import ServiceTime
@@ -26,6 +27,7 @@ CAPACITY = describe(
 def test_the_scaling_policy_reads_what_the_knee_writes() -> None:
     read = read_capacity(msgspec.json.encode(CAPACITY).decode())
     assert (read.documents_per_second, read.tokens_per_second, read.slo_ms) == (40.0, 6_000.0, 500)
+    assert read.saturated_documents_per_second == 50.0
 
 
 def test_a_simulator_finds_its_figures_under_these_names() -> None:
@@ -41,5 +43,15 @@ def test_a_simulator_finds_its_figures_under_these_names() -> None:
 def test_advice_follows_from_the_figures() -> None:
     advice = {each.name: each.value for each in CAPACITY.recommended}
     assert advice["GLEANER_QUEUE_LIMIT_TOKENS"] == 50 * 150 * 0.5
+    assert advice["GLEANER_DEADLINE_MS"] == 500
     assert advice["scaling.work_ratio"] == pytest.approx(0.8 * 40 / 50)
+    assert advice["scaling.documents_per_second_each"] == pytest.approx(0.8 * 40)
+
+
+def test_targets_are_those_that_the_stacks_compute_from_the_file() -> None:
+    advice = {each.name: each.value for each in CAPACITY.recommended}
+    targets = targets_for(read_capacity(msgspec.json.encode(CAPACITY).decode()))
+    assert advice["scaling.work_ratio"] == targets.work_ratio
+    assert advice["scaling.backlog_seconds"] == targets.backlog_seconds
+    assert advice["scaling.queue_depth"] == targets.queue_depth
     assert all(each.reason for each in CAPACITY.recommended)

@@ -20,7 +20,7 @@ def test_the_law_of_batches_is_found_from_three_counters() -> None:
     assert law is not None
     assert law.base_seconds == pytest.approx(0.004, rel=0.1)
     assert law.seconds_per_token == pytest.approx(8e-5, rel=0.01)
-    assert law.explained > 0.99
+    assert law.typical_error < 0.01
 
 
 def test_the_law_of_lone_documents_is_found_from_answers() -> None:
