@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import msgspec
 
 from loadtest.results.records import Records
-from loadtest.results.summary import Figures, by_phase, overall
+from loadtest.results.summary import Figures, by_phase, only_reported, overall
 from loadtest.results.trust import Trust
 from loadtest.running.watch import Moment
 from loadtest.scenario import Scenario
@@ -55,7 +55,8 @@ def summarise(
     events: list[tuple[float, str]],
 ) -> Summary:
     """The figures of a run, without findings."""
-    good = records.revision[records.ok].tolist()
+    counted = only_reported(records, scenario)
+    good = counted.revision[counted.ok].tolist()
     return Summary(
         title=scenario.title,
         at=at,
