@@ -9,6 +9,7 @@ from statistics import median
 import numpy as np
 
 from loadtest.results.records import Records
+from loadtest.results.summary import only_reported
 from loadtest.running.watch import Moment
 from loadtest.scenario import Phase, Scenario
 
@@ -16,6 +17,10 @@ MUCH_MORE = 1.5
 """A phase's rate over that of the next one, from which it is a peak to recover from."""
 SPARED = 0.05
 """Share of a second's requests that may miss the service level, though it is over."""
+SHORT = 1_000
+"""Tokens of a document that fits a few windows."""
+FEWEST = 30
+"""Answers, below which a 99th percentile is a matter of luck."""
 LONG_SECONDS = 200.0
 """A shorter run says nothing about growth."""
 MEBIBYTE = 2.0**20
@@ -23,7 +28,7 @@ MEBIBYTE = 2.0**20
 
 def course(scenario: Scenario, records: Records, moments: Sequence[Moment]) -> list[str]:
     """All sentences."""
-    return [*_recoveries(scenario, records), *_growth(moments)]
+    return [*_recoveries(scenario, records), *_by_length(only_reported(records, scenario)), *_growth(moments)]
 
 
 def _recoveries(scenario: Scenario, records: Records) -> list[str]:
@@ -55,6 +60,20 @@ def _last_bad_second(due: Records, begin: float, slo_ms: float) -> int:
     good = due.ok & (due.latency_ms <= slo_ms)
     bad = [int(each) for each in np.unique(second) if (~good[second == each]).mean() > SPARED]
     return bad[-1] + 1 if bad else 0
+
+
+def _by_length(records: Records) -> list[str]:
+    """Short documents apart from long ones, where there are both: whether the short ones wait for the long ones."""
+    short, long = (records.where(records.ok & chosen) for chosen in (records.tokens <= SHORT, records.tokens > SHORT))
+    if min(len(short), len(long)) < FEWEST:
+        return []
+    told = (f"p50 {p50:,.0f} ms, p99 {p99:,.0f} ms" for p50, p99 in map(_cuts, (short, long)))
+    return [f"Documents of up to {SHORT:,} tokens: {next(told)}; longer ones: {next(told)}."]
+
+
+def _cuts(records: Records) -> tuple[float, float]:
+    p50, p99 = np.quantile(records.latency_ms, (0.5, 0.99))
+    return float(p50), float(p99)
 
 
 def _growth(moments: Sequence[Moment]) -> list[str]:

@@ -49,3 +49,11 @@ def test_growth_is_told_from_the_second_quarter_on() -> None:
 
 def test_a_short_run_says_nothing_of_growth() -> None:
     assert course(LEVEL, records(row(0.0, 1)), [look(at, 500.0 + at, 90.0) for at in range(100)]) == []
+
+
+def test_short_documents_are_told_apart_from_long_ones() -> None:
+    rows = (row(n / 10, 2_000 if n % 2 else 100, tokens=5_000 if n % 2 else 150) for n in range(200))
+    (sentence,) = course(LEVEL, records(*rows), [])
+    assert (
+        sentence == "Documents of up to 1,000 tokens: p50 100 ms, p99 100 ms; longer ones: p50 2,000 ms, p99 2,000 ms."
+    )
