@@ -1,4 +1,4 @@
-"""What a whole phase does not show: how long a peak was felt, whether anything grew. Sentences; pure."""
+"""What figures of whole phases do not show: a peak and its end, short and long documents, growth. Sentences; pure."""
 
 from __future__ import annotations
 
