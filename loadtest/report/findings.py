@@ -141,7 +141,7 @@ def _stage(whole: Figures) -> str:
 def _revisions(summary: Summary) -> str:
     if len(summary.revisions) < 2:
         return ""
-    shown = ", then ".join(f"{count} by {revision[:15]}…" for revision, count in summary.revisions.items())
+    shown = ", ".join(f"{count} by {revision[:15]}…" for revision, count in summary.revisions.items())
     return f"{len(summary.revisions)} revisions of models answered: {shown}."
 
 
