@@ -16,7 +16,7 @@
 
 #ifdef GLEANER_SIMD
 
-enum { ROWS = 6, BLOCKS = 4, PANEL = BLOCKS * LANES, AHEAD = 8, ROWS_AT_ONCE = 192 };
+enum { ROWS = 6, BLOCKS = 4, PANEL = BLOCKS * LANES, ROWS_AT_ONCE = 192 };
 enum { NOTHING = 0, GELU = 1 };
 
 typedef struct {
@@ -80,10 +80,7 @@ INLINE void tile(const layer *it, int64_t row, int first, int bytes) {
     const uint32_t *panel = it->weights + (int64_t)first * it->words;
     for (int word = 0; word < it->words; word++, panel += PANEL) {
         __m512i columns[BLOCKS];
-        for (int block = 0; block < BLOCKS; block++) {
-            columns[block] = words_at(panel + block * LANES);
-            _mm_prefetch((const char *)(panel + AHEAD * PANEL + block * LANES), _MM_HINT_T0);
-        }
+        for (int block = 0; block < BLOCKS; block++) columns[block] = words_at(panel + block * LANES);
         for (int i = 0; i < ROWS; i++) {
             __m512i one = word_everywhere(left[i] + 4 * (int64_t)word);
             for (int block = 0; block < BLOCKS; block++)
