@@ -12,6 +12,8 @@ from loadtest.report.scales import Scale, exact, label, linear, logarithmic
 WIDTH, HEIGHT = 920, 340
 LEFT, RIGHT, TOP, BOTTOM = 78, 18, 54, 48
 ROW, ROW_GAP, ROW_LEFT = 24, 12, 130
+LIMIT_ROOM = 1.9
+"""So much above a limit's line is shown, so that it does not run through the names of phases."""
 LETTER = 7.2
 """Width of a letter in the legend, on average."""
 
@@ -66,7 +68,7 @@ def _scales(chart: Chart, series: tuple[Series, ...]) -> tuple[Scale, Scale]:
     xs = [x for each in series for x, _ in each.points] + [
         edge for band in chart.bands for edge in (band.begin, band.end)
     ]
-    ys = [y for each in series for _, y in each.points] + ([chart.limit[0]] if chart.limit else [])
+    ys = [y for each in series for _, y in each.points] + ([chart.limit[0] * LIMIT_ROOM] if chart.limit else [])
     along = exact(min(xs, default=0.0), max(xs, default=1.0), LEFT, WIDTH - RIGHT)
     up = logarithmic if chart.log_y else linear
     return along, up(ys, HEIGHT - BOTTOM, TOP)
