@@ -27,10 +27,10 @@ from loadtest.bench.running import serve
 from loadtest.bench.texts import vocabulary
 
 MODELS = ("documents", "small", "six-layer")
-SPARE_BYTES = 1536 << 20
+SPARE_BYTES = 768 << 20
 """Room in the group beyond what the service takes when it is ready."""
-LEAVE_BYTES = 512 << 20
-"""What the hog leaves of it: about what kernels for new shapes may take, which no guard of batches can prevent."""
+LEAVE_BYTES = 96 << 20
+"""What the hog leaves of it."""
 LONGEST_WORDS = 20_000
 SETTLED_SHARE = 0.25
 """Of the time; growth is counted from then on, when every kernel has been used."""

@@ -41,7 +41,7 @@ class Amount:
     tried: int
 
 
-AMOUNTS = {"six-layer": Amount(256, 64), "bert-base": Amount(64, 16)}
+AMOUNTS = {"six-layer": Amount(512, 64), "bert-base": Amount(160, 16)}
 
 
 @dataclass(frozen=True, slots=True)
