@@ -12,7 +12,6 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from model_store import disk
@@ -22,7 +21,7 @@ from model_store.errors import CorruptObject, InvalidManifest, MissingFile, Remo
 from model_store.layout import Layout
 from model_store.manifest import File
 from model_store.partial import Partial
-from model_store.remote import Piece, Remote, Stat
+from model_store.remote import Opened, Piece, Remote
 from model_store.retry import PATIENCE, Patience, Tries
 
 TRIES_FOR_A_DIGEST = 2
@@ -33,7 +32,7 @@ class Pace:
     """How blobs are fetched. A range is one request; `workers` of them are on their way at once."""
 
     workers: int = 8
-    range_bytes: int = 32 * 2**20
+    range_bytes: int = 12 * 2**20
     patience: Patience = PATIENCE
 
 
@@ -45,9 +44,9 @@ class _Blob:
     """One blob, and which of its ranges nobody has taken yet."""
 
     file: File
-    etag: str
     partial: Partial
     ranges: deque[tuple[int, int]]
+    etag: str | None = None
     workers: int = 0
     wrong: int = 0
 
@@ -79,7 +78,7 @@ class Fetch:
         self._remote = remote
         self._pace = pace
         self._advance = advance
-        self._counting = threading.Lock()
+        self._lock = threading.Lock()
 
     def run(self, files: Sequence[File]) -> None:
         """Fetch all of `files`, each a digest of its own.
@@ -91,7 +90,7 @@ class Fetch:
         workers = [threading.Thread(target=self._labour, args=(work,), daemon=True) for _ in range(self._pace.workers)]
         with disk.writing(self._layout.root):
             try:
-                self._begin(work, files)
+                work.blobs += map(self._open, files)
                 for worker in workers:
                     worker.start()
                 for worker in workers:
@@ -107,27 +106,10 @@ class Fetch:
             if work.failure is not None:
                 raise work.failure
 
-    def _begin(self, work: _Work, files: Sequence[File]) -> None:
-        with ThreadPoolExecutor(self._pace.workers, "look") as pool:
-            stats = list(pool.map(self._look, files))
-        work.blobs += map(self._open, files, stats)
-
-    def _look(self, file: File) -> Stat:
-        stat = self._remote.stat(blob_key(file.sha256))
-        place = f"{self._remote.url}/{blob_key(file.sha256)}"
-        if stat is None:
-            raise MissingFile(f"The object {place} ({file.path}) is not there. Publish the model again.")
-        if stat.size_bytes != file.size_bytes:
-            raise InvalidManifest(
-                f"The manifest says that {file.path} has {file.size_bytes:,} bytes, but the object {place} has "
-                f"{stat.size_bytes:,}. Publish the model again."
-            )
-        return stat
-
-    def _open(self, file: File, stat: Stat) -> _Blob:
+    def _open(self, file: File) -> _Blob:
         partial = Partial(self._layout.partial, file.sha256, file.size_bytes)
         self._count(file.size_bytes - sum(end - start for start, end in partial.missing))
-        blob = _Blob(file, stat.etag, partial, deque(_cut(partial.missing, self._pace.range_bytes)))
+        blob = _Blob(file, partial, deque(_cut(partial.missing, self._pace.range_bytes)))
         if not blob.ranges:
             self._finish(blob)
         return blob
@@ -165,17 +147,44 @@ class Fetch:
                 tries.failed(error)
             except RemoteChanged as error:
                 # Somebody may have uploaded the same bytes again; then they have another ETag, and all is well.
-                blob.etag = self._look(blob.file).etag
+                self._look(blob)
                 tries.failed(RemoteUnavailable(error.detail))
 
     def _pieces(self, blob: _Blob, start: int, end: int) -> Iterator[Piece]:
-        with self._remote.open_range(blob_key(blob.file.sha256), start, end, blob.etag) as pieces:
+        with self._remote.open_range(blob_key(blob.file.sha256), start, end, blob.etag) as opened:
+            self._pin(blob, opened)
             left = end - start
-            for piece in pieces:
+            for piece in opened.pieces:
                 yield piece[:left]
                 left -= len(piece)
                 if left <= 0:
                     return
+
+    def _pin(self, blob: _Blob, opened: Opened) -> None:
+        """The first answer says which object it is; all others must be of the same one."""
+        self._require_size(blob, opened.size_bytes)
+        with self._lock:
+            blob.etag = blob.etag or opened.etag
+        if blob.etag != opened.etag:
+            raise RemoteChanged(f"The object {self._place(blob)} was replaced while it was being read.")
+
+    def _look(self, blob: _Blob) -> None:
+        """See which object it is now. Raises MissingFile or InvalidManifest if it is not the one that is wanted."""
+        stat = self._remote.stat(blob_key(blob.file.sha256))
+        if stat is None:
+            raise MissingFile(f"The object {self._place(blob)} ({blob.file.path}) is not there. Publish the model again.")
+        self._require_size(blob, stat.size_bytes)
+        blob.etag = stat.etag
+
+    def _require_size(self, blob: _Blob, size_bytes: int) -> None:
+        if size_bytes != blob.file.size_bytes:
+            raise InvalidManifest(
+                f"The manifest says that {blob.file.path} has {blob.file.size_bytes:,} bytes, but the object "
+                f"{self._place(blob)} has {size_bytes:,}. Publish the model again."
+            )
+
+    def _place(self, blob: _Blob) -> str:
+        return f"{self._remote.url}/{blob_key(blob.file.sha256)}"
 
     def _finish(self, blob: _Blob) -> None:
         partial = blob.partial
@@ -196,14 +205,13 @@ class Fetch:
         partial.forget()
         blob.wrong += 1
         if blob.wrong == TRIES_FOR_A_DIGEST:
-            url = f"{self._remote.url}/{blob_key(file.sha256)}"
-            raise CorruptObject(url, wanted=file.sha256, found=partial.found_digest)
+            raise CorruptObject(self._place(blob), wanted=file.sha256, found=partial.found_digest)
         self._count(-file.size_bytes)
         blob.partial = Partial(self._layout.partial, file.sha256, file.size_bytes)
         blob.ranges.extend(_cut(blob.partial.missing, self._pace.range_bytes))
 
     def _count(self, count_bytes: int) -> None:
-        with self._counting:
+        with self._lock:
             self._advance(count_bytes)
 
 

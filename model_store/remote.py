@@ -33,6 +33,18 @@ class Stat:
 Piece: TypeAlias = bytes | memoryview
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A range whose bytes are on their way, and what the answer says of the object that they are of.
+
+    Pieces may share one buffer: use each before asking for the next.
+    """
+
+    etag: str
+    size_bytes: int
+    pieces: Iterator[Piece]
+
+
 class Remote(Protocol):
     """Keys are relative to the URL. All but `open_range` try again for a while before they give up.
 
@@ -49,12 +61,10 @@ class Remote(Protocol):
     def read(self, key: str) -> bytes | None:
         """A small object's bytes; None if it is not there."""
 
-    def open_range(self, key: str, start: int, end: int, etag: str) -> AbstractContextManager[Iterator[Piece]]:
-        """The bytes [start, end) of the object with this ETag, in pieces; fewer if they are cut off. One try.
+    def open_range(self, key: str, start: int, end: int, etag: str | None) -> AbstractContextManager[Opened]:
+        """The bytes [start, end) of the object with this ETag, or with any; fewer if they are cut off. One try.
 
-        Pieces may share one buffer: use each before asking for the next.
-
-        Raises RemoteChanged if the object has another ETag now, or no such bytes.
+        Raises RemoteChanged if the object has another ETag now, has no such bytes, or is not there.
         """
 
     def create(self, key: str, data: bytes) -> bool:
@@ -78,7 +88,7 @@ def open_remote(url: str) -> Remote:
 
         return FolderRemote(Path(unquote(parts.path)))
     if parts.scheme == "s3" and parts.netloc:
-        from model_store.remote_s3 import S3Remote  # boto3 takes half a second; who has no bucket does not pay it.
+        from model_store.remote_s3 import S3Remote  # botocore takes a while; who has no bucket does not pay it.
 
         return S3Remote(parts.netloc, parts.path.strip("/"), _addressing(url, parts.query))
     raise InvalidRemote(f"'{url}' is no remote store: use s3://bucket/prefix or file:///folder.")

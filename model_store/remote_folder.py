@@ -14,7 +14,7 @@ from pathlib import Path
 
 from model_store import disk
 from model_store.errors import RemoteChanged, RemoteRefused, RemoteUnavailable
-from model_store.remote import Stat
+from model_store.remote import Opened, Stat
 
 _TEMPORARY = ".temporary"
 _PIECE_BYTES = 256 * 1024
@@ -43,13 +43,13 @@ class FolderRemote:
                 return None
 
     @contextmanager
-    def open_range(self, key: str, start: int, end: int, etag: str) -> Iterator[Iterator[bytes]]:
+    def open_range(self, key: str, start: int, end: int, etag: str | None) -> Iterator[Opened]:
         now = self.stat(key)
-        if now is None or now.etag != etag or now.size_bytes < end:
+        if now is None or etag not in (None, now.etag) or now.size_bytes < end:
             raise RemoteChanged(f"The object {self.url}/{key} was replaced or removed while it was being read.")
         with _told(self.url), (self.root / key).open("rb") as file:
             file.seek(start)
-            yield _pieces(file.fileno(), end - start)
+            yield Opened(now.etag, now.size_bytes, _pieces(file.fileno(), end - start))
 
     def create(self, key: str, data: bytes) -> bool:
         with _told(self.url), disk.temporary_name(self.root / _TEMPORARY) as name:

@@ -1,6 +1,6 @@
-"""A remote store in an S3 bucket; the only place that imports boto3.
+"""A remote store in an S3 bucket. botocore is the core of boto3; the rest of it would only be imported.
 
-Retrying is ours (see retry), because boto3's does not cover a body that breaks off; so boto3 tries once. The server
+Retrying is ours (see retry), because botocore's does not cover a body that breaks off; so it tries once. The server
 checks the SHA-256 of everything that is uploaded.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -18,13 +18,13 @@ from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any, TypeVar
 
-import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.session import Session
 
 from model_store import disk
 from model_store.errors import RemoteChanged, StoreError, Unreadable
-from model_store.remote import Piece, Stat
+from model_store.remote import Opened, Piece, Stat
 from model_store.retry import PATIENCE, Patience, again
 from model_store.s3_errors import said
 
@@ -78,13 +78,14 @@ class S3Remote:
             return None
 
     @contextmanager
-    def open_range(self, key: str, start: int, end: int, etag: str) -> Iterator[Iterator[Piece]]:
+    def open_range(self, key: str, start: int, end: int, etag: str | None) -> Iterator[Opened]:
+        pinned = {"IfMatch": etag} if etag else {}
         with self._translated(key):
-            found = self._client().get_object(**self._at(key), Range=f"bytes={start}-{end - 1}", IfMatch=etag)
+            found = self._client().get_object(**self._at(key), Range=f"bytes={start}-{end - 1}", **pinned)
             with closing(found["Body"]) as body:
-                if found["ContentLength"] != end - start or found["ETag"] != etag:
+                if found["ContentLength"] != end - start or etag not in (None, found["ETag"]):
                     raise RemoteChanged(f"The object {self.url}/{key} is not the one that was looked at a moment ago.")
-                yield _pieces(body)
+                yield Opened(found["ETag"], _whole_bytes(found), _pieces(body))
 
     def create(self, key: str, data: bytes) -> bool:
         def put() -> bool:
@@ -197,7 +198,7 @@ class S3Remote:
             s3={"payload_signing_enabled": True, **({"addressing_style": self.addressing} if self.addressing else {})},
         )
         try:
-            return boto3.session.Session().client("s3", config=config)
+            return Session().create_client("s3", config=config)
         except (BotoCoreError, ValueError) as error:
             raise said(self.url, error) from error
 
@@ -232,6 +233,11 @@ def _slice(source: Path, start: int, end: int) -> bytes:
     if len(data) != end - start:
         raise Unreadable(f"The file {source} became shorter while it was uploaded.")
     return data
+
+
+def _whole_bytes(found: Mapping[str, Any]) -> int:
+    """The size of the object of which an answer has a range; an answer without `Content-Range` has all of it."""
+    return int(found.get("ContentRange", f"/{found['ContentLength']}").rpartition("/")[2])
 
 
 def _pieces(body: Any) -> Iterator[Piece]:

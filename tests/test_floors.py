@@ -22,7 +22,7 @@ ONLY_IN = {
     "mosec": ("loadtest/peers/",),
     "ray": ("loadtest/peers/",),
     "zmq": ("service/engine/door.py", "service/engine/guest.py", "service/api/engine_client.py"),
-    "boto3": ("model_store/remote_s3.py", "loadtest/peers/boto3_transfer.py", "service/publisher/cloudwatch.py"),
+    "boto3": ("loadtest/peers/boto3_transfer.py", "service/publisher/cloudwatch.py"),
     "botocore": ("model_store/remote_s3.py", "model_store/s3_errors.py", "service/publisher/cloudwatch.py"),
     "prometheus_client": ("service/metrics.py",),
     "pydantic_settings": ("service/settings.py",),

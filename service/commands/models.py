@@ -1,13 +1,19 @@
-"""`gleaner models`: publish, pull, list, verify, roll back and clean up, in the local store and in a remote one."""
+"""`gleaner models`: publish, pull, list, verify, roll back and clean up, in the local store and in a remote one.
+
+Only the action that is asked for is imported (see cli).
+"""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from model_store.reference import DEFAULT_TAG
-from service.commands import models_listing, models_moving, models_upkeep
+
+Run = Callable[[argparse.Namespace], int]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,38 +40,48 @@ def _add_publish(actions: Any, both: argparse.ArgumentParser) -> None:
     parser.add_argument("--golden", type=Path, help="JSON lines of examples that the model must get right")
     for name in ("base-model", "data", "commit"):
         parser.add_argument(f"--{name}", help="provenance, kept in the manifest")
-    parser.set_defaults(run=models_moving.run_publish)
+    parser.set_defaults(run=_later("models_moving", "run_publish"))
 
 
 def _add_pull(actions: Any, both: argparse.ArgumentParser) -> None:
     parser = actions.add_parser("pull", parents=[both], help="fetch what is missing of a model")
     parser.add_argument("model", metavar="MODEL", help="`name`, `name@tag` or `name@sha256:…`")
-    parser.set_defaults(run=models_moving.run_pull)
+    parser.set_defaults(run=_later("models_moving", "run_pull"))
 
 
 def _add_list(actions: Any, both: argparse.ArgumentParser) -> None:
     parser = actions.add_parser("list", parents=[both], help="what is there, here and in the remote store")
-    parser.set_defaults(run=models_listing.run_list)
+    parser.set_defaults(run=_later("models_listing", "run_list"))
 
 
 def _add_verify(actions: Any, local: argparse.ArgumentParser) -> None:
     parser = actions.add_parser("verify", parents=[local], help="hash everything again")
     parser.add_argument("model", nargs="?", help="`name`, `name@tag` or `name@sha256:…`; all if absent")
-    parser.set_defaults(run=models_upkeep.run_verify)
+    parser.set_defaults(run=_later("models_upkeep", "run_verify"))
 
 
 def _add_rollback(actions: Any, both: argparse.ArgumentParser) -> None:
     parser = actions.add_parser("rollback", parents=[both], help="let a tag point to its earlier revision")
     parser.add_argument("name", metavar="NAME", help="`name` or `name@tag`")
     parser.add_argument("--to", metavar="REVISION", help="to this one (sha256:…) rather than to the one before")
-    parser.set_defaults(run=models_moving.run_rollback)
+    parser.set_defaults(run=_later("models_moving", "run_rollback"))
 
 
 def _add_gc(actions: Any, local: argparse.ArgumentParser) -> None:
     parser = actions.add_parser("gc", parents=[local], help="remove what no tag, no user and no history needs")
     parser.add_argument("--keep", type=_count, metavar="K", help="earlier revisions of each tag that stay (default: 3)")
     parser.add_argument("--budget", type=_bytes, metavar="BYTES", help="only down to this size, e.g. 20GB")
-    parser.set_defaults(run=models_upkeep.run_gc)
+    parser.set_defaults(run=_later("models_upkeep", "run_gc"))
+
+
+def _later(module: str, function: str) -> Run:
+    """The function, whose module is imported when it is called."""
+
+    def run(chosen: argparse.Namespace) -> int:
+        code: int = getattr(import_module(f"service.commands.{module}"), function)(chosen)
+        return code
+
+    return run
 
 
 def _count(text: str) -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+from model_store.meter import ignore
 
 Report = Callable[[int, int], None]
 """Told (bytes done, bytes in all)."""
@@ -15,8 +15,13 @@ Report = Callable[[int, int], None]
 @contextmanager
 def progress_bar(verb: str) -> Iterator[Report]:
     """A bar on stderr as long as the context lasts; nothing where stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield ignore
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
     columns = (TextColumn(verb), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(verb, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)

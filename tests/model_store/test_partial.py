@@ -65,20 +65,39 @@ def test_what_had_arrived_in_order_or_early_is_not_missing_any_more(tmp_path: Pa
     assert second.found_digest == DIGEST
 
 
-def test_bytes_that_the_disk_lost_and_torn_lines_are_missing_again(tmp_path: Path) -> None:
+def damage(path: Path, at: int) -> None:
+    with path.open("r+b") as file:
+        file.seek(at)
+        file.write(b"?")
+
+
+def test_early_pieces_that_the_disk_lost_and_torn_lines_are_missing_again(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    for start, piece in (pieces()[0], *pieces()[2:6]):
+        first.write(start, piece)
+    first.close()
+    damage(first.path, 2200)
+    with first.path.open("r+b") as file:
+        file.truncate(3600)
+    with (tmp_path / f"{DIGEST}.journal").open("a") as journal:
+        journal.write("2800 3500\n-1 99999999999 1\n9 x 1\n3500 42")
+    second = opened(tmp_path)
+    assert second.missing == [(700, 1400), (2100, 2800), (3500, 10_000)]
+    assert second.path.stat().st_size == 3500
+
+
+def test_of_what_came_in_its_turn_only_what_is_before_the_damage_is_believed(tmp_path: Path) -> None:
     first = opened(tmp_path)
     for start, piece in pieces()[:4]:
         first.write(start, piece)
     first.close()
-    with first.path.open("r+b") as file:
-        file.seek(800)
-        file.write(b"?")
-        file.truncate(2200)
-    with (tmp_path / f"{DIGEST}.journal").open("a") as journal:
-        journal.write("2800 3500\n-1 99999999999 1\n9 x 1\n3500 42")
+    damage(first.path, 800)
     second = opened(tmp_path)
-    assert second.missing == [(700, 1400), (2100, 10_000)]
-    assert second.path.stat().st_size == 2100
+    assert second.missing == [(700, 10_000)]
+    for start, piece in pieces()[1:]:
+        second.write(start, piece)
+    assert second.found_digest == DIGEST
+    assert opened(tmp_path).missing == []
 
 
 def test_a_whole_file_that_was_not_renamed_is_complete_at_once(tmp_path: Path) -> None:

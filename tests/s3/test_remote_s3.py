@@ -65,8 +65,10 @@ def test_a_file_in_parts_arrives_with_its_bytes_and_its_etag_pins_them(bucket: B
     stat = remote.stat("blobs/w")
     assert stat is not None
     assert stat.size_bytes == path.stat().st_size
-    with remote.open_range("blobs/w", 16_777_000, 16_778_000, stat.etag) as pieces:
-        assert b"".join(pieces) == path.read_bytes()[16_777_000:16_778_000]
+    for etag in (stat.etag, None):
+        with remote.open_range("blobs/w", 16_777_000, 16_778_000, etag) as opened:
+            assert b"".join(opened.pieces) == path.read_bytes()[16_777_000:16_778_000]
+            assert (opened.etag, opened.size_bytes) == (stat.etag, stat.size_bytes)
     with pytest.raises(RemoteChanged), remote.open_range("blobs/w", 0, 9, '"another"'):
         pass
     end = stat.size_bytes
