@@ -8,6 +8,8 @@ from service.wire import SERVING as SERVED
 from service.wire import ModelStatus, Status
 
 SERVING = (Phase.READY, Phase.DRAINING)
+DEFAULT_TAG, ANY = "stable", ""
+"""What a name without a tag stands for, and what it stands for where that is not served."""
 RESTART_SECONDS = 3.0
 """About what an engine needs to be ready again; told as Retry-After."""
 
@@ -32,15 +34,18 @@ def refuse_unless_serving(status: Status, connected: bool) -> None:
 def find_model(served: tuple[ModelStatus, ...], wanted: str | None) -> ModelStatus:
     """The model that a request names, or the first. One that was served before is found by its digest alone.
 
+    A name without a tag is `name@stable`, as everywhere; where that is not served, the first of that name.
+
     Raises:
         UnknownModel: lists those that are served.
     """
     if wanted is None:
         return served[0]
     name, _, version = wanted.partition("@")
-    for model in served:
-        wanted_by_name = model.state == SERVED and version in ("", model.tag)
-        if model.name == name and (wanted_by_name or version == model.revision):
-            return model
+    for each in (version,) if version else (DEFAULT_TAG, ANY):
+        for model in served:
+            wanted_by_name = model.state == SERVED and each in (ANY, model.tag)
+            if model.name == name and (wanted_by_name or each == model.revision):
+                return model
     there = ", ".join(f"{model.name}@{model.tag} ({model.revision})" for model in served if model.state == SERVED)
     raise UnknownModel(f"{wanted!r} is not served here; there are: {there}.")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from model_store import reference
+from service.api import serving
 from service.api.serving import find_model, is_serving, refuse_unless_serving
 from service.core.errors import Draining, EngineRestarting, GleanerError, NotReady, UnknownModel
 from service.core.sequence import Phase
@@ -91,6 +93,15 @@ def test_an_unknown_model_is_refused_with_those_that_are_there(wanted: str) -> N
     with pytest.raises(UnknownModel) as caught:
         find_model(SERVED, wanted)
     assert all(f"{each.name}@{each.tag} ({each.revision})" in caught.value.detail for each in SERVED)
+
+
+def test_a_name_alone_is_its_stable_tag_whatever_the_order_and_else_the_first_of_that_name() -> None:
+    stable, candidate, _ = SERVED
+    beta = model("cv", "beta", "sha256:d")
+    assert find_model((candidate, stable), "cv") == stable
+    assert find_model((candidate, beta), "cv") == candidate
+    assert find_model((candidate, stable), None) == candidate
+    assert reference.DEFAULT_TAG == serving.DEFAULT_TAG
 
 
 def test_a_revision_that_was_served_before_is_found_by_its_digest_alone() -> None:

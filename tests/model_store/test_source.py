@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -101,3 +102,48 @@ def test_a_watch_sees_a_moved_tag_and_fetches_nothing(source: Source, upload: Up
     assert TagWatch(source, parse_reference(f"cv@{one.revision}")).revision() == one.revision
     with pytest.raises(UnknownModel):
         TagWatch(source, parse_reference("nobody")).revision()
+
+
+@pytest.fixture
+def image(source: Source, tmp_path: Path, make_model: MakeModel) -> tuple[Source, Revision]:
+    """The same source in an image that has a whole store baked in, with `cv` in it."""
+    baked = publish(make_model("baked"), "cv", Store(tmp_path / "image")).revision
+    return replace(source, baked=(tmp_path / "nothing", tmp_path / "image")), baked
+
+
+@pytest.mark.parametrize("state", ["no remote store", "it has no such model", "unplugged"])
+def test_a_baked_store_is_enough_to_start_with(image: tuple[Source, Revision], state: str) -> None:
+    source, baked = image
+    doubts: list[StoreError] = []
+    if state == "unplugged":
+        unplug(source)
+    if state == "no remote store":
+        source = replace(source, remote=None)
+    found = source.obtain("cv", on_doubt=doubts.append)
+    assert (found.revision, found.tag) == (baked.revision, "stable")
+    assert found.folder.is_relative_to(source.catalog.store_root)
+    assert TagWatch(replace(source, remote=None), parse_reference("cv")).revision() == baked.revision
+    assert len(doubts) == (state == "unplugged")
+    assert source.obtain(f"cv@{baked.revision}").revision == baked.revision
+    with pytest.raises(UnknownModel, match="cv@stable, documents@stable"):
+        replace(source, remote=None).obtain("cv@candidate")
+
+
+def test_what_the_remote_store_has_goes_before_what_is_baked_in(
+    image: tuple[Source, Revision], upload: Upload
+) -> None:
+    source, _ = image
+    newer = upload("newer")
+    assert source.obtain("cv").revision == newer.revision
+    unplug(source)
+    assert source.obtain("cv", on_doubt=lambda _: None).revision == newer.revision
+
+
+def test_a_newer_image_brings_its_newer_model(
+    image: tuple[Source, Revision], tmp_path: Path, make_model: MakeModel
+) -> None:
+    source = replace(image[0], remote=None)
+    source.obtain("cv")
+    weights = {"model.safetensors": b"newer" * 99}
+    newer = publish(make_model("newer", weights), "cv", Store(tmp_path / "image")).revision
+    assert source.obtain("cv").revision == newer.revision
