@@ -172,7 +172,8 @@ class Fetch:
         """See which object it is now. Raises MissingFile or InvalidManifest if it is not the one that is wanted."""
         stat = self._remote.stat(blob_key(blob.file.sha256))
         if stat is None:
-            raise MissingFile(f"The object {self._place(blob)} ({blob.file.path}) is not there. Publish the model again.")
+            place = f"{self._place(blob)} ({blob.file.path})"
+            raise MissingFile(f"The object {place} is not there. Publish the model again.")
         self._require_size(blob, stat.size_bytes)
         blob.etag = stat.etag
 

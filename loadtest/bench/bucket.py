@@ -40,12 +40,24 @@ def published_model(home: Path) -> Iterator[tuple[S3Server, Path]]:
     folder = home / "shards"
     if not folder.exists():
         make_shards(folder)
+    with bucket_server(home) as server:
+        upload(server, folder, NAME, home / "publisher")
+        yield server, folder
+
+
+@contextmanager
+def bucket_server(home: Path) -> Iterator[S3Server]:
+    """The server with an empty bucket."""
     with s3_server(home / f"s3-{time.monotonic_ns()}", proxy_workers=2) as server:
         make_bucket(server)
-        command = gleaner("publish", folder, NAME, "--store", home / "publisher", "--remote", REMOTE)
-        published = run(command, server.environment())
-        assert published.exit_code == 0, published.said
-        yield server, folder
+        yield server
+
+
+def upload(server: S3Server, folder: Path, name: str, store: Path) -> None:
+    """Publish a model's folder into the bucket, by way of a local store."""
+    command = gleaner("publish", folder, name, "--store", store, "--remote", REMOTE)
+    published = run(command, server.environment())
+    assert published.exit_code == 0, published.said
 
 
 def make_bucket(server: S3Server) -> None:

@@ -1,4 +1,4 @@
-"""From the start of the process to ready, with an empty, a half-full and a full store beside a remote one.
+"""From process start to ready, with an empty, a half-full and a full store; the remote one is the S3 server.
 
 The bound is what no order of the same work can beat while a model is loaded as a whole: max(fetch, import) + load.
 """
@@ -11,7 +11,9 @@ from pathlib import Path
 
 import httpx
 
-from loadtest.bench.running import publish, run_module, serve
+from loadtest.bench.bucket import REMOTE, bucket_server, upload
+from loadtest.bench.running import run_module, serve
+from loadtest.storage.s3_server import S3Server
 
 SHARDS = {"bert-base": 8, "bert-large": 16}
 PARTS = ("fetch", "import", "load", "warm-up", "measure")
@@ -22,20 +24,21 @@ def measure(home: Path) -> None:
     print("\n## From start to ready by what the store has, seconds\n")
     print("| model | store | ready after | " + " | ".join(PARTS) + " | bound | over it |")
     print("|---|---|---|" + "---|" * (len(PARTS) + 2))
-    remote = home / "remote"
-    for shape, shards in SHARDS.items():
-        folder = home / f"{shape}-sharded"
-        run_module("loadtest.peers.random_models", shape, str(folder), "--shards", str(shards))
-        publish(folder, shape, home / "full", "--remote", remote.as_uri())
-        shutil.rmtree(folder)
-        for state, fill in (("empty", _empty), ("half full", _half), ("full", _full)):
-            print(_row(shape, state, fill(home), remote, home), flush=True)
-        shutil.rmtree(home / "full")
+    with bucket_server(home) as server:
+        for shape, shards in SHARDS.items():
+            folder = home / f"{shape}-sharded"
+            run_module("loadtest.peers.random_models", shape, str(folder), "--shards", str(shards))
+            upload(server, folder, shape, home / "full")
+            shutil.rmtree(folder)
+            for state, fill in (("empty", _empty), ("half full", _half), ("full", _full)):
+                print(_row(shape, state, fill(home), server, home), flush=True)
+            shutil.rmtree(home / "full")
 
 
-def _row(shape: str, state: str, store: Path, remote: Path, home: Path) -> str:
+def _row(shape: str, state: str, store: Path, server: S3Server, home: Path) -> str:
+    settings = {"MODELS": shape, "MODEL_STORE": store, "MODEL_REMOTE": REMOTE}
     begun = time.monotonic()
-    with serve(home / "bench.log", MODELS=shape, MODEL_STORE=store, MODEL_REMOTE=remote.as_uri()) as url:
+    with serve(home / "bench.log", None, server.environment(), **settings) as url:
         ready = time.monotonic() - begun
         parts: dict[str, float] = httpx.get(url + "/models", timeout=10.0).json()["start_seconds"]
     seconds = {part: parts.get(part, 0.0) for part in PARTS}

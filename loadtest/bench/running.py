@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -29,13 +29,25 @@ def publish(folder: Path, name: str, store: Path, *options: str) -> None:
 
 
 @contextmanager
-def serve(log: Path, enter: Callable[[], None] | None = None, /, **settings: object) -> Iterator[str]:
-    """A ready service on a free port; yields its URL. `enter` is called in its process before it begins."""
+def serve(
+    log: Path,
+    enter: Callable[[], None] | None = None,
+    others: Mapping[str, str] | None = None,
+    /,
+    **settings: object,
+) -> Iterator[str]:
+    """A ready service on a free port; yields its URL.
+
+    `enter` is called in its process before it begins; `others` are variables that are no settings of ours.
+    """
     port = free_port()
     ours = {f"GLEANER_{name}": str(value) for name, value in {"PORT": port, "LOG_LEVEL": "WARNING", **settings}.items()}
     with log.open("ab") as sink:
         process = subprocess.Popen(
-            [sys.executable, "-m", "service.cli", "serve"], env={**quiet(), **ours}, stderr=sink, preexec_fn=enter
+            [sys.executable, "-m", "service.cli", "serve"],
+            env={**quiet(), **(others or {}), **ours},
+            stderr=sink,
+            preexec_fn=enter,
         )
     try:
         url = f"http://127.0.0.1:{port}"

@@ -129,9 +129,7 @@ def test_a_baked_store_is_enough_to_start_with(image: tuple[Source, Revision], s
         replace(source, remote=None).obtain("cv@candidate")
 
 
-def test_what_the_remote_store_has_goes_before_what_is_baked_in(
-    image: tuple[Source, Revision], upload: Upload
-) -> None:
+def test_what_the_remote_store_has_goes_before_what_is_baked_in(image: tuple[Source, Revision], upload: Upload) -> None:
     source, _ = image
     newer = upload("newer")
     assert source.obtain("cv").revision == newer.revision

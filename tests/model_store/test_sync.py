@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -21,18 +22,18 @@ from model_store.errors import (
     UnknownModel,
 )
 from model_store.fetch import Pace
-from model_store.manifest import File, Manifest, encode_manifest, revision_of
+from model_store.manifest import File, Manifest, revision_of
 from model_store.publish import publish
 from model_store.push import Pushed, push
 from model_store.reference import hex_digits
 from model_store.remote_folder import FolderRemote
-from model_store.remote_tags import change_remote_tag
 from model_store.retry import Patience
 from model_store.store import Revision, Store
 from model_store.sync import sync
-from model_store.tags import moved, read_tag
+from model_store.tags import read_tag
 from model_store.verify import verify_store
 from tests.model_store.conftest import read_only
+from tests.model_store.lies import altered, lie
 
 MakeModel = Callable[..., Path]
 ROOT = Path(__file__).parents[2]
@@ -134,9 +135,7 @@ def test_a_tag_that_points_to_nothing_is_explained(store: Store, remote: FolderR
     assert not store.layout.blobs.exists()
 
 
-def test_a_missing_object_is_named_before_anything_is_fetched(
-    store: Store, remote: FolderRemote, upload: Upload
-) -> None:
+def test_a_missing_object_is_named(store: Store, remote: FolderRemote, upload: Upload) -> None:
     revision, _ = upload()
     file = revision.manifest.files[-1]
     remote.delete(blob_key(file.sha256))
@@ -159,18 +158,6 @@ def test_an_object_with_other_bytes_is_quarantined_and_named(
     assert not store.layout.blob(file.sha256).exists()
     assert (store.layout.quarantine / file.sha256).read_bytes() == path.read_bytes()
     assert store.revisions() == ()
-
-
-def lie(remote: FolderRemote, manifest: Manifest) -> None:
-    """Publish a manifest that nobody has compared with its files."""
-    data = encode_manifest(manifest)
-    remote.create(manifest_key(hex_digits(revision_of(data))), data)
-    change_remote_tag(remote, "documents", "stable", lambda old: moved(old, revision_of(data), now_seconds=0.0))
-
-
-def altered(manifest: Manifest, **changes: object) -> Manifest:
-    content = {name: getattr(manifest, name) for name in manifest.__struct_fields__}
-    return Manifest(**{**content, **changes})
 
 
 def renamed(manifest: Manifest, old: str, new: str) -> tuple[File, ...]:
@@ -311,3 +298,24 @@ def test_a_disk_that_fills_up_on_the_way_is_said_and_the_rest_arrives_later(
     assert ended.stderr.count("\n") == 1
     assert store.revisions() == ()
     assert sync("documents", store, remote).revision.revision == revision.revision
+
+
+def test_a_store_that_may_not_be_written_to_is_one_sentence_of_the_command(
+    remote: FolderRemote, upload: Upload, public_folder: Path
+) -> None:
+    upload()
+    (public_folder / "store").mkdir()
+    code = (
+        "import os, sys, service.cli, service.commands.models_moving\n"
+        "if os.geteuid() == 0: os.seteuid(65534)  # Root may write anywhere.\n"
+        "sys.exit(service.cli.main(sys.argv[1:]))"
+    )
+    arguments = ["models", "pull", "documents", "--store", str(public_folder / "store"), "--remote", remote.url]
+    with read_only(public_folder):
+        if os.getuid() == 0:
+            os.seteuid(0)  # The child steps down by itself, once it has read its program.
+        ended = subprocess.run([sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("gleaner: The model store")
+    assert "cannot be written to: [Errno 13]" in ended.stderr
+    assert ended.stderr.count("\n") == 1

@@ -1,0 +1,31 @@
+"""Remote stores that say what is not so: manifests that nobody compared with their files, tags that lead nowhere."""
+
+from __future__ import annotations
+
+from model_store.bucket import manifest_key
+from model_store.manifest import Manifest, encode_manifest, revision_of
+from model_store.reference import hex_digits
+from model_store.remote import Remote
+from model_store.remote_tags import change_remote_tag
+from model_store.tags import moved
+
+NOWHERE = "sha256:" + "0" * 64
+
+
+def lie(remote: Remote, manifest: Manifest) -> str:
+    """Publish a manifest that nobody has compared with its files; its revision."""
+    data = encode_manifest(manifest)
+    remote.create(manifest_key(hex_digits(revision_of(data))), data)
+    point(remote, manifest.name, revision_of(data))
+    return revision_of(data)
+
+
+def point(remote: Remote, name: str, revision: str) -> None:
+    """Move the tag `stable` to a revision, which need not be there."""
+    change_remote_tag(remote, name, "stable", lambda old: moved(old, revision, now_seconds=0.0))
+
+
+def altered(manifest: Manifest, **changes: object) -> Manifest:
+    """The manifest with other fields."""
+    content = {name: getattr(manifest, name) for name in manifest.__struct_fields__}
+    return Manifest(**{**content, **changes})

@@ -1,0 +1,151 @@
+"""A running service whose remote store goes bad, in one way after the other: the old revision goes on serving."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from loadtest.storage.fault_proxy import Answer, Fault, no_fault
+from model_store.bucket import blob_key
+from model_store.layout import Layout
+from model_store.publish import publish
+from model_store.push import push
+from model_store.store import Revision, Store
+from tests.model_store.lies import NOWHERE, altered, lie, point
+from tests.s3.conftest import Bucket
+from tests.system.revisions import TEXTS, Made, make_revision
+from tests.system.running import Service, serving, wait_until
+
+NAME = "live"
+TINY_BYTES = 4096
+"""What no file may grow beyond on a disk that is as good as full. The models are larger."""
+
+
+class Rig:
+    """A service that follows a bucket, the revision that it serves, and a newer one to which the tag does not point."""
+
+    def __init__(self, service: Service, bucket: Bucket, home: Path, made: list[Made]) -> None:
+        self.service, self.bucket, self.store = service, bucket, Layout(home / "store")
+        self._made = made
+        self.old, self.new = (put(bucket, home, each, tag="aside") for each in made)
+
+    def answers(self, number: int, revision: Revision) -> None:
+        """The service answers, as this revision, what it must."""
+        answer = httpx.post(self.service.url + "/extract", json={"text": TEXTS[0], "model": NAME}, timeout=60.0)
+        body = answer.json()
+        assert answer.status_code == 200
+        assert body["model"]["revision"] == revision.revision
+        found = [(each["label"], each["start"], each["end"]) for each in body["documents"][0]["entities"]]
+        assert found == self._made[number].found[TEXTS[0]]
+
+    def problem(self) -> str:
+        models: list[dict[str, Any]] = httpx.get(self.service.url + "/models", timeout=30.0).json()["models"]
+        return next(str(each["problem"]) for each in models if each["name"] == NAME and each["state"] == "serving")
+
+    def back(self) -> None:
+        """All is well, as it was before."""
+        self.bucket.proxy.choose = no_fault
+        point(self.bucket.remote(), NAME, self.old.revision)
+        wait_until(lambda: self.problem() == "")
+
+
+def put(bucket: Bucket, home: Path, made: Made, *, tag: str) -> Revision:
+    """A revision into the bucket."""
+    publisher = Store(home / "publisher")
+    revision = publish(made.folder, NAME, publisher, tag=None).revision
+    push(revision, publisher, bucket.remote(), tag=tag)
+    return revision
+
+
+Trouble = Callable[[Rig], Any]
+
+
+@contextmanager
+def refused(fault: Fault, rig: Rig) -> Iterator[None]:
+    rig.bucket.proxy.choose = lambda _request: fault
+    yield
+
+
+@contextmanager
+def tag_to_nothing(rig: Rig) -> Iterator[None]:
+    point(rig.bucket.remote(), NAME, NOWHERE)
+    yield
+
+
+@contextmanager
+def lying_manifest(rig: Rig) -> Iterator[None]:
+    labels = tuple(f"{label[:2]}X{label[2:]}" if "-" in label else label for label in rig.new.manifest.labels)
+    lie(rig.bucket.remote(), altered(rig.new.manifest, labels=labels))
+    yield
+
+
+@contextmanager
+def lost_weights(rig: Rig) -> Iterator[None]:
+    lost = next(file for file in rig.new.manifest.files if file.path.endswith(".safetensors"))
+    rig.bucket.remote().delete(blob_key(lost.sha256))
+    point(rig.bucket.remote(), NAME, rig.new.revision)
+    yield
+    rig.bucket.remote().upload(blob_key(lost.sha256), Path(rig.new.folder / lost.path), lambda _: None)
+
+
+@contextmanager
+def full_disk(rig: Rig) -> Iterator[None]:
+    engine = rig.service.child("engine")
+    was = resource.prlimit(engine, resource.RLIMIT_FSIZE)
+    resource.prlimit(engine, resource.RLIMIT_FSIZE, (TINY_BYTES, was[1]))
+    point(rig.bucket.remote(), NAME, rig.new.revision)
+    yield
+    resource.prlimit(engine, resource.RLIMIT_FSIZE, was)
+
+
+@contextmanager
+def unwritable_store(rig: Rig) -> Iterator[None]:
+    """A file where blobs should arrive: root may write into any folder, but not into this."""
+    rig.store.partial.rename(rig.store.root / "aside")
+    rig.store.partial.write_text("no folder")
+    point(rig.bucket.remote(), NAME, rig.new.revision)
+    yield
+    rig.store.partial.unlink()
+    (rig.store.root / "aside").rename(rig.store.partial)
+
+
+TROUBLES: list[tuple[Trouble, str]] = [
+    (partial(refused, Answer(404, "NoSuchBucket")), "The bucket of the remote store"),
+    (partial(refused, Answer(400, "ExpiredToken")), "does not accept the credentials (ExpiredToken"),
+    (partial(refused, Answer(403)), "refuses access (AccessDenied"),
+    (tag_to_nothing, "is not there, so nothing can be pulled"),
+    (full_disk, "is full"),
+    (unwritable_store, "cannot be written to"),
+    (lost_weights, "is not there. Publish the model again."),
+    (lying_manifest, "does not tell the truth about its files"),
+]
+"""What goes wrong, and what /models then says. The lie comes last: its files arrive, and are then no longer missing."""
+
+
+def test_whatever_goes_wrong_the_old_revision_serves_and_the_next_good_one_is_taken(
+    bucket: Bucket, tmp_path: Path
+) -> None:
+    made = [make_revision(tmp_path / f"made-{number}", number) for number in range(2)]
+    put(bucket, tmp_path, made[0], tag="stable")
+    remote = f"{bucket.url}?addressing=path"
+    with serving(tmp_path, MODELS=NAME, DTYPE="float32", MODEL_REMOTE=remote, MODEL_POLL_SECONDS=0.1) as service:
+        rig = Rig(service, bucket, tmp_path, made)
+        rig.answers(0, rig.old)
+        for trouble, words in TROUBLES:
+            with trouble(rig):
+                wait_until(lambda expected=words: expected in rig.problem())  # type: ignore[misc]
+                rig.answers(0, rig.old)
+                rig.back()
+        assert service.metric("gleaner_revision_switches_total{") >= len(TROUBLES)
+        assert service.metric('gleaner_revision_switches_total{model="live",outcome="switched"}') == 0
+        point(bucket.remote(), NAME, rig.new.revision)
+        wait_until(lambda: service.metric('gleaner_revision_switches_total{model="live",outcome="switched"}') == 1)
+        rig.answers(1, rig.new)
+        assert service.metric("gleaner_engine_starts_total") == 1
