@@ -11,6 +11,8 @@ from service.core.residency import Residency
 from service.wire import ModelStatus
 
 if TYPE_CHECKING:
+    import torch
+
     from service.engine.parking import Parkable
     from service.engine.runner import Runner
 
@@ -20,12 +22,14 @@ class Held:
     """A model that is made, whether or not it serves.
 
     `sizes`: equal for models that compute alike, so that their batches take equal memory.
+    `module`: the model itself, as long as its weights are not away.
     """
 
     status: ModelStatus
     sizes: str
     runner: Runner
     weights: Parkable
+    module: Callable[[], torch.nn.Module | None] = lambda: None
 
     @property
     def revision(self) -> str:

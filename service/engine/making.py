@@ -6,6 +6,7 @@ Owns what all models of one engine share: device, precision, compute threads. Th
 from __future__ import annotations
 
 import json
+import weakref
 from collections.abc import Callable
 from functools import cached_property, partial
 from threading import Lock
@@ -91,7 +92,7 @@ class ModelMaker:
         self._packed[sizes] = encoder.packed
         weights = self._parkable(revision, encoder)
         runner = Runner(self._paced(weights), self._compute, self._wake)
-        return Held(_status(revision, encoder), sizes, runner, weights)
+        return Held(_status(revision, encoder), sizes, runner, weights, weakref.ref(encoder.module))
 
     def _paced(self, encoder: TokenClassifier) -> TokenClassifier:
         from service.engine.pace import Paced

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from concurrent.futures import Executor
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from service.core.memory import FixedBudget, MemoryModel, ModelMemory
@@ -18,9 +19,12 @@ if TYPE_CHECKING:
     import torch
 
     from service.core.memory_function import MemoryFunction
+    from service.engine.memory_gauge import MemoryGauge
 
 CPU_BATCH_TOKENS = 2_048
 GPU_BATCH_TOKENS = 65_536
+CPU_LAYERS = 4
+"""Of each kind, when memory is measured."""
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +39,8 @@ class Measuring:
         self._settings = settings
         self._compute = compute
         self._batch_tokens = settings.batch_tokens or (GPU_BATCH_TOKENS if device.type == "cuda" else CPU_BATCH_TOKENS)
-        side_by_side = BATCHES if device.type == "cpu" else 1
+        self._on_cpu = device.type == "cpu"
+        side_by_side = BATCHES if self._on_cpu else 1
         self._gauge = gauge_of(device, Allowance(settings.memory_fraction, settings.memory_limit_bytes, side_by_side))
         self._functions: dict[str, MemoryFunction] = {}
         if self._gauge is None:
@@ -47,14 +52,12 @@ class Measuring:
 
     def measure(self, held: Held) -> ModelMemory | None:
         """What a model on the device takes; None where nothing can be measured."""
-        from service.engine.calibrate import calibrate
-
         if self._gauge is None:
             return None
         longest = self._longest(held)
         most = max(self._batch_tokens, longest)
         if held.sizes not in self._functions:
-            work = self._compute.submit(calibrate, held.runner.encoder, self._gauge, longest, most)
+            work = self._compute.submit(self._calibrate, held, self._gauge, longest, most)
             self._functions[held.sizes] = work.result()
         return ModelMemory(self._functions[held.sizes], longest, most)
 
@@ -66,6 +69,15 @@ class Measuring:
             return FixedBudget(self._batch_tokens, self._settings.window_tokens)
         self._compute.submit(self._gauge.settle).result()
         return Guard(self._gauge, models, self._compute)
+
+    def _calibrate(self, held: Held, gauge: MemoryGauge, longest: int, most_tokens: int) -> MemoryFunction:
+        """On a CPU with few layers: all of a large model's would take many seconds and need no more memory."""
+        from service.engine.calibrate import calibrate
+        from service.engine.shallow import shallow
+
+        module = held.module() if self._on_cpu else None
+        with shallow(module, CPU_LAYERS) if module is not None else nullcontext():
+            return calibrate(held.runner.encoder, gauge, longest, most_tokens)
 
     def _longest(self, held: Held) -> int:
         return min(held.status.max_tokens, self._settings.window_tokens)

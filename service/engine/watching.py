@@ -129,7 +129,8 @@ class Watcher:
             self._refused[reference] = wanted
             self._complain(reference, wanted, Outcome.LOAD_FAILED, f"{type(error).__name__}: {error}")
         else:
-            self._switch(reference, revision, time.monotonic() - begun)
+            if revision != self._errands.ask(lambda: self._residents.leads_to(reference)):  # It may have moved back.
+                self._switch(reference, revision, time.monotonic() - begun)
 
     def _switch(self, reference: str, revision: str, seconds: float) -> None:
         self._errands.ask(lambda: self._residents.switch(reference, revision))

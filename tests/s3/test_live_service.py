@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 
 from loadtest.storage.fault_proxy import Answer, Fault, no_fault
 from model_store.bucket import blob_key
@@ -45,15 +44,16 @@ class Rig:
         found = [(each["label"], each["start"], each["end"]) for each in body["documents"][0]["entities"]]
         assert found == self._made[number].found[TEXTS[0]]
 
-    def problem(self) -> str:
+    def model(self) -> dict[str, Any]:
+        """What /models says of the revision that serves."""
         models: list[dict[str, Any]] = httpx.get(self.service.url + "/models", timeout=30.0).json()["models"]
-        return next(str(each["problem"]) for each in models if each["name"] == NAME and each["state"] == "serving")
+        return next(each for each in models if each["name"] == NAME and each["state"] == "serving")
 
     def back(self) -> None:
         """All is well, as it was before."""
         self.bucket.proxy.choose = no_fault
         point(self.bucket.remote(), NAME, self.old.revision)
-        wait_until(lambda: self.problem() == "")
+        wait_until(lambda: self.model()["problem"] == "")
 
 
 def put(bucket: Bucket, home: Path, made: Made, *, tag: str) -> Revision:
@@ -140,12 +140,12 @@ def test_whatever_goes_wrong_the_old_revision_serves_and_the_next_good_one_is_ta
         rig.answers(0, rig.old)
         for trouble, words in TROUBLES:
             with trouble(rig):
-                wait_until(lambda expected=words: expected in rig.problem())  # type: ignore[misc]
+                wait_until(lambda expected=words: expected in rig.model()["problem"])  # type: ignore[misc]
                 rig.answers(0, rig.old)
                 rig.back()
         assert service.metric("gleaner_revision_switches_total{") >= len(TROUBLES)
         assert service.metric('gleaner_revision_switches_total{model="live",outcome="switched"}') == 0
         point(bucket.remote(), NAME, rig.new.revision)
-        wait_until(lambda: service.metric('gleaner_revision_switches_total{model="live",outcome="switched"}') == 1)
+        wait_until(lambda: rig.model()["revision"] == rig.new.revision)
         rig.answers(1, rig.new)
         assert service.metric("gleaner_engine_starts_total") == 1
