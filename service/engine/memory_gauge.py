@@ -60,7 +60,7 @@ class MemoryGauge(Protocol):
 class HostGauge:
     """Resident memory of this process, against the host's memory and its control groups."""
 
-    gauged = Gauged(noise_bytes=8 * MEBIBYTE, margin=1.25)
+    gauged = Gauged(noise_bytes=16 * MEBIBYTE, margin=1.25)
 
     def __init__(self, allowance: Allowance) -> None:
         self._allowance = allowance
