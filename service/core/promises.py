@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable
 
 from service.core.deadlines import Plan, Waiting, make_plan
@@ -17,11 +18,13 @@ class Promises:
     def __init__(self) -> None:
         self._plan = Plan()
         self._next_plan_seconds = float("-inf")
-        self._since_plan: list[Submission] = []
+        self._since_plan: list[tuple[float, int]] = []
+        self._tokens_since_plan = 0
 
     def add(self, submission: Submission) -> None:
         """A document was let in."""
-        self._since_plan.append(submission)
+        insort(self._since_plan, (submission.deadline_seconds, submission.tokens))
+        self._tokens_since_plan += submission.tokens
 
     def is_old(self, now: float) -> bool:
         """Whether it is time for another plan."""
@@ -32,6 +35,7 @@ class Promises:
         self._plan = make_plan(waiting, running_tokens, now, speed)
         self._next_plan_seconds = now + PLAN_SECONDS
         self._since_plan.clear()
+        self._tokens_since_plan = 0
         return self._plan
 
     def tokens_until(self, deadline_seconds: float) -> int:
@@ -44,5 +48,10 @@ class Promises:
         return pushing / speed > self._plan.slack_after(submission.deadline_seconds)
 
     def _admitted_until(self, deadline_seconds: float) -> int:
-        """Tokens let in since the plan was made, with deadlines up to this one."""
-        return sum(each.tokens for each in self._since_plan if each.deadline_seconds <= deadline_seconds)
+        """Tokens let in since the plan was made, with deadlines up to this one; who comes last is mostly due last."""
+        later = 0
+        for deadline, tokens in reversed(self._since_plan):
+            if deadline <= deadline_seconds:
+                break
+            later += tokens
+        return self._tokens_since_plan - later

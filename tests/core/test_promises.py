@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from service.core.deadlines import Waiting
 from service.core.promises import PLAN_SECONDS, Promises
 from service.core.sequence import Priority, Submission
@@ -42,3 +45,11 @@ def test_what_takes_longer_than_the_slack_of_those_after_it_would_break_a_promis
     assert not promises.would_break(submission(100, deadline=5.0), 100.0)
     assert promises.would_break(submission(101, deadline=5.0), 100.0)
     assert not promises.would_break(submission(101, deadline=11.0), 100.0)
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 500)), max_size=30), st.integers(-1, 21))
+def test_deadlines_in_any_order_count_up_to_the_one_asked_for(admitted: list[tuple[int, int]], asked: int) -> None:
+    promises = Promises()
+    for deadline, tokens in admitted:
+        promises.add(submission(tokens, float(deadline)))
+    assert promises.tokens_until(float(asked)) == sum(tokens for deadline, tokens in admitted if deadline <= asked)
