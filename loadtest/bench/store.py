@@ -1,7 +1,8 @@
 """Megabytes per second and CPU seconds per gigabyte of a pull, against boto3's transfer manager and `aws s3 sync`.
 
-The same server, the same objects, turn by turn, each contender a process of its own from its start to its end. Ours
-also verifies every byte, makes it last (fsync) and builds the model's folder; the others write files.
+The same server, the same objects, turn by turn, another one first in each round, each contender a process of its own
+from its start to its end. Ours also verifies every byte, makes it last (fsync) and builds the model's folder; the
+others write files.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from loadtest.bench.bucket import BUCKET, NAME, REMOTE, Ran, folder_bytes, gleaner, published_model, run
 
-ROUNDS = 3
+ROUNDS = 6
 AWSCLI = "awscli==1.46.3"
 Fetch = Callable[[Path], list[str]]
 
@@ -34,8 +35,8 @@ def measure(home: Path) -> None:
     with published_model(home) as (server, folder):
         size_bytes = folder_bytes(folder)
         runs: dict[str, list[Ran]] = {name: [] for name in contenders}
-        for _ in range(ROUNDS):
-            for name, fetch in contenders.items():
+        for turn in range(ROUNDS):
+            for name, fetch in _from(turn, list(contenders.items())):
                 target = home / "fetched"
                 ran = run(fetch(target), server.environment())
                 assert ran.exit_code == 0, f"{name}: {ran.said}"
@@ -43,6 +44,12 @@ def measure(home: Path) -> None:
                 shutil.rmtree(target)
                 runs[name].append(ran)
         _print(runs, size_bytes)
+
+
+def _from(first: int, contenders: list[tuple[str, Fetch]]) -> list[tuple[str, Fetch]]:
+    """All of them, in order, beginning with that one."""
+    first %= len(contenders)
+    return contenders[first:] + contenders[:first]
 
 
 def _print(runs: dict[str, list[Ran]], size_bytes: int) -> None:
