@@ -20,14 +20,20 @@ from tests.system.test_errors import expect
 from tests.system.test_same_as_pipeline import documents
 from tests.system.test_shapes import TEXT, pdf
 
-TEXTS = documents(20, seed=5, shortest=4000, longest=6000)
+TEXTS = documents(20, seed=5, shortest=8_000, longest=10_000)
 
 
 def ask_all(service: Service, pool: ThreadPoolExecutor) -> list[Future[httpx.Response]]:
-    """Twenty requests at once, returned when the engine works on them."""
+    """Twenty requests at once, returned when all are let in and the engine works on them."""
     url = service.url + "/extract"
+    before = service.metric("gleaner_documents_total")
     asked = [pool.submit(httpx.post, url, json={"text": text}, timeout=180.0) for text in TEXTS]
-    wait_until(lambda: service.metric("gleaner_queue_documents") >= 10)
+
+    def all_are_let_in() -> bool:
+        waiting, answered = service.metric("gleaner_queue_documents"), service.metric("gleaner_documents_total")
+        return waiting >= 5 and waiting + answered - before >= len(TEXTS)
+
+    wait_until(all_are_let_in)
     return asked
 
 
