@@ -44,10 +44,8 @@ class Int8Linear(LaidOut):
         super().__init__()
         self.in_features = linear.in_features
         self.out_features = linear.out_features
-        weight = linear.weight.detach().float()
-        self._scales = weight.abs().amax(dim=1).clamp_(min=TINY).div_(LARGEST)
+        whole, self._scales = quantize_weight(linear.weight.detach())
         self._zeros = torch.zeros(self.out_features, dtype=torch.int32)
-        whole = (weight / self._scales.unsqueeze(1)).round_().to(torch.int8)
         self.weight_bytes = whole.numel()
         self._weight: torch.Tensor = torch.ops.onednn.qlinear_prepack(whole, None)
         bias = torch.zeros(self.out_features) if linear.bias is None else linear.bias
@@ -60,6 +58,13 @@ class Int8Linear(LaidOut):
             whole, 1.0, ZERO, self._weight, self._scales, self._zeros, None, 1.0, 0, rows.dtype, "none", [], ""
         )
         return torch.addcmul(self.bias, product, scales).view(*rows.shape[:-1], self.out_features)
+
+
+def quantize_weight(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Whole numbers [outputs, inputs] int8, a scale for each output [outputs] float32; their product is the weight."""
+    exact = weight.float()
+    scales = exact.abs().amax(dim=1).clamp_(min=TINY).div_(LARGEST)
+    return (exact / scales.unsqueeze(1)).round_().to(torch.int8), scales
 
 
 def quantize_rows(rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

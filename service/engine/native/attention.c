@@ -5,7 +5,7 @@
  * only the weights are rounded to bfloat16, for the second product. exp2 is a polynomial of degree 5 on [-1/2, 1/2],
  * whose error is below float32's own rounding of the weights.
  *
- * One call computes on the calling thread alone. No Python in here: it is loaded as a plain shared library.
+ * Sequences and heads are shared out over threads. No Python in here: it is loaded as a plain shared library.
  */
 #include "simd.h"
 

@@ -15,17 +15,12 @@ from typing import Any
 import torch
 from torch import nn
 
+from service.engine.encoder_int8 import ZERO, quantize_weight
 from service.engine.native.library import load, pointer, threads_for
 from service.engine.precision import MATRIX_UNIT_FLAGS, cpu_has
 
 PANEL = 64
 """Outputs that are computed side by side; the last panel is filled up with zeros."""
-
-LARGEST = 127
-ZERO = 128
-"""Stands for 0 in activations: the product takes them unsigned."""
-
-TINY = 1e-12
 
 
 @cache
@@ -58,7 +53,8 @@ class Product:
         self.inputs, self.outputs = linear.in_features, linear.out_features
         self._bytes: _Bytes | None = None
         if int8:
-            weight, self._bytes = _to_bytes(weight.float())
+            weight, scales = quantize_weight(weight)
+            self._bytes = _Bytes(scales, weight.sum(dim=1, dtype=torch.int32) * ZERO)
         self._weights = _panels(weight if int8 else weight.bfloat16(), 4 if int8 else 2)
         self._bias = None if linear.bias is None else linear.bias.detach().float().clone()
         self._gelu = gelu
@@ -92,12 +88,6 @@ class Product:
             threads_for(count * self.inputs * self.outputs),
         )  # fmt: skip
         return out.view(*rows.shape[:-1], self.outputs)
-
-
-def _to_bytes(weight: torch.Tensor) -> tuple[torch.Tensor, _Bytes]:
-    scales = weight.abs().amax(dim=1).clamp_(min=TINY).div_(LARGEST)
-    whole = (weight / scales.unsqueeze(1)).round_().to(torch.int8)
-    return whole, _Bytes(scales, whole.sum(dim=1, dtype=torch.int32) * ZERO)
 
 
 def _panels(weight: torch.Tensor, together: int) -> torch.Tensor:
