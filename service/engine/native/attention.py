@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from service.engine.native.library import load, pointer, threads_for
+from service.engine.native.library import function, load, pointer, threads_for
 
 FEATURES_UNIT = 32
 """The size of a head is a multiple of this."""
@@ -61,9 +61,6 @@ def _with_whole_tokens(tensor: torch.Tensor) -> torch.Tensor:
 
 @cache
 def _function() -> Any:
-    library = load()
-    assert library is not None
     place, stride, count = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32
-    function = library.gleaner_attention
-    function.argtypes = [*[place] * 4, *[stride] * 3, place, *[count] * 3, ctypes.c_float, count]
-    return function
+    numbers = [*[count] * 3, ctypes.c_float, count]
+    return function("gleaner_attention", count, *[place] * 4, *[stride] * 3, place, *numbers)

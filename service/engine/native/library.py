@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -25,6 +26,15 @@ def load() -> ctypes.CDLL | None:
             continue
         return library if library.gleaner_kernels_work() else None
     return None
+
+
+def function(name: str, result: Any, *arguments: Any) -> Any:
+    """One of the library's functions, with its types; for callers that saw that there is a library."""
+    library = load()
+    assert library is not None
+    found = library[name]
+    found.restype, found.argtypes = result, arguments
+    return found
 
 
 def threads_for(work: int) -> int:

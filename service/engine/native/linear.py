@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from service.engine.encoder_int8 import ZERO, quantize_weight
-from service.engine.native.library import load, pointer, threads_for
+from service.engine.native.library import function, load, pointer, threads_for
 from service.engine.precision import MATRIX_UNIT_FLAGS, cpu_has
 
 PANEL = 64
@@ -99,12 +99,6 @@ def _panels(weight: torch.Tensor, together: int) -> torch.Tensor:
 
 @cache
 def _function() -> Any:
-    library = load()
-    assert library is not None
-    place, number, long_number = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
-    function = library.gleaner_linear
-    function.restype = None
-    function.argtypes = [
-        *[place] * 6, ctypes.c_float, place, long_number, *[number] * 3, *[place] * 4, number,
-    ]  # fmt: skip
-    return function
+    place, number = ctypes.c_void_p, ctypes.c_int32
+    sizes = [ctypes.c_int64, *[number] * 3]
+    return function("gleaner_linear", None, *[place] * 6, ctypes.c_float, place, *sizes, *[place] * 4, number)
