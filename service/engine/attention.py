@@ -23,6 +23,7 @@ from torch.nn.attention.varlen import varlen_attn
 from transformers import AttentionInterface
 
 from service.engine.native import attention as native
+from service.engine.recordable import NotRecordable
 
 NAME = "gleaner_packed"
 
@@ -56,7 +57,8 @@ def packed_attention(
 
     Args:
         query, key, value: [1, heads, total, head_size].
-        cu_seqlens: [n + 1] int32, cumulative lengths; `borders` are the same as Python numbers.
+        cu_seqlens: [n + 1] int32, cumulative lengths; `borders` are the same as Python numbers, or none where the pass
+            is recorded for other lengths than today's.
 
     Returns:
         [1, total, heads, head_size], and no weights.
@@ -71,6 +73,8 @@ def packed_attention(
     elif window is None and native.can(query):
         mixed = native.attend(query, key, value, borders, scaling)
     else:
+        if not borders:
+            raise NotRecordable("no kernel for this attention reads cu_seqlens on the device")
         mixed = torch.empty_like(query, memory_format=torch.contiguous_format)
         for start, stop in pairwise(borders):
             part = slice(start, stop)

@@ -26,7 +26,7 @@ from service.engine.encoder_native import compile_layers
 from service.engine.encoder_proof import can_be_packed, place
 from service.engine.exchange import LaidOut
 from service.engine.landing import send_home
-from service.engine.packing import Tokens, pack
+from service.engine.packing import PackedBatch, Tokens, pack
 from service.engine.precision import INT8, name_of
 
 PADDING_SHARE = 0.1
@@ -108,8 +108,8 @@ class Encoder:
         self.labels: tuple[str, ...] = encoder_checkpoint.labels(model)
         self.dtype_name = dtype_name
         self._model = model
-        self._first_position = first_position
-        self._vocabulary_size = int(model.config.vocab_size)
+        self.first_position = first_position
+        self.vocabulary_size = int(model.config.vocab_size)
         self._padding_id = model.config.pad_token_id or 0
 
     @property
@@ -135,21 +135,27 @@ class Encoder:
             InternalError: a sequence is empty or too long, or holds an id that the model lacks. On a CUDA device
                 such a sequence would otherwise take the whole context down.
         """
-        self._demand_sound(sequences)
+        self.demand_sound(sequences)
         if self.packed:
-            batch = pack(sequences, self.device, self._first_position)
-            landing = send_home(self._model(**batch.keywords()).logits[0])
+            batch = pack(sequences, self.device, self.first_position)
+            landing = send_home(self.compute(batch))
             return lambda: batch.split(landing())
         logits: dict[int, Logits] = {}
         for group in group_by_length([len(tokens) for tokens in sequences]):
             logits.update(zip(group, self._forward_padded([sequences[index] for index in group]), strict=True))
         return lambda: [logits[index] for index in range(len(sequences))]
 
-    def _demand_sound(self, sequences: Sequence[Tokens]) -> None:
+    def compute(self, batch: PackedBatch) -> torch.Tensor:
+        """One forward pass of a model that can be packed: rows [total, labels] on the device, perhaps only queued."""
+        rows: torch.Tensor = self._model(**batch.keywords()).logits[0]
+        return rows
+
+    def demand_sound(self, sequences: Sequence[Tokens]) -> None:
+        """Raises InternalError for sequences that the model cannot take; see `begin`."""
         for tokens in sequences:
             if not 0 < len(tokens) <= self.max_tokens:
                 raise InternalError(f"a sequence of {len(tokens)} tokens; the model takes 1 to {self.max_tokens}")
-            if tokens.min() < 0 or tokens.max() >= self._vocabulary_size:
+            if tokens.min() < 0 or tokens.max() >= self.vocabulary_size:
                 raise InternalError("a sequence with a token id outside the model's vocabulary")
 
     def _forward_padded(self, sequences: Sequence[Tokens]) -> list[Logits]:

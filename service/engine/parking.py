@@ -48,13 +48,20 @@ class Remade:
 
 
 class Pinned:
-    """Leaves to host memory, where its copy is kept: weights never change, so leaving again costs nothing."""
+    """Leaves to host memory, where its copy is kept: weights never change, so leaving again costs nothing.
 
-    def __init__(self, classifier: TokenClassifier, module: torch.nn.Module) -> None:
+    Args:
+        forget: called before the weights leave, to drop whatever holds their addresses.
+    """
+
+    def __init__(
+        self, classifier: TokenClassifier, module: torch.nn.Module, forget: Callable[[], None] = lambda: None
+    ) -> None:
         self.device = classifier.device
         self.max_tokens = classifier.max_tokens
         self._classifier = classifier
         self._module = module
+        self._forget = forget
         self._copies: list[torch.Tensor] = []
         self._away = False
 
@@ -65,6 +72,7 @@ class Pinned:
     def leave(self) -> None:
         """Copy the weights to host memory, the first time, and free the device's."""
         self._away = True
+        self._forget()
         tensors = self._tensors()
         self._copies = self._copies or [_pinned(tensor) for tensor in tensors]
         for tensor, copy in zip(tensors, self._copies, strict=True):

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 
 from service.engine.attention import packed_attention
+from service.engine.recordable import NotRecordable
 
 Row: TypeAlias = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 """Query, key and value: [1, heads, total, head_size]."""
@@ -84,3 +85,10 @@ def test_bfloat16_stays_near_float32() -> None:
     row = _random_row(200, torch.bfloat16)
     exact = _written_out(_as_float32(row), borders)
     torch.testing.assert_close(_packed(row, borders).float(), exact, atol=0.02, rtol=0)
+
+
+def test_a_pass_without_borders_on_the_host_is_refused_where_these_are_needed() -> None:
+    rows = torch.randn(1, 2, 5, 8)
+    borders = torch.tensor([0, 5], dtype=torch.int32)
+    with pytest.raises(NotRecordable, match="cu_seqlens"):
+        packed_attention(torch.nn.Identity(), rows, rows, rows, None, cu_seqlens=borders, borders=(), max_length=5)

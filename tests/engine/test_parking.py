@@ -63,6 +63,21 @@ def test_weights_that_left_have_given_the_device_s_memory_back(folder: Path) -> 
     assert there.isdisjoint(tensor.data_ptr() for tensor in encoder.module.parameters())
 
 
+def test_what_holds_addresses_of_weights_is_dropped_while_they_are_still_there(folder: Path) -> None:
+    encoder = load(folder)
+    there = {tensor.data_ptr() for tensor in encoder.module.parameters()}
+    seen: list[bool] = []
+
+    def forget() -> None:
+        seen.append(there == {tensor.data_ptr() for tensor in encoder.module.parameters()})
+
+    model = Pinned(encoder, encoder.module, forget)
+    model.come()
+    assert seen == []
+    model.leave()
+    assert seen == [True]
+
+
 def test_a_model_that_cannot_be_made_again_stays_away_and_says_why(folder: Path, tmp_path: Path) -> None:
     model = Remade(load(folder), lambda: load(tmp_path))
     model.leave()
