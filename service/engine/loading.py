@@ -136,6 +136,7 @@ class _Loader:
         self._memo.write(Memory(loaded.serving, {}, self._before.deadly))
         log.info("loaded", extra={"seconds": dict(self._loading.seconds)})
         self._loading.loaded = loaded
+        maker.studio.open(measuring.settle)
         return fetcher, maker, measuring
 
     def _fetch(self, fetcher: Fetcher, number: int, reference: str) -> Revision:

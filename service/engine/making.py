@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from model_store.store import Revision
 from service.engine.compute import Compute
 from service.engine.held import Held
+from service.engine.studio import Studio
 from service.settings import Settings
 from service.wire import ModelStatus
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import torch
 
     from service.engine.crew import Threads
+    from service.engine.cuda_recorder import CudaRecorder
     from service.engine.encoder import Encoder
     from service.engine.parking import Parkable
     from service.engine.runner import TokenClassifier
@@ -39,6 +41,9 @@ class ModelMaker:
     Args:
         compute: runs them all.
         wake: called on its thread after each batch.
+
+    Attributes:
+        studio: where their forward passes are recorded, once it is opened.
     """
 
     def __init__(self, settings: Settings, compute: Compute, wake: Callable[[], None]) -> None:
@@ -48,6 +53,7 @@ class ModelMaker:
         self._settings = settings
         self._compute = compute
         self._wake = wake
+        self.studio = Studio(compute)
         self.device: torch.device = choose_device(settings.device)
         self._packed: dict[str, bool] = {}
         use_threads(settings.threads)
@@ -102,10 +108,14 @@ class ModelMaker:
 
     def _parkable(self, revision: Revision, encoder: Encoder) -> Parkable:
         from service.engine.encoder import load_encoder
+        from service.engine.graphed import Graphed
         from service.engine.lane import Lane
         from service.engine.parking import Pinned, Remade
 
         if self.device.type == "cuda":
+            if encoder.packed and self._settings.cuda_graphs == "auto":
+                graphed = Graphed(encoder, self._recorder, self.studio.ask)
+                return Pinned(Lane(graphed, self._turn), encoder.module, graphed.forget)
             return Pinned(Lane(encoder, self._turn), encoder.module)
         packed = encoder.packed
         load = partial(load_encoder, revision.folder, self.device, self._dtype, int8=self._int8, packed=packed)
@@ -122,6 +132,12 @@ class ModelMaker:
 
         self._compute.overlap(BATCHES)
         return Lock()
+
+    @cached_property
+    def _recorder(self) -> CudaRecorder:
+        from service.engine.cuda_recorder import CudaRecorder
+
+        return CudaRecorder(self.device)
 
     @cached_property
     def _threads(self) -> Threads:

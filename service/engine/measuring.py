@@ -41,7 +41,8 @@ class Measuring:
         self._batch_tokens = settings.batch_tokens or (GPU_BATCH_TOKENS if device.type == "cuda" else CPU_BATCH_TOKENS)
         self._on_cpu = device.type == "cpu"
         side_by_side = BATCHES if self._on_cpu else 1
-        self._gauge = gauge_of(device, Allowance(settings.memory_fraction, settings.memory_limit_bytes, side_by_side))
+        allowance = Allowance(settings.memory_fraction, settings.memory_limit_bytes, side_by_side)
+        self._gauge = gauge_of(device, allowance, graphs=settings.cuda_graphs == "auto")
         self._functions: dict[str, MemoryFunction] = {}
         if self._gauge is None:
             log.warning("memory cannot be measured on this system; the budget is fixed")
@@ -69,6 +70,11 @@ class Measuring:
             return FixedBudget(self._batch_tokens, self._settings.window_tokens)
         self._compute.submit(self._gauge.settle).result()
         return Guard(self._gauge, models, self._compute)
+
+    def settle(self) -> None:
+        """What is in use now is at rest; for the compute thread, between batches."""
+        if self._gauge is not None:
+            self._gauge.settle()
 
     def _calibrate(self, held: Held, gauge: MemoryGauge, longest: int, most_tokens: int) -> MemoryFunction:
         """On a CPU with few layers: all of a large model's would take many seconds and need no more memory."""

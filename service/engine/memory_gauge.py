@@ -8,9 +8,9 @@ shapes takes fresh memory all the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 
@@ -93,17 +93,22 @@ class CudaGauge:
 
     Other processes, the CUDA context and whatever libraries take for themselves are missing from the driver's figure,
     so they need no account of their own. A peak is reserved memory, not allocated: that is what others cannot have.
+    What recorded graphs hold for their next replay is no other batch's either, so it is at rest.
+
+    Args:
+        graphs: there may be some. Looking takes a while where there are many tensors, so it is only done then.
     """
 
     gauged = Gauged(noise_bytes=24 * MEBIBYTE, margin=1.05)  # The allocator reserves in steps of 2 and 20 MiB.
 
-    def __init__(self, device: torch.device, allowance: Allowance) -> None:
+    def __init__(self, device: torch.device, allowance: Allowance, *, graphs: bool = False) -> None:
         self._device = device
         self._allowance = allowance
-        self.rest_bytes = torch.cuda.memory_allocated(device)
+        self._graphs = graphs
+        self.rest_bytes = self._in_use_bytes()
 
     def settle(self) -> None:
-        self.rest_bytes = torch.cuda.memory_allocated(self._device)
+        self.rest_bytes = self._in_use_bytes()
 
     def available_bytes(self) -> int:
         free, _ = torch.cuda.mem_get_info(self._device)
@@ -113,7 +118,7 @@ class CudaGauge:
     def peak_bytes(self, work: Callable[[], object]) -> int:
         torch.cuda.synchronize(self._device)
         torch.cuda.empty_cache()
-        before = torch.cuda.memory_allocated(self._device)
+        before = self._in_use_bytes()
         torch.cuda.reset_peak_memory_stats(self._device)
         work()
         torch.cuda.synchronize(self._device)
@@ -127,11 +132,24 @@ class CudaGauge:
         most = self.rest_bytes + room_bytes / self._allowance.fraction
         torch.cuda.set_per_process_memory_fraction(min(1.0, most / total), self._device)
 
+    def _in_use_bytes(self) -> int:
+        segments = torch.cuda.memory_snapshot() if self._graphs else []  # type: ignore[no-untyped-call]
+        return torch.cuda.memory_allocated(self._device) + kept_bytes(segments, self._device.index)
 
-def gauge_of(device: torch.device, allowance: Allowance) -> MemoryGauge | None:
-    """The gauge of a device; None where nothing can be measured."""
+
+def kept_bytes(segments: Iterable[Mapping[str, Any]], device: int) -> int:
+    """Bytes that graphs hold beyond what is allocated, from the segments of torch's allocator (`memory_snapshot`)."""
+    return sum(
+        segment["total_size"] - segment["allocated_size"]
+        for segment in segments
+        if segment["device"] == device and tuple(segment["segment_pool_id"]) != (0, 0)
+    )
+
+
+def gauge_of(device: torch.device, allowance: Allowance, *, graphs: bool = False) -> MemoryGauge | None:
+    """The gauge of a device on which there may be graphs; None where nothing can be measured."""
     if device.type == "cuda":
-        return CudaGauge(device, allowance)
+        return CudaGauge(device, allowance, graphs=graphs)
     return HostGauge(allowance) if host_memory.can_be_measured() else None
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from service.engine import host_memory
-from service.engine.memory_gauge import Allowance, HostGauge, gauge_of
+from service.engine.memory_gauge import Allowance, HostGauge, gauge_of, kept_bytes
 
 MIB = 1 << 20
 
@@ -36,3 +36,13 @@ def test_the_limit_is_for_the_engine_as_a_whole() -> None:
 
 def test_a_cpu_can_be_measured_here() -> None:
     assert isinstance(gauge_of(torch.device("cpu"), Allowance(0.9)), HostGauge)
+
+
+def test_what_graphs_hold_for_their_next_replay_is_told_from_what_the_next_batch_may_take() -> None:
+    def segment(device: int, pool: tuple[int, int], total: int, allocated: int) -> dict[str, object]:
+        return {"device": device, "segment_pool_id": pool, "total_size": total, "allocated_size": allocated}
+
+    ordinary, recorded, elsewhere = segment(0, (0, 0), 90, 10), segment(0, (0, 3), 50, 8), segment(1, (0, 4), 70, 7)
+    assert kept_bytes([], 0) == 0
+    assert kept_bytes([ordinary], 0) == 0
+    assert kept_bytes([ordinary, recorded, elsewhere, segment(0, (7, 0), 5, 0)], 0) == 42 + 5
