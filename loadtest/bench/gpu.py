@@ -15,6 +15,7 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -67,6 +68,9 @@ def _measure(home: Path, shape: str, seconds: float, batches: int) -> None:
     with serve(home / "bench.log", **settings) as url:
         light = _light(url)
         over_http = _saturate(url, seconds)
+    with serve(home / "graphs.log", **settings, CUDA_GRAPHS="auto") as url:
+        _light(url)
+        light_with_graphs = _light(url)
     over = trial["over_most"]
     rows = {
         "device": f"{trial['device']}, {trial['dtype']}",
@@ -78,6 +82,7 @@ def _measure(home: Path, shape: str, seconds: float, batches: int) -> None:
         "GPU utilization (NVML)": f"{over_http['utilization']:.0%}" if over_http["utilization"] else "not watched",
         "one document of 128 tokens, engine": f"{trial['latency_ms']:.2f} ms",
         "one short document over HTTP, p50": f"{light * 1000:.2f} ms",
+        "the same with `GLEANER_CUDA_GRAPHS=auto`": f"{light_with_graphs * 1000:.2f} ms",
         "memory function: below a measured peak": f"{trial['batches_below']} of {trial['batches_checked']}",
         "memory function: most above one": "no batch large enough" if over is None else f"{over:.1%}",
     }
@@ -85,6 +90,35 @@ def _measure(home: Path, shape: str, seconds: float, batches: int) -> None:
     for name, value in rows.items():
         print(f"| {name} | {value} |")
     print(f"\nBeside it: {RECORD}.", flush=True)
+    _show_gains(memory.run(home, "service.engine.gains", shape))
+
+
+def _show_gains(gains: dict[str, Any]) -> None:
+    """Ways to launch fewer kernels, each against the plain one on the same device."""
+    print("\n| tokens of a row | plain, ms | as a graph, ms | furthest off | recorded, compared, timed, s | kept |")
+    print("|---|---|---|---|---|---|")
+    for row in gains["rows"]:
+        if "failed" in row:
+            print(f"| {row['tokens']:,} | not recorded: {row['failed']} | | | | no |")
+            continue
+        verdict = "yes" if row["kept"] else "no: not faster" if row["right"] else "no: wrong"
+        times = f"{row['plain_ms']:.2f} | {row['graph_ms']:.2f} | {row['error']:.4f} | {row['seconds']:.2f}"
+        print(f"| {row['tokens']:,} | {times} | {verdict} |")
+    document, fused = gains["document"], gains["fused"]
+    print("\n| one document of 128 tokens | ms |\n|---|---|")
+    if document is None:
+        print("| without and with a graph | graphs need CUDA and a packed model |")
+    else:
+        print(f"| plain | {document['plain_ms']:.2f} |\n| as a graph | {document['graph_ms']:.2f} |")
+    if not fused["layers"]:
+        print("| query, key and value in one product | no layer of this model on this device |", flush=True)
+        return
+    for name in ("three", "one"):
+        print(f"| query, key and value in {name} | {fused[name]['document_ms']:.2f} |")
+    rates = {name: fused[name]["tokens_per_second"] for name in ("three", "one")}
+    gain = rates["one"] / rates["three"] - 1
+    print(f"\nFull batches, query, key and value in three products: {rates['three']:,.0f} tokens/s; ", end="")
+    print(f"in one: {rates['one']:,.0f} ({gain:+.1%}).", flush=True)
 
 
 def _rate(tokens_per_second: float, share: float) -> str:

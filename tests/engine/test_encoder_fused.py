@@ -1,0 +1,140 @@
+"""Query, key and value as one product: the same answers, nothing kept, and only where all three read one tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from service.engine.encoder import Encoder, load_encoder
+from service.engine.encoder_fused import FusedLinear, fuse
+from service.engine.packing import Tokens
+from service.engine.parking import Pinned
+from tests.engine.tiny_models import make_model
+
+CPU = torch.device("cpu")
+IDS: list[Tokens] = [np.arange(5, 95, dtype=np.int32), np.arange(9, dtype=np.int32)]
+LAYERS = 2
+
+
+def load(folder: Path) -> Encoder:
+    return load_encoder(folder, CPU, torch.float32)
+
+
+def fused(encoder: Encoder) -> int:
+    return fuse(encoder.module, lambda: encoder.forward(IDS))
+
+
+def _products(model: nn.Module) -> list[FusedLinear]:
+    return [each for each in model.modules() if isinstance(each, FusedLinear)]
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert", "electra"])
+def test_answers_and_weights_are_those_of_three_products(kind: str, tmp_path: Path) -> None:
+    encoder = load(make_model(tmp_path / kind, kind))
+    before, weights = encoder.forward(IDS), encoder.parameter_bytes
+    assert fused(encoder) == LAYERS
+    for left, right in zip(encoder.forward(IDS), before, strict=True):
+        np.testing.assert_allclose(left, right, atol=1e-5)
+    assert encoder.parameter_bytes == weights
+    assert len(_products(encoder.module)) == 3 * LAYERS
+
+
+def test_a_model_that_has_one_product_already_stays_as_it_is(tmp_path: Path) -> None:
+    encoder = load(make_model(tmp_path / "m", "modernbert"))
+    assert fused(encoder) == 0
+    assert _products(encoder.module) == []
+
+
+def test_weights_leave_and_come_back(tmp_path: Path) -> None:
+    encoder = load(make_model(tmp_path / "m"))
+    fused(encoder)
+    before = encoder.forward(IDS)
+    model = Pinned(encoder, encoder.module)
+    model.leave()
+    model.come()
+    for left, right in zip(model.forward(IDS), before, strict=True):
+        np.testing.assert_array_equal(left, right)
+
+
+class Attention(nn.Module):
+    """Reads key and value from what `other` makes of the input."""
+
+    def __init__(self, other: Callable[[torch.Tensor], torch.Tensor], sizes: tuple[int, int, int] = (8, 8, 8)) -> None:
+        super().__init__()
+        self.query, self.key, self.value = (nn.Linear(8, size) for size in sizes)
+        self._other = other
+
+    def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        seen = self._other(rows)
+        return torch.cat([self.query(rows), self.key(seen), self.value(seen)], dim=-1)
+
+
+@pytest.mark.parametrize(
+    "attention",
+    [Attention(torch.clone), Attention(lambda rows: rows, (8, 8, 16))],
+    ids=["other tensor", "other shape"],
+)
+@torch.inference_mode()
+def test_layers_that_differ_are_left_alone(attention: Attention) -> None:
+    rows = torch.randn(5, 8)
+    before = attention(rows)
+    assert fuse(attention, lambda: attention(rows)) == 0
+    assert torch.equal(attention(rows), before)
+    assert _products(attention) == []
+
+
+@torch.inference_mode()
+def test_layers_that_part_ways_later_are_still_right() -> None:
+    apart = False
+    attention = Attention(lambda rows: rows + 1 if apart else rows)
+    rows = torch.randn(5, 8)
+    apart = True
+    wanted = attention(rows)
+    apart = False
+    assert fuse(attention, lambda: attention(rows)) == 1
+    apart = True
+    torch.testing.assert_close(attention(rows), wanted)
+    assert _keeps_nothing(attention)
+
+
+@torch.inference_mode()
+def test_nothing_is_kept_after_use() -> None:
+    attention = Attention(lambda rows: rows)
+    fuse(attention, lambda: attention(torch.randn(5, 8)))
+    attention(torch.randn(5, 8))
+    assert _keeps_nothing(attention)
+
+
+def _keeps_nothing(attention: nn.Module) -> bool:
+    waiting = _products(attention)[0]._product._waiting
+    return waiting.rows is None and waiting.products == {}
+
+
+def test_threads_do_not_take_each_other_s_products() -> None:
+    attention = Attention(lambda rows: rows)
+    inputs = [torch.randn(5, 8) for _ in range(4)]
+    with torch.inference_mode():
+        wanted = [attention(rows) for rows in inputs]
+        fuse(attention, lambda: attention(inputs[0]))
+    together = Barrier(len(inputs))
+
+    def wait_for_all(rows: torch.Tensor) -> torch.Tensor:
+        together.wait()
+        return rows
+
+    attention._other = wait_for_all
+
+    def run(rows: torch.Tensor) -> torch.Tensor:
+        with torch.inference_mode():
+            return torch.cat([attention(rows) for _ in range(20)])
+
+    with ThreadPoolExecutor(len(inputs)) as pool:
+        for found, expected in zip(pool.map(run, inputs), wanted, strict=True):
+            torch.testing.assert_close(found, expected.repeat(20, 1))
