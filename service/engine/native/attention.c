@@ -2,8 +2,8 @@
  *
  * For each sequence and head: keys and values are laid out once for the pair product, then six queries at a time go
  * through scores, softmax and mix while everything they touch stays in the cache. Scores and sums are float32 all along;
- * only the weights are rounded to bfloat16, for the second product. exp2 is a polynomial of degree 5 on [-1/2, 1/2],
- * whose error is below float32's own rounding of the weights.
+ * only the weights are rounded to bfloat16, for the second product. exp2 is a polynomial of degree 3 on [-1/2, 1/2],
+ * 7.5e-5 off at most, where that rounding is 2e-3.
  *
  * Sequences and heads are shared out over threads. No Python in here: it is loaded as a plain shared library.
  */
@@ -11,7 +11,8 @@
 
 #ifdef GLEANER_SIMD
 
-enum { ROWS = 6, MOST_BLOCKS = 4, ALIGNMENT = 64 };
+enum { ROWS = 6, MOST_BLOCKS = 4, LINE = 64 };
+#define LEAST -1e30f /* The score of a key that is not there. */
 
 typedef struct {
     const uint16_t *first;
@@ -25,20 +26,41 @@ typedef struct {
     uint16_t *weights; /* the same, rounded */
 } workspace;
 
-static void lay_out_keys(uint32_t *out, tokens keys, int length, int size) {
-    int pairs = size / 2;
-    for (int block = 0; block * LANES < length; block++) {
-        uint32_t *to = out + (int64_t)block * pairs * LANES;
-        for (int lane = 0; lane < LANES; lane++) {
-            int key = block * LANES + lane;
-            const uint16_t *row = keys.first + key * keys.stride;
-            for (int pair = 0; pair < pairs; pair++) {
-                uint32_t both = 0;
-                if (key < length) memcpy(&both, row + 2 * pair, sizeof both);
-                to[pair * LANES + lane] = both;
-            }
-        }
+/* Rows of 16 words become columns. */
+INLINE void transpose(__m512i rows[LANES]) {
+    __m512i other[LANES];
+    EACH(i, LANES / 2) {
+        other[2 * i] = _mm512_unpacklo_epi32(rows[2 * i], rows[2 * i + 1]);
+        other[2 * i + 1] = _mm512_unpackhi_epi32(rows[2 * i], rows[2 * i + 1]);
     }
+    EACH(i, LANES / 4) {
+        rows[4 * i] = _mm512_unpacklo_epi64(other[4 * i], other[4 * i + 2]);
+        rows[4 * i + 1] = _mm512_unpackhi_epi64(other[4 * i], other[4 * i + 2]);
+        rows[4 * i + 2] = _mm512_unpacklo_epi64(other[4 * i + 1], other[4 * i + 3]);
+        rows[4 * i + 3] = _mm512_unpackhi_epi64(other[4 * i + 1], other[4 * i + 3]);
+    }
+    EACH(i, 4) { /* Each quarter of rows[4 × j + i] is a column of four rows; quarters and rows change places. */
+        __m512i low = _mm512_shuffle_i32x4(rows[i], rows[i + 4], 0x44);
+        __m512i high = _mm512_shuffle_i32x4(rows[i], rows[i + 4], 0xEE);
+        __m512i next_low = _mm512_shuffle_i32x4(rows[i + 8], rows[i + 12], 0x44);
+        __m512i next_high = _mm512_shuffle_i32x4(rows[i + 8], rows[i + 12], 0xEE);
+        other[i] = _mm512_shuffle_i32x4(low, next_low, 0x88);
+        other[i + 4] = _mm512_shuffle_i32x4(low, next_low, 0xDD);
+        other[i + 8] = _mm512_shuffle_i32x4(high, next_high, 0x88);
+        other[i + 12] = _mm512_shuffle_i32x4(high, next_high, 0xDD);
+    }
+    EACH(i, LANES) rows[i] = other[i];
+}
+
+FAST static void lay_out_keys(uint32_t *out, tokens keys, int length, int size) {
+    for (int key = 0; key < length; key += LANES)
+        for (int at = 0; at < size; at += 2 * LANES, out += LANES * LANES) {
+            __m512i rows[LANES];
+            EACH(i, LANES)
+                rows[i] = key + i < length ? words_at(keys.first + (key + i) * keys.stride + at) : _mm512_setzero_si512();
+            transpose(rows);
+            EACH(i, LANES) _mm512_store_si512(out + i * LANES, rows[i]);
+        }
 }
 
 FAST static void lay_out_values(uint32_t *out, tokens values, int length, int size) {
@@ -54,74 +76,64 @@ FAST static void lay_out_values(uint32_t *out, tokens values, int length, int si
     }
 }
 
-INLINE __m512bh pairs_at(const void *place) { return (__m512bh)_mm512_loadu_si512(place); }
-
-INLINE __m512bh pair_everywhere(const uint16_t *place) {
-    int32_t both;
-    memcpy(&both, place, sizeof both);
-    return (__m512bh)_mm512_set1_epi32(both);
-}
-
 /* [ROWS] rows × [blocks × 16] columns of a product over pairs; `step` is the distance between pairs of the right side. */
 INLINE void product(const uint16_t *const left[ROWS], const uint32_t *right, int64_t block_step, int64_t step,
                     int pairs, int blocks, __m512 sums[ROWS][MOST_BLOCKS]) {
-    for (int row = 0; row < ROWS; row++)
-        for (int block = 0; block < blocks; block++) sums[row][block] = _mm512_setzero_ps();
+    EACH(row, ROWS) EACH(block, blocks) {
+        sums[row][block] = _mm512_setzero_ps();
+        STAY_IN_REGISTERS(sums[row][block]);
+    }
     for (int pair = 0; pair < pairs; pair++) {
         __m512bh columns[MOST_BLOCKS];
-        for (int block = 0; block < blocks; block++) columns[block] = pairs_at(right + block * block_step + pair * step);
-        for (int row = 0; row < ROWS; row++) {
-            __m512bh one = pair_everywhere(left[row] + 2 * pair);
-            for (int block = 0; block < blocks; block++)
-                sums[row][block] = _mm512_dpbf16_ps(sums[row][block], one, columns[block]);
+        EACH(block, blocks) columns[block] = (__m512bh)words_at(right + block * block_step + pair * step);
+        EACH(row, ROWS) {
+            __m512bh one = (__m512bh)word_everywhere(left[row] + 2 * pair);
+            EACH(block, blocks) sums[row][block] = _mm512_dpbf16_ps(sums[row][block], one, columns[block]);
+        }
+    }
+    EACH(row, ROWS) EACH(block, blocks) STAY_IN_REGISTERS(sums[row][block]);
+}
+
+/* Scores of `blocks` blocks of keys, of which `length` are left from the first one on; `peaks` are those of the rows. */
+INLINE void scores_of(const uint16_t *const queries[ROWS], const uint32_t *keys, int pairs, int blocks, int length,
+                      float *scores, int padded, __m512 peaks[ROWS]) {
+    __m512 sums[ROWS][MOST_BLOCKS];
+    product(queries, keys, (int64_t)pairs * LANES, LANES, pairs, blocks, sums);
+    __mmask16 there = lanes(length - (blocks - 1) * LANES);
+    EACH(row, ROWS) {
+        sums[row][blocks - 1] = _mm512_mask_mov_ps(_mm512_set1_ps(LEAST), there, sums[row][blocks - 1]);
+        EACH(block, blocks) {
+            peaks[row] = _mm512_max_ps(peaks[row], sums[row][block]);
+            _mm512_store_ps(scores + (int64_t)row * padded + block * LANES, sums[row][block]);
         }
     }
 }
 
-INLINE void scores_of(const uint16_t *const queries[ROWS], const uint32_t *keys, int pairs, int blocks, float *scores,
-                      int padded) {
-    __m512 sums[ROWS][MOST_BLOCKS];
-    product(queries, keys, (int64_t)pairs * LANES, LANES, pairs, blocks, sums);
-    for (int row = 0; row < ROWS; row++)
-        for (int block = 0; block < blocks; block++)
-            _mm512_store_ps(scores + (int64_t)row * padded + block * LANES, sums[row][block]);
-}
-
 INLINE void mix(const uint16_t *const weights[ROWS], const uint32_t *values, int pairs, int size, int blocks,
-                const float factors[ROWS], uint16_t *const out[ROWS], int rows) {
+                const float factors[ROWS], uint16_t *const out[ROWS]) {
     __m512 sums[ROWS][MOST_BLOCKS];
     product(weights, values, LANES, size, pairs, blocks, sums);
-    for (int row = 0; row < rows; row++)
-        for (int block = 0; block < blocks; block++) {
-            __m512 mean = _mm512_mul_ps(sums[row][block], _mm512_set1_ps(factors[row]));
-            _mm256_storeu_si256((__m256i *)(out[row] + block * LANES), (__m256i)_mm512_cvtneps_pbh(mean));
-        }
+    EACH(row, ROWS) EACH(block, blocks) {
+        __m512 mean = _mm512_mul_ps(sums[row][block], _mm512_set1_ps(factors[row]));
+        _mm256_storeu_si256((__m256i *)(out[row] + block * LANES), (__m256i)_mm512_cvtneps_pbh(mean));
+    }
 }
 
 INLINE __m512 exp2_of(__m512 x) { /* x <= 0 */
-    x = _mm512_max_ps(x, _mm512_set1_ps(-126.0f));
     __m512 whole = _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    __m512 rest = _mm512_sub_ps(x, whole);
-    __m512 sum = _mm512_set1_ps(1.33335581e-3f); /* ln(2)^n / n!, n = 5, 4, 3, 2, 1, 0 */
-    sum = _mm512_fmadd_ps(sum, rest, _mm512_set1_ps(9.61812911e-3f));
-    sum = _mm512_fmadd_ps(sum, rest, _mm512_set1_ps(5.55041087e-2f));
-    sum = _mm512_fmadd_ps(sum, rest, _mm512_set1_ps(2.40226507e-1f));
-    sum = _mm512_fmadd_ps(sum, rest, _mm512_set1_ps(6.93147181e-1f));
-    sum = _mm512_fmadd_ps(sum, rest, _mm512_set1_ps(1.0f));
+    __m512 rest = _mm512_sub_ps(x, whole), sum = _mm512_set1_ps(5.51716663e-02f);
+    sum = _mm512_fmadd_ps(sum, rest, _mm512_set1_ps(2.42611122e-01f));
+    sum = _mm512_fmadd_ps(sum, rest, _mm512_set1_ps(6.93260986e-01f));
+    sum = _mm512_fmadd_ps(sum, rest, _mm512_set1_ps(9.99928074e-01f));
     return _mm512_scalef_ps(sum, whole);
 }
 
-/* Scores → unnormalised weights; returns 1 / their sum. Columns past `length` weigh nothing. */
-FAST static float soften(const float *scores, uint16_t *weights, int length, float scale) {
-    int last = (length - 1) / LANES * LANES;
-    __mmask16 there = (__mmask16)(0xFFFFu >> (LANES - (length - last)));
-    __m512 least = _mm512_set1_ps(-3.4e38f), peaks = _mm512_mask_loadu_ps(least, there, scores + last);
-    for (int at = 0; at < last; at += LANES) peaks = _mm512_max_ps(peaks, _mm512_load_ps(scores + at));
-    __m512 peak = _mm512_set1_ps(_mm512_reduce_max_ps(peaks)), sum = _mm512_setzero_ps();
-    __m512 factor = _mm512_set1_ps(scale * 1.44269504f);
-    for (int at = 0; at <= last; at += LANES) {
-        __m512 power = _mm512_mul_ps(_mm512_sub_ps(_mm512_load_ps(scores + at), peak), factor);
-        __m512 weight = _mm512_maskz_mov_ps(at < last ? 0xFFFF : there, exp2_of(power));
+/* Scores → unnormalised weights; returns 1 / their sum. */
+INLINE float soften(const float *scores, uint16_t *weights, int padded, __m512 peaks, float scale) {
+    __m512 factor = _mm512_set1_ps(scale * 1.44269504f), sum = _mm512_setzero_ps();
+    __m512 peak = _mm512_mul_ps(_mm512_set1_ps(_mm512_reduce_max_ps(peaks)), factor);
+    for (int at = 0; at < padded; at += LANES) {
+        __m512 weight = exp2_of(_mm512_fmsub_ps(_mm512_load_ps(scores + at), factor, peak));
         sum = _mm512_add_ps(sum, weight);
         _mm256_store_si256((__m256i *)(weights + at), (__m256i)_mm512_cvtneps_pbh(weight));
     }
@@ -131,39 +143,40 @@ FAST static float soften(const float *scores, uint16_t *weights, int length, flo
 FAST static void rows_of_head(tokens queries, uint16_t *out, int64_t out_stride, int start, int length, int size,
                               float scale, const workspace *space) {
     int padded = (length + LANES - 1) / LANES * LANES, pairs = size / 2, blocks = padded / LANES;
-    int rows = length - start < ROWS ? length - start : ROWS;
     const uint16_t *left[ROWS], *weights[ROWS];
     uint16_t *to[ROWS];
     float factors[ROWS];
-    for (int row = 0; row < ROWS; row++) { /* Rows past the end repeat the last one and are not written. */
-        int64_t token = start + (row < rows ? row : rows - 1);
+    __m512 peaks[ROWS];
+    EACH(row, ROWS) { /* Rows past the end repeat the last one, and are written over it. */
+        int64_t token = start + row < length ? start + row : length - 1;
         left[row] = queries.first + token * queries.stride;
         to[row] = out + token * out_stride;
         weights[row] = space->weights + (int64_t)row * padded;
+        peaks[row] = _mm512_set1_ps(LEAST);
     }
     for (int block = 0; block < blocks; block += MOST_BLOCKS) {
         const uint32_t *keys = space->keys + (int64_t)block * pairs * LANES;
         float *scores = space->scores + block * LANES;
+        int there = length - block * LANES;
         switch (blocks - block) {
-        case 1: scores_of(left, keys, pairs, 1, scores, padded); break;
-        case 2: scores_of(left, keys, pairs, 2, scores, padded); break;
-        case 3: scores_of(left, keys, pairs, 3, scores, padded); break;
-        default: scores_of(left, keys, pairs, 4, scores, padded);
+        case 1: scores_of(left, keys, pairs, 1, there, scores, padded, peaks); break;
+        case 2: scores_of(left, keys, pairs, 2, there, scores, padded, peaks); break;
+        case 3: scores_of(left, keys, pairs, 3, there, scores, padded, peaks); break;
+        default: scores_of(left, keys, pairs, 4, there, scores, padded, peaks);
         }
     }
     for (int row = 0; row < ROWS; row++)
-        factors[row] = soften(space->scores + (int64_t)row * padded, (uint16_t *)weights[row], length, scale);
+        factors[row] = soften(space->scores + (int64_t)row * padded, (uint16_t *)weights[row], padded, peaks[row], scale);
     for (int at = 0; at < size; at += MOST_BLOCKS * LANES) {
-        uint16_t *part[ROWS];
-        for (int row = 0; row < ROWS; row++) part[row] = to[row] + at;
         if (size - at >= MOST_BLOCKS * LANES)
-            mix(weights, space->values + at, padded / 2, size, 4, factors, part, rows);
+            mix(weights, space->values + at, (length + 1) / 2, size, 4, factors, to);
         else
-            mix(weights, space->values + at, padded / 2, size, 2, factors, part, rows);
+            mix(weights, space->values + at, (length + 1) / 2, size, 2, factors, to);
+        EACH(row, ROWS) to[row] += MOST_BLOCKS * LANES;
     }
 }
 
-static void *room(size_t bytes) { return aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT); }
+static void *room(size_t bytes) { return aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE); }
 
 /* query, key, value: [total, heads, size] bfloat16 with contiguous heads; strides in elements between tokens.
  * out: [total, heads, size], contiguous. size is a multiple of 32. Returns 0, or -1 when memory ran out. */

@@ -54,9 +54,9 @@ class Product:
         self._bytes: _Bytes | None = None
         if int8:
             weight, scales = quantize_weight(weight)
-            self._bytes = _Bytes(scales, weight.sum(dim=1, dtype=torch.int32) * ZERO)
+            self._bytes = _Bytes(_filled(scales), _filled(weight.sum(dim=1, dtype=torch.int32) * ZERO))
         self._weights = _panels(weight if int8 else weight.bfloat16(), 4 if int8 else 2)
-        self._bias = None if linear.bias is None else linear.bias.detach().float().clone()
+        self._bias = _filled(torch.zeros(self.outputs) if linear.bias is None else linear.bias.detach().float())
         self._gelu = gelu
         self._norm_weight = None if norm is None else norm.weight.detach().float().clone()
         self._norm_bias = None if norm is None else norm.bias.detach().float().clone()
@@ -92,9 +92,14 @@ class Product:
 
 def _panels(weight: torch.Tensor, together: int) -> torch.Tensor:
     """[outputs, inputs] → [panels, inputs / together, PANEL, together]: the order in which the product reads them."""
-    outputs, inputs = weight.shape
-    filled = torch.nn.functional.pad(weight, (0, 0, 0, -outputs % PANEL))
-    return filled.view(-1, PANEL, inputs // together, together).permute(0, 2, 1, 3).contiguous()
+    words = weight.shape[1] // together
+    return _filled(weight).view(-1, PANEL, words, together).permute(0, 2, 1, 3).contiguous()
+
+
+def _filled(each: torch.Tensor) -> torch.Tensor:
+    """A copy with zeros after the outputs, up to the end of the last panel."""
+    filling = each.new_zeros(-each.shape[0] % PANEL, *each.shape[1:])
+    return torch.cat([each, filling])
 
 
 @cache

@@ -10,10 +10,17 @@
 #define GLEANER_SIMD 1
 #include <immintrin.h>
 
-#define FAST __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,avx512vnni")))
+/* prfchw: every processor with the others has it. */
+#define FAST __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,avx512vnni,prfchw")))
 #define INLINE FAST static inline __attribute__((always_inline))
 
-enum { LANES = 16 };
+/* A loop whose turns are all written out, so that what it indexes can stay in registers. */
+#define EACH(i, count) _Pragma("GCC unroll 32") for (int i = 0; i < (count); i++)
+
+/* Ends one life of a vector and begins another: GCC need not find one place that suits a loop and what follows. */
+#define STAY_IN_REGISTERS(vector) __asm__("" : "+v"(vector))
+
+enum { LANES = 16, ALL = 0xFFFF };
 
 INLINE __m512i words_at(const void *place) { return _mm512_loadu_si512(place); }
 
@@ -23,16 +30,24 @@ INLINE __m512i word_everywhere(const void *place) {
     return _mm512_set1_epi32(word);
 }
 
-/* The first `count` of 16 lanes. */
-INLINE __mmask16 lanes(int count) { return (__mmask16)(0xFFFFu >> (LANES - count)); }
+/* The first `count` of 16 lanes; none and all beyond. */
+INLINE __mmask16 lanes(int count) {
+    return count >= LANES ? ALL : count <= 0 ? 0 : (__mmask16)(0xFFFFu >> (LANES - count));
+}
+
+INLINE __m512 floats_at(__mmask16 there, const float *place) { return _mm512_maskz_loadu_ps(there, place); }
 
 INLINE __m512 from_bfloat16(__mmask16 there, const uint16_t *place) {
-    __m256i half = _mm256_maskz_loadu_epi16(there, place);
+    __m256i half = there == ALL ? _mm256_loadu_si256((const __m256i *)place) : _mm256_maskz_loadu_epi16(there, place);
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
 }
 
 INLINE void to_bfloat16(uint16_t *place, __mmask16 there, __m512 value) {
-    _mm256_mask_storeu_epi16(place, there, (__m256i)_mm512_cvtneps_pbh(value));
+    __m256i half = (__m256i)_mm512_cvtneps_pbh(value);
+    if (there == ALL)
+        _mm256_storeu_si256((__m256i *)place, half);
+    else
+        _mm256_mask_storeu_epi16(place, there, half);
 }
 
 #endif
