@@ -1,0 +1,97 @@
+"""Whom the loop refuses, before its models are there and after, and what it counts of that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from service.core.sequence import Phase
+from service.wire import (
+    Buffer,
+    Message,
+    TurnedAway,
+)
+from tests.engine.scenes import (
+    BUDGET,
+    A,
+    Turn,
+    World,
+    document,
+    hello,
+    play,
+)
+
+
+def test_what_workers_turned_away_counts_as_demand_and_as_refused() -> None:
+    def scene(world: World) -> Iterator[Turn]:
+        yield [hello()]
+        yield [document("k", 3)]
+        world.device.step()
+        yield []
+        world.now += 1
+        yield [(A, TurnedAway("deadline_exceeded", 7, 7_000), None)]
+        yield []
+        refused = world.metrics.refusals.labels("deadline_exceeded")
+        assert refused._value.get() == 7
+        world.now += 1
+        yield []
+        yield []
+        assert world.metrics.backlog_seconds._value.get() > 0
+        assert world.metrics.work_ratio._value.get() > 0
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("submission", "code"),
+    [
+        (document("k", 3, model="sha256:nobody"), "unknown_model"),
+        (document("k", BUDGET + 1), "insufficient_memory"),
+        (document("k", 3, deadline=999.0), "deadline_exceeded"),
+    ],
+)
+def test_a_document_that_cannot_be_served_is_refused_at_the_door(
+    submission: tuple[bytes, Message, Buffer | None], code: str
+) -> None:
+    world = play(lambda _: iter([[], [submission]]))
+    assert world.refusal("k").code == code
+    assert world.encoder.batches == []
+
+
+def test_a_document_over_the_queue_s_limit_is_refused_with_the_time_to_wait_and_the_others_are_served() -> None:
+    def scene(world: World) -> Iterator[Turn]:
+        yield []
+        yield [document("warm", 1)]
+        world.device.step()
+        yield [document(f"k{n}", *[10] * 5) for n in range(3)]
+        assert world.refusal("k2").code == "queue_full"
+        assert world.refusal("k2").retry_after_seconds is not None
+
+    world = play(scene)
+    assert [sorted(world.scored(f"k{n}")) for n in range(2)] == [[0, 1, 2, 3, 4]] * 2
+
+
+def test_before_the_models_are_loaded_everything_is_refused_as_not_ready_and_admitted_afterwards() -> None:
+    def scene(world: World) -> Iterator[Turn]:
+        yield [hello(), document("early", 3)]
+        assert world.refusal("early").code == "not_ready"
+        assert world.status().models == ()
+        world.load()
+        yield []
+        assert (world.status().phase, world.status().percent, world.status().admitting) == (Phase.READY, 100, True)
+        yield [document("late", 3)]
+
+    assert play(scene, loaded=False).scored("late") == [0]
+
+
+def test_a_deadline_that_passes_in_the_queue_is_refused() -> None:
+    def scene(world: World) -> Iterator[Turn]:
+        yield []
+        yield [document("first", 4)]
+        yield [document("late", 3, deadline=world.now + 1)]
+        world.now += 2
+        yield []
+        assert world.refusal("late").code == "deadline_exceeded"
+
+    play(scene)

@@ -1,0 +1,132 @@
+"""What fails costs what it must and no more: a sequence its document, a broken device its engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from service.core.gpu import GpuReading
+from service.core.memory import FixedBudget
+from service.core.sequence import Phase, Shape
+from service.engine.ending import EXIT_BROKEN, Ending
+from service.engine.gpu_watch import GpuWatch
+from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
+from service.wire import (
+    Refused,
+)
+from tests.engine.hand_moved import DEADLY, TOO_LARGE
+from tests.engine.scenes import (
+    BUDGET,
+    MODEL,
+    Turn,
+    World,
+    document,
+    hello,
+    marked,
+    play,
+)
+
+
+def test_when_loading_fails_the_loop_ends_and_says_why() -> None:
+    def scene(world: World) -> Iterator[Turn]:
+        yield [hello()]
+        world.loading.failure = "no such model"
+        yield []
+
+    world = play(scene, loaded=False)
+    assert world.loop.ending == Ending(EXIT_UNUSABLE, "no such model", refuse=False)
+    assert (world.status().phase, world.status().detail) == (Phase.FAILED, "no such model")
+
+
+def test_a_broken_device_ends_the_engine_and_what_waits_is_left_to_the_next_one() -> None:
+    def scene(world: World) -> Iterator[Turn]:
+        yield [hello()]
+        yield [marked("deadly", 3, DEADLY), document("neighbour", 3)]
+        yield [document("waits", 3)]
+        world.device.step()
+        yield []
+        yield []
+
+    world = play(scene)
+    assert world.loop.ending == Ending(
+        EXIT_BROKEN, "AcceleratorError: CUDA error: device-side assert triggered", refuse=False
+    )
+    assert world.status().phase is Phase.FAILED
+    assert [world.answers(key) for key in ("deadly", "neighbour", "waits")] == [[], [], []]
+
+
+class Watched:
+    """A watch over a GPU that is lost when told."""
+
+    reason: str | None = None
+
+    def take(self) -> list[GpuReading]:
+        return [GpuReading(temperature_celsius=50.0)]
+
+    def lost(self) -> str | None:
+        return self.reason
+
+
+def test_a_lost_gpu_ends_the_engine_and_refuses_what_waits_because_no_other_engine_will_come() -> None:
+    watched = Watched()
+
+    def scene(world: World) -> Iterator[Turn]:
+        yield [hello()]
+        yield [document("runs", 3)]
+        yield [document("waits", 3)]
+        watched.reason = "GPU is lost"
+        yield []
+        yield []
+
+    world = play(scene, gpu=cast(GpuWatch, watched))
+    assert world.loop.ending == Ending(EXIT_DEVICE_LOST, "GPU is lost", refuse=True)
+    assert world.status().phase is Phase.FAILED
+    assert [world.refusal(key).code for key in ("runs", "waits")] == ["engine_restarting"] * 2
+
+
+@dataclass(frozen=True)
+class Learning(FixedBudget):
+    """Notes what it is told."""
+
+    shapes: list[tuple[str, Shape]] = field(default_factory=list)
+
+    def failed(self, model: str, shape: Shape, now: float) -> None:
+        self.shapes.append((model, shape))
+
+
+def test_the_memory_model_learns_of_batches_for_which_memory_ran_out_and_their_documents_are_answered() -> None:
+    memory = Learning(BUDGET, BUDGET)
+
+    def scene(world: World) -> Iterator[Turn]:
+        assert world.loading.loaded is not None
+        world.loading.loaded = replace(world.loading.loaded, memory=memory)
+        yield [hello()]
+        yield [marked("large", 4, TOO_LARGE), document("neighbour", 4)]
+        world.device.step()
+        yield []
+
+    world = play(scene)
+    assert (world.scored("large"), world.scored("neighbour")) == ([0], [0])
+    assert memory.shapes == [(MODEL, Shape.of([4, 4]))]
+
+
+def test_a_sequence_that_fails_refuses_its_own_document_once_and_no_neighbour() -> None:
+    def scene(_: World) -> Iterator[Turn]:
+        yield []
+        yield [document("good", 3), document("bad", 2, 2, broken=0), document("too", 3)]
+
+    world = play(scene)
+    assert (world.scored("good"), world.scored("too")) == ([0], [0])
+    refusals = [answer for answer in world.answers("bad") if isinstance(answer, Refused)]
+    assert [answer.code for answer in refusals] == ["internal_error"]
+
+
+def test_after_a_document_failed_its_further_windows_are_not_computed() -> None:
+    def scene(_: World) -> Iterator[Turn]:
+        yield []
+        yield [document("bad", *[10] * 6, broken=0)]
+
+    world = play(scene)
+    assert [type(answer) for answer in world.answers("bad")] == [Refused]
+    assert len(world.encoder.batches) <= 3  # Those that had been launched by then.
