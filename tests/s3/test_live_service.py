@@ -9,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import httpx
-
 from loadtest.storage.fault_proxy import Answer, Fault, no_fault
 from model_store.bucket import blob_key
 from model_store.layout import Layout
@@ -37,7 +35,7 @@ class Rig:
 
     def answers(self, number: int, revision: Revision) -> None:
         """The service answers, as this revision, what it must."""
-        answer = httpx.post(self.service.url + "/extract", json={"text": TEXTS[0], "model": NAME}, timeout=60.0)
+        answer = self.service.extract(text=TEXTS[0], model=NAME)
         body = answer.json()
         assert answer.status_code == 200
         assert body["model"]["revision"] == revision.revision
@@ -46,7 +44,7 @@ class Rig:
 
     def model(self) -> dict[str, Any]:
         """What /models says of the revision that serves."""
-        models: list[dict[str, Any]] = httpx.get(self.service.url + "/models", timeout=30.0).json()["models"]
+        models: list[dict[str, Any]] = self.service.get("/models").json()["models"]
         return next(each for each in models if each["name"] == NAME and each["state"] == "serving")
 
     def back(self) -> None:

@@ -152,11 +152,11 @@ def test_429_with_the_time_to_wait_when_the_queue_is_full(home: Path) -> None:
 def test_503_not_ready_before_the_models_are_loaded(home: Path) -> None:
     with start(home, MODELS="tiny") as service:
         wait_until(lambda: service.phase() != "unreachable")
-        ready = httpx.get(service.url + "/readyz")
+        ready = service.get("/readyz")
         assert ready.status_code == 503
         assert set(ready.json()) == {"phase", "percent", "detail"}
-        assert httpx.get(service.url + "/livez").status_code == 200
-        expect(httpx.post(service.url + "/extract", json={"text": TEXT}), 503, "not_ready")
+        assert service.get("/livez").status_code == 200
+        expect(service.extract(text=TEXT), 503, "not_ready")
 
 
 def test_504_at_once_when_a_deadline_cannot_be_met(service: Service) -> None:

@@ -35,7 +35,7 @@ def test_metrics_follow_the_gpu_and_its_loss_ends_the_service(
 
         def has_ended() -> bool:
             with contextlib.suppress(httpx.HTTPError):
-                seen.add(httpx.get(service.url + "/readyz", timeout=5.0).status_code)
+                seen.add(service.get("/readyz", timeout=5.0).status_code)
             return service.process.poll() is not None
 
         wait_until(has_ended)

@@ -31,7 +31,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> list[Made]:
 
 def model(service: Service, name: str = "live") -> dict[str, Any]:
     """What /models says of what a name leads to."""
-    models = httpx.get(service.url + "/models", timeout=30.0).json()["models"]
+    models = service.get("/models").json()["models"]
     return next(each for each in models if each["name"] == name and each["state"] == "serving")
 
 
@@ -127,7 +127,7 @@ def test_a_candidate_that_fails_its_golden_examples_never_serves_and_is_said_lou
         assert service.metric('gleaner_revision_switches_total{model="live",outcome="golden_failed"}') == 1
         assert service.metric('gleaner_revision_rejected{model="live"}') == 1
         assert "a new revision is not taken" in service.log.read_text()
-        refused = httpx.post(service.url + "/extract", json={"text": TEXTS[0], "model": f"live@{bad}"}, timeout=30.0)
+        refused = service.extract(text=TEXTS[0], model=f"live@{bad}")
         assert refused.json()["code"] == "unknown_model"
         examples = golden(made[2], tmp_path / "right.jsonl")
         known[revision_of(made[2], examples, tmp_path)] = made[2]

@@ -25,9 +25,8 @@ TEXTS = documents(20, seed=5, shortest=8_000, longest=10_000)
 
 def ask_all(service: Service, pool: ThreadPoolExecutor) -> list[Future[httpx.Response]]:
     """Twenty requests at once, returned when all are let in and the engine works on them."""
-    url = service.url + "/extract"
     before = service.metric("gleaner_documents_total")
-    asked = [pool.submit(httpx.post, url, json={"text": text}, timeout=180.0) for text in TEXTS]
+    asked = [pool.submit(service.extract, text=text, timeout=180.0) for text in TEXTS]
 
     def all_are_let_in() -> bool:
         waiting, answered = service.metric("gleaner_queue_documents"), service.metric("gleaner_documents_total")
@@ -44,12 +43,12 @@ def found(answer: httpx.Response) -> list[tuple[str, int, int]]:
 
 def test_killing_the_engine_fails_no_request(home: Path) -> None:
     with serving(home, MODELS="tiny", DTYPE="float32") as service, ThreadPoolExecutor(20) as pool:
-        right = [found(httpx.post(service.url + "/extract", json={"text": text}, timeout=60.0)) for text in TEXTS]
+        right = [found(service.extract(text=text)) for text in TEXTS]
         asked = ask_all(service, pool)
         first_engine = service.child("engine")
         service.kill_engine()
         wait_until(lambda: service.phase() != "ready")
-        refused = httpx.post(service.url + "/extract", json={"text": TEXT})
+        refused = service.extract(text=TEXT)
         expect(refused, 503, "engine_restarting")
         assert [found(each.result()) for each in asked] == right
         assert service.child("engine") != first_engine
@@ -61,8 +60,8 @@ def test_stopping_the_service_finishes_what_was_let_in_and_exits_0(home: Path) -
         asked = ask_all(service, pool)
         service.process.send_signal(signal.SIGTERM)
         wait_until(lambda: service.phase() == "draining")
-        expect(httpx.post(service.url + "/extract", json={"text": TEXT}), 503, "draining")
-        assert httpx.get(service.url + "/readyz").status_code == 503
+        expect(service.extract(text=TEXT), 503, "draining")
+        assert service.get("/readyz").status_code == 503
         assert all(found(each.result()) for each in asked)
         assert service.process.wait(60) == 0
 
@@ -81,22 +80,22 @@ def test_during_its_grace_a_stopping_service_is_not_ready_and_still_answers(home
     with serving(home, MODELS="tiny", DRAIN_GRACE_SECONDS=3) as service:
         service.process.send_signal(signal.SIGTERM)
         wait_until(lambda: service.phase() == "draining")
-        assert found(httpx.post(service.url + "/extract", json={"text": TEXT}))
+        assert found(service.extract(text=TEXT))
         assert service.process.wait(60) == 0
 
 
 def test_a_document_that_two_engines_died_on_is_refused_and_its_neighbours_are_not(home: Path) -> None:
     with serving(home, MODELS="tiny") as service, ThreadPoolExecutor(2) as pool:
-        poison = pool.submit(httpx.post, service.url + "/extract", json={"text": TEXT * 12_000}, timeout=180.0)
+        poison = pool.submit(service.extract, text=TEXT * 12_000, timeout=180.0)
         for deaths in (1, 2):
             wait_until(lambda: service.metric("gleaner_queue_tokens") > 1_000)
-            neighbour = pool.submit(httpx.post, service.url + "/extract", json={"text": TEXT}, timeout=180.0)
+            neighbour = pool.submit(service.extract, text=TEXT, timeout=180.0)
             assert found(neighbour.result())
             service.kill_engine()
             wait_until(lambda n=deaths: service.metric("gleaner_engine_starts_total") == n + 1)  # type: ignore[misc]
         expect(poison.result(), 500, "poison_document")
         wait_until(service.is_ready)
-        assert found(httpx.post(service.url + "/extract", json={"text": TEXT}))
+        assert found(service.extract(text=TEXT))
 
 
 def test_the_third_death_within_a_minute_ends_the_service(home: Path) -> None:
@@ -113,7 +112,7 @@ def test_a_killed_front_worker_is_replaced(home: Path) -> None:
     with serving(home, MODELS="tiny") as service:
         os.kill(_worker(service), signal.SIGKILL)
         wait_until(lambda: service.phase() == "ready")
-        assert found(httpx.post(service.url + "/extract", json={"text": TEXT}))
+        assert found(service.extract(text=TEXT))
 
 
 def test_killing_the_supervisor_leaves_no_process_behind(home: Path) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-import httpx
 import pytest
 
 from model_store.publish import publish
@@ -72,7 +71,7 @@ def test_weights_on_the_device_keep_to_their_budget_and_moving_them_is_counted(s
         for name in ("m3", "m8", "m13", "m18", "m23", "m28", "m9", "m4"):
             ask(client, TEXTS[0], name)
             assert metric('gleaner_weight_bytes{place="device"}') <= shared.budget_bytes
-    models = httpx.get(shared.service.url + "/models", timeout=30.0).json()["models"]
+    models = shared.service.get("/models").json()["models"]
     assert len(models) == MODELS
     assert 1 <= sum(model["place"] == "device" for model in models) <= 2 * ROOM
     moves = {direction: metric(f'gleaner_model_moves_total{{direction="{direction}"}}') for direction in ("in", "out")}

@@ -42,7 +42,7 @@ def publishing(home: Path) -> Any:
 
 
 def extract(service: Service) -> httpx.Response:
-    return httpx.post(service.url + "/extract", json={"text": "Jane Doe lives in Springfield."}, timeout=60.0)
+    return service.extract(text="Jane Doe lives in Springfield.")
 
 
 def statistics(url: str, name: str, statistic: str) -> list[float]:
