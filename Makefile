@@ -8,6 +8,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 # What the tests run beside Python: each command with the Debian package that it comes in.
 TOOLS := curl:curl prometheus:prometheus promtool:prometheus amtool:prometheus-alertmanager chromium:chromium
 
+# Test files that run side by side: many wait for processes to start, which leaves a core to the others.
+FILES_AT_ONCE ?= 3
+
 .DEFAULT_GOAL := help
 .PHONY: help setup run test lint types unit gpu bench bench-peers loadtest train docs clean storage
 
@@ -25,7 +28,7 @@ lint: .venv/.dev
 types: .venv/.dev
 	$(BIN)/mypy service model_store infra loadtest tests
 unit: .venv/.dev .venv/.s3-server
-	GOMP_SPINCOUNT=5000 $(BIN)/python -m pytest
+	GOMP_SPINCOUNT=5000 $(BIN)/python -m pytest -n $(FILES_AT_ONCE) --dist loadfile --no-loadscope-reorder
 
 .PHONY: infra
 infra: .venv/.dev ## synthesize and check the stacks, and run their tests

@@ -20,7 +20,7 @@ RATES: list[Rate] = [
 ]
 
 
-@pytest.mark.parametrize("rate", RATES, ids=str)
+@pytest.mark.parametrize("rate", RATES, ids=lambda rate: type(rate).__name__)
 def test_the_count_is_the_integral_of_the_rate(rate: Rate) -> None:
     width = rate.seconds / 20_000
     reached = 0.0
@@ -30,7 +30,7 @@ def test_the_count_is_the_integral_of_the_rate(rate: Rate) -> None:
             assert rate.count((number + 1) * width) == pytest.approx(reached, abs=2e-2)
 
 
-@pytest.mark.parametrize("rate", RATES, ids=str)
+@pytest.mark.parametrize("rate", RATES, ids=lambda rate: type(rate).__name__)
 def test_when_is_the_inverse_of_the_count(rate: Rate) -> None:
     whole = rate.count(rate.seconds)
     for part in range(1, 200):
