@@ -9,7 +9,7 @@ from loadtest.bench.peers.client import Answered, Entities, Latency
 
 @dataclass(frozen=True, slots=True)
 class Peered:
-    """A peer at its best set-up, and each of ours right after it, by name. `served`: over HTTP, not in process."""
+    """A peer at its best set-up, and each of ours between its two runs, by name. `served`: over HTTP."""
 
     name: str
     setup: str

@@ -15,7 +15,7 @@ from typing import Final
 from model_store.builtin.training.examples import Example
 from model_store.builtin.training.mixture import assemble, read_real_sets
 from model_store.builtin.training.predict import load
-from model_store.builtin.training.scoring import Tagging, score_examples
+from model_store.builtin.training.scoring import Score, Tagging, score_examples
 from model_store.builtin.training.served import ServedTagger
 
 MOST_EXAMPLES: Final = 80
@@ -23,13 +23,21 @@ SEED: Final = 20931
 
 
 def report(tagger: Tagging, sets: Mapping[str, Sequence[Example]], *, most: int = MOST_EXAMPLES) -> Iterator[str]:
-    """A line of a Markdown table for each set, over its first `most` examples."""
+    """A line of a Markdown table for each set, over its first `most` examples, and one for all spans together."""
     yield "| set | examples | gold spans | precision | recall | F1 fine | F1 coarse |"
     yield "|---|---|---|---|---|---|---|"
+    all_fine = all_coarse = Score(0, 0, 0)
+    count = 0
     for name, examples in sets.items():
-        fine, parents = score_examples(tagger, examples[:most])
-        rates = " | ".join(f"{rate:.2f}" for rate in (fine.precision, fine.recall, fine.f1, parents.f1))
-        yield f"| {name} | {len(examples[:most])} | {fine.gold} | {rates} |"
+        fine, coarse = score_examples(tagger, examples[:most])
+        yield _row(name, len(examples[:most]), fine, coarse, digits=2)
+        all_fine, all_coarse, count = all_fine + fine, all_coarse + coarse, count + len(examples[:most])
+    yield _row("all spans together", count, all_fine, all_coarse, digits=4)
+
+
+def _row(name: str, examples: int, fine: Score, coarse: Score, *, digits: int) -> str:
+    rates = " | ".join(f"{rate:.{digits}f}" for rate in (fine.precision, fine.recall, fine.f1, coarse.f1))
+    return f"| {name} | {examples} | {fine.gold} | {rates} |"
 
 
 def main() -> int:

@@ -3,6 +3,8 @@
 A predicted span counts only when its label is one that the set annotates; so does a gold span.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -43,6 +45,10 @@ class Score:
     def f1(self) -> float:
         """Harmonic mean of precision and recall."""
         return 2 * self.right / max(1, self.found + self.gold)
+
+    def __add__(self, other: Score) -> Score:
+        """The score of all that both counted."""
+        return Score(self.found + other.found, self.gold + other.gold, self.right + other.right)
 
 
 class Tagging(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loadtest.bench.peers.client import TIMEOUT_SECONDS, answer_all, answer_at
+from loadtest.bench.peers.client import TIMEOUT_SECONDS, Answered, answer_all, answer_at
 from tests.loadtest.peers.answering import Pace, answering
 
 TEXTS = [f"text {'x' * number}" for number in range(12)]
@@ -24,6 +24,21 @@ def test_several_texts_may_share_a_request() -> None:
         answered = answer_all(url, TEXTS, at_once=2, of_a_request=5)
     assert [len(texts) for texts in sorted(pace.came)] == [5, 5, 2]
     assert len(answered.entities) == len(TEXTS)
+
+
+def test_a_sample_answered_twice_over_counts_twice_and_is_told_once() -> None:
+    pace = Pace()
+    with answering(pace) as url:
+        answered = answer_all(url, TEXTS, at_once=4, times_over=2)
+    assert sorted(pace.came) == sorted([text] for text in 2 * TEXTS)
+    assert [entities[0]["end"] for entities in answered.entities] == [len(text) for text in TEXTS]
+    assert answered.per_second == pytest.approx(2 * len(TEXTS) / answered.seconds)
+
+
+def test_two_runs_count_as_one() -> None:
+    both = Answered(2.0, [[], []]) + Answered(3.0, [[], []])
+    assert both == Answered(5.0, [[], []], times_over=2)
+    assert both.per_second == pytest.approx(4 / 5)
 
 
 def test_documents_a_second_are_those_of_the_server() -> None:

@@ -41,7 +41,7 @@ OUTCOME = Outcome(
 )
 
 
-def test_each_peer_stands_beside_the_run_of_ours_that_came_right_after_it() -> None:
+def test_each_peer_stands_beside_the_run_of_ours_between_its_own_two() -> None:
     rows = list(full_load([OUTCOME], ["ours"]))
     assert rows[0].startswith("| model | software | set-up | documents per second | ours ÷ it |")
     assert rows[2] == "| six-layer | the pipeline | batches of 1 | 20.0 | 2.50 | 0.0000 | 0.00% |"
