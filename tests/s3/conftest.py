@@ -65,7 +65,7 @@ def open_bucket(server: S3Server, patch: pytest.MonkeyPatch) -> Iterator[Bucket]
     with fault_proxy(server.port) as proxy:
         for variable, value in server.environment(proxy.endpoint).items():
             patch.setenv(variable, value)
-        direct = boto3.client("s3", endpoint_url=server.endpoint)
+        direct = boto3.Session().client("s3", endpoint_url=server.endpoint)
         direct.create_bucket(Bucket=name)
         yield Bucket(name, proxy, server, direct)
 

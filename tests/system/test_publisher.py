@@ -47,7 +47,7 @@ def extract(service: Service) -> httpx.Response:
 
 def statistics(url: str, name: str, statistic: str) -> list[float]:
     """What CloudWatch would tell an alarm about one metric, by period."""
-    cloud = boto3.client("cloudwatch", endpoint_url=url)
+    cloud = boto3.Session().client("cloudwatch", endpoint_url=url)
     now = datetime.now(UTC)
     answer = cloud.get_metric_statistics(
         Namespace=NAMESPACE,
@@ -85,7 +85,7 @@ def test_rounds_arrive_with_names_dimensions_units_values_and_high_resolution(
         values = [{datum["MetricName"]: datum["Values"] for datum in call["MetricData"]} for call in rounds]
         idle = next(each for each in values if "WorkRatio" in each)
         assert {name: idle[name] for name in ALWAYS | SHARE} == {name: [0.0] for name in ALWAYS | SHARE}
-    listed = boto3.client("cloudwatch", endpoint_url=moto).list_metrics(Namespace=NAMESPACE)["Metrics"]
+    listed = boto3.Session().client("cloudwatch", endpoint_url=moto).list_metrics(Namespace=NAMESPACE)["Metrics"]
     assert {metric["MetricName"] for metric in listed} >= ALWAYS | SHARE | {"RequestSeconds"}
     assert sum(statistics(moto, "RequestSeconds", "SampleCount")) == 3
     assert sum(statistics(moto, "Restarts", "Sum")) == 1
