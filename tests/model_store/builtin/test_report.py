@@ -22,7 +22,7 @@ def example(text: str, *people: str) -> Example:
 def test_each_set_has_a_line_and_all_spans_have_one_together() -> None:
     right, wrong = example("Ada came.", "Ada"), example("Then Bob and Eve left.", "Bob", "Eve")
     lines = list(
-        report(FirstWord(), {"all right": [right, right], "all wrong": [wrong], "cut": [right, wrong]}, most=2)
+        report(FirstWord(), {"all right": [right, right], "all wrong": [wrong], "mixed": [right, wrong]}, most=2)
     )
     assert lines[2:] == [
         "| all right | 2 | 2 | 1.00 | 1.00 | 1.00 | 1.00 |",
