@@ -7,9 +7,9 @@ sequences for that row's slots, to none.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise, repeat
+from itertools import pairwise
 
 SIZES = (64, 128, 256, 512, 1_024, 2_048)
 """Tokens. Launching BERT-large's kernels takes as long as an H200 takes for a few thousand tokens (BENCHMARKS.md)."""
@@ -35,15 +35,11 @@ class Bucket:
     slots: int
     longest: int
 
-    def borders(self, lengths: Sequence[int]) -> tuple[int, ...] | None:
-        """Cumulative lengths of all slots, [slots + 1]; None if these sequences do not fit."""
-        stops = list(accumulate(lengths))
-        if stops[-1] > self.tokens or max(lengths) > self.longest:
-            return None
-        stops += _pieces(self.tokens, self.longest, start=stops[-1])
-        if len(stops) > self.slots:
-            return None
-        return (0, *stops, *repeat(self.tokens, self.slots - len(stops)))
+    def fits(self, lengths: Sequence[int]) -> bool:
+        """Whether a batch of these sequences goes here."""
+        if not self.above < sum(lengths) <= self.tokens or max(lengths) > self.longest:
+            return False
+        return len(lengths) + len(self.filling(lengths)) <= self.slots
 
     def filling(self, lengths: Sequence[int]) -> list[int]:
         """Lengths of the sequences that fill the row up behind these."""
@@ -64,23 +60,15 @@ def buckets(longest: int) -> tuple[Bucket, ...]:
         Bucket(tokens, above, max(LEAST_SLOTS, tokens // SLOT_TOKENS), min(tokens, longest))
         for above, tokens in pairwise((0, *SIZES))
     )
-    return tuple(row for row in rows if all(row.borders(lengths) for lengths in row.samples()))
+    return tuple(row for row in rows if all(map(row.fits, row.samples())))
 
 
 def bucket_for(rows: Sequence[Bucket], lengths: Sequence[int]) -> Bucket | None:
     """Where a batch goes."""
-    tokens = sum(lengths)
-    row = next((row for row in rows if row.above < tokens <= row.tokens), None)
-    return row if row is not None and row.borders(lengths) else None
+    return next((row for row in rows if row.fits(lengths)), None)
 
 
 def _lengths(tokens: int, longest: int) -> list[int]:
     """As few sequences as hold so many tokens."""
-    return [stop - start for start, stop in pairwise((0, *_pieces(tokens, longest, start=0)))]
-
-
-def _pieces(tokens: int, longest: int, *, start: int) -> Iterator[int]:
-    """Ends of sequences from `start` on, until there are so many tokens."""
-    while start < tokens:
-        start = min(tokens, start + longest)
-        yield start
+    whole, rest = divmod(tokens, longest)
+    return [longest] * whole + [rest] * (rest > 0)

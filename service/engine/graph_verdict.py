@@ -45,6 +45,9 @@ class Verdict:
     def is_faster(self) -> bool:
         return self.graph_seconds <= (1 - LEAST_GAIN) * self.plain_seconds
 
+    def is_good(self, dtype_name: str) -> bool:
+        return self.is_right(dtype_name) and self.is_faster
+
 
 def compare(filled: Forward, graph: Forward, samples: Sequence[Sequence[Tokens]]) -> float:
     """The largest error over all samples, the first of them once more after the others; no number if there is none."""

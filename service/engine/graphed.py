@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 import torch
@@ -32,20 +31,6 @@ USES = 16
 log = logging.getLogger(__name__)
 
 
-class Recorded(Recordable, Protocol):
-    """What this needs of an encoder beyond recording it."""
-
-    dtype_name: str
-    vocabulary_size: int
-
-    @property
-    def max_tokens(self) -> int: ...
-
-    def demand_sound(self, sequences: Sequence[Tokens]) -> None: ...
-
-    def begin(self, sequences: Sequence[Tokens]) -> Callable[[], list[Logits]]: ...
-
-
 class Graphed:
     """Begins batches as its encoder does.
 
@@ -55,7 +40,7 @@ class Graphed:
 
     def __init__(
         self,
-        encoder: Recorded,
+        encoder: Recordable,
         recorder: Recorder,
         ask: Callable[[Callable[[], None]], None],
         clock: Clock = time.perf_counter,
@@ -96,19 +81,23 @@ class Graphed:
     def _record(self, bucket: Bucket) -> None:
         if self._uses[bucket] < USES:  # The weights left after it was asked for.
             return
-        self._refused.add(bucket)
         begun = self._clock()
         try:
-            recording, verdict = self.try_out(bucket)
+            verdict = self._judge(bucket)
         except NotRecordable as error:
+            self._refused.add(bucket)
             log.info("a graph cannot be recorded", extra={"tokens": bucket.tokens, "reason": str(error)})
-            return
-        if verdict.is_right(self._encoder.dtype_name) and verdict.is_faster:
-            self._recordings[bucket] = recording
-            self._refused.discard(bucket)
-        del recording
+        else:
+            self._say(bucket, verdict, self._clock() - begun)
         free_cache(self.device)
-        self._say(bucket, verdict, self._clock() - begun)
+
+    def _judge(self, bucket: Bucket) -> Verdict:
+        recording, verdict = self.try_out(bucket)
+        if verdict.is_good(self._encoder.dtype_name):
+            self._recordings[bucket] = recording
+        else:
+            self._refused.add(bucket)
+        return verdict
 
     @torch.inference_mode()
     def try_out(self, bucket: Bucket) -> tuple[Recording, Verdict]:

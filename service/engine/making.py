@@ -108,18 +108,24 @@ class ModelMaker:
 
     def _parkable(self, revision: Revision, encoder: Encoder) -> Parkable:
         from service.engine.encoder import load_encoder
-        from service.engine.graphed import Graphed
         from service.engine.lane import Lane
         from service.engine.parking import Pinned, Remade
 
         if self.device.type == "cuda":
             if encoder.packed and self._settings.cuda_graphs == "auto":
-                graphed = Graphed(encoder, self._recorder, self.studio.ask)
-                return Pinned(Lane(graphed, self._turn), encoder.module, graphed.forget)
+                return self._graphed(encoder)
             return Pinned(Lane(encoder, self._turn), encoder.module)
         packed = encoder.packed
         load = partial(load_encoder, revision.folder, self.device, self._dtype, int8=self._int8, packed=packed)
         return Remade(self._crewed(encoder), lambda: self._crewed(load()))
+
+    def _graphed(self, encoder: Encoder) -> Parkable:
+        from service.engine.graphed import Graphed
+        from service.engine.lane import Lane
+        from service.engine.parking import Pinned
+
+        graphed = Graphed(encoder, self._recorder, self.studio.ask)
+        return Pinned(Lane(graphed, self._turn), encoder.module, graphed.forget)
 
     def _crewed(self, encoder: Encoder) -> TokenClassifier:
         from service.engine.crew import Crew

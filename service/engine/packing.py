@@ -49,38 +49,10 @@ class PackedBatch:
 
     def split(self, rows: npt.NDArray[np.float32]) -> list[npt.NDArray[np.float32]]:
         """Cut rows [total, labels] at the borders."""
-        return cut(rows, self.borders)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Laid:
-    """Sequences end to end in host memory.
-
-    Attributes:
-        rows: [2, total] int64: token ids, and positions, which restart at each border.
-        borders: cumulative lengths.
-        longest: tokens of the longest sequence.
-    """
-
-    rows: npt.NDArray[np.int64]
-    borders: tuple[int, ...]
-    longest: int
+        return [rows[start:stop] for start, stop in pairwise(self.borders)]
 
 
 def pack(sequences: Sequence[Tokens], device: torch.device, first_position: int = 0) -> PackedBatch:
-    """Lay sequences end to end on the device; see `lay_out`."""
-    laid = lay_out(sequences, first_position)
-    rows = to_device(laid.rows, device)
-    return PackedBatch(
-        input_ids=rows[0:1],
-        position_ids=rows[1:2],
-        cu_seqlens=to_device(np.asarray(laid.borders, dtype=np.int32), device),
-        borders=laid.borders,
-        max_length=laid.longest,
-    )
-
-
-def lay_out(sequences: Sequence[Tokens], first_position: int = 0) -> Laid:
     """Lay sequences end to end.
 
     Args:
@@ -90,20 +62,19 @@ def lay_out(sequences: Sequence[Tokens], first_position: int = 0) -> Laid:
     borders = (0, *accumulate(lengths.tolist()))
     starts = np.repeat(np.asarray(borders[:-1]), lengths)
     positions = np.arange(borders[-1]) - starts + first_position
-    return Laid(np.stack([np.concatenate(sequences).astype(np.int64), positions]), borders, int(lengths.max()))
+    host = np.stack([np.concatenate(sequences).astype(np.int64), positions])
+    rows = _to_device(host, device)
+    return PackedBatch(
+        input_ids=rows[0:1],
+        position_ids=rows[1:2],
+        cu_seqlens=_to_device(np.asarray(borders, dtype=np.int32), device),
+        borders=borders,
+        max_length=int(lengths.max()),
+    )
 
 
-def cut(rows: npt.NDArray[np.float32], borders: Sequence[int]) -> list[npt.NDArray[np.float32]]:
-    """Cut rows [total, labels] at borders."""
-    return [rows[start:stop] for start, stop in pairwise(borders)]
-
-
-def to_device(array: npt.NDArray[np.int64] | npt.NDArray[np.int32], device: torch.device) -> torch.Tensor:
-    """The array as a tensor there; on CUDA the copy is queued behind what the device was told before."""
-    return on_its_way(array, device).to(device, non_blocking=True)
-
-
-def on_its_way(array: npt.NDArray[np.int64] | npt.NDArray[np.int32], device: torch.device) -> torch.Tensor:
-    """The array in host memory from which the device can fetch it by itself."""
+def _to_device(array: npt.NDArray[np.int64] | npt.NDArray[np.int32], device: torch.device) -> torch.Tensor:
     tensor = torch.from_numpy(array)
-    return tensor.pin_memory() if device.type == "cuda" else tensor
+    if device.type == "cuda":
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor

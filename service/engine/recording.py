@@ -8,6 +8,7 @@ queued while the first one is not home yet. Does not know how a device records (
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -15,7 +16,7 @@ import torch
 
 from service.engine.buckets import Bucket
 from service.engine.landing import send_home
-from service.engine.packing import PackedBatch, Tokens, cut, lay_out, on_its_way
+from service.engine.packing import PackedBatch, Tokens, pack
 from service.engine.runner import Logits
 
 Replay: TypeAlias = Callable[[], torch.Tensor]
@@ -30,18 +31,26 @@ class Recorder(Protocol):
 
 
 class Recordable(Protocol):
-    """What is recorded: a packed encoder.
+    """A packed encoder, as those need it who record it.
 
-    `compute` queues one forward pass: rows [total, labels] on the device.
+    `compute` queues one forward pass: rows [total, labels] on the device. `begin` and `demand_sound` are `Encoder`'s.
     """
+
+    dtype_name: str
+    first_position: int
+    vocabulary_size: int
 
     @property
     def device(self) -> torch.device: ...
 
     @property
-    def first_position(self) -> int: ...
+    def max_tokens(self) -> int: ...
 
     def compute(self, batch: PackedBatch) -> torch.Tensor: ...
+
+    def demand_sound(self, sequences: Sequence[Tokens]) -> None: ...
+
+    def begin(self, sequences: Sequence[Tokens]) -> Callable[[], list[Logits]]: ...
 
 
 class Recording:
@@ -51,30 +60,26 @@ class Recording:
         self._bucket = bucket
         self._device = encoder.device
         self._first_position = encoder.first_position
-        self._rows = torch.zeros((2, bucket.tokens), dtype=torch.int64, device=encoder.device)
-        self._borders = torch.zeros(bucket.slots + 1, dtype=torch.int32, device=encoder.device)
-        self._fill([np.zeros(length, dtype=np.int32) for length in bucket.samples()[0]])
-        batch = PackedBatch(self._rows[0:1], self._rows[1:2], self._borders, (), bucket.longest)
-        self._replay = recorder.record(encoder.compute, batch)
+        first = self._pack([np.zeros(length, dtype=np.int32) for length in bucket.samples()[0]])
+        self._recorded = replace(first, borders=(), max_length=bucket.longest)
+        self._replay = recorder.record(encoder.compute, self._recorded)
 
     def begin(self, sequences: Sequence[Tokens]) -> Callable[[], list[Logits]]:
-        """Queue a batch that the bucket has borders for; what is returned waits for its logits, in the order given."""
-        borders = self._fill(sequences)
-        landing = send_home(self._replay()[: borders[-1]])
-        return lambda: cut(landing(), borders)
+        """Queue a batch that fits the bucket; what is returned waits for its logits, in the order given."""
+        batch = self._pack(sequences)
+        self._recorded.input_ids.copy_(batch.input_ids)
+        self._recorded.position_ids.copy_(batch.position_ids)
+        self._recorded.cu_seqlens.copy_(batch.cu_seqlens)
+        landing = send_home(self._replay())
+        return lambda: batch.split(landing())[: len(sequences)]
 
     def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
         """Logits of each sequence: [tokens, labels] float32, in the order given."""
         return self.begin(sequences)()
 
-    def _fill(self, sequences: Sequence[Tokens]) -> tuple[int, ...]:
-        """The borders of the real sequences."""
-        laid = lay_out(sequences, self._first_position)
-        borders = self._bucket.borders([len(tokens) for tokens in sequences])
-        assert borders is not None, "the bucket was chosen for these sequences"
-        rows = np.zeros((2, self._bucket.tokens), dtype=np.int64)
-        rows[1] = self._first_position
-        rows[:, : laid.borders[-1]] = laid.rows
-        self._rows.copy_(on_its_way(rows, self._device), non_blocking=True)
-        self._borders.copy_(on_its_way(np.asarray(borders, dtype=np.int32), self._device), non_blocking=True)
-        return laid.borders
+    def _pack(self, sequences: Sequence[Tokens]) -> PackedBatch:
+        """All slots of the row: these sequences, those that fill it up, and empty ones."""
+        filling = self._bucket.filling([len(tokens) for tokens in sequences])
+        lengths = [*filling, *[0] * (self._bucket.slots - len(sequences) - len(filling))]
+        filled = [*sequences, *(np.zeros(length, dtype=np.int32) for length in lengths)]
+        return pack(filled, self._device, self._first_position)

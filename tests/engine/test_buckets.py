@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -14,21 +14,18 @@ ROW = Bucket(tokens=256, above=128, slots=4, longest=256)
 
 
 @given(st.lists(st.integers(1, 700), min_size=1, max_size=40), st.sampled_from([16, 64, 200, 512, 8_192]))
-def test_real_sequences_keep_their_borders_and_the_rest_is_filled(lengths: list[int], longest: int) -> None:
+def test_a_row_is_filled_up_by_sequences_that_the_model_takes_and_has_slots_for(
+    lengths: list[int], longest: int
+) -> None:
     lengths = [min(length, longest) for length in lengths]
     row = bucket_for(buckets(longest), lengths)
     if row is None:
         return
-    borders = row.borders(lengths)
-    assert borders is not None
-    assert len(borders) == row.slots + 1
-    assert (borders[0], borders[-1]) == (0, row.tokens)
-    parts = [stop - start for start, stop in pairwise(borders)]
-    assert parts[: len(lengths)] == lengths
-    assert all(0 <= part <= row.longest for part in parts)
-    assert row.above < sum(lengths) <= row.tokens
     filling = row.filling(lengths)
-    assert parts[len(lengths) :] == [*filling, *[0] * (row.slots - len(lengths) - len(filling))]
+    assert sum(lengths) + sum(filling) == row.tokens
+    assert all(0 < length <= row.longest for length in (*lengths, *filling))
+    assert len(lengths) + len(filling) <= row.slots
+    assert row.above < sum(lengths)
 
 
 @pytest.mark.parametrize(
@@ -52,17 +49,26 @@ def test_a_batch_goes_to_the_smallest_row_that_holds_its_tokens(lengths: list[in
 
 
 @pytest.mark.parametrize(
-    ("lengths", "expected"),
+    ("lengths", "fits"),
     [
-        ([256], (0, 256, 256, 256, 256)),
-        ([100, 56], (0, 100, 156, 256, 256)),
-        ([64, 64, 64], (0, 64, 128, 192, 256)),
-        ([64, 64, 64, 32], None),
-        ([257], None),
+        ([256], True),
+        ([100, 56], True),
+        ([64, 64, 64], True),
+        ([64, 64, 64, 32], False),
+        ([128], False),
+        ([257], False),
+        ([], False),
     ],
 )
-def test_slots_that_are_left_over_are_empty(lengths: list[int], expected: tuple[int, ...] | None) -> None:
-    assert ROW.borders(lengths) == expected
+def test_what_fits_a_row(lengths: list[int], fits: bool) -> None:
+    assert ROW.fits(lengths) is fits
+
+
+@pytest.mark.parametrize(
+    ("longest", "lengths", "filling"), [(256, [256], []), (256, [200], [56]), (100, [30], [100, 100, 26])]
+)
+def test_as_few_sequences_as_can_be_fill_a_row_up(longest: int, lengths: list[int], filling: list[int]) -> None:
+    assert replace(ROW, longest=longest).filling(lengths) == filling
 
 
 @pytest.mark.parametrize("longest", [64, 100, 512, 8_192])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,9 @@ import torch
 
 from service.engine.buckets import Bucket, bucket_for, buckets
 from service.engine.encoder import Encoder, load_encoder
-from service.engine.packing import Tokens
-from service.engine.recording import Recording
-from tests.engine.recorders import CpuRecorder
+from service.engine.packing import PackedBatch, Tokens
+from service.engine.recording import Recording, Replay
+from tests.engine.recorders import Compute, CpuRecorder
 from tests.engine.tiny_models import MAX_TOKENS, PACKABLE, make_model
 
 CPU = torch.device("cpu")
@@ -43,6 +44,39 @@ def test_a_recording_gives_what_the_plain_pass_gives(kind: str, tmp_path: Path) 
             sequences = batch(lengths, seed)
             for found, wanted in zip(recording.forward(sequences), encoder.forward(sequences), strict=True):
                 np.testing.assert_allclose(found, wanted, atol=2e-5)
+
+
+class Seen(CpuRecorder):
+    """Keeps the tensors that were recorded."""
+
+    batch: PackedBatch
+
+    def record(self, compute: Compute, batch: PackedBatch) -> Replay:
+        self.batch = batch
+        return super().record(compute, batch)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "borders"),
+    [
+        ([70], [0, 70, 128, 128, 128]),
+        ([128], [0, 128, 128, 128, 128]),
+        ([30, 1, 64], [0, 30, 31, 95, 128]),
+        ([32, 32, 32, 32], [0, 32, 64, 96, 128]),
+    ],
+)
+def test_the_row_is_filled_up_and_slots_that_are_left_over_are_empty(
+    lengths: list[int], borders: list[int], tmp_path: Path
+) -> None:
+    encoder, recorder = load(make_model(tmp_path / "model", "roberta")), Seen()
+    with torch.inference_mode():
+        recording = Recording(row_of(encoder, [128]), encoder, recorder)
+        found = recording.forward(batch(lengths))
+    assert [len(rows) for rows in found] == lengths
+    assert recorder.batch.cu_seqlens.tolist() == borders
+    assert recorder.batch.input_ids[0, : sum(lengths)].tolist() == np.concatenate(batch(lengths)).tolist()
+    positions = recorder.batch.position_ids[0] - encoder.first_position
+    assert positions.tolist() == [index for start, stop in pairwise(borders) for index in range(stop - start)]
 
 
 def test_a_row_longer_than_the_model_s_longest_sequence_is_filled_by_several(tmp_path: Path) -> None:
