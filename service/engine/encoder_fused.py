@@ -1,12 +1,12 @@
 """Query, key and value of attention as one product, where all three read the same tensor.
 
 One matrix of three times the height: the input is read once, and a GPU starts one kernel rather than three. For plain
-`nn.Linear` layers; a model's code stays as it is. Not used in service: `gains.py` measures it (DECISIONS.md).
+`nn.Linear` layers and one thread at a time, as a GPU's batches are queued; a model's code stays as it is. Not used in
+service: `gains.py` measures it (DECISIONS.md).
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 
 import torch
@@ -18,41 +18,29 @@ TRIOS = (("query", "key", "value"), ("q_lin", "k_lin", "v_lin"), ("q_proj", "k_p
 """As BERT's family, DistilBERT and others name them."""
 
 
-class _Waiting(threading.local):
-    """What one thread's first layer has left for the others, and the tensor that it was made of."""
-
-    def __init__(self) -> None:
-        self.rows: torch.Tensor | None = None
-        self.products: dict[int, torch.Tensor] = {}
-
-
 class _Product:
     """One product for three layers; no module, so that only one of the three owns the weights."""
 
     def __init__(self, linear: nn.Linear, parts: int) -> None:
         self._linear = linear
         self._parts = parts
-        self._waiting = _Waiting()
-        self.missed = 0
+        self._rows: torch.Tensor | None = None
+        self._waiting: dict[int, torch.Tensor] = {}
 
     def take(self, index: int, rows: torch.Tensor) -> torch.Tensor:
-        """What layer `index` makes of rows. The first layer has the others' made as well; these take theirs."""
-        waiting = self._waiting
-        if index == 0:
-            products: tuple[torch.Tensor, ...] = self._linear(rows).chunk(self._parts, dim=-1)
-            waiting.rows, waiting.products = rows, dict(enumerate(products[1:], start=1))
-            return products[0]
-        product, same = waiting.products.pop(index, None), waiting.rows is rows
-        if not waiting.products:
-            waiting.rows = None
-        if product is not None and same:
-            return product
-        self.missed += 1
-        return self._alone(index, rows)
+        """What layer `index` makes of rows. The first layer has the others' made as well; these take theirs.
 
-    def _alone(self, index: int, rows: torch.Tensor) -> torch.Tensor:
-        weight, bias = self._linear.weight.chunk(self._parts)[index], self._linear.bias
-        return nn.functional.linear(rows, weight, None if bias is None else bias.chunk(self._parts)[index])
+        Raises:
+            RuntimeError: another tensor than the first layer's.
+        """
+        if index == 0:
+            self._rows, self._waiting = rows, dict(enumerate(self._linear(rows).chunk(self._parts, dim=-1)))
+        elif self._rows is not rows or index not in self._waiting:
+            raise RuntimeError("query, key and value do not read the same tensor")
+        product = self._waiting.pop(index)
+        if not self._waiting:
+            self._rows = None
+        return product
 
 
 class FusedLinear(nn.Module):
@@ -76,37 +64,26 @@ def fuse(model: nn.Module, trial: Callable[[], object]) -> int:
         trial: runs the model once.
     """
     exchanges: list[Exchange] = []
-    products: list[_Product] = []
     for parent, names, linears in _trios(model):
         whole = _joined(linears)
         product = _Product(whole, len(linears))
-        products.append(product)
-        owned = (whole, *[None] * (len(linears) - 1))
-        parts = (FusedLinear(index, product, each) for index, each in enumerate(owned))
-        exchanges += [Exchange(parent, name, part) for name, part in zip(names, parts, strict=True)]
-
-    def run() -> None:
-        trial()
-        if any(product.missed for product in products):
-            raise RuntimeError("query, key and value do not read the same tensor")
-
-    return len(products) if exchanges and try_out(exchanges, run) else 0
+        exchanges += [
+            Exchange(parent, name, FusedLinear(index, product, None if index else whole))
+            for index, name in enumerate(names)
+        ]
+    return len(exchanges) // 3 if exchanges and try_out(exchanges, trial) else 0
 
 
 def _trios(model: nn.Module) -> Iterator[tuple[nn.Module, tuple[str, ...], list[nn.Linear]]]:
     for parent in model.modules():
         for names in TRIOS:
-            children = [getattr(parent, name, None) for name in names]
-            linears = [child for child in children if isinstance(child, nn.Linear)]
+            linears = [child for name in names if type(child := getattr(parent, name, None)) is nn.Linear]
             if len(linears) == len(names) and _are_alike(linears):
                 yield parent, names, linears
 
 
 def _are_alike(linears: Sequence[nn.Linear]) -> bool:
-    """Of one class, without anything of their own, and of one shape."""
-    first = linears[0]
-    shapes = {(type(each), each.weight.shape, each.bias is None) for each in linears}
-    return type(first) is nn.Linear and len(shapes) == 1
+    return len({(each.weight.shape, each.bias is None) for each in linears}) == 1
 
 
 def _joined(linears: Sequence[nn.Linear]) -> nn.Linear:
