@@ -4,7 +4,8 @@ Each graph has memory of its own (sharing it between graphs would make their ord
 which something waits for the device, and torch does not get over that well: the stream stays this thread's current one,
 and the allocator, before torch 2.13, goes on believing that a recording is under way and will not free memory any more
 (pytorch/pytorch#180395). So a pass is looked at before (`recordable.py`), both are put right here all the same, and
-after a failure nothing more is recorded in this process (`studio.py`).
+after a failure nothing more is recorded in this process (`studio.py`): the pool of one that failed is never given back
+(pytorch/pytorch#190308).
 """
 
 from __future__ import annotations
