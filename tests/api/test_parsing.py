@@ -7,13 +7,13 @@ import os
 import signal
 import time
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 
 import pytest
 
 from service.api.parsing import Allowance, ParserPool
 from service.core.errors import DocumentTooLarge, UnreadableDocument, UnsupportedFormat
 from service.documents.limits import MEBIBYTE, Limits
+from tests.processes import children_of, command_of
 from tests.system.test_shapes import pdf, word
 
 LIMIT_SECONDS = 60.0
@@ -49,16 +49,7 @@ def play(
 
 def parsers() -> list[int]:
     """The parser processes that this process has started."""
-    tasks = Path(f"/proc/{os.getpid()}/task").iterdir()
-    children = [int(pid) for task in tasks for pid in (task / "children").read_text().split()]
-    return [pid for pid in children if "service.api.parser" in _command(pid)]
-
-
-def _command(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text()
-    except (FileNotFoundError, ProcessLookupError):  # It ended meanwhile.
-        return ""
+    return [pid for pid in children_of(os.getpid()) if "service.api.parser" in command_of(pid)]
 
 
 async def text(pool: ParserPool, data: bytes, name: str) -> str:

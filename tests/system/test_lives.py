@@ -9,12 +9,14 @@ import signal
 import subprocess
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.processes import children_of
 from tests.system.running import Service, environment, serving, wait_until
 from tests.system.test_errors import expect
 from tests.system.test_same_as_pipeline import documents
@@ -132,11 +134,15 @@ def test_a_killed_parser_costs_its_file_only_a_second_try(service: Service) -> N
 
 
 def test_a_caller_that_hangs_up_leaves_the_queue(service: Service) -> None:
-    caller = http.client.HTTPConnection(service.url.removeprefix("http://"))
-    body = json.dumps({"text": TEXT * 12_000})
-    caller.request("POST", "/extract", body, {"Content-Type": "application/json"})
-    wait_until(lambda: service.metric("gleaner_queue_tokens") > 20_000)
-    caller.close()
+    """So long a document that what waits when the caller leaves would take longer than the queue has to be empty.
+
+    The one before it shows the engine how fast it is: after a tiny one alone it would hold itself too slow for this.
+    """
+    assert found(service.extract(text=TEXT * 400))
+    with closing(http.client.HTTPConnection(service.url.removeprefix("http://"))) as caller:
+        body = json.dumps({"text": TEXT * 50_000})
+        caller.request("POST", "/extract", body, {"Content-Type": "application/json"})
+        wait_until(lambda: service.metric("gleaner_queue_tokens") > 400_000)
     wait_until(lambda: service.metric("gleaner_queue_tokens") == 0, seconds=3)
     assert service.metric('gleaner_requests_total{route="/extract",status="499"}') == 1
 
@@ -168,7 +174,6 @@ def _worker(service: Service) -> int:
 
 
 def _parsers(service: Service) -> list[int]:
-    tasks = Path(f"/proc/{_worker(service)}/task").iterdir()
-    children = [int(pid) for task in tasks for pid in (task / "children").read_text().split()]
+    children = children_of(_worker(service))
     assert children
     return children

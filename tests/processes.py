@@ -1,0 +1,23 @@
+"""Processes as /proc tells of them; threads and processes may end while one looks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def children_of(process: int) -> list[int]:
+    """The processes that any thread of this one has started."""
+    tasks = Path(f"/proc/{process}/task").iterdir()
+    return [int(pid) for task in tasks for pid in _content(task / "children").split()]
+
+
+def command_of(process: int) -> str:
+    """Its command line, its words parted by zeros; nothing if it has ended."""
+    return _content(Path(f"/proc/{process}/cmdline"))
+
+
+def _content(of: Path) -> str:
+    try:
+        return of.read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
