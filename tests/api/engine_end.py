@@ -17,17 +17,7 @@ import zmq.asyncio
 from service.api.engine_client import EngineClient
 from service.api.pending import Judgement
 from service.core.sequence import Phase, Priority
-from service.wire import (
-    Buffer,
-    Hello,
-    Message,
-    ModelStatus,
-    Scored,
-    Status,
-    Submitted,
-    pack,
-    unpack,
-)
+from service.wire import Buffer, Hello, Message, ModelStatus, Scored, Status, Submitted, pack, unpack
 
 LIMIT_SECONDS = 30.0
 SOON = 20.0

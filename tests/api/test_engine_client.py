@@ -9,13 +9,7 @@ import pytest
 
 from service.core.errors import QueueFull
 from service.core.sequence import Phase
-from service.wire import (
-    Cancelled,
-    Hello,
-    Refused,
-    Scored,
-    Submitted,
-)
+from service.wire import Cancelled, Hello, Refused, Scored, Submitted
 from tests.api.engine_end import MODEL, World, firsts, heard, play, until
 
 

@@ -9,12 +9,7 @@ import pytest
 
 from service.core.errors import Draining, PoisonDocument
 from service.core.sequence import Phase
-from service.wire import (
-    Hello,
-    Refused,
-    Started,
-    Submitted,
-)
+from service.wire import Hello, Refused, Started, Submitted
 from tests.api.engine_end import LIMIT_SECONDS, World, firsts, heard, play, until
 
 

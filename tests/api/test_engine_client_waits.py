@@ -8,12 +8,7 @@ from pathlib import Path
 import pytest
 
 from service.core.errors import DeadlineExceeded
-from service.wire import (
-    Cancelled,
-    Refused,
-    Started,
-    Submitted,
-)
+from service.wire import Cancelled, Refused, Started, Submitted
 from tests.api.engine_end import World, heard, play, until
 
 

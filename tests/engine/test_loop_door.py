@@ -7,20 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from service.core.sequence import Phase
-from service.wire import (
-    Buffer,
-    Message,
-    TurnedAway,
-)
-from tests.engine.scenes import (
-    BUDGET,
-    A,
-    Turn,
-    World,
-    document,
-    hello,
-    play,
-)
+from service.wire import Buffer, Message, TurnedAway
+from tests.engine.scenes import BUDGET, A, Turn, World, document, hello, play
 
 
 def test_what_workers_turned_away_counts_as_demand_and_as_refused() -> None:

@@ -16,6 +16,8 @@ from typing import Any
 
 import httpx
 
+from tests.processes import children_of, command_of
+
 START_SECONDS = 120.0
 CLOSE_SECONDS = 60.0
 POLL_SECONDS = 0.02
@@ -62,10 +64,9 @@ class Service:
 
     def child(self, part: str) -> int:
         """The process id of a part, found among the supervisor's children."""
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        found = [pid for pid in children if f"service.{part}" in Path(f"/proc/{pid}/cmdline").read_text()]
+        found = [pid for pid in children_of(self.process.pid) if f"service.{part}" in command_of(pid)]
         assert found, f"no {part} is running"
-        return int(found[0])
+        return found[0]
 
     def kill_engine(self) -> None:
         os.kill(self.child("engine"), signal.SIGKILL)

@@ -169,8 +169,7 @@ def _lives(process: int) -> bool:
 
 
 def _worker(service: Service) -> int:
-    master = service.child("api")
-    return int(Path(f"/proc/{master}/task/{master}/children").read_text().split()[0])
+    return children_of(service.child("api"))[0]
 
 
 def _parsers(service: Service) -> list[int]:

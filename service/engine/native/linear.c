@@ -10,7 +10,8 @@
  * weights, is subtracted.
  *
  * Rows go through in parts that stay in the second-level cache from being rounded to 8 bits to being normalised. GELU is
- * at most 7e-5 off, below a bfloat16's rounding of results of 0.04 and more. No Python in here, and no kernel that depends on the number of rows.
+ * at most 7e-5 off, below a bfloat16's rounding of results of 0.04 and more. No Python in here, and no kernel that
+ * depends on the number of rows.
  */
 #include "simd.h"
 
