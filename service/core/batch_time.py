@@ -8,7 +8,7 @@ the line is fitted by least squares, and the speed is stated for a full batch, a
   speed is just tokens over seconds, and hardly counts once sizes differ: too slow is the safe side to err on.
 - Neither base nor per_token is below zero.
 - A device is not linear in sizes that were never seen (a GPU takes the same time for 10 tokens and for 1,000), so the
-  line is trusted up to `REACH` times the largest.
+  line is trusted up to `REACH` times the largest. So the first one, of a start's warm-up, is a full one over `REACH`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,14 @@ from dataclasses import dataclass
 REMEMBERED = 32
 """Batches of each size."""
 REACH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class TimedBatch:
+    """So many tokens, at least one, took so long on the device."""
+
+    tokens: int
+    seconds: float
 
 
 @dataclass(slots=True)
@@ -59,8 +67,8 @@ class BatchTime:
         return seconds - per_token * tokens, per_token
 
     def tokens_per_second(self, full_tokens: int) -> float | None:
-        """The speed in batches of so many tokens; None before the first."""
-        if not self._sizes:
+        """The speed in batches of so many tokens; None before the first, and where there is room for none."""
+        if not self._sizes or not full_tokens:
             return None
         largest = self._sizes[max(self._sizes)]
         batch_tokens = min(full_tokens, REACH * largest.tokens / largest.batches)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from service.core.batch_time import BatchTime
+from service.core.batch_time import BatchTime, TimedBatch
 
 ARRIVAL_HORIZON_SECONDS = 10.0
 """20 s after a step 86 % of it is seen, which is when the fleet decides how many tasks to add."""
@@ -50,6 +50,11 @@ class Meter:
     def refused(self, tokens: int, now: float) -> None:
         """A document of so many tokens was turned away for want of capacity."""
         self._refused.add(tokens, now)
+
+    def warmed(self, batch: TimedBatch, *, full_tokens: int) -> None:
+        """A batch of the warm-up was computed, which tells of the device as any other, and was nobody's work."""
+        self._batch_time.add(batch.tokens, batch.seconds)
+        self._full_tokens = full_tokens
 
     def computed(self, tokens: int, begun: float, ended: float, *, full_tokens: int) -> float:
         """A batch of so many tokens was computed; returns the seconds of the device that it took.

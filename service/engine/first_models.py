@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager
 
 from model_store.errors import StoreError
 from model_store.store import Revision
+from service.core.batch_time import TimedBatch
 from service.core.errors import GleanerError, ModelError
 from service.core.memory import ModelMemory
 from service.core.residency import Residency
@@ -52,6 +53,7 @@ class FirstModels:
         self._residency = Residency(maker.weights_budget_bytes())
         self._held: dict[str, Held] = {}
         self._memories: dict[str, ModelMemory] = {}
+        self._batches: dict[str, TimedBatch] = {}
         self._serving: dict[str, str] = {}
 
     def make(self, reference: str, revision: Revision) -> None:
@@ -74,9 +76,16 @@ class FirstModels:
 
         with self._timed("measure"):
             memory = self._measuring.guard(self._memories)
-        device, held = describe(self._maker.device), list(self._held.values())
-        release = self._fetcher.release
-        return Loaded(self._serving, held, self._residency, memory, device, self._maker.dtype_name, release)
+        return Loaded(
+            self._serving,
+            list(self._held.values()),
+            self._residency,
+            memory,
+            describe(self._maker.device),
+            self._maker.dtype_name,
+            self._fetcher.release,
+            self._batches,
+        )
 
     def _earlier(self, reference: str, error: ModelError) -> Revision:
         for earlier in self._fetcher.earlier(reference):
@@ -98,6 +107,7 @@ class FirstModels:
             held = self._maker.make(revision, lambda weight_bytes: self._settle(name, weight_bytes))
         with self._timed("warm-up"):
             self._measuring.warm(held)
+            timed = self._measuring.time(held)
         with self._timed("measure"):
             memory = self._measuring.measure(held)
         with self._timed("prove"):
@@ -107,6 +117,8 @@ class FirstModels:
         self._held[name] = held
         if memory is not None:
             self._memories[name] = memory
+        if timed is not None:
+            self._batches[name] = timed
 
     def _forget(self, revision: Revision) -> None:
         self._residency.remove(revision.revision)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from service.core.batch_time import TimedBatch
 from service.core.memory import MemoryModel
 from service.core.residency import Residency
 from service.wire import ModelStatus
@@ -44,6 +45,7 @@ class Loaded:
         serving: reference, as in the settings → the revision that it leads to.
         residency: where the weights of all `held` are by now.
         release: to be called with each revision that is dropped.
+        timed: revision → a batch of the warm-up.
     """
 
     serving: dict[str, str]
@@ -53,3 +55,4 @@ class Loaded:
     device: str
     dtype: str
     release: Callable[[str], None] = lambda _: None
+    timed: dict[str, TimedBatch] = field(default_factory=dict)

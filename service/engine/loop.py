@@ -115,6 +115,8 @@ class EngineLoop:
         shares = Shares(self._settings.model_weights, self._settings.model_rate_limits)
         self._life.begin_gpu_watch()
         models = Residents(loaded, self._scheduler, self._mover, self._metrics, shares)
+        for revision, batch in loaded.timed.items():
+            self._meter.warmed(batch, full_tokens=models.memory.budget_tokens(revision))
         self._loading.opened.set_result(models)
         self._report.show_start()
         return models

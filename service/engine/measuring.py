@@ -1,7 +1,7 @@
-"""What each model's batches take of this device's memory, and the guard over all of them.
+"""What each model's batches take of this device's memory and time, and the guard over all of them.
 
-Owns when a model is measured: when it is new in shape. A revision whose sizes are those of one that was measured takes
-what that one takes, so that a switch costs no time of the device.
+Owns when memory is measured: when a model is new in shape. A revision whose sizes are those of one that was measured
+takes what that one takes, so that a switch costs no time of the device.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from concurrent.futures import Executor
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from service.core.batch_time import REACH, TimedBatch
 from service.core.memory import FixedBudget, MemoryModel, ModelMemory
 from service.engine.held import Held
 from service.settings import Settings
@@ -38,7 +39,9 @@ class Measuring:
 
         self._settings = settings
         self._compute = compute
-        self._batch_tokens = settings.batch_tokens or (GPU_BATCH_TOKENS if device.type == "cuda" else CPU_BATCH_TOKENS)
+        usual_tokens = GPU_BATCH_TOKENS if device.type == "cuda" else CPU_BATCH_TOKENS
+        self._batch_tokens = settings.batch_tokens or usual_tokens
+        self._timed_tokens = min(self._batch_tokens, usual_tokens) // REACH
         self._on_cpu = device.type == "cpu"
         side_by_side = BATCHES if self._on_cpu else 1
         allowance = Allowance(settings.memory_fraction, settings.memory_limit_bytes, side_by_side)
@@ -50,6 +53,10 @@ class Measuring:
     def warm(self, held: Held) -> None:
         """Run a few small shapes once."""
         held.runner.warm(self._longest(held))
+
+    def time(self, held: Held) -> TimedBatch | None:
+        """How long a batch takes that is as large as full ones must be to be spoken for; None: it cannot be run."""
+        return held.runner.time(self._longest(held), self._timed_tokens)
 
     def measure(self, held: Held) -> ModelMemory | None:
         """What a model on the device takes; None where nothing can be measured."""

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from service.core.batch_time import TimedBatch
 from service.core.errors import GleanerError, InsufficientMemory
 from service.core.sequence import Shape
 from service.engine.devices import free_cache
@@ -128,7 +129,20 @@ class Runner:
         """Run a few small shapes once, so that the first requests find kernels chosen and memory mapped."""
         length = min(WARM_LENGTH_TOKENS, longest_tokens)
         for count in WARM_SEQUENCES:
-            self.launch([np.zeros(length, dtype=np.int32)] * count).result()
+            self.launch(_blank(length, count)).result()
+
+    def time(self, longest_tokens: int, most_tokens: int) -> TimedBatch | None:
+        """How long a batch of about so many tokens takes on a device that is warm; None: it cannot be run whole."""
+        length = min(WARM_LENGTH_TOKENS, longest_tokens)
+        count = max(most_tokens // length, 1)
+        batch = _blank(length, count)
+        if count not in WARM_SEQUENCES:  # The first of a shape chooses kernels and maps memory.
+            self.launch(batch).result()
+        flight = self.launch(batch)
+        outcomes = flight.result()
+        if flight.splits or flight.out_of_memory or isinstance(outcomes[0], GleanerError):
+            return None
+        return TimedBatch(length * count, flight.seconds)
 
     def _fly(self, flight: Flight, sequences: list[Tokens]) -> None:
         flight.begun_seconds = time.monotonic()
@@ -174,3 +188,8 @@ class Runner:
         flight.splits += 1
         middle = len(sequences) // 2
         return self._attempt(flight, sequences[:middle]) + self._attempt(flight, sequences[middle:])
+
+
+def _blank(length: int, count: int) -> list[Tokens]:
+    """A batch of nobody's."""
+    return [np.zeros(length, dtype=np.int32)] * count

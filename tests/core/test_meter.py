@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from service.core.batch_time import TimedBatch
 from service.core.meter import Meter
+from tests.core.submissions import scheduler, submission
 
 
 def test_speed_is_unknown_before_the_first_batch() -> None:
@@ -20,6 +22,34 @@ def test_speed_is_tokens_over_device_seconds() -> None:
     assert meter.computed(1000, 20.0, 20.5, full_tokens=1000) == pytest.approx(0.5)
     assert meter.tokens_per_second == pytest.approx(2000)
     assert meter.busy_seconds == pytest.approx(1.0)
+
+
+def test_a_batch_of_the_warm_up_shows_the_speed_and_is_no_work() -> None:
+    meter = Meter()
+    meter.warmed(TimedBatch(512, 0.02), full_tokens=2048)
+    assert meter.tokens_per_second == pytest.approx(25_600)
+    assert meter.busy_seconds == 0.0
+    assert meter.arrived_tokens_per_second(0.0) == 0.0
+
+
+def test_where_a_full_batch_holds_nothing_there_is_no_speed() -> None:
+    meter = Meter()
+    meter.warmed(TimedBatch(512, 0.02), full_tokens=0)
+    meter.warmed(TimedBatch(128, 0.02), full_tokens=0)
+    assert meter.tokens_per_second is None
+
+
+def test_after_one_tiny_document_a_warm_engine_still_lets_in_a_very_long_one() -> None:
+    """Ten tokens in 20 ms are 500 a second: 160,000 would take longer than the 300 s that a request has by default."""
+    meter, cold = Meter(), Meter()
+    meter.warmed(TimedBatch(512, 0.04), full_tokens=2048)
+    for each in (meter, cold):
+        each.computed(10, 1.0, 1.02, full_tokens=2048)
+    book = submission("book", *[500] * 320, deadline_seconds=302.0)
+    refusal = scheduler().admit(book, 2.0, cold.tokens_per_second)
+    assert refusal is not None
+    assert refusal.code == "deadline_exceeded"
+    assert scheduler().admit(book, 2.0, meter.tokens_per_second) is None
 
 
 def test_time_that_two_batches_share_counts_once() -> None:

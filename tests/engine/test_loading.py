@@ -12,6 +12,7 @@ import pytest
 
 from model_store.publish import publish
 from model_store.store import Store
+from service.core.batch_time import REACH
 from service.core.sequence import Phase
 from service.engine.compute import Compute
 from service.engine.door import Bell
@@ -80,6 +81,17 @@ def test_the_parts_of_the_start_are_timed_in_their_order(load: Load) -> None:
     assert set(loading.seconds) == {"fetch", "import", "load", "warm-up", "measure", "prove", "ready"}
     assert loading.seconds["ready"] >= max(loading.seconds["fetch"], loading.seconds["import"])
     assert loading.phase is Phase.WARMING
+
+
+@pytest.mark.parametrize(("batch_tokens", "timed_tokens"), [(0, CPU_BATCH_TOKENS // REACH), (65_536, 512), (1, 128)])
+def test_a_batch_of_each_model_is_timed_that_tells_what_full_ones_do(
+    load: Load, batch_tokens: int, timed_tokens: int
+) -> None:
+    loaded = load("tiny", "other", batch_tokens=batch_tokens).loaded
+    assert loaded is not None
+    assert list(loaded.timed) == list(loaded.serving.values())
+    assert [batch.tokens for batch in loaded.timed.values()] == [timed_tokens] * 2
+    assert all(0 < batch.seconds < LIMIT_SECONDS for batch in loaded.timed.values())
 
 
 @pytest.mark.parametrize(("batch_tokens", "budget"), [(0, CPU_BATCH_TOKENS), (4_000, 4_000), (1, MAX_TOKENS)])

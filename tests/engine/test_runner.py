@@ -134,6 +134,42 @@ def test_warming_runs_small_batches_only(compute: Compute, longest: int, batches
     assert encoder.batches == batches
 
 
+@pytest.mark.parametrize(
+    ("longest", "most", "batches"),
+    [
+        (512, 512, [[128] * 4]),
+        (512, 1_024, [[128] * 8] * 2),
+        (100, 512, [[100] * 5] * 2),
+        (512, 300, [[128] * 2] * 2),
+        (512, 0, [[128]]),
+    ],
+)
+def test_a_batch_is_timed_when_its_shape_has_run_before(
+    compute: Compute, longest: int, most: int, batches: list[list[int]]
+) -> None:
+    encoder = FailingEncoder()
+    runner = _runner(compute, encoder)
+    runner.warm(longest)
+    timed = runner.time(longest, most)
+    assert encoder.batches[2:] == batches
+    assert timed is not None
+    assert timed.tokens == sum(batches[0])
+    assert 0 < timed.seconds < 10
+
+
+@pytest.mark.parametrize(("room", "most"), [(500, 512), (100, 512), (100, 128)])
+def test_a_batch_that_cannot_be_run_whole_tells_no_time(compute: Compute, room: int, most: int) -> None:
+    assert _runner(compute, FailingEncoder(room_tokens=room)).time(512, most) is None
+
+
+def test_a_model_that_fails_tells_no_time(compute: Compute) -> None:
+    class Buggy(FailingEncoder):
+        def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+            raise ValueError("a bug")
+
+    assert _runner(compute, Buggy()).time(512, 128) is None
+
+
 def test_a_lone_sequence_is_tried_again_when_another_process_may_have_had_the_memory(
     compute: Compute,
 ) -> None:

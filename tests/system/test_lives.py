@@ -134,11 +134,7 @@ def test_a_killed_parser_costs_its_file_only_a_second_try(service: Service) -> N
 
 
 def test_a_caller_that_hangs_up_leaves_the_queue(service: Service) -> None:
-    """So long a document that what waits when the caller leaves would take longer than the queue has to be empty.
-
-    The one before it shows the engine how fast it is: after a tiny one alone it would hold itself too slow for this.
-    """
-    assert found(service.extract(text=TEXT * 400))
+    """So long a document that what waits when the caller leaves would take longer than the queue has to be empty."""
     with closing(http.client.HTTPConnection(service.url.removeprefix("http://"))) as caller:
         body = json.dumps({"text": TEXT * 50_000})
         caller.request("POST", "/extract", body, {"Content-Type": "application/json"})
