@@ -29,7 +29,7 @@ class Connection(asyncio.Protocol):
         self._parser = httptools.HttpResponseParser(self)
         self._body: list[bytes] = []
         self._retry_after = ""
-        self._complete = False
+        self._complete = self._reusable = False
         self.carried = 0
 
     @property
@@ -69,8 +69,8 @@ class Connection(asyncio.Protocol):
             self.close()
             return
         if self._complete:
-            status, keep = self._parser.get_status_code(), self._parser.should_keep_alive()
-            self._end(Reply(status, self._retry_after, b"".join(self._body)), reusable=keep)
+            reply = Reply(self._parser.get_status_code(), self._retry_after, b"".join(self._body))
+            self._end(reply, reusable=self._reusable)
 
     def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
@@ -87,6 +87,7 @@ class Connection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         self._complete = True
+        self._reusable = self._parser.should_keep_alive()  # Once the message is over, httptools always says no.
 
     _touched = False
 
