@@ -89,6 +89,14 @@ class GpuMetrics:
             self.xid_errors.labels(str(xid)).inc()
 
 
+class GraphMetrics:
+    """What graphs of small batches do, where there may be any."""
+
+    def __init__(self) -> None:
+        self.batches = Counter("gleaner_graph_batches", "Batches that a graph ran; all others: plain.", registry=None)
+        self.held = _gauge("gleaner_graphs", "Graphs that are held; their bytes count as at rest.", "model")
+
+
 class EngineMetrics:
     """What the engine counts."""
 

@@ -61,7 +61,8 @@ class Settings(BaseSettings):
     model_poll_seconds: float = Field(30.0, ge=0, description="how often tags are looked at; 0: only at the start")
     batch_tokens: int = Field(0, ge=0, description="most tokens of one batch; 0: 2,048 on a CPU, 65,536 on a GPU")
     cuda_graphs: Literal["off", "auto"] = Field(
-        "off", description="small batches on a GPU as graphs; auto: where right and faster there; off until measured"
+        "off",
+        description="small GPU batches as graphs; auto: where right and faster (`gleaner_graphs`); off until measured",
     )
     pace_tokens_per_second: float = Field(
         0.0, ge=0, description="the device is made no faster than this, to rehearse with slow ones; 0: as it is"

@@ -15,7 +15,7 @@ from service.core.gpu import GpuReading
 from service.core.memory import MemoryReport
 from service.core.memory_function import MemoryFunction
 from service.core.sequence import Load, Phase
-from service.metrics import EngineMetrics, GpuMetrics, WorkerMetrics, forget_process
+from service.metrics import EngineMetrics, GpuMetrics, GraphMetrics, WorkerMetrics, forget_process
 from service.settings import METRICS_VARIABLE
 
 NAME = re.compile(r"gleaner_[a-z]+(_[a-z]+)*")
@@ -34,7 +34,8 @@ def value(metric: Any, **labels: str) -> float:
 
 
 def test_names_are_ours_unique_and_helpful() -> None:
-    found = collected(WorkerMetrics()) + collected(EngineMetrics()) + collected(GpuMetrics())
+    kinds = (WorkerMetrics, EngineMetrics, GpuMetrics, GraphMetrics)
+    found = [metric for kind in kinds for metric in collected(kind())]
     names = [metric.name for metric in found]
     assert len(set(names)) == len(names)
     assert all(NAME.fullmatch(name) for name in names)

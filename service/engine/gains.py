@@ -30,6 +30,7 @@ from service.engine.recordable import NotRecordable
 from service.engine.recording import Recordable, Recorder, Recording
 from service.engine.trial import LATENCY_TOKENS, latency_seconds, throughput
 from service.logs import configure
+from service.metrics import GraphMetrics
 from service.process import die_with_parent
 from service.settings import Settings, read_settings
 
@@ -65,7 +66,7 @@ def fused(held: Held, compute: Compute) -> dict[str, Any]:
 
 def graphs(encoder: Recordable, recorder: Recorder) -> dict[str, Any]:
     """Each row as the service would find it, up to one that fails; one document's time without and with its graph."""
-    graphed = Graphed(encoder, recorder, lambda _: None)
+    graphed = Graphed(encoder, recorder, lambda _: None, GraphMetrics(), "")
     rows: list[dict[str, Any]] = []
     document = None
     for bucket in buckets(encoder.max_tokens):

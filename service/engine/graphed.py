@@ -24,6 +24,7 @@ from service.engine.packing import Tokens
 from service.engine.recordable import NotRecordable
 from service.engine.recording import Recordable, Recorder, Recording
 from service.engine.runner import Logits
+from service.metrics import GraphMetrics
 
 USES = 16
 """Batches for a row before it is recorded, which takes as long as some dozens of them."""
@@ -36,6 +37,7 @@ class Graphed:
 
     Args:
         ask: has a recording made later, on the thread that owns the device, while no batch runs; or does not.
+        model: the revision, as metrics and log lines name it.
     """
 
     def __init__(
@@ -43,6 +45,8 @@ class Graphed:
         encoder: Recordable,
         recorder: Recorder,
         ask: Callable[[Callable[[], None]], None],
+        metrics: GraphMetrics,
+        model: str,
         clock: Clock = time.perf_counter,
     ) -> None:
         self.device = encoder.device
@@ -50,11 +54,14 @@ class Graphed:
         self._encoder = encoder
         self._recorder = recorder
         self._ask = ask
+        self._metrics = metrics
+        self._model = model
         self._clock = clock
         self._buckets = buckets(encoder.max_tokens)
         self._uses: Counter[Bucket] = Counter()
         self._recordings: dict[Bucket, Recording] = {}
         self._refused: set[Bucket] = set()
+        self._show()
 
     @torch.inference_mode()
     def begin(self, sequences: Sequence[Tokens]) -> Callable[[], list[Logits]]:
@@ -63,6 +70,7 @@ class Graphed:
         recording = None if bucket is None else self._recordings.get(bucket)
         if recording is not None:
             self._encoder.demand_sound(sequences)
+            self._metrics.batches.inc()
             return recording.begin(sequences)
         if bucket is not None and bucket not in self._refused:
             self._uses[bucket] += 1
@@ -75,6 +83,7 @@ class Graphed:
         self._uses.clear()
         if self._recordings:
             self._recordings.clear()
+            self._show()
             free_cache(self.device)
 
     @torch.inference_mode()
@@ -86,7 +95,8 @@ class Graphed:
             verdict = self._judge(bucket)
         except NotRecordable as error:
             self._refused.add(bucket)
-            log.info("a graph cannot be recorded", extra={"tokens": bucket.tokens, "reason": str(error)})
+            facts = {"model": self._model, "tokens": bucket.tokens, "reason": str(error)}
+            log.info("a graph cannot be recorded", extra=facts)
         else:
             self._say(bucket, verdict, self._clock() - begun)
         free_cache(self.device)
@@ -95,6 +105,7 @@ class Graphed:
         recording, verdict = self.try_out(bucket)
         if verdict.is_good(self._encoder.dtype_name):
             self._recordings[bucket] = recording
+            self._show()
         else:
             self._refused.add(bucket)
         return verdict
@@ -127,8 +138,12 @@ class Graphed:
         filling = bucket.filling([len(tokens) for tokens in sequences])
         return self._plain([*sequences, *(np.zeros(length, dtype=np.int32) for length in filling)])[: len(sequences)]
 
+    def _show(self) -> None:
+        self._metrics.held.labels(self._model).set(len(self._recordings))
+
     def _say(self, bucket: Bucket, verdict: Verdict, seconds: float) -> None:
         facts = {
+            "model": self._model,
             "tokens": bucket.tokens,
             "plain_ms": round(verdict.plain_seconds * 1_000, 3),
             "graph_ms": round(verdict.graph_seconds * 1_000, 3),

@@ -16,6 +16,7 @@ from model_store.store import Revision
 from service.engine.compute import Compute
 from service.engine.held import Held
 from service.engine.studio import Studio
+from service.metrics import GraphMetrics
 from service.settings import Settings
 from service.wire import ModelStatus
 
@@ -113,18 +114,18 @@ class ModelMaker:
 
         if self.device.type == "cuda":
             if encoder.packed and self._settings.cuda_graphs == "auto":
-                return self._graphed(encoder)
+                return self._graphed(revision, encoder)
             return Pinned(Lane(encoder, self._turn), encoder.module)
         packed = encoder.packed
         load = partial(load_encoder, revision.folder, self.device, self._dtype, int8=self._int8, packed=packed)
         return Remade(self._crewed(encoder), lambda: self._crewed(load()))
 
-    def _graphed(self, encoder: Encoder) -> Parkable:
+    def _graphed(self, revision: Revision, encoder: Encoder) -> Parkable:
         from service.engine.graphed import Graphed
         from service.engine.lane import Lane
         from service.engine.parking import Pinned
 
-        graphed = Graphed(encoder, self._recorder, self.studio.ask)
+        graphed = Graphed(encoder, self._recorder, self.studio.ask, self._graph_metrics, revision.revision)
         return Pinned(Lane(graphed, self._turn), encoder.module, graphed.forget)
 
     def _crewed(self, encoder: Encoder) -> TokenClassifier:
@@ -144,6 +145,10 @@ class ModelMaker:
         from service.engine.cuda_recorder import CudaRecorder
 
         return CudaRecorder(self.device)
+
+    @cached_property
+    def _graph_metrics(self) -> GraphMetrics:
+        return GraphMetrics()
 
     @cached_property
     def _threads(self) -> Threads:

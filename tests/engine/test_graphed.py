@@ -20,11 +20,13 @@ from service.engine.packing import PackedBatch, Tokens
 from service.engine.parking import Pinned
 from service.engine.runner import Logits, Runner
 from service.engine.studio import Studio
+from service.metrics import GraphMetrics
 from tests.engine.recorders import CannotRecord, CpuRecorder, FrozenBorders, NoNumbers, StaleRows, Waits
 from tests.engine.tiny_models import make_model
 
 CPU = torch.device("cpu")
 PLAIN_SECONDS, GRAPH_SECONDS = 0.006, 0.001
+MODEL = "sha256:a"
 
 
 class Watched:
@@ -39,6 +41,7 @@ class Watched:
         self.module = encoder.module
         self.now = 0.0
         self.plain = 0
+        self.metrics = GraphMetrics()
         self._encoder = encoder
 
     def compute(self, batch: PackedBatch) -> torch.Tensor:
@@ -48,6 +51,10 @@ class Watched:
         self.plain += 1
         self.now += PLAIN_SECONDS
         return self._encoder.begin(sequences)
+
+    def graphs(self) -> tuple[float, float]:
+        """As metrics show them: how many are held, and the batches that they ran."""
+        return self.metrics.held.labels(MODEL)._value.get(), self.metrics.batches._value.get()
 
     def replayed(self, seconds: float) -> Callable[[], None]:
         def replayed() -> None:
@@ -76,7 +83,7 @@ def ask_at_once(record: Callable[[], None]) -> None:
 
 
 def graphed(encoder: Watched, recorder: CpuRecorder, ask: Callable[[Callable[[], None]], None]) -> Graphed:
-    return Graphed(encoder, recorder, ask, lambda: encoder.now)
+    return Graphed(encoder, recorder, ask, encoder.metrics, MODEL, lambda: encoder.now)
 
 
 def use(graphed: Graphed, *lengths: int, times: int = USES) -> None:
@@ -123,6 +130,28 @@ def test_only_batches_of_that_row_are_replayed(encoder: Watched) -> None:
     assert runs_plain(model, encoder, *[400] * 9)
 
 
+def test_metrics_count_the_graphs_that_are_held_and_the_batches_that_they_ran(encoder: Watched) -> None:
+    model = graphed(encoder, CpuRecorder(encoder.replayed(GRAPH_SECONDS)), ask_at_once)
+    use(model, 100, times=USES - 1)
+    assert encoder.graphs() == (0, 0)
+    use(model, 100, times=3)
+    assert encoder.graphs() == (1, 2)
+    use(model, 60, times=USES + 4)
+    assert encoder.graphs() == (2, 6)
+    with pytest.raises(InternalError):
+        model.begin([np.full(100, 1_000_000, np.int32)])
+    model.forget()
+    use(model, 100, times=2)
+    assert encoder.graphs() == (0, 6)
+
+
+def test_the_next_engine_of_a_service_shows_that_it_holds_none_yet(encoder: Watched) -> None:
+    use(graphed(encoder, CpuRecorder(encoder.replayed(GRAPH_SECONDS)), ask_at_once), 100)
+    assert encoder.graphs() == (1, 0)
+    graphed(encoder, CpuRecorder(), ask_at_once)
+    assert encoder.graphs() == (0, 0)
+
+
 def test_one_that_is_hardly_faster_is_refused_for_good(encoder: Watched, caplog: pytest.LogCaptureFixture) -> None:
     recorder = CpuRecorder(encoder.replayed(0.95 * PLAIN_SECONDS))
     model = graphed(encoder, recorder, ask_at_once)
@@ -130,8 +159,10 @@ def test_one_that_is_hardly_faster_is_refused_for_good(encoder: Watched, caplog:
         use(model, 100, times=3 * USES)
     assert recorder.rows == [128]
     assert runs_plain(model, encoder, 100)
+    assert encoder.graphs() == (0, 0)
     record = next(each for each in caplog.records if each.message == "a graph was recorded")
     assert record.__dict__["kept"] is False
+    assert record.__dict__["model"] == MODEL
     assert (record.__dict__["plain_ms"], record.__dict__["graph_ms"]) == (6.0, 5.7)
 
 
@@ -230,10 +261,12 @@ def test_an_engine_records_between_batches_and_again_after_weights_were_away(enc
     plain = encoder.plain
     engine.judge(2)
     assert encoder.plain == plain + 6
+    assert encoder.graphs()[0] == 0
     for _ in range(4):
         engine.judge(USES // 2)
     assert sorted(recorder.rows) == sorted([64, 128, 512] * 2)
     engine.compute.shutdown()
+    assert encoder.graphs()[0] == 3
     assert engine.settled == 6
 
 

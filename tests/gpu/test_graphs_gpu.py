@@ -33,7 +33,7 @@ from service.engine.recordable import NotRecordable
 from service.engine.recording import Recording, Replay
 from service.engine.runner import Runner
 from service.engine.studio import Studio
-from service.metrics import EngineMetrics
+from service.metrics import EngineMetrics, GraphMetrics
 from service.settings import Settings
 from tests.engine.tiny_models import PACKABLE, make_model
 
@@ -68,7 +68,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("precision", ["float32", "auto"])
 def test_a_graph_gives_what_the_plain_pass_gives(kind: str, precision: str, tmp_path: Path) -> None:
     encoder = _load(make_model(tmp_path / kind, kind, hidden=64), precision)
-    graphed = Graphed(encoder, CudaRecorder(encoder.device), lambda _: None)
+    graphed = Graphed(encoder, CudaRecorder(encoder.device), lambda _: None, GraphMetrics(), "m")
     if kind == "modernbert" and encoder.dtype_name == "float32":  # No kernel for windows in float32 reads cu_seqlens.
         with pytest.raises(NotRecordable, match="cu_seqlens"):
             graphed.try_out(buckets(encoder.max_tokens)[0])
@@ -103,7 +103,7 @@ class Served:
         self.compute.overlap(BATCHES)
         self.studio = Studio(self.compute)
         self.gauge = CudaGauge(encoder.device, Allowance(0.9), graphs=True)
-        self.graphed = Graphed(encoder, recorder, self.studio.ask)
+        self.graphed = Graphed(encoder, recorder, self.studio.ask, GraphMetrics(), "m")
         self.weights = Pinned(Lane(self.graphed, Lock()), encoder.module, self.graphed.forget)
         self.runner = Runner(self.weights, self.compute, lambda: None)
         self._encoder = encoder
