@@ -1,0 +1,62 @@
+"""Alarms in the templates are those of the policy, and their expressions breach where all conditions hold."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from infra.alarms import Alarm
+from infra.environments import ENVIRONMENTS, Environment
+from infra.stacks.alarms import expression, quiet_value
+from infra.stacks.app import policy_of
+from infra.watch import alarms_for
+from tests.infra.stacks.fleets import EACH, Read, alarms, fleet
+
+
+def metrics_of(alarm: dict[str, Any]) -> list[tuple[str, str, int]]:
+    stats = [each["MetricStat"] for each in alarm.get("Metrics", ()) if "MetricStat" in each]
+    if stats:
+        return [(each["Metric"]["MetricName"], each["Stat"], each["Period"]) for each in stats]
+    statistic = alarm.get("Statistic") or alarm["ExtendedStatistic"]
+    return [(alarm["MetricName"], statistic, alarm["Period"])]
+
+
+@EACH
+def test_every_alarm_of_the_policy_is_there_with_its_numbers(template: Read, environment: Environment) -> None:
+    policy = policy_of(environment)
+    found = alarms(fleet(template, environment))
+    for alarm in (*alarms_for(policy), *(step.alarm for step in policy.steps)):
+        made = found[f"{environment.fleet}-{alarm.name}"]
+        first = alarm.conditions[0]
+        assert metrics_of(made) == [
+            (each.signal.name, each.statistic.value, alarm.period_seconds) for each in alarm.conditions
+        ]
+        assert (made["Threshold"], made["ComparisonOperator"]) == (first.threshold, first.comparison.value)
+        assert (made["EvaluationPeriods"], made["DatapointsToAlarm"]) == (alarm.periods, alarm.datapoints_to_alarm)
+        assert made["TreatMissingData"] == alarm.missing.value
+        assert made["AlarmActions"], "an alarm without a listener"
+    assert len(found) == len(alarms_for(policy)) + len(policy.steps) + 1, "and the balancer's own"
+
+
+def _evaluate(text: str, values: list[float]) -> float:
+    """The little of CloudWatch's metric mathematics that the expressions use."""
+    found = re.fullmatch(r"IF\((.+), m0, (.+)\)", text)
+    assert found
+    condition = re.sub(r"m(\d+)", lambda name: repr(values[int(name[1])]), found[1]).replace("AND", "and")
+    return values[0] if eval(condition, {}) else float(found[2])
+
+
+@pytest.mark.parametrize("alarm", [step.alarm for step in policy_of(ENVIRONMENTS[0]).steps], ids=lambda a: a.name)
+def test_an_expression_breaches_exactly_where_all_conditions_hold(alarm: Alarm) -> None:
+    first = alarm.conditions[0]
+    assert not first.comparison.holds(quiet_value(first), first.threshold)
+    if len(alarm.conditions) == 1:
+        return
+    sides = (-0.01, 0.0, 0.01)
+    for i in range(len(sides) ** len(alarm.conditions)):
+        offsets = [sides[i // len(sides) ** k % len(sides)] for k in range(len(alarm.conditions))]
+        values = [each.threshold + offset for each, offset in zip(alarm.conditions, offsets, strict=True)]
+        holds = [each.comparison.holds(v, each.threshold) for each, v in zip(alarm.conditions, values, strict=True)]
+        assert first.comparison.holds(_evaluate(expression(alarm.conditions), values), first.threshold) == all(holds)

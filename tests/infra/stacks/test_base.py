@@ -1,0 +1,45 @@
+"""What stays when a fleet goes: logs for a while, a network without a way out, closed buckets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from infra.environments import Environment
+from tests.infra.conftest import Template, resources
+from tests.infra.stacks.fleets import EACH, Read
+
+
+@EACH
+def test_logs_end_some_day(template: Read, environment: Environment) -> None:
+    for name in ("base", "fleet"):
+        groups = resources(template(f"{environment.name}-{name}"), "AWS::Logs::LogGroup")
+        assert groups
+        assert all(group["RetentionInDays"] == environment.log_days for group in groups.values())
+
+
+@EACH
+def test_the_network_has_no_way_out_but_endpoints(template: Read, environment: Environment) -> None:
+    base = template(f"{environment.name}-base")
+    assert not resources(base, "AWS::EC2::NatGateway")
+    assert not resources(base, "AWS::EC2::InternetGateway") or environment.public
+    endpoints = [each["VpcEndpointType"] for each in resources(base, "AWS::EC2::VPCEndpoint").values()]
+    assert endpoints.count("Gateway") == 1
+    assert endpoints.count("Interface") == 11
+
+
+@EACH
+def test_buckets_are_closed_encrypted_and_the_models_versioned(template: Read, environment: Environment) -> None:
+    base = template(f"{environment.name}-base")
+    buckets = resources(base, "AWS::S3::Bucket")
+    assert len(buckets) == 2
+    for bucket in buckets.values():
+        assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
+        assert bucket["BucketEncryption"]
+    assert sum("VersioningConfiguration" in bucket for bucket in buckets.values()) == 1
+    denied = [each for each in _bucket_statements(base) if each["Effect"] == "Deny"]
+    assert sum(each["Condition"] == {"Bool": {"aws:SecureTransport": "false"}} for each in denied) == 2
+
+
+def _bucket_statements(base: Template) -> list[dict[str, Any]]:
+    found = resources(base, "AWS::S3::BucketPolicy").values()
+    return [each for policy in found for each in policy["PolicyDocument"]["Statement"]]

@@ -1,0 +1,67 @@
+"""The service on ECS: its task, how it is rolled out and back, and what it runs on."""
+
+from __future__ import annotations
+
+from infra.environments import Environment, Purchase
+from infra.stacks.app import policy_of
+from infra.stacks.ecs_fleet import MAXIMUM_PERCENT
+from infra.watch import rollback_alarms
+from service.settings import PREFIX, Settings
+from tests.infra.conftest import only, resources
+from tests.infra.stacks.fleets import ON_ECS, Read, alarms, fleet
+
+
+@ON_ECS
+def test_the_task_is_told_settings_that_the_service_has(template: Read, environment: Environment) -> None:
+    container = only(fleet(template, environment), "AWS::ECS::TaskDefinition")["ContainerDefinitions"][0]
+    values = {each["Name"]: each["Value"] for each in container["Environment"]}
+    ours = {name.removeprefix(PREFIX).lower(): value for name, value in values.items() if name.startswith(PREFIX)}
+    later = {"model_remote", "cloudwatch_namespace", "cloudwatch_service"}
+    unknown = set(ours) - set(Settings.model_fields)
+    assert unknown <= later, unknown
+    known = {name: value for name, value in ours.items() if isinstance(value, str) and name in Settings.model_fields}
+    settings = Settings(**known)  # type: ignore[arg-type]
+    policy = policy_of(environment)
+    assert settings.deadline_ms == policy.delays.longest_request_seconds * 1000
+    assert settings.drain_grace_seconds + settings.drain_seconds < container["StopTimeout"]
+
+
+@ON_ECS
+def test_the_task_is_locked_in(template: Read, environment: Environment) -> None:
+    task = only(fleet(template, environment), "AWS::ECS::TaskDefinition")
+    container = task["ContainerDefinitions"][0]
+    assert container["ReadonlyRootFilesystem"] is True
+    assert container["User"] == "10001"
+    assert container["LinuxParameters"]["Capabilities"] == {"Drop": ["ALL"]}
+    assert container["MountPoints"] == [{"ContainerPath": "/models", "ReadOnly": False, "SourceVolume": "models"}]
+    assert task["Volumes"] == [{"Name": "models", "Host": {"SourcePath": "/var/lib/gleaner/models"}}]
+    (secret,) = container["Secrets"]
+    assert secret["Name"] == "GLEANER_API_KEYS"
+    assert "Fn::ImportValue" in secret["ValueFrom"], "by reference, never by value"
+
+
+@ON_ECS
+def test_the_service_rolls_back_by_itself(template: Read, environment: Environment) -> None:
+    service = only(fleet(template, environment), "AWS::ECS::Service")
+    deployment = service["DeploymentConfiguration"]
+    assert deployment["DeploymentCircuitBreaker"] == {"Enable": True, "Rollback": True}
+    names = {f"{environment.fleet}-{name}" for name in rollback_alarms(policy_of(environment))}
+    assert set(deployment["Alarms"]["AlarmNames"]) == names <= set(alarms(fleet(template, environment)))
+    assert (deployment["Alarms"]["Enable"], deployment["Alarms"]["Rollback"]) == (True, True)
+    assert (deployment["MinimumHealthyPercent"], deployment["MaximumPercent"]) == (100, MAXIMUM_PERCENT)
+    assert service["PlacementConstraints"] == [{"Type": "distinctInstance"}]
+
+
+@ON_ECS
+def test_spot_comes_above_an_on_demand_base(template: Read, environment: Environment) -> None:
+    made = fleet(template, environment)
+    strategy = only(made, "AWS::ECS::ClusterCapacityProviderAssociations")["DefaultCapacityProviderStrategy"]
+    assert strategy[0]["Base"] == environment.limits.minimum_tasks
+    groups = list(resources(made, "AWS::AutoScaling::AutoScalingGroup").values())
+    spot = environment.above_base is Purchase.SPOT
+    assert len(strategy) == len(groups) == (2 if spot else 1)
+    shares = [
+        group["MixedInstancesPolicy"]["InstancesDistribution"]["OnDemandPercentageAboveBaseCapacity"]
+        for group in groups
+    ]
+    assert sorted(shares) == ([0, 100] if spot else [100])

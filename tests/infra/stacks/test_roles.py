@@ -1,0 +1,53 @@
+"""Roles grant no more than they must."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from infra.environments import Environment
+from tests.infra.conftest import Template, resources
+from tests.infra.stacks.fleets import EACH, Read, fleet
+
+WILDCARDS = {
+    "ecr:GetAuthorizationToken",
+    "ecs:DiscoverPollEndpoint",
+    "ssm:UpdateInstanceInformation",
+    "ssmmessages:CreateControlChannel",
+    "ssmmessages:CreateDataChannel",
+    "ssmmessages:OpenControlChannel",
+    "ssmmessages:OpenDataChannel",
+}
+"""Actions that AWS gives no resource for. All others on `*` must have a condition."""
+
+
+def statements(template: Template) -> list[dict[str, Any]]:
+    found = resources(template, "AWS::IAM::Policy").values()
+    return [each for policy in found for each in policy["PolicyDocument"]["Statement"]]
+
+
+def listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+@EACH
+def test_only_actions_without_resources_are_granted_on_everything(template: Read, environment: Environment) -> None:
+    found = statements(fleet(template, environment))
+    assert found
+    for statement in found:
+        assert statement["Effect"] == "Allow"
+        assert not any("*" in action for action in listed(statement["Action"])), statement
+        if "*" in listed(statement["Resource"]) and "Condition" not in statement:
+            assert set(listed(statement["Action"])) <= WILDCARDS, statement
+
+
+@EACH
+def test_nothing_may_write_to_the_model_bucket(template: Read, environment: Environment) -> None:
+    granted = {action for each in statements(fleet(template, environment)) for action in listed(each["Action"])}
+    assert {action for action in granted if action.startswith("s3:")} == {"s3:GetObject", "s3:ListBucket"}
+
+
+@EACH
+def test_no_managed_policy_is_attached(template: Read, environment: Environment) -> None:
+    for name in ("base", "fleet"):
+        for role in resources(template(f"{environment.name}-{name}"), "AWS::IAM::Role").values():
+            assert "ManagedPolicyArns" not in role
