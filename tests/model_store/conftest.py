@@ -1,4 +1,4 @@
-"""What the tests of the store share: model folders, a store, and folders that may not be written to."""
+"""What the tests of the store share: model folders, stores here and away, and folders that may not be written to."""
 
 from __future__ import annotations
 
@@ -10,10 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from model_store.store import Store
+from model_store.fetch import Pace
+from model_store.publish import publish
+from model_store.push import Pushed, push
+from model_store.remote_folder import FolderRemote
+from model_store.retry import Patience
+from model_store.store import Revision, Store
 from tests.model_store.hand_made import write_model
 
 MakeModel = Callable[..., Path]
+Upload = Callable[..., tuple[Revision, Pushed]]
+SHARDS = {f"model-{number}.safetensors": bytes([number]) * 20_000 for number in range(4)}
+BRIEF = Pace(range_bytes=7_000, patience=Patience(limit_seconds=0.5, first_wait_seconds=0.01))
 
 
 @pytest.fixture
@@ -37,6 +45,23 @@ def public_folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as place:
         Path(place).chmod(0o755)
         yield Path(place)
+
+
+@pytest.fixture
+def remote(public_folder: Path) -> FolderRemote:
+    return FolderRemote(public_folder / "remote")
+
+
+@pytest.fixture
+def upload(make_model: MakeModel, tmp_path: Path, remote: FolderRemote) -> Upload:
+    """Publish a model into the remote store, by way of a store that nobody else uses."""
+
+    def upload(name: str = "model", shards: dict[str, bytes] = SHARDS, **config: object) -> tuple[Revision, Pushed]:
+        publisher = Store(tmp_path / "publisher")
+        revision = publish(make_model(name, shards, **config), "documents", publisher, tag=None).revision
+        return revision, push(revision, publisher, remote, tag="stable")
+
+    return upload
 
 
 @contextmanager
