@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -69,7 +70,8 @@ class TextTokenizer:
         for start, end in self._pieces(text):
             encoding = self._tokenizer.encode(text[start:end], add_special_tokens=False)
             ids.append(np.array(encoding.ids, dtype=np.int32))
-            offsets.append(np.array(encoding.offsets, dtype=np.int32).reshape(-1, 2) + np.int32(start))
+            borders = np.fromiter(chain.from_iterable(encoding.offsets), dtype=np.int32)
+            offsets.append(borders.reshape(-1, 2) + np.int32(start))
         return Tokens(np.concatenate(ids), np.concatenate(offsets))
 
     def windows(self, tokens: int, *, longest: int, overlap: int) -> tuple[Window, ...]:
@@ -146,7 +148,11 @@ class Tokenizers:
 
     def get(self, revision: str, folder: Path) -> TextTokenizer:
         """The tokenizer of a revision, read from its folder the first time."""
-        return self._loaded.get(revision) or self._loaded.setdefault(revision, TextTokenizer(folder))
+        return self.known(revision) or self._loaded.setdefault(revision, TextTokenizer(folder))
+
+    def known(self, revision: str) -> TextTokenizer | None:
+        """The tokenizer of a revision, if it has been read."""
+        return self._loaded.get(revision)
 
     def keep(self, folders: Mapping[str, Path]) -> None:
         """Read what is new among these revisions, and forget all others."""

@@ -48,7 +48,7 @@ async def extract(request: Request) -> Response:
     model = find_model(engine.status.models, body.options.model)
     milliseconds = body.options.deadline_ms
     deadline = begun + (milliseconds / 1000 if milliseconds else front.deadline_seconds)
-    order = Order(model, body.options, client, deadline)
+    order = Order(model, body.options, client, deadline, alone=len(body.sources) == 1)
     start = partial(answers.begin, front.worker.extractor, front.worker.metrics, body, order)
     if NDJSON in request.headers.get("accept", ""):
         lines = answers.lines(start, order, begun)

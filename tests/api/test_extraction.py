@@ -1,0 +1,83 @@
+"""Where a document's text is worked on: on the event loop if that is quickly done, else in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from service.api.engine_client import EngineClient
+from service.api.extraction import SHORT_CHARACTERS, Extractor, Order, Source, Watch
+from service.api.parsing import ParserPool
+from service.api.pending import Judgement
+from service.api.schemas import DocumentResult, Options
+from service.api.shut_door import ShutDoor
+from service.documents.limits import Limits
+from service.wire import ModelStatus
+from tests.engine.tiny_models import BERT_SPECIALS, _word_piece
+
+LONG = "anna " * (SHORT_CHARACTERS // 5 + 1)
+
+
+class FakeEngine:
+    """Takes every token for a person's name."""
+
+    def __init__(self) -> None:
+        self.door = ShutDoor()
+
+    async def judge(self, _model: str, sequences: list[Any], **_how: object) -> Judgement:
+        return Judgement([np.tile(np.array([0, 1], dtype=np.float32), (len(each), 1)) for each in sequences], 0.0, 0.0)
+
+
+class CountingThreads(ThreadPoolExecutor):
+    """Threads that count what is brought to them."""
+
+    asked = 0
+
+    def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.asked += 1
+        return super().submit(work, *args, **kwargs)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> ModelStatus:
+    pad, unknown, first, last, mask = BERT_SPECIALS
+    _word_piece(first, pad, last, unknown, mask).save(str(tmp_path / "tokenizer.json"))
+    return ModelStatus("m", "stable", "sha256:0", str(tmp_path), ("O", "B-PER"), 512, True, 1)
+
+
+def extract(model: ModelStatus, text: str, *, alone: bool, learned: bool = True) -> tuple[DocumentResult, int]:
+    """A text's result, and how often a thread was asked for it."""
+    with CountingThreads(1) as threads:
+        engine, parsers = cast(EngineClient, FakeEngine()), cast(ParserPool, None)
+        extractor = Extractor(engine, parsers, threads, limits=Limits(), window_tokens=512, overlap_tokens=128)
+
+        async def scene() -> DocumentResult:
+            if learned:
+                await extractor.learn((model,))
+                threads.asked = 0
+            order = Order(model, Options(), "c", 1e9, alone=alone)
+            return await extractor.extract(Source("0", text=text), order, Watch())
+
+        return asyncio.run(scene()), threads.asked
+
+
+def test_a_short_text_that_came_alone_needs_no_thread(model: ModelStatus) -> None:
+    result, asked = extract(model, "anna", alone=True)
+    assert ([each.text for each in result.entities], asked) == (["anna"], 0)
+
+
+@pytest.mark.parametrize(("text", "alone"), [("anna", False), (LONG, True)])
+def test_long_texts_and_those_of_a_batch_leave_the_event_loop_free(model: ModelStatus, text: str, alone: bool) -> None:
+    result, asked = extract(model, text, alone=alone)
+    assert ({each.text for each in result.entities}, asked) == ({"anna"}, 2)
+
+
+def test_a_tokenizer_that_was_not_read_yet_is_read_in_a_thread(model: ModelStatus) -> None:
+    result, asked = extract(model, "anna", alone=True, learned=False)
+    assert (len(result.entities), asked) == (1, 1)
