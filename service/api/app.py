@@ -32,8 +32,8 @@ def create_app(settings: Settings) -> ASGIApp:
         description=DESCRIPTION,
         version=importlib.metadata.version("gleaner"),
         lifespan=lambda app: _lifespan(app, settings),
+        routes=router.routes,
     )
-    app.include_router(router)
     app.add_exception_handler(GleanerError, _problem)
     app.add_exception_handler(ClientDisconnect, _hung_up)
     return Observe(app)
