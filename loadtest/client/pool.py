@@ -124,7 +124,9 @@ class Errand:
         connection.send(self._request, done)
 
     def give_up(self) -> None:
-        """Nobody waits for the answer any more."""
+        """Nobody waits for the answer any more; once it is there, the connection may be another's already."""
+        if self.over:
+            return
         self.end(Reply(0, "", b"", "timeout"))
         if self._connection is not None and self._connection.is_open:
             self._connection.close()
