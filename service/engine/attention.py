@@ -6,7 +6,8 @@ under `NAME`, so transformers builds no mask of total × total tokens.
 
 - CUDA, half precision, Ampere or later: flash attention over `cu_seqlens` (`torch.nn.attention.varlen`).
 - CUDA otherwise, without a sliding window: torch's memory-efficient kernel over `cu_seqlens`.
-- CPUs that multiply bfloat16, without a sliding window: our own kernel, where it could be compiled (`native`).
+- CPUs that multiply bfloat16, without a sliding window: our own kernel, where it could be compiled (`native`); under
+  `INT8_NAME` in 8-bit integers.
 - elsewhere: sequence by sequence, in blocks of queries whose scores stay in the processor's cache. On CPUs this takes
   half the time of torch's own kernel in bfloat16, and a sliding window costs only the keys that it can see.
 
@@ -15,6 +16,7 @@ A sliding window w lets token i see token j where |i - j| < w.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 
 import torch
@@ -26,6 +28,8 @@ from service.engine.native import attention as native
 from service.engine.recordable import NotRecordable
 
 NAME = "gleaner_packed"
+INT8_NAME = "gleaner_packed_int8"
+"""The same, but that where 8-bit integers are faster, and may cost accuracy, they are taken."""
 
 BLOCK_SCORES = 1 << 20
 """Attention scores of one block, all heads together: 2 MiB in bfloat16."""
@@ -35,8 +39,9 @@ FLASH_MAX_HEAD_SIZE = 256
 
 
 def register() -> None:
-    """Make `NAME` known to transformers; doing it again changes nothing."""
+    """Make both names known to transformers; doing it again changes nothing."""
     AttentionInterface.register(NAME, packed_attention)
+    AttentionInterface.register(INT8_NAME, partial(packed_attention, int8=True))
 
 
 def packed_attention(
@@ -51,6 +56,7 @@ def packed_attention(
     max_length: int,
     scaling: float | None = None,
     sliding_window: int | None = None,
+    int8: bool = False,
     **_unused: object,
 ) -> tuple[torch.Tensor, None]:
     """Bidirectional attention in which a token sees its own sequence only.
@@ -71,7 +77,7 @@ def packed_attention(
     elif query.is_cuda and window is None:
         mixed = _efficient(query, key, value, cu_seqlens, max_length, scaling)
     elif window is None and native.can(query):
-        mixed = native.attend(query, key, value, borders, scaling)
+        mixed = native.attend(query, key, value, borders, scaling, int8=int8)
     else:
         if not borders:
             raise NotRecordable("no kernel for this attention reads cu_seqlens on the device")

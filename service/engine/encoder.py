@@ -23,7 +23,7 @@ from service.engine import attention, encoder_checkpoint
 from service.engine.encoder_int8 import quantize_linears
 from service.engine.encoder_linear import lay_out_weights
 from service.engine.encoder_native import compile_layers
-from service.engine.encoder_proof import can_be_packed, place
+from service.engine.encoder_proof import can_be_packed, place, set_attention
 from service.engine.exchange import LaidOut
 from service.engine.landing import send_home
 from service.engine.packing import PackedBatch, Tokens, pack
@@ -69,6 +69,8 @@ def load_encoder(
     encoder = Encoder(model, device, name, first_position=first_position, max_tokens=limit, packed=packed)
     if device.type == "cpu":
         _suit_the_processor(model, dtype, lambda: encoder.forward([np.zeros(1, dtype=np.int32)]), int8=int8)
+        if int8 and packed:
+            set_attention(model, attention.INT8_NAME)
     log.info("model loaded", extra={"folder": folder.name, "packed": packed, "dtype": encoder.dtype_name})
     return encoder
 

@@ -72,10 +72,10 @@ def can_be_packed(
     settle()
     model.to(device)
     if passed and device.type != "cpu":
-        _set_attention(model, own)
+        set_attention(model, own)
         trial = _try(model, first_position, max_tokens)
         passed = trial is not None and trial.is_near()
-    _set_attention(model, attention.NAME if passed else own)
+    set_attention(model, attention.NAME if passed else own)
     return passed
 
 
@@ -83,7 +83,7 @@ def place(model: PreTrainedModel, device: torch.device, *, packed: bool) -> None
     """Bring a model to its device without a trial, since one of the same configuration has shown what it can do."""
     model.to(device)
     if packed:
-        _set_attention(model, attention.NAME)
+        set_attention(model, attention.NAME)
 
 
 @torch.inference_mode()
@@ -93,7 +93,7 @@ def _try(model: PreTrainedModel, first_position: int, max_tokens: int) -> _Trial
     alone = torch.cat([_ordinary(model, batch, start, stop) for start, stop in pairwise(batch.borders)])
     mixed = _ordinary(model, batch, 0, batch.borders[-1])
     try:
-        _set_attention(model, attention.NAME)
+        set_attention(model, attention.NAME)
         packed = model(**batch.keywords()).logits[0].float()
     except Exception as error:  # Whatever a model raises on a packed row, it can still be run padded.
         log.info("the model cannot run a packed row", extra={"reason": f"{type(error).__name__}: {error}"})
@@ -129,7 +129,8 @@ def _in_float32(model: PreTrainedModel) -> Iterator[None]:
             parameter.data = data
 
 
-def _set_attention(model: PreTrainedModel, name: str) -> None:
+def set_attention(model: PreTrainedModel, name: str) -> None:
+    """One of those that transformers knows by name, without what it would say of models that do not follow."""
     verbosity = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity(transformers_logging.CRITICAL)
     try:

@@ -10,8 +10,10 @@ import pytest
 import torch
 from torch import nn
 
+from service.engine import attention
 from service.engine.encoder import load_encoder
 from service.engine.encoder_native import NativeLinear, NativeResidualNorm, compile_layers
+from service.engine.encoder_proof import set_attention
 from service.engine.native.linear import available
 from tests.engine.tiny_models import make_model
 
@@ -39,6 +41,17 @@ def test_a_model_computes_what_it_did(kind: str, int8: bool, tmp_path: Path) -> 
     sequences = [np.arange(5, 5 + length, dtype=np.int32) for length in (40, 3, 17)]
     for near, true in zip(ours.forward(sequences), exact.forward(sequences), strict=True):
         assert np.linalg.norm(near - true) < (0.1 if int8 else 0.05) * np.linalg.norm(true)
+
+
+def test_in_8_bits_attention_is_too(tmp_path: Path) -> None:
+    folder = make_model(tmp_path, "bert", hidden=128)
+    ours = load_encoder(folder, torch.device("cpu"), torch.bfloat16, int8=True)
+    sequences = [np.arange(5, 45, dtype=np.int32)]
+    (whole,) = ours.forward(sequences)
+    set_attention(ours._model, attention.NAME)
+    (rounded_less,) = ours.forward(sequences)
+    assert not np.array_equal(whole, rounded_less)
+    assert np.linalg.norm(whole - rounded_less) < 0.1 * np.linalg.norm(rounded_less)
 
 
 @pytest.mark.parametrize("int8", [False, True])

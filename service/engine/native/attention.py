@@ -1,4 +1,7 @@
-"""Attention compiled for the processor (`attention.c`): half the time of torch's operators, and it rounds less."""
+"""Attention compiled for the processor (`attention.c`), in bfloat16 or in 8-bit integers.
+
+In bfloat16 it takes half the time of torch's operators, and rounds less.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,9 @@ from service.engine.native.library import function, load, pointer, threads_for
 FEATURES_UNIT = 32
 """The size of a head is a multiple of this."""
 
+LONGEST_IN_BYTES = 1 << 16
+"""Tokens whose weights × values, 255 × 127 at most, can be added in 32 bits; longer sequences take bfloat16."""
+
 
 def can(query: torch.Tensor) -> bool:
     """Whether `attend` takes [total, heads, head_size] tensors like this one here."""
@@ -23,7 +29,13 @@ def can(query: torch.Tensor) -> bool:
 
 
 def attend(
-    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, borders: Sequence[int], scaling: float
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    borders: Sequence[int],
+    scaling: float,
+    *,
+    int8: bool = False,
 ) -> torch.Tensor:
     """Bidirectional attention in which a token sees its own sequence only.
 
@@ -32,6 +44,7 @@ def attend(
     Args:
         query, key, value: [total, heads, head_size] bfloat16, each of which `can` accepted.
         borders: cumulative lengths, from 0 to total.
+        int8: both products in 8-bit integers; see `attention_bytes.c` for what is rounded how.
 
     Returns:
         [total, heads, head_size], contiguous.
@@ -43,11 +56,13 @@ def attend(
     query, key, value = (_with_whole_tokens(each) for each in (query, key, value))
     mixed = torch.empty(total, heads, size, dtype=query.dtype)
     cut = (ctypes.c_int64 * len(borders))(*borders)
-    work = 2 * size * heads * sum((stop - start) ** 2 for start, stop in pairwise(borders))
+    lengths = [stop - start for start, stop in pairwise(borders)]
+    in_bytes = int8 and max(lengths) <= LONGEST_IN_BYTES
+    work = 2 * size * heads * sum(length**2 for length in lengths)
     failed = _function()(
         *(pointer(each) for each in (query, key, value, mixed)),
         *(each.stride(0) for each in (query, key, value)),
-        ctypes.addressof(cut), len(borders) - 1, heads, size, scaling, threads_for(work),
+        ctypes.addressof(cut), len(borders) - 1, heads, size, scaling, in_bytes, threads_for(work),
     )  # fmt: skip
     if failed:
         raise MemoryError("attention found no room")
@@ -62,5 +77,5 @@ def _with_whole_tokens(tensor: torch.Tensor) -> torch.Tensor:
 @cache
 def _function() -> Any:
     place, stride, count = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32
-    numbers = [*[count] * 3, ctypes.c_float, count]
+    numbers = [*[count] * 3, ctypes.c_float, count, count]
     return function("gleaner_attention", count, *[place] * 4, *[stride] * 3, place, *numbers)

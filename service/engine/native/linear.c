@@ -13,7 +13,7 @@
  * at most 7e-5 off, below a bfloat16's rounding of results of 0.04 and more. No Python in here, and no kernel that
  * depends on the number of rows.
  */
-#include "simd.h"
+#include "bytes.h"
 
 #ifdef GLEANER_SIMD
 
@@ -34,11 +34,6 @@ typedef struct {
     int32_t words; /* of a row: pairs or quads */
     int32_t outputs;
 } layer;
-
-INLINE __m512i add_product(__m512i sum, __m512i left, __m512i right, int bytes) {
-    return bytes ? _mm512_dpbusd_epi32(sum, left, right)
-                 : (__m512i)_mm512_dpbf16_ps((__m512)sum, (__m512bh)left, (__m512bh)right);
-}
 
 /* max(x, 0) - |x| × Φ(-|x|), the latter by a parabola for each quarter of [0, 4]. */
 INLINE __m512 gelu(__m512 x) {
@@ -184,36 +179,24 @@ FAST static void normalise(uint16_t *row, int features, const float *weight, con
     });
 }
 
-enum { PAIRED = 2 * LANES };
-
 INLINE __m512i bfloat16_pairs(const uint16_t *row, int at, int features) {
     if (at + PAIRED <= features) return words_at(row + at);
     return _mm512_maskz_loadu_epi16((__mmask32)(~0u >> (PAIRED - (features - at))), row + at);
 }
 
-INLINE __m512 even_of(__m512i pairs) { return (__m512)_mm512_slli_epi32(pairs, 16); }
-INLINE __m512 odd_of(__m512i pairs) { return (__m512)_mm512_and_si512(pairs, _mm512_set1_epi32((int)0xFFFF0000)); }
-
-/* bfloat16 → bytes around 128, and the row's scale. Two neighbours are the halves of a word all along. */
+/* bfloat16 → bytes around 128, and the row's scale. */
 FAST static float quantise(const uint16_t *row, uint8_t *out, int features) {
-    __m512i peaks = _mm512_setzero_si512(); /* Magnitudes are in the order of their bits. */
-    for (int at = 0; at < features; at += PAIRED)
-        peaks = _mm512_max_epu16(peaks, _mm512_and_si512(bfloat16_pairs(row, at, features), _mm512_set1_epi16(0x7FFF)));
-    float peak = _mm512_reduce_max_ps(_mm512_max_ps(even_of(peaks), odd_of(peaks)));
-    float scale = (peak > 1e-12f ? peak : 1e-12f) / 127.0f;
-    __m512 factor = _mm512_set1_ps(1.0f / scale);
+    __m512i peaks = _mm512_setzero_si512();
+    for (int at = 0; at < features; at += PAIRED) peaks = larger_of(peaks, bfloat16_pairs(row, at, features));
+    __m512 scale = scale_of(_mm512_set1_ps(largest_of(peaks))), factor = _mm512_div_ps(_mm512_set1_ps(1.0f), scale);
     for (int at = 0; at < features; at += PAIRED) {
-        __m512i pairs = bfloat16_pairs(row, at, features);
-        __m512i even = _mm512_cvtps_epi32(_mm512_mul_ps(even_of(pairs), factor));
-        __m512i odd = _mm512_slli_epi32(_mm512_cvtps_epi32(_mm512_mul_ps(odd_of(pairs), factor)), 8);
-        __m512i both = _mm512_or_si512(_mm512_and_si512(even, _mm512_set1_epi32(0xFF)), odd);
-        __m256i bytes = _mm256_xor_si256(_mm512_cvtepi32_epi16(both), _mm256_set1_epi8((char)128));
+        __m256i bytes = left_bytes(bfloat16_pairs(row, at, features), factor);
         if (at + PAIRED <= features)
             _mm256_storeu_si256((__m256i *)(out + at), bytes);
         else
             _mm256_mask_storeu_epi8(out + at, (__mmask32)(~0u >> (PAIRED - (features - at))), bytes);
     }
-    return scale;
+    return _mm512_cvtss_f32(scale);
 }
 
 /* Everything contiguous; see `layer`. `normal_weight` NULL: no normalisation. */

@@ -37,6 +37,12 @@ INLINE __mmask16 lanes(int count) {
 
 INLINE __m512 floats_at(__mmask16 there, const float *place) { return _mm512_maskz_loadu_ps(there, place); }
 
+/* Adds the products of pairs of bfloat16, or of unsigned with signed bytes in quads. */
+INLINE __m512i add_product(__m512i sum, __m512i left, __m512i right, int bytes) {
+    return bytes ? _mm512_dpbusd_epi32(sum, left, right)
+                 : (__m512i)_mm512_dpbf16_ps((__m512)sum, (__m512bh)left, (__m512bh)right);
+}
+
 INLINE __m512 from_bfloat16(__mmask16 there, const uint16_t *place) {
     __m256i half = there == ALL ? _mm256_loadu_si256((const __m256i *)place) : _mm256_maskz_loadu_epi16(there, place);
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
