@@ -17,6 +17,11 @@ from service.engine.memory_gauge import MemoryGauge
 LOOK_SECONDS = 0.1
 """Least time between two looks at the device: they cost some 50 microseconds each."""
 
+NOTICEABLE = 0.05
+"""Share of the room that must have gone before memory is handed back: that waits for the batches that run, and the next
+ones take fresh memory. What a host has left is never quite the same from one look to the next.
+"""
+
 SETTLE_SECONDS = 30.0
 """How often memory at rest is measured anew: libraries keep what they compiled for new shapes."""
 
@@ -29,6 +34,7 @@ class Guard:
         self._compute = compute
         self._room = Room(gauge.available_bytes(), floor_bytes(models.values()))
         self._budget = MeasuredBudget(self._room, models)
+        self._held_bytes = self._room.bytes
         self._next_look_seconds = 0.0
         self._next_settle_seconds = 0.0
         gauge.cap(self._room.bytes)
@@ -63,7 +69,9 @@ class Guard:
         self._next_look_seconds = now + LOOK_SECONDS
         shrinks = self._room.shrinks
         self._room.observe(self.gauge.available_bytes(), now)
-        if self._room.shrinks > shrinks:
+        self._held_bytes = max(self._held_bytes, self._room.bytes)
+        if self._room.shrinks > shrinks and self._room.bytes <= (1 - NOTICEABLE) * self._held_bytes:
+            self._held_bytes = self._room.bytes
             self._compute.submit(self._tighten, self._room.bytes)
         elif now >= self._next_settle_seconds:
             self._next_settle_seconds = now + SETTLE_SECONDS

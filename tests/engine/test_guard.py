@@ -10,7 +10,7 @@ import pytest
 from service.core.memory import ModelMemory
 from service.core.memory_function import MemoryFunction
 from service.core.sequence import Shape
-from service.engine.guard import LOOK_SECONDS, SETTLE_SECONDS, Guard
+from service.engine.guard import LOOK_SECONDS, NOTICEABLE, SETTLE_SECONDS, Guard
 from tests.engine.gauges import BYTES_PER_TOKEN, REST_BYTES, Device
 
 MODEL = "sha256:a"
@@ -47,6 +47,18 @@ def test_it_shrinks_before_a_batch_can_fail_and_hands_memory_back(compute: Threa
     assert guard.budget_tokens(MODEL) == 1_095
     compute.submit(int).result()
     assert (device.given_back, device.caps[-1]) == (1, 1_096 * BYTES_PER_TOKEN)
+
+
+def test_it_follows_little_changes_without_handing_memory_back_until_they_add_up(compute: ThreadPoolExecutor) -> None:
+    guard, device = _guard(compute)
+    handed_back = []
+    for step in range(1, 6):
+        device.others_bytes = int(step * 0.4 * NOTICEABLE * 4_096) * BYTES_PER_TOKEN
+        guard.follow(step * LOOK_SECONDS)
+        compute.submit(int).result()
+        assert guard.budget_tokens(MODEL) == 4_095 - device.others_bytes // BYTES_PER_TOKEN
+        handed_back.append(device.given_back)
+    assert handed_back == [0, 0, 1, 1, 1]
 
 
 def test_it_grows_back_slowly(compute: ThreadPoolExecutor) -> None:
