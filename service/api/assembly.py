@@ -16,7 +16,7 @@ from service.metrics import WorkerMetrics
 from service.settings import Settings
 
 THREADS = 4
-"""For tokenizing and decoding; both spend their time outside of Python's lock."""
+"""For tokenizing and decoding long texts and those of batches, so that the event loop gets its turn in between."""
 
 
 @dataclass(frozen=True, slots=True)
