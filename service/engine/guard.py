@@ -34,7 +34,7 @@ class Guard:
         self._compute = compute
         self._room = Room(gauge.available_bytes(), floor_bytes(models.values()))
         self._budget = MeasuredBudget(self._room, models)
-        self._held_bytes = self._room.bytes
+        self._capped_bytes = self._room.bytes
         self._next_look_seconds = 0.0
         self._next_settle_seconds = 0.0
         gauge.cap(self._room.bytes)
@@ -67,13 +67,9 @@ class Guard:
         if now < self._next_look_seconds:
             return
         self._next_look_seconds = now + LOOK_SECONDS
-        shrinks = self._room.shrinks
         self._room.observe(self.gauge.available_bytes(), now)
-        self._held_bytes = max(self._held_bytes, self._room.bytes)
-        if self._room.shrinks > shrinks and self._room.bytes <= (1 - NOTICEABLE) * self._held_bytes:
-            self._held_bytes = self._room.bytes
-            self._compute.submit(self._tighten, self._room.bytes)
-        elif now >= self._next_settle_seconds:
+        self._follow_with_the_cap()
+        if now >= self._next_settle_seconds:
             self._next_settle_seconds = now + SETTLE_SECONDS
             self._compute.submit(self.gauge.settle)
 
@@ -92,6 +88,15 @@ class Guard:
             functions=self._budget.functions(),
         )
 
-    def _tighten(self, room_bytes: int) -> None:
+    def _follow_with_the_cap(self) -> None:
+        """Up at once, or batches that the budget admits would fail; down when it is worth handing memory back."""
+        if self._room.bytes > self._capped_bytes:
+            self._capped_bytes = self._room.bytes
+            self.gauge.cap(self._room.bytes)
+        elif self._room.bytes <= (1 - NOTICEABLE) * self._capped_bytes:
+            self._capped_bytes = self._room.bytes
+            self._compute.submit(self._tighten)
+
+    def _tighten(self) -> None:
         self.gauge.give_back()
-        self.gauge.cap(room_bytes)
+        self.gauge.cap(self._room.bytes)

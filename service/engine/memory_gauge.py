@@ -36,7 +36,7 @@ class Allowance:
 
 
 class MemoryGauge(Protocol):
-    """What the guard reads. All but `available_bytes` and `rest_bytes` are for the compute thread, between batches."""
+    """What the guard reads. `settle`, `peak_bytes` and `give_back` are for the compute thread, between batches."""
 
     gauged: Gauged
     rest_bytes: int

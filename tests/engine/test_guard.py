@@ -69,11 +69,14 @@ def test_it_grows_back_slowly(compute: ThreadPoolExecutor) -> None:
     budgets = []
     for step in range(1, 400):
         guard.follow(step * LOOK_SECONDS)
+        compute.submit(int).result()
         budgets.append(guard.budget_tokens(MODEL))
+        assert device.caps[-1] >= budgets[-1] * BYTES_PER_TOKEN, "the allocator refuses what the budget admits"
     assert budgets == sorted(budgets)
     assert budgets[40] == 1_095
     assert 1_095 < budgets[100] < 4_095
     assert budgets[-1] == 4_095
+    assert device.caps[-1] == 4_096 * BYTES_PER_TOKEN
 
 
 def test_the_longest_sequence_fits_even_where_nothing_is_left(compute: ThreadPoolExecutor) -> None:
