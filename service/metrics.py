@@ -25,6 +25,11 @@ def _gauge(name: str, text: str, *labels: str) -> Gauge:
     return Gauge(name, text, labels, multiprocess_mode="mostrecent", registry=None)
 
 
+def _gauge_by_model(name: str, text: str) -> Gauge:
+    """Goes with its engine: the next one may hold other models."""
+    return Gauge(name, text, ("model",), multiprocess_mode="livemostrecent", registry=None)
+
+
 class WorkerMetrics:
     """What a front worker counts."""
 
@@ -94,7 +99,7 @@ class GraphMetrics:
 
     def __init__(self) -> None:
         self.batches = Counter("gleaner_graph_batches", "Batches that a graph ran; all others: plain.", registry=None)
-        self.held = _gauge("gleaner_graphs", "Graphs that are held; their bytes count as at rest.", "model")
+        self.held = _gauge_by_model("gleaner_graphs", "Graphs that are held; their bytes count as at rest.")
 
 
 class EngineMetrics:
@@ -120,7 +125,7 @@ class EngineMetrics:
         self.refusals = Counter("gleaner_refusals", "Documents that the engine refused.", ("code",), registry=None)
         self.models = _gauge("gleaner_models", "Revisions held, by where their weights are.", "place")
         self.weight_bytes = _gauge("gleaner_weight_bytes", "Bytes of weights, by where they are.", "place")
-        self.model_queue_tokens = _gauge("gleaner_model_queue_tokens", "Tokens that wait, by model.", "model")
+        self.model_queue_tokens = _gauge_by_model("gleaner_model_queue_tokens", "Tokens that wait, by model.")
         self.model_tokens = Counter("gleaner_model_tokens", "Tokens that ran, by model.", ("model",), registry=None)
         self.moves = Counter(
             "gleaner_model_moves", "Models brought to the device or sent away.", ("direction",), registry=None
@@ -145,16 +150,16 @@ class EngineMetrics:
         self.memory_room_bytes = _gauge("gleaner_memory_room_bytes", "Bytes that a batch may take now.")
         self.memory_available_bytes = _gauge("gleaner_memory_available_bytes", "Bytes that are there for batches.")
         self.memory_rest_bytes = _gauge(
-            "gleaner_memory_rest_bytes", "Bytes in use when no batch runs: weights, libraries."
+            "gleaner_memory_rest_bytes", "Bytes in use when no batch runs: weights, libraries, graphs."
         )
         self.memory_shrinks = _gauge("gleaner_memory_shrinks", "How often the room for batches shrank.")
-        self.memory_fit_error_ratio = _gauge(
-            "gleaner_memory_fit_error_ratio", "Largest overestimate of a measured batch, as a share of it.", "model"
+        self.memory_fit_error_ratio = _gauge_by_model(
+            "gleaner_memory_fit_error_ratio", "Largest overestimate of a measured batch, as a share of it."
         )
-        self.memory_bytes_per_token = _gauge(
-            "gleaner_memory_bytes_per_token", "What one more token of a batch takes at its peak.", "model"
+        self.memory_bytes_per_token = _gauge_by_model(
+            "gleaner_memory_bytes_per_token", "What one more token of a batch takes at its peak."
         )
-        self.budget_tokens = _gauge("gleaner_budget_tokens", "Most tokens that a batch may hold now.", "model")
+        self.budget_tokens = _gauge_by_model("gleaner_budget_tokens", "Most tokens that a batch may hold now.")
 
         self.gpu_lost = _gauge("gleaner_gpu_lost", "1 when the GPU is lost and the service ends for replacement.")
         self.gpu: GpuMetrics | None = None

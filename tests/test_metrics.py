@@ -111,6 +111,7 @@ SHOW = "print(exposition().decode())"
 def test_processes_add_up_counters_and_show_the_latest_gauge(tmp_path: Path) -> None:
     process(tmp_path, "EngineMetrics().starts.inc(); EngineMetrics().count_batch(10, 0.5, 0)")
     engine = "m = EngineMetrics(); m.starts.inc(); m.count_batch(5, 0.5, 0); m.show_load(Load(tokens=9), 1, 2, 3)"
+    engine += "; m.budget_tokens.labels('old').set(512)"
     dead, _ = process(tmp_path, engine)
     process(tmp_path, "WorkerMetrics().documents.labels('ok').inc(4)")
     _, shown = process(tmp_path, "WorkerMetrics().documents.labels('ok').inc()\n" + SHOW)
@@ -120,11 +121,13 @@ def test_processes_add_up_counters_and_show_the_latest_gauge(tmp_path: Path) -> 
         "gleaner_tokens_total 15.0",
         "gleaner_queue_tokens 9.0",
         'gleaner_documents_total{outcome="ok"} 5.0',
+        'gleaner_budget_tokens{model="old"} 512.0',
     ):
         assert expected in lines
     forget_process(dead, tmp_path)
     _, shown = process(tmp_path, SHOW)
     assert "gleaner_tokens_total 15.0" in shown.splitlines()
+    assert 'model="old"' not in shown, "the next engine may hold other models"
 
 
 def test_a_process_that_left_nothing_is_forgotten_without_complaint(tmp_path: Path) -> None:

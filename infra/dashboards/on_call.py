@@ -227,7 +227,7 @@ DEVICE = Row(
             unit="bytes",
             queries=(
                 Query("gleaner_memory_room_bytes", "{{instance}} room for a batch"),
-                Query("gleaner_memory_rest_bytes", "{{instance}} weights and libraries"),
+                Query("gleaner_memory_rest_bytes", "{{instance}} weights, libraries, graphs"),
                 Query("gleaner_gpu_memory_used_bytes", "{{instance}} used by anybody"),
             ),
             meaning="If used by anybody grows and ours does not, somebody else is on the GPU.",

@@ -1,9 +1,9 @@
 """Documents per second over HTTP against transformers' pipeline: same weights, same documents, turn by turn.
 
-The service runs as users get it (bfloat16 where the CPU is fast at it), and once more with its linear layers in 8-bit
-integers where the CPU has VNNI; it pays for HTTP, tokenizing and decoding. The pipeline runs in float32, its default,
-at the batch size that is best for it, and pays for tokenizing and decoding. Clients send eight documents in a request;
-they run on the same cores as all of them.
+The service runs as users get it (bfloat16 where the CPU is fast at it), and once more in 8-bit integers where the CPU
+has VNNI; it pays for HTTP, tokenizing and decoding. The pipeline runs in float32, its default, at the batch size that
+is best for it, and pays for tokenizing and decoding. Clients send eight documents in a request; they run on the same
+cores as all of them.
 """
 
 from __future__ import annotations

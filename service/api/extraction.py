@@ -36,7 +36,9 @@ from service.wire import ModelStatus
 SCORE_DIGITS = 6
 """Of a score as it is shown, which is also the one that `min_score` looks at."""
 SHORT_CHARACTERS = 4_096
-"""Up to here a text is tokenized on the event loop, if it came alone, and decoded there: about a millisecond each."""
+"""Up to here a text that came alone is tokenized on the event loop: about a millisecond."""
+SHORT_TOKENS = 1_024
+"""Up to here what was judged of it is decoded there: about a millisecond, and some 25 if every word is an entity."""
 
 Result = TypeVar("Result")
 
@@ -116,7 +118,10 @@ class Extractor:
             document = await self._document(source, order)
         with watch.stage("tokenize"):
             tokenizer = await self._tokenizer(order.model)
-            prepared = await self._work(lambda: self._prepare(tokenizer, document.text, order), document, order)
+            prepared = await self._work(
+                lambda: self._prepare(tokenizer, document.text, order),
+                here=order.alone and len(document.text) <= SHORT_CHARACTERS,
+            )
         try:
             judgement = await self._judge(prepared.sequences, order)
         except Overloaded as error:
@@ -125,7 +130,7 @@ class Extractor:
         watch.seconds.update(queue=judgement.queue_seconds, compute=judgement.compute_seconds)
         with watch.stage("decode"):
             decode = partial(_result, source, document, order, tokenizer, prepared, judgement)
-            return await self._work(decode, document, order)
+            return await self._work(decode, here=order.alone and len(prepared.tokens.ids) <= SHORT_TOKENS)
 
     async def learn(self, models: tuple[ModelStatus, ...]) -> None:
         """Read the tokenizers of revisions that are new, so that no request waits for them, and forget the others'."""
@@ -164,11 +169,9 @@ class Extractor:
             deadline_seconds=order.deadline_seconds,
         )
 
-    async def _work(self, work: Callable[[], Result], document: Document, order: Order) -> Result:
-        """Here if that is quickly done, else in a thread. A batch's short texts would together stop the loop."""
-        if order.alone and len(document.text) <= SHORT_CHARACTERS:
-            return work()
-        return await self._in_thread(work)
+    async def _work(self, work: Callable[[], Result], *, here: bool) -> Result:
+        """On the event loop if that is quickly done, else in a thread: a batch's short texts would together stop it."""
+        return work() if here else await self._in_thread(work)
 
     async def _in_thread(self, work: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)

@@ -8,7 +8,8 @@ the line is fitted by least squares, and the speed is stated for a full batch, a
   speed is just tokens over seconds, and hardly counts once sizes differ: too slow is the safe side to err on.
 - Neither base nor per_token is below zero.
 - A device is not linear in sizes that were never seen (a GPU takes the same time for 10 tokens and for 1,000), so the
-  line is trusted up to `REACH` times the largest. So the first one, of a start's warm-up, is a full one over `REACH`.
+  line is trusted up to `REACH` times the largest. So the first one, of a warm-up, holds the tokens of a full one
+  divided by `REACH`.
 """
 
 from __future__ import annotations

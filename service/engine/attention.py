@@ -77,7 +77,8 @@ def packed_attention(
     elif query.is_cuda and window is None:
         mixed = _efficient(query, key, value, cu_seqlens, max_length, scaling)
     elif window is None and native.can(query):
-        mixed = native.attend(query, key, value, borders, scaling, int8=int8)
+        # With a window the batch's longest decides whether we get here, and batch mates must not change an answer.
+        mixed = native.attend(query, key, value, borders, scaling, int8=int8 and sliding_window is None)
     else:
         if not borders:
             raise NotRecordable("no kernel for this attention reads cu_seqlens on the device")

@@ -49,7 +49,7 @@ def load_encoder(
     """Load the token classifier of a folder; nothing is unpickled and no code of the folder runs.
 
     Args:
-        int8: linear layers compute in 8-bit integers, and only the rest in `dtype`.
+        int8: linear layers, and attention where it is compiled, compute in 8-bit integers, only the rest in `dtype`.
         settle: called with the bytes of the weights when they are whole in host memory, before they go to the device.
         packed: what the proof gave for a model of the same configuration on this device; None has it proven.
 

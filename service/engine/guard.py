@@ -60,7 +60,7 @@ class Guard:
 
     def settle(self) -> None:
         """Weights came or went: once the batches before are through, what is in use is at rest."""
-        self._compute.submit(self.gauge.settle)
+        self._compute.submit(self._settle)
 
     def follow(self, now: float) -> None:
         """Look at the device, unless that was just done."""
@@ -71,7 +71,7 @@ class Guard:
         self._follow_with_the_cap()
         if now >= self._next_settle_seconds:
             self._next_settle_seconds = now + SETTLE_SECONDS
-            self._compute.submit(self.gauge.settle)
+            self._compute.submit(self._settle)
 
     def failed(self, model: str, shape: Shape, now: float) -> None:
         """Memory ran out for a batch of this shape."""
@@ -92,11 +92,15 @@ class Guard:
         """Up at once, or batches that the budget admits would fail; down when it is worth handing memory back."""
         if self._room.bytes > self._capped_bytes:
             self._capped_bytes = self._room.bytes
-            self.gauge.cap(self._room.bytes)
-        elif self._room.bytes <= (1 - NOTICEABLE) * self._capped_bytes:
+            self.gauge.cap(self._capped_bytes)
+        elif self._room.bytes < (1 - NOTICEABLE) * self._capped_bytes:
             self._capped_bytes = self._room.bytes
             self._compute.submit(self._tighten)
 
     def _tighten(self) -> None:
         self.gauge.give_back()
-        self.gauge.cap(self._room.bytes)
+        self.gauge.cap(self._capped_bytes)
+
+    def _settle(self) -> None:
+        self.gauge.settle()
+        self.gauge.cap(self._capped_bytes)  # What is at rest counts in it.

@@ -55,7 +55,7 @@ class Measuring:
         held.runner.warm(self._longest(held))
 
     def time(self, held: Held) -> TimedBatch | None:
-        """How long a batch takes that is as large as full ones must be to be spoken for; None: it cannot be run."""
+        """How long a batch takes that is just large enough to tell a full one's speed; None: it cannot be run."""
         return held.runner.time(self._longest(held), self._timed_tokens)
 
     def measure(self, held: Held) -> ModelMemory | None:

@@ -12,7 +12,7 @@ from service.core.errors import ModelError
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 INT8 = "int8"
-"""A setting: linear layers in 8-bit integers, everything else in what `auto` chooses."""
+"""A setting: linear layers, and attention where it is compiled, in 8-bit integers; the rest in what `auto` chooses."""
 
 FAST_INT8_FLAGS = {"avx512_vnni", "avx_vnni"}
 FAST_BFLOAT16_FLAGS = {"avx512_bf16", "amx_bf16", "bf16"}

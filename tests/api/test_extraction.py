@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from service.api.engine_client import EngineClient
-from service.api.extraction import SHORT_CHARACTERS, Extractor, Order, Source, Watch
+from service.api.extraction import SHORT_CHARACTERS, SHORT_TOKENS, Extractor, Order, Source, Watch
 from service.api.parsing import ParserPool
 from service.api.pending import Judgement
 from service.api.schemas import DocumentResult, Options
@@ -21,7 +21,7 @@ from service.documents.limits import Limits
 from service.wire import ModelStatus
 from tests.engine.tiny_models import BERT_SPECIALS, _word_piece
 
-LONG = "anna " * (SHORT_CHARACTERS // 5 + 1)
+LONG = "anna " * max(SHORT_CHARACTERS // 5 + 1, SHORT_TOKENS + 1)
 
 
 class FakeEngine:
@@ -76,6 +76,12 @@ def test_a_short_text_that_came_alone_needs_no_thread(model: ModelStatus) -> Non
 def test_long_texts_and_those_of_a_batch_leave_the_event_loop_free(model: ModelStatus, text: str, alone: bool) -> None:
     result, asked = extract(model, text, alone=alone)
     assert ({each.text for each in result.entities}, asked) == ({"anna"}, 2)
+
+
+def test_many_tokens_of_few_characters_are_decoded_in_a_thread(model: ModelStatus) -> None:
+    text = "." * (SHORT_TOKENS + 1)
+    assert len(text) < SHORT_CHARACTERS
+    assert extract(model, text, alone=True)[1] == 1
 
 
 def test_a_tokenizer_that_was_not_read_yet_is_read_in_a_thread(model: ModelStatus) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from transformers import PreTrainedModel
 
 from service.engine import attention
 from service.engine.encoder import load_encoder
@@ -48,10 +49,19 @@ def test_in_8_bits_attention_is_too(tmp_path: Path) -> None:
     ours = load_encoder(folder, torch.device("cpu"), torch.bfloat16, int8=True)
     sequences = [np.arange(5, 45, dtype=np.int32)]
     (whole,) = ours.forward(sequences)
-    set_attention(ours._model, attention.NAME)
+    assert isinstance(ours.module, PreTrainedModel)
+    set_attention(ours.module, attention.NAME)
     (rounded_less,) = ours.forward(sequences)
     assert not np.array_equal(whole, rounded_less)
     assert np.linalg.norm(whole - rounded_less) < 0.1 * np.linalg.norm(rounded_less)
+
+
+@pytest.mark.parametrize("kind", ["bert", "modernbert"])
+def test_in_8_bits_batch_mates_change_nothing(kind: str, tmp_path: Path) -> None:
+    ours = load_encoder(make_model(tmp_path, kind, hidden=128), torch.device("cpu"), torch.bfloat16, int8=True)
+    short, long = np.arange(5, 15, dtype=np.int32), np.arange(5, 105, dtype=np.int32)
+    (alone,) = ours.forward([short])
+    np.testing.assert_allclose(ours.forward([short, long])[0], alone, atol=0.01)
 
 
 @pytest.mark.parametrize("int8", [False, True])

@@ -61,6 +61,22 @@ def test_it_follows_little_changes_without_handing_memory_back_until_they_add_up
     assert handed_back == [0, 0, 1, 1, 1]
 
 
+def test_where_there_is_nothing_it_hands_nothing_back(compute: ThreadPoolExecutor) -> None:
+    device = Device(REST_BYTES)
+    guard = Guard(device, {}, compute)
+    for step in range(3):
+        guard.follow(step * LOOK_SECONDS)
+    compute.submit(int).result()
+    assert device.given_back == 0
+
+
+def test_the_allocator_s_limit_is_set_anew_with_what_is_at_rest(compute: ThreadPoolExecutor) -> None:
+    guard, device = _guard(compute)
+    guard.settle()
+    compute.submit(int).result()
+    assert len(device.caps) == 2
+
+
 def test_it_grows_back_slowly(compute: ThreadPoolExecutor) -> None:
     guard, device = _guard(compute)
     device.others_bytes = 3_000 * BYTES_PER_TOKEN

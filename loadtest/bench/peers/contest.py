@@ -21,7 +21,8 @@ from loadtest.bench.peers.setups import Setup, best_setup, best_size
 from loadtest.bench.running import Peer, serve
 from loadtest.bench.texts import texts
 
-PIPELINES = {"transformers' pipeline": "float32", "the pipeline in bfloat16": "bfloat16"}
+DEFAULT_DTYPE = "float32"
+PIPELINES = {"transformers' pipeline": DEFAULT_DTYPE, "the pipeline in bfloat16": "bfloat16"}
 AT_ONCE = 64
 """Documents under way at full load: twice what the largest set-up collects in all its workers."""
 OF_A_REQUEST = 8
@@ -93,7 +94,7 @@ class Contest:
             ask(1, self._tried[:WARM_DOCUMENTS])
             size = best_size(FIRST_BATCH, lambda size: ask(size, self._tried).per_second)
             before, ours, after = ask(size, self._sample), self._in_between(urls), ask(size, self._sample)
-            return Peered(name, f"batches of {size}", False, before + after, ours)
+            return Peered(name, f"batches of {size}", False, before + after, ours, tuned=dtype != DEFAULT_DTYPE)
 
     def _server(self, name: str, urls: dict[str, str]) -> Peered:
         def trial(setup: Setup) -> float:

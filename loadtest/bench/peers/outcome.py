@@ -9,13 +9,17 @@ from loadtest.bench.peers.client import Answered, Entities, Latency
 
 @dataclass(frozen=True, slots=True)
 class Peered:
-    """A peer at its best set-up, and each of ours between its two runs, by name. `served`: over HTTP."""
+    """A peer at its best set-up, and each of ours between its two runs, by name.
+
+    `served`: over HTTP. `tuned`: beyond the precision that is its default.
+    """
 
     name: str
     setup: str
     served: bool
     answered: Answered
     ours: dict[str, Answered]
+    tuned: bool = False
 
     def ratio(self, name: str) -> float:
         """How many times as fast as the peer the one of ours with this name is."""
@@ -46,7 +50,12 @@ class Outcome:
 
     @property
     def best(self) -> Peered:
-        return max(self.peers, key=lambda peer: peer.answered.per_second)
+        """The best of those that compute in their default precision."""
+        return max((peer for peer in self.peers if not peer.tuned), key=lambda peer: peer.answered.per_second)
+
+    @property
+    def tuned(self) -> tuple[Peered, ...]:
+        return tuple(peer for peer in self.peers if peer.tuned)
 
     @property
     def best_server(self) -> Peered:

@@ -39,17 +39,19 @@ def latency(outcomes: list[Outcome]) -> Iterator[str]:
 
 
 def verdicts(outcomes: list[Outcome], ours: list[str]) -> Iterator[str]:
-    """Sentences: the ratios to the best peer and the best server, and whose p99 is lower at each rate."""
+    """Sentences: the ratios to the best peer, the best server and what was tuned; whose p99 is lower at each rate."""
     for outcome in outcomes:
         for name in ours:
-            peers = {peer.name: peer for peer in (outcome.best, outcome.best_server)}.values()
-            ratios = " and ".join(f"{peer.ratio(name):.2f} times {_place(outcome, peer)}" for peer in peers)
+            peers = {peer.name: peer for peer in (outcome.best, outcome.best_server, *outcome.tuned)}.values()
+            ratios = ", ".join(f"{peer.ratio(name):.2f} times {_place(outcome, peer)}" for peer in peers)
             yield f"{outcome.model}: {name} is {ratios}."
         for mine, other in zip(outcome.latencies[::2], outcome.latencies[1::2], strict=True):
             yield f"{outcome.model}: {_comparison(mine, other)}"
 
 
 def _place(outcome: Outcome, peer: Peered) -> str:
+    if peer.tuned:
+        return f"{peer.name} (tuned beyond its defaults)"
     return f"{peer.name} (the best {'peer' if peer is outcome.best else 'server'})"
 
 

@@ -13,11 +13,11 @@
  * out: [total, heads, size], contiguous. size is a multiple of 32. Returns 0, or -1 when memory ran out. */
 int gleaner_attention(const uint16_t *query, const uint16_t *key, const uint16_t *value, uint16_t *out,
                       int64_t query_stride, int64_t key_stride, int64_t value_stride, const int64_t *borders,
-                      int32_t sequences, int32_t heads, int32_t size, float scale, int32_t bytes, int32_t threads) {
+                      int32_t sequences, int32_t heads, int32_t size, float scale, int32_t int8, int32_t threads) {
     int64_t longest = 0, out_stride = (int64_t)heads * size;
     for (int32_t i = 0; i < sequences; i++)
         if (borders[i + 1] - borders[i] > longest) longest = borders[i + 1] - borders[i];
-    size_t needed = (bytes ? bytes_room : pairs_room)(padded_to((int)longest, LANES), size);
+    size_t needed = (int8 ? bytes_room : pairs_room)(padded_to((int)longest, LANES), size);
     int failed = 0;
 #pragma omp parallel num_threads(threads) reduction(| : failed) if (threads > 1)
     {
@@ -38,7 +38,7 @@ int gleaner_attention(const uint16_t *query, const uint16_t *key, const uint16_t
                     .size = size,
                     .scale = scale,
                 };
-                (bytes ? attend_in_bytes : attend_in_pairs)(&one, room);
+                (int8 ? attend_in_bytes : attend_in_pairs)(&one, room);
             }
         free(room);
     }

@@ -18,8 +18,8 @@ from service.engine.native.library import function, load, pointer, threads_for
 FEATURES_UNIT = 32
 """The size of a head is a multiple of this."""
 
-LONGEST_IN_BYTES = 1 << 16
-"""Tokens whose weights × values, 255 × 127 at most, can be added in 32 bits; longer sequences take bfloat16."""
+LONGEST_INT8_TOKENS = 1 << 16
+"""So many weights × values, 255 × 127 at most, add up in 32 bits; a batch with a longer sequence takes bfloat16."""
 
 
 def can(query: torch.Tensor) -> bool:
@@ -57,7 +57,7 @@ def attend(
     mixed = torch.empty(total, heads, size, dtype=query.dtype)
     cut = (ctypes.c_int64 * len(borders))(*borders)
     lengths = [stop - start for start, stop in pairwise(borders)]
-    in_bytes = int8 and max(lengths) <= LONGEST_IN_BYTES
+    in_bytes = int8 and max(lengths) <= LONGEST_INT8_TOKENS
     work = 2 * size * heads * sum(length**2 for length in lengths)
     failed = _function()(
         *(pointer(each) for each in (query, key, value, mixed)),

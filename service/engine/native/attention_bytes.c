@@ -148,7 +148,7 @@ INLINE float soften(const float *scores, uint8_t *weights, int padded, __m512 pe
         __m512 weight = exp2_of(_mm512_fmsub_ps(_mm512_load_ps(scores + at), factor, peak));
         __m512i whole = _mm512_cvttps_epi32(_mm512_add_ps(weight, threshold));
         sum = _mm512_add_epi32(sum, whole);
-        _mm_store_si128((__m128i *)(weights + at), _mm512_cvtepi32_epi8(whole));
+        _mm_store_si128((__m128i *)(weights + at), _mm512_cvtusepi32_epi8(whole)); /* Large scores round 255 up. */
     }
     return 1.0f / (float)_mm512_reduce_add_epi32(sum);
 }

@@ -20,7 +20,7 @@ INLINE __m512 scale_of(__m512 peak) {
     return _mm512_div_ps(_mm512_max_ps(peak, _mm512_set1_ps(1e-12f)), _mm512_set1_ps(127.0f));
 }
 
-/* Whole numbers from 0 to 127 off 0 in the lowest byte of each lane; other bytes hold anything. */
+/* Whole numbers from -127 to 127 in the lowest byte of each lane; its other bytes hold anything. */
 INLINE __m512i byte_of(__m512 value, __m512 factor) {
     return _mm512_cvtps_epi32(_mm512_mul_ps(value, factor));
 }

@@ -61,7 +61,7 @@ def test_in_8_bits_it_is_near(size: int, borders: tuple[int, ...]) -> None:
 
 @fit
 def test_a_sequence_too_long_to_add_up_in_8_bits_takes_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "LONGEST_IN_BYTES", 100)
+    monkeypatch.setattr(native, "LONGEST_INT8_TOKENS", 100)
     row = _row(101, 2, 32)
     assert torch.equal(native.attend(*row, (0, 101), SCALING, int8=True), native.attend(*row, (0, 101), SCALING))
     assert not torch.equal(
@@ -87,8 +87,9 @@ def test_scores_far_apart_do_not_overflow() -> None:
 
 
 @fit
-def test_numbers_far_apart_do_not_overflow_in_8_bits() -> None:
-    query = key = torch.eye(40, 64).bfloat16().unsqueeze(1) * 300.0  # Each token sees itself, and the last one nothing.
+@pytest.mark.parametrize("spread", [170.0, 181.0, 183.0, 240.0, 241.0, 250.0, 300.0])
+def test_numbers_far_apart_do_not_overflow_in_8_bits(spread: float) -> None:
+    query = key = torch.eye(40, 64).bfloat16().unsqueeze(1) * spread  # Each token sees itself, and the last one all.
     value = _row(40, 1, 64, spread=300.0)[2]
     query[39], value[:, :, 1] = 0.0, 0.0
     mixed = native.attend(query, key, value, (0, 40), SCALING, int8=True)
