@@ -21,7 +21,7 @@ int gleaner_attention(const uint16_t *query, const uint16_t *key, const uint16_t
     int failed = 0;
 #pragma omp parallel num_threads(threads) reduction(| : failed) if (threads > 1)
     {
-        char *room = aligned_alloc(LINE, (needed + LINE - 1) / LINE * LINE);
+        void *room = aligned_alloc(LINE, needed); /* Whole lines. */
         failed = !room;
 #pragma omp for collapse(2) schedule(dynamic)
         for (int32_t i = 0; i < sequences; i++)

@@ -24,7 +24,7 @@ typedef struct {
 
 /* A kind of attention: how much room it needs for one head of up to `padded` tokens, and what it does there. */
 typedef size_t room_for(int64_t padded, int size);
-typedef void attend(const head *it, char *room);
+typedef void attend(const head *it, void *room);
 
 room_for pairs_room, bytes_room;
 attend attend_in_pairs, attend_in_bytes;
@@ -32,8 +32,8 @@ attend attend_in_pairs, attend_in_bytes;
 static inline int padded_to(int length, int unit) { return (length + unit - 1) / unit * unit; }
 
 /* The next so many bytes of the room, from a cache's line on. */
-static inline void *take(char **room, size_t bytes) {
-    void *found = *room;
+static inline void *take(uintptr_t *room, size_t bytes) {
+    void *found = (void *)*room;
     *room += (bytes + LINE - 1) / LINE * LINE;
     return found;
 }
@@ -75,7 +75,7 @@ INLINE void pairs_of_keys(__m512i pairs[LANES], const head *it, int key, int at)
 
 /* Fetches what one token's results are stored to, what the rows after it begin with, and what the next head will. */
 INLINE void fetch_ahead(const head *it, int64_t token) {
-    for (int at = 0; at < it->size; at += 2 * LANES) {
+    for (int at = 0; at < it->size; at += PAIRED) {
         __builtin_prefetch(it->out + token * it->out_stride + at, 1);
         __builtin_prefetch(it->queries.first + (token + ROWS) * it->queries.stride + at);
         __builtin_prefetch(it->keys.first + token * it->keys.stride + it->size + at);
@@ -97,6 +97,20 @@ INLINE void add_tile(const char *const left[ROWS], const uint32_t *right, int64_
     }
     EACH(row, ROWS) EACH(block, blocks) STAY_IN_REGISTERS(sums[row][block]);
 }
+
+INLINE void clear(__m512i sums[ROWS][MOST_BLOCKS], int blocks) {
+    EACH(row, ROWS) EACH(block, blocks) sums[row][block] = _mm512_setzero_si512();
+}
+
+/* `body` for up to MOST_BLOCKS of so many blocks at a time: `count`, a constant, from the one called `first` on. */
+#define IN_BLOCKS(blocks, body)                                            \
+    for (int first = 0; first < (blocks); first += MOST_BLOCKS)            \
+        switch ((blocks) - first) {                                        \
+        case 1: { enum { count = 1 }; body break; }                        \
+        case 2: { enum { count = 2 }; body break; }                        \
+        case 3: { enum { count = 3 }; body break; }                        \
+        default: { enum { count = MOST_BLOCKS }; body }                    \
+        }
 
 /* 2^x by a polynomial on [-1/2, 1/2], 7.5e-5 off at most. */
 INLINE __m512 exp2_of(__m512 x) {

@@ -10,7 +10,7 @@
 
 #ifdef GLEANER_SIMD
 
-enum { QUAD = 4, LARGEST_WEIGHT = 255 };
+enum { QUAD = 4 };
 
 typedef struct {
     uint32_t *keys;        /* [blocks of 16 keys][size / 4][16] quads of a key's neighbouring features */
@@ -24,23 +24,21 @@ typedef struct {
     uint32_t *pairs;       /* [size / 2][16]: a block of keys before it is rounded */
 } workspace;
 
-static workspace lay_out(char *room, int64_t padded, int size) {
-    workspace space;
-    space.keys = take(&room, (size_t)padded * size);
-    space.key_scales = take(&room, (size_t)padded * sizeof(float));
-    space.key_offsets = take(&room, (size_t)padded * sizeof(int32_t));
-    space.values = take(&room, (size_t)padded * size);
-    space.value_scales = take(&room, (size_t)size * sizeof(float));
-    space.queries = take(&room, (size_t)size * ROWS);
-    space.scores = take(&room, (size_t)padded * ROWS * sizeof(float));
-    space.weights = take(&room, (size_t)padded * ROWS);
-    space.pairs = take(&room, (size_t)size * LANES * sizeof(uint16_t));
-    return space;
+/* Where the room ends. */
+static uintptr_t lay_out(workspace *space, uintptr_t room, int64_t padded, int size) {
+    space->keys = take(&room, (size_t)padded * size);
+    space->key_scales = take(&room, (size_t)padded * sizeof(float));
+    space->key_offsets = take(&room, (size_t)padded * sizeof(int32_t));
+    space->values = take(&room, (size_t)padded * size);
+    space->value_scales = take(&room, (size_t)size * sizeof(float));
+    space->queries = take(&room, (size_t)size * ROWS);
+    space->scores = take(&room, (size_t)padded * ROWS * sizeof(float));
+    space->weights = take(&room, (size_t)padded * ROWS);
+    space->pairs = take(&room, (size_t)size * LANES * sizeof(uint16_t));
+    return room;
 }
 
-size_t bytes_room(int64_t padded, int size) {
-    return (size_t)padded * (2 * size + 8 + ROWS * 5) + (size_t)size * (4 + ROWS + 2 * LANES) + 9 * LINE;
-}
+size_t bytes_room(int64_t padded, int size) { return lay_out(&(workspace){0}, 0, padded, size); }
 
 FAST static void lay_out_keys(const head *it, const workspace *space) {
     uint32_t *out = space->keys;
@@ -55,7 +53,7 @@ FAST static void lay_out_keys(const head *it, const workspace *space) {
             }
         }
         __m512 scale = scale_of(_mm512_max_ps(even_of(peaks), odd_of(peaks)));
-        __m512 factor = _mm512_div_ps(_mm512_set1_ps(1.0f), scale);
+        __m512 factor = inverse_of(scale);
         for (int at = 0; at < it->size; at += QUAD, out += LANES) {
             __m512i low = words_at(space->pairs + at / 2 * LANES), high = words_at(space->pairs + (at / 2 + 1) * LANES);
             __m512i quad = quad_of(byte_of(even_of(low), factor), byte_of(odd_of(low), factor),
@@ -74,8 +72,7 @@ FAST static void lay_out_values(const head *it, const workspace *space) {
         __m512i peaks = _mm512_setzero_si512();
         for (int key = 0; key < it->length; key++) peaks = larger_of(peaks, words_at(row + key * it->values.stride));
         __m512 even_scale = scale_of(even_of(peaks)), odd_scale = scale_of(odd_of(peaks));
-        __m512 even = _mm512_div_ps(_mm512_set1_ps(1.0f), even_scale);
-        __m512 odd = _mm512_div_ps(_mm512_set1_ps(1.0f), odd_scale);
+        __m512 even = inverse_of(even_scale), odd = inverse_of(odd_scale);
         _mm512_store_ps(space->value_scales + at, even_scale);
         _mm512_store_ps(space->value_scales + at + LANES, odd_scale);
         for (int key = 0; key < it->length; key += QUAD) {
@@ -93,17 +90,17 @@ FAST static void lay_out_values(const head *it, const workspace *space) {
     }
 }
 
-/* [ROWS][size] bytes of as many queries, and what their scales make of `factors`. Side by side, since each step waits. */
+/* [ROWS][size] bytes of as many queries, and what their scales make of `factors`. Side by side, since each step waits;
+ * the first features apart from the loop, whose start waits as well (3 % of attention). */
 INLINE void round_queries(const uint16_t *const queries[ROWS], uint8_t *out, int size, float factors[ROWS]) {
     __m512i peaks[ROWS];
     __m512 inverse[ROWS];
-    EACH(row, ROWS) peaks[row] = words_at(queries[row]);
-    EACH(row, ROWS) peaks[row] = larger_of(_mm512_setzero_si512(), peaks[row]);
+    EACH(row, ROWS) peaks[row] = larger_of(_mm512_setzero_si512(), words_at(queries[row]));
     for (int at = PAIRED; at < size; at += PAIRED)
         EACH(row, ROWS) peaks[row] = larger_of(peaks[row], words_at(queries[row] + at));
     EACH(row, ROWS) {
         __m512 scale = scale_of(_mm512_set1_ps(largest_of(peaks[row])));
-        inverse[row] = _mm512_div_ps(_mm512_set1_ps(1.0f), scale);
+        inverse[row] = inverse_of(scale);
         factors[row] *= _mm512_cvtss_f32(scale);
     }
     for (int at = 0; at < size; at += PAIRED) EACH(row, ROWS) {
@@ -165,7 +162,7 @@ INLINE void store_features(uint16_t *out, __m512 even, __m512 odd) {
 INLINE void mix(const head *it, const workspace *space, const char *const weights[ROWS], int at, int blocks,
                 const float factors[ROWS], uint16_t *const out[ROWS]) {
     __m512i sums[ROWS][MOST_BLOCKS];
-    EACH(row, ROWS) EACH(block, blocks) sums[row][block] = _mm512_setzero_si512();
+    clear(sums, blocks);
     add_tile(weights, space->values + at, LANES, it->size, padded_to(it->length, QUAD) / QUAD, blocks, 1, sums);
     EACH(row, ROWS) {
         __m512 means[MOST_BLOCKS], factor = _mm512_set1_ps(factors[row]);
@@ -195,15 +192,7 @@ FAST static void mix_rows(const head *it, int start, const workspace *space) {
         factors[row] = it->scale;
     }
     round_queries(queries, space->queries, size, factors);
-    for (int block = 0; block < blocks; block += MOST_BLOCKS) {
-        int key = block * LANES;
-        switch (blocks - block) {
-        case 1: scores_of(it, space, left, key, 1, padded, peaks); break;
-        case 2: scores_of(it, space, left, key, 2, padded, peaks); break;
-        case 3: scores_of(it, space, left, key, 3, padded, peaks); break;
-        default: scores_of(it, space, left, key, 4, padded, peaks);
-        }
-    }
+    IN_BLOCKS(blocks, scores_of(it, space, left, first * LANES, count, padded, peaks);)
     for (int row = 0; row < ROWS; row++) {
         int64_t first = (int64_t)row * padded;
         factors[row] = soften(space->scores + first, space->weights + first, padded, peaks[row], factors[row]);
@@ -216,8 +205,9 @@ FAST static void mix_rows(const head *it, int start, const workspace *space) {
     }
 }
 
-void attend_in_bytes(const head *it, char *room) {
-    workspace space = lay_out(room, padded_to(it->length, LANES), it->size);
+void attend_in_bytes(const head *it, void *room) {
+    workspace space;
+    lay_out(&space, (uintptr_t)room, padded_to(it->length, LANES), it->size);
     lay_out_keys(it, &space);
     lay_out_values(it, &space);
     for (int start = 0; start < it->length; start += ROWS) mix_rows(it, start, &space);

@@ -11,20 +11,20 @@ typedef struct {
     uint16_t *weights; /* the same, rounded */
 } workspace;
 
-static workspace lay_out(char *room, int64_t padded, int size) {
-    workspace space;
-    space.keys = take(&room, (size_t)padded * size * 2);
-    space.values = take(&room, (size_t)padded * size * 2);
-    space.scores = take(&room, (size_t)padded * ROWS * sizeof(float));
-    space.weights = take(&room, (size_t)padded * ROWS * sizeof(uint16_t));
-    return space;
+/* Where the room ends. */
+static uintptr_t lay_out(workspace *space, uintptr_t room, int64_t padded, int size) {
+    space->keys = take(&room, (size_t)padded * size * 2);
+    space->values = take(&room, (size_t)padded * size * 2);
+    space->scores = take(&room, (size_t)padded * ROWS * sizeof(float));
+    space->weights = take(&room, (size_t)padded * ROWS * sizeof(uint16_t));
+    return room;
 }
 
-size_t pairs_room(int64_t padded, int size) { return (size_t)padded * (4 * size + ROWS * 6) + 4 * LINE; }
+size_t pairs_room(int64_t padded, int size) { return lay_out(&(workspace){0}, 0, padded, size); }
 
 FAST static void lay_out_keys(const head *it, uint32_t *out) {
     for (int key = 0; key < it->length; key += LANES)
-        for (int at = 0; at < it->size; at += 2 * LANES, out += LANES * LANES) {
+        for (int at = 0; at < it->size; at += PAIRED, out += LANES * LANES) {
             __m512i pairs[LANES];
             pairs_of_keys(pairs, it, key, at);
             EACH(i, LANES) _mm512_store_si512(out + i * LANES, pairs[i]);
@@ -44,15 +44,11 @@ FAST static void lay_out_values(const head *it, uint32_t *out) {
     }
 }
 
-INLINE void begin(__m512i sums[ROWS][MOST_BLOCKS], int blocks) {
-    EACH(row, ROWS) EACH(block, blocks) sums[row][block] = _mm512_setzero_si512();
-}
-
 /* Scores of `blocks` blocks of keys, of which `length` are left from the first one on; `peaks` are those of the rows. */
 INLINE void scores_of(const char *const queries[ROWS], const uint32_t *keys, int pairs, int blocks, int length,
                       float *scores, int padded, __m512 peaks[ROWS]) {
     __m512i sums[ROWS][MOST_BLOCKS];
-    begin(sums, blocks);
+    clear(sums, blocks);
     add_tile(queries, keys, (int64_t)pairs * LANES, LANES, pairs, blocks, 0, sums);
     __mmask16 there = lanes(length - (blocks - 1) * LANES);
     EACH(row, ROWS) EACH(block, blocks) {
@@ -66,7 +62,7 @@ INLINE void scores_of(const char *const queries[ROWS], const uint32_t *keys, int
 INLINE void mix(const char *const weights[ROWS], const uint32_t *values, int pairs, int size, int blocks,
                 const float factors[ROWS], uint16_t *const out[ROWS]) {
     __m512i sums[ROWS][MOST_BLOCKS];
-    begin(sums, blocks);
+    clear(sums, blocks);
     add_tile(weights, values, LANES, size, pairs, blocks, 0, sums);
     EACH(row, ROWS) EACH(block, blocks) {
         __m512 mean = _mm512_mul_ps((__m512)sums[row][block], _mm512_set1_ps(factors[row]));
@@ -100,17 +96,11 @@ FAST static void mix_rows(const head *it, int start, const workspace *space) {
         weights[row] = (const char *)(space->weights + (int64_t)row * padded);
         peaks[row] = _mm512_set1_ps(LEAST);
     }
-    for (int block = 0; block < blocks; block += MOST_BLOCKS) {
-        const uint32_t *keys = space->keys + (int64_t)block * pairs * LANES;
-        float *scores = space->scores + block * LANES;
-        int there = it->length - block * LANES;
-        switch (blocks - block) {
-        case 1: scores_of(left, keys, pairs, 1, there, scores, padded, peaks); break;
-        case 2: scores_of(left, keys, pairs, 2, there, scores, padded, peaks); break;
-        case 3: scores_of(left, keys, pairs, 3, there, scores, padded, peaks); break;
-        default: scores_of(left, keys, pairs, 4, there, scores, padded, peaks);
-        }
-    }
+    IN_BLOCKS(blocks, {
+        int key = first * LANES;
+        const uint32_t *keys = space->keys + (int64_t)key * pairs;
+        scores_of(left, keys, pairs, count, it->length - key, space->scores + key, padded, peaks);
+    })
     for (int row = 0; row < ROWS; row++) {
         float *scores = space->scores + (int64_t)row * padded;
         factors[row] = soften(scores, space->weights + (int64_t)row * padded, padded, peaks[row], it->scale);
@@ -124,8 +114,9 @@ FAST static void mix_rows(const head *it, int start, const workspace *space) {
     }
 }
 
-void attend_in_pairs(const head *it, char *room) {
-    workspace space = lay_out(room, padded_to(it->length, LANES), it->size);
+void attend_in_pairs(const head *it, void *room) {
+    workspace space;
+    lay_out(&space, (uintptr_t)room, padded_to(it->length, LANES), it->size);
     lay_out_keys(it, space.keys);
     lay_out_values(it, space.values);
     for (int start = 0; start < it->length; start += ROWS) mix_rows(it, start, &space);

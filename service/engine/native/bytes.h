@@ -6,8 +6,6 @@
 
 #ifdef GLEANER_SIMD
 
-enum { PAIRED = 2 * LANES };
-
 INLINE __m512 even_of(__m512i pairs) { return (__m512)_mm512_slli_epi32(pairs, 16); }
 INLINE __m512 odd_of(__m512i pairs) { return (__m512)_mm512_and_si512(pairs, _mm512_set1_epi32((int)0xFFFF0000)); }
 
@@ -19,6 +17,8 @@ INLINE __m512i larger_of(__m512i peaks, __m512i pairs) {
 INLINE __m512 scale_of(__m512 peak) {
     return _mm512_div_ps(_mm512_max_ps(peak, _mm512_set1_ps(1e-12f)), _mm512_set1_ps(127.0f));
 }
+
+INLINE __m512 inverse_of(__m512 scale) { return _mm512_div_ps(_mm512_set1_ps(1.0f), scale); }
 
 /* Whole numbers from -127 to 127 in the lowest byte of each lane; its other bytes hold anything. */
 INLINE __m512i byte_of(__m512 value, __m512 factor) {

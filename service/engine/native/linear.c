@@ -188,7 +188,7 @@ INLINE __m512i bfloat16_pairs(const uint16_t *row, int at, int features) {
 FAST static float quantise(const uint16_t *row, uint8_t *out, int features) {
     __m512i peaks = _mm512_setzero_si512();
     for (int at = 0; at < features; at += PAIRED) peaks = larger_of(peaks, bfloat16_pairs(row, at, features));
-    __m512 scale = scale_of(_mm512_set1_ps(largest_of(peaks))), factor = _mm512_div_ps(_mm512_set1_ps(1.0f), scale);
+    __m512 scale = scale_of(_mm512_set1_ps(largest_of(peaks))), factor = inverse_of(scale);
     for (int at = 0; at < features; at += PAIRED) {
         __m256i bytes = left_bytes(bfloat16_pairs(row, at, features), factor);
         if (at + PAIRED <= features)

@@ -20,7 +20,7 @@
 /* Ends one life of a vector and begins another: GCC need not find one place that suits a loop and what follows. */
 #define STAY_IN_REGISTERS(vector) __asm__("" : "+v"(vector))
 
-enum { LANES = 16, ALL = 0xFFFF };
+enum { LANES = 16, PAIRED = 2 * LANES, ALL = 0xFFFF };
 
 INLINE __m512i words_at(const void *place) { return _mm512_loadu_si512(place); }
 
