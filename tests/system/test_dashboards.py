@@ -45,10 +45,20 @@ def prometheus(folder: Path, service: Service) -> Iterator[str]:
     ]
     with (folder / "prometheus.log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
         try:
+            wait_until(lambda: _is_ready(process, f"http://{address}"))
             yield f"http://{address}"
         finally:
             process.terminate()
             process.wait(30.0)
+
+
+def _is_ready(process: subprocess.Popen[bytes], url: str) -> bool:
+    """Prometheus answers 503 to all queries until its store is open."""
+    assert process.poll() is None, f"prometheus ended with exit code {process.returncode}"
+    try:
+        return httpx.get(f"{url}/-/ready", verify=PLAIN).is_success
+    except httpx.HTTPError:
+        return False
 
 
 def config_rule_files() -> list[str]:
@@ -58,8 +68,9 @@ def config_rule_files() -> list[str]:
 
 def numbers(url: str, expression: str) -> list[float]:
     """What Prometheus answers now: each series' value, none that is not a number."""
-    answer = httpx.get(f"{url}/api/v1/query", params={"query": expression}, verify=PLAIN).json()
-    assert answer["status"] == "success", answer
+    response = httpx.get(f"{url}/api/v1/query", params={"query": expression}, timeout=30.0, verify=PLAIN)
+    assert response.is_success, response.text
+    answer = response.json()
     values = (float(series["value"][1]) for series in answer["data"]["result"])
     return [value for value in values if math.isfinite(value)]
 
@@ -82,7 +93,7 @@ def test_no_panel_is_empty(home: Path, tmp_path: Path, monkeypatch: pytest.Monke
 
         def all_have_numbers() -> bool:
             post_some(service)
-            empty[:] = [expression for expression in empty if not _answers(url, expression)]
+            empty[:] = [expression for expression in empty if not numbers(url, expression)]
             return not empty
 
         try:
@@ -93,10 +104,3 @@ def test_no_panel_is_empty(home: Path, tmp_path: Path, monkeypatch: pytest.Monke
         assert numbers(url, "gleaner_gpu_utilization_ratio") == [0.73]
         assert sum(numbers(url, "gleaner:stage_seconds:mean1m")) > 0
         assert numbers(url, 'count(ALERTS{alertstate="firing"})') == []
-
-
-def _answers(url: str, expression: str) -> bool:
-    try:
-        return bool(numbers(url, expression))
-    except httpx.HTTPError:
-        return False
