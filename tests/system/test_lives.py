@@ -90,7 +90,7 @@ def test_a_document_that_two_engines_died_on_is_refused_and_its_neighbours_are_n
     with serving(home, MODELS="tiny") as service, ThreadPoolExecutor(2) as pool:
         poison = pool.submit(service.extract, text=TEXT * 12_000, timeout=180.0)
         for deaths in (1, 2):
-            wait_until(lambda: service.metric("gleaner_queue_tokens") > 1_000)
+            wait_until(lambda: service.is_ready() and service.metric("gleaner_queue_tokens") > 1_000)
             neighbour = pool.submit(service.extract, text=TEXT, timeout=180.0)
             assert found(neighbour.result())
             service.kill_engine()
