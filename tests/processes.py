@@ -16,6 +16,11 @@ def command_of(process: int) -> str:
     return _content(Path(f"/proc/{process}/cmdline"))
 
 
+def lives(process: int) -> bool:
+    """Whether it runs; one that has ended and waits for its parent to take note does not."""
+    return _content(Path(f"/proc/{process}/stat")).rpartition(")")[2].split()[:1] not in ([], ["Z"])
+
+
 def _content(of: Path) -> str:
     try:
         return of.read_text()

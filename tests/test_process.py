@@ -6,10 +6,10 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from tests.processes import lives
 from tests.system.running import wait_until
 
 CHILD = "import time; from service.process import die_with_parent; die_with_parent(); print('up'); time.sleep(600)"
@@ -28,13 +28,6 @@ def test_a_child_dies_with_its_parent_however_that_dies(how: signal.Signals) -> 
     with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE) as parent:
         assert parent.stdout is not None
         child = int(parent.stdout.readline())
-        assert _lives(child)
+        assert lives(child)
         os.kill(parent.pid, how)
-        wait_until(lambda: not _lives(child), seconds=20)
-
-
-def _lives(process: int) -> bool:
-    try:
-        return ") Z" not in Path(f"/proc/{process}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+        wait_until(lambda: not lives(child))
