@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from pathlib import Path
 import httpx
 
 from loadtest.errors import Unreachable
+from loadtest.running.ports import KeptPort
 from loadtest.running.processes import descendants
 
 START_SECONDS = 300.0
@@ -30,7 +30,8 @@ class Instance:
     """One `gleaner serve`."""
 
     def __init__(self, log: Path, settings: dict[str, str]) -> None:
-        self.port = _free_port()
+        self._kept = KeptPort()
+        self.port = self._kept.number
         self.url = f"http://127.0.0.1:{self.port}"
         self.begun = time.monotonic()
         self.start_seconds = 0.0
@@ -156,13 +157,6 @@ def is_ready(url: str) -> bool:
         return httpx.get(f"{url}/readyz", timeout=5.0).status_code == 200
     except httpx.HTTPError:
         return False
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _environment() -> dict[str, str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -19,6 +18,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from loadtest.running.ports import KeptPort
 
 PROGRAMS = Path(sys.prefix) / "s3-server" / "bin"
 PARTS = ("account", "container", "object", "proxy")
@@ -52,7 +53,8 @@ def s3_server(folder: Path, *, proxy_workers: int = 0) -> Iterator[S3Server]:
     """A running server that keeps its objects in `folder`; it ends with the context, or with this process."""
     if not (PROGRAMS / "swift-proxy-server").exists():
         raise RuntimeError(f"There is no S3 server in {PROGRAMS}; `make storage` installs it.")
-    ports = dict(zip(PARTS, _free_ports(len(PARTS)), strict=True))
+    kept = {part: KeptPort() for part in PARTS}
+    ports = {part: port.number for part, port in kept.items()}
     _configure(folder, ports, proxy_workers)
     with ExitStack() as stack:
         for part in PARTS:
@@ -60,14 +62,6 @@ def s3_server(folder: Path, *, proxy_workers: int = 0) -> Iterator[S3Server]:
         server = S3Server(ports["proxy"])
         _wait(server, folder)
         yield server
-
-
-def _free_ports(count: int) -> list[int]:
-    with ExitStack() as stack:
-        probes = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [probe.getsockname()[1] for probe in probes]
 
 
 def _configure(folder: Path, ports: Mapping[str, int], proxy_workers: int) -> None:

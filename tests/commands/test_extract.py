@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
+from loadtest.running.ports import KeptPort
 from model_store.publish import publish
 from model_store.store import Store
 from tests.engine.tiny_models import make_model
-from tests.system.running import environment, free_port
+from tests.system.running import environment
 from tests.system.test_shapes import TEXT, pdf
 
 COMMAND = [sys.executable, "-m", "service.cli", "extract"]
@@ -154,7 +155,8 @@ def test_a_model_that_cannot_be_loaded_ends_it_with_its_reason_and_leaves_nothin
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:{port}", "nonsense", "http://[", "ftp://example.org"])
 def test_a_service_that_is_not_there_is_one_sentence_for_the_file(home: Path, url: str) -> None:
-    code, lines, errors = extract(home, "a.txt", "--url", url.format(port=free_port()))
+    nobody = KeptPort()
+    code, lines, errors = extract(home, "a.txt", "--url", url.format(port=nobody.number))
     assert code == 1
     assert len(errors.splitlines()) == 1
     assert errors.startswith("gleaner: a.txt: ")

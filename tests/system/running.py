@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import http.client
+import json
 import os
 import signal
-import socket
 import ssl
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 
+from loadtest.running.ports import KeptPort
 from tests.processes import children_of, command_of
 
 START_SECONDS = 120.0
@@ -62,19 +64,48 @@ class Service:
         assert self.process.poll() is None, f"the service ended:\n{self.log.read_text()[-3000:]}"
         return self.phase() == "ready"
 
+    def let_in(self, *, timeout: float = 180.0, **body: Any) -> Callable[[], httpx.Response]:
+        """A JSON request that has been let in: the service has asked for its body, which a call of the result sends."""
+        caller = http.client.HTTPConnection(self.url.removeprefix("http://"), timeout=timeout)
+        content = json.dumps(body).encode()
+        caller.putrequest("POST", "/extract")
+        for name, value in (("Content-Length", str(len(content))), ("Expect", "100-continue")):
+            caller.putheader(name, value)
+        caller.putheader("Content-Type", "application/json")
+        caller.endheaders()
+        with caller.sock.makefile("rb", buffering=0) as source:
+            said = source.readline() + source.readline()
+        assert said == b"HTTP/1.1 100 Continue\r\n\r\n", said
+
+        def answer() -> httpx.Response:
+            with closing(caller):
+                caller.send(content)
+                came = caller.getresponse()
+                return httpx.Response(came.status, headers=came.getheaders(), content=came.read())
+
+        return answer
+
+    def find(self, part: str) -> int | None:
+        """The process id of a part among the supervisor's children, if it runs."""
+        with suppress(FileNotFoundError):  # The supervisor itself may have ended.
+            for child in children_of(self.process.pid):
+                if f"service.{part}" in command_of(child):
+                    return child
+        return None
+
     def child(self, part: str) -> int:
-        """The process id of a part, found among the supervisor's children."""
-        found = [pid for pid in children_of(self.process.pid) if f"service.{part}" in command_of(pid)]
-        assert found, f"no {part} is running"
-        return found[0]
+        """The process id of a part that runs."""
+        found = self.find(part)
+        assert found is not None, f"no {part} is running"
+        return found
 
     def kill_engine(self) -> None:
         os.kill(self.child("engine"), signal.SIGKILL)
 
     def metric(self, line_start: str) -> float:
-        """The value of the one sample that begins like this; 0 if there is none yet."""
-        text = self.get("/metrics").text
-        values = [float(line.rpartition(" ")[2]) for line in text.splitlines() if line.startswith(line_start)]
+        """The sum of the samples that begin like this; 0 if there is none yet."""
+        lines = self.get("/metrics").raise_for_status().text.splitlines()
+        values = [float(line.rpartition(" ")[2]) for line in lines if line.startswith(line_start)]
         return sum(values)
 
     def stop(self) -> int:
@@ -83,11 +114,15 @@ class Service:
         return self.process.wait(CLOSE_SECONDS)
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+@contextmanager
+def paused(process: int) -> Iterator[None]:
+    """Meanwhile this process does nothing; of the signals that it is sent, only SIGKILL does not wait."""
+    os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGCONT)
 
 
 def environment(folder: Path, **settings: object) -> dict[str, str]:
@@ -101,17 +136,17 @@ def environment(folder: Path, **settings: object) -> dict[str, str]:
 def start(folder: Path, **settings: object) -> Iterator[Service]:
     """A service that may not be ready yet; ended when the context ends."""
     folder.mkdir(parents=True, exist_ok=True)
-    port = free_port()
-    log = folder / f"serve-{port}.log"
+    port = KeptPort()
+    log = folder / f"serve-{port.number}.log"
     with log.open("wb") as sink:
         process = subprocess.Popen(
             [sys.executable, "-m", "service.cli", "serve"],
-            env=environment(folder, PORT=port, **settings),
+            env=environment(folder, PORT=port.number, **settings),
             stderr=sink,
             stdout=sink,
         )
     try:
-        yield Service(process, f"http://127.0.0.1:{port}", log)
+        yield Service(process, f"http://127.0.0.1:{port.number}", log)
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)

@@ -13,8 +13,9 @@ import pytest
 import yaml
 
 from infra.dashboards.__main__ import PAGES
+from loadtest.running.ports import KeptPort
 from tests.nvml.stub import StubNvml
-from tests.system.running import PLAIN, Service, free_port, serving, wait_until
+from tests.system.running import PLAIN, Service, serving, wait_until
 
 ROOT = Path(__file__).parents[2]
 RULES = ROOT / "infra" / "prometheus"
@@ -36,7 +37,8 @@ def prometheus(folder: Path, service: Service) -> Iterator[str]:
     config["alerting"] = {}
     config["scrape_configs"][0]["static_configs"][0]["targets"] = [service.url.removeprefix("http://")]
     (folder / "prometheus.yml").write_text(yaml.safe_dump(config))
-    address = f"127.0.0.1:{free_port()}"
+    port = KeptPort()
+    address = f"127.0.0.1:{port.number}"
     command = [
         "prometheus",
         f"--config.file={folder / 'prometheus.yml'}",
