@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.system.running import Service, serving, start, wait_until
+from tests.system.running import Service, paused, serving, start, wait_until
 from tests.system.test_shapes import TEXT, pdf
 
 KEY = "correct horse"
@@ -135,7 +135,7 @@ def test_422_for_a_file_without_text(service: Service) -> None:
 
 def test_429_with_the_time_to_wait_when_the_queue_is_full(home: Path) -> None:
     with (
-        serving(home, MODELS="tiny", QUEUE_LIMIT_TOKENS=20_000) as service,
+        serving(home, MODELS="tiny", QUEUE_LIMIT_TOKENS=20_000, PACE_TOKENS_PER_SECOND=20_000) as service,
         service.client() as client,
         ThreadPoolExecutor(6) as clients,
     ):
@@ -151,12 +151,14 @@ def test_429_with_the_time_to_wait_when_the_queue_is_full(home: Path) -> None:
 
 def test_503_not_ready_before_the_models_are_loaded(home: Path) -> None:
     with start(home, MODELS="tiny") as service:
-        wait_until(lambda: service.phase() != "unreachable")
-        ready = service.get("/readyz")
-        assert ready.status_code == 503
-        assert set(ready.json()) == {"phase", "percent", "detail"}
-        assert service.get("/livez").status_code == 200
-        expect(service.extract(text=TEXT), 503, "not_ready")
+        wait_until(lambda: service.find("engine") is not None)
+        with paused(service.child("engine")):
+            wait_until(lambda: service.phase() != "unreachable")
+            ready = service.get("/readyz")
+            assert ready.status_code == 503
+            assert set(ready.json()) == {"phase", "percent", "detail"}
+            assert service.get("/livez").status_code == 200
+            expect(service.extract(text=TEXT), 503, "not_ready")
 
 
 def test_504_at_once_when_a_deadline_cannot_be_met(service: Service) -> None:

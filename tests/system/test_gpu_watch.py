@@ -19,7 +19,8 @@ def test_metrics_follow_the_gpu_and_its_loss_ends_the_service(
     for name, value in stub.environment.items():
         monkeypatch.setenv(name, value)
     with serving(home, MODELS="tiny", GPU_WATCH="0") as service:
-        wait_until(lambda: service.metric("gleaner_gpu_utilization_ratio") == 0.73)
+        wait_until(lambda: service.metric('gleaner_gpu_ecc_errors{kind="corrected"') == 3)  # Shown after all others.
+        assert service.metric("gleaner_gpu_utilization_ratio") == 0.73
         assert service.metric("gleaner_gpu_memory_used_bytes") == 5e9
         assert service.metric("gleaner_gpu_clock_hertz{") == 1.695e9 + 6.25e9
         assert service.metric('gleaner_gpu_throttled{reason="power_cap"') == 1
