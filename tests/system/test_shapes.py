@@ -94,7 +94,7 @@ def test_a_raw_body_is_read_by_its_type_with_options_in_the_query(service: Servi
 
 
 def test_ndjson_gives_a_line_for_each_document_as_it_is_done(service: Service) -> None:
-    body = {"documents": [{"id": "long", "text": TEXT * 500}, {"id": "short", "text": TEXT}]}
+    body = {"documents": [{"id": "long", "text": TEXT * 5_000}, {"id": "short", "text": TEXT}]}
     with (
         service.client() as client,
         client.stream("POST", "/extract", json=body, headers={"Accept": "application/x-ndjson"}) as answer,
