@@ -38,6 +38,8 @@ def play(
         await pool.start()
         try:
             async with asyncio.timeout(LIMIT_SECONDS):
+                while len(parsers()) < size:  # For a moment a process that has just been started has no command line.
+                    await asyncio.sleep(0.001)
                 await scene(pool)
         finally:
             await pool.stop()
