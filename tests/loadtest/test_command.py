@@ -81,12 +81,17 @@ def test_a_trace_of_a_made_up_day_is_written_and_replayed(tmp_path: Path) -> Non
 
 
 def test_the_knee_of_a_server_is_found_and_its_capacity_is_what_the_scaling_policy_reads(tmp_path: Path) -> None:
-    """A server that does one thing at a time, each in 4 ms: it cannot hold more than it does at full load."""
-    one_at_a_time = threading.Lock()
+    """A server that does one thing at a time, each in 4 ms: it cannot hold more than it does at full load.
+
+    Its time goes on while its threads wait for a busy machine, as a device's does; else that would be its capacity.
+    """
+    turn, free_at = threading.Lock(), 0.0
 
     def reply(body: bytes) -> tuple[int, dict[str, str], bytes]:
-        with one_at_a_time:
-            time.sleep(0.004)
+        nonlocal free_at
+        with turn:
+            done_at = free_at = max(free_at, time.monotonic()) + 0.004
+        time.sleep(max(done_at - time.monotonic(), 0.0))
         return good(body)
 
     with answering(reply) as url:
