@@ -16,7 +16,7 @@ from service.metrics import WorkerMetrics
 from service.settings import Settings
 
 THREADS = 4
-"""For tokenizing and decoding long texts and those of batches, so that the event loop gets its turn in between."""
+"""For tokenizing and decoding long texts, so that the event loop is free meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)

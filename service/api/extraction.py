@@ -1,7 +1,7 @@
 """One document from its bytes to its entities: parse → tokenize → judge → decode. Knows nothing of HTTP.
 
-Parsing runs in processes of its own, tokenizing and decoding in threads, so that the event loop only waits; but a short
-text that came alone is done with sooner than a thread would have heard of it.
+Parsing runs in processes of its own, tokenizing and decoding of long texts in threads, so that the event loop only
+waits; a short text is done with sooner than a thread would have heard of it: at once if it came alone, else in turn.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from service.api.parsing import ParserPool
 from service.api.pending import Judgement
 from service.api.schemas import DocumentResult, EntityResult, Options, Timing
 from service.api.shut_door import Want
+from service.api.turns import Turns
 from service.core.errors import DeadlineExceeded, Overloaded
 from service.core.offsets import OffsetMap
 from service.core.spans import Entity
@@ -36,7 +37,7 @@ from service.wire import ModelStatus
 SCORE_DIGITS = 6
 """Of a score as it is shown, which is also the one that `min_score` looks at."""
 SHORT_CHARACTERS = 4_096
-"""Up to here a text that came alone is tokenized on the event loop: about a millisecond."""
+"""Up to here a text is tokenized on the event loop: about a millisecond."""
 SHORT_TOKENS = 1_024
 """Up to here what was judged of it is decoded there: about a millisecond, and some 25 if every word is an entity."""
 
@@ -105,6 +106,7 @@ class Extractor:
         self._window_tokens = window_tokens
         self._overlap_tokens = overlap_tokens
         self._tokenizers = Tokenizers()
+        self._turns = Turns()
 
     async def extract(self, source: Source, order: Order, watch: Watch) -> DocumentResult:
         """The document's entities.
@@ -118,10 +120,8 @@ class Extractor:
             document = await self._document(source, order)
         with watch.stage("tokenize"):
             tokenizer = await self._tokenizer(order.model)
-            prepared = await self._work(
-                lambda: self._prepare(tokenizer, document.text, order),
-                here=order.alone and len(document.text) <= SHORT_CHARACTERS,
-            )
+            tokenize = partial(self._prepare, tokenizer, document.text, order)
+            prepared = await self._work(tokenize, order, short=len(document.text) <= SHORT_CHARACTERS)
         try:
             judgement = await self._judge(prepared.sequences, order)
         except Overloaded as error:
@@ -130,7 +130,7 @@ class Extractor:
         watch.seconds.update(queue=judgement.queue_seconds, compute=judgement.compute_seconds)
         with watch.stage("decode"):
             decode = partial(_result, source, document, order, tokenizer, prepared, judgement)
-            return await self._work(decode, here=order.alone and len(prepared.tokens.ids) <= SHORT_TOKENS)
+            return await self._work(decode, order, short=len(prepared.tokens.ids) <= SHORT_TOKENS)
 
     async def learn(self, models: tuple[ModelStatus, ...]) -> None:
         """Read the tokenizers of revisions that are new, so that no request waits for them, and forget the others'."""
@@ -169,9 +169,11 @@ class Extractor:
             deadline_seconds=order.deadline_seconds,
         )
 
-    async def _work(self, work: Callable[[], Result], *, here: bool) -> Result:
-        """On the event loop if that is quickly done, else in a thread: a batch's short texts would together stop it."""
-        return work() if here else await self._in_thread(work)
+    async def _work(self, work: Callable[[], Result], order: Order, *, short: bool) -> Result:
+        """Long work in a thread; short work on the event loop, where that of a batch lets others in between."""
+        if not short:
+            return await self._in_thread(work)
+        return work() if order.alone else await self._turns.take(work)
 
     async def _in_thread(self, work: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)

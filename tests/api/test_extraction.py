@@ -54,28 +54,53 @@ def model(tmp_path: Path) -> ModelStatus:
 def extract(model: ModelStatus, text: str, *, alone: bool, learned: bool = True) -> tuple[DocumentResult, int]:
     """A text's result, and how often a thread was asked for it."""
     with CountingThreads(1) as threads:
-        engine, parsers = cast(EngineClient, FakeEngine()), cast(ParserPool, None)
-        extractor = Extractor(engine, parsers, threads, limits=Limits(), window_tokens=512, overlap_tokens=128)
+        extractor = _extractor(threads)
 
         async def scene() -> DocumentResult:
             if learned:
                 await extractor.learn((model,))
                 threads.asked = 0
-            order = Order(model, Options(), "c", 1e9, alone=alone)
-            return await extractor.extract(Source("0", text=text), order, Watch())
+            return await extractor.extract(Source("0", text=text), _order(model, alone=alone), Watch())
 
         return asyncio.run(scene()), threads.asked
 
 
-def test_a_short_text_that_came_alone_needs_no_thread(model: ModelStatus) -> None:
-    result, asked = extract(model, "anna", alone=True)
+def _extractor(threads: ThreadPoolExecutor) -> Extractor:
+    engine, parsers = cast(EngineClient, FakeEngine()), cast(ParserPool, None)
+    return Extractor(engine, parsers, threads, limits=Limits(), window_tokens=512, overlap_tokens=128)
+
+
+def _order(model: ModelStatus, *, alone: bool) -> Order:
+    return Order(model, Options(), "c", 1e9, alone=alone)
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_short_text_needs_no_thread(model: ModelStatus, alone: bool) -> None:
+    result, asked = extract(model, "anna", alone=alone)
     assert ([each.text for each in result.entities], asked) == (["anna"], 0)
 
 
-@pytest.mark.parametrize(("text", "alone"), [("anna", False), (LONG, True)])
-def test_long_texts_and_those_of_a_batch_leave_the_event_loop_free(model: ModelStatus, text: str, alone: bool) -> None:
-    result, asked = extract(model, text, alone=alone)
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_long_text_leaves_the_event_loop_free(model: ModelStatus, alone: bool) -> None:
+    result, asked = extract(model, LONG, alone=alone)
     assert ({each.text for each in result.entities}, asked) == ({"anna"}, 2)
+
+
+def test_a_text_that_came_alone_does_not_queue_behind_a_batch(model: ModelStatus) -> None:
+    done: list[str] = []
+
+    async def scene(extractor: Extractor) -> None:
+        async def one(name: str, *, alone: bool) -> None:
+            await extractor.extract(Source(name, text="anna"), _order(model, alone=alone), Watch())
+            done.append(name)
+
+        await extractor.learn((model,))
+        await asyncio.gather(*(one(str(i), alone=False) for i in range(200)), one("lone", alone=True))
+
+    with CountingThreads(1) as threads:
+        asyncio.run(scene(_extractor(threads)))
+    assert done[0] == "lone"
+    assert sorted(done[1:], key=int) == done[1:] == [str(i) for i in range(200)]
 
 
 def test_many_tokens_of_few_characters_are_decoded_in_a_thread(model: ModelStatus) -> None:

@@ -1,0 +1,182 @@
+"""Pieces of work on the event loop: in order, a few in a row, and nothing keeps the next from its turn."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
+from typing import Any
+
+import pytest
+import uvloop
+
+from service.api.turns import GO_SECONDS, Turns
+
+MANY = 200
+Run = Callable[[Coroutine[Any, Any, None]], None]
+
+
+class Clock:
+    """Stands still, but for what the pieces say that they took."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+class Batch:
+    """Pieces that note that they were done, each after a part of a go."""
+
+    def __init__(self, *, share_of_a_go: float = 0.4) -> None:
+        self._clock = Clock()
+        self._share = share_of_a_go
+        self.turns = Turns(self._clock)
+        self.done: list[int] = []
+
+    def begin(self, numbers: range) -> list[asyncio.Task[int]]:
+        return [asyncio.create_task(self.turns.take(partial(self.piece, number))) for number in numbers]
+
+    def piece(self, number: int) -> int:
+        self._clock.seconds += self._share * GO_SECONDS
+        self.done.append(number)
+        return number
+
+
+@pytest.fixture(params=[asyncio.run, uvloop.run])
+def run(request: pytest.FixtureRequest) -> Run:
+    """Both kinds of event loop that the service runs on: gunicorn's workers take the second."""
+    found: Run = request.param
+    return found
+
+
+def test_each_piece_is_done_in_order_and_its_result_is_its_caller_s(run: Run) -> None:
+    async def scene() -> None:
+        batch = Batch()
+        assert await asyncio.gather(*batch.begin(range(MANY))) == list(range(MANY)) == batch.done
+
+    run(scene())
+
+
+@pytest.mark.parametrize(("share", "pieces"), [(0.4, 3), (0.15, 7), (30.0, 1)])
+def test_a_go_ends_with_the_piece_that_fills_it(run: Run, share: float, pieces: int) -> None:
+    async def scene() -> None:
+        batch = Batch(share_of_a_go=share)
+        callers = batch.begin(range(MANY))
+        while not callers[-1].done():
+            before = len(batch.done)
+            await asyncio.sleep(0)
+            assert len(batch.done) - before <= pieces
+        assert len(batch.done) == MANY
+
+    run(scene())
+
+
+def test_a_task_that_is_ready_goes_on_between_two_goes(run: Run) -> None:
+    async def scene() -> None:
+        batch = Batch()
+        callers = batch.begin(range(MANY))
+        lone = asyncio.create_task(asyncio.sleep(0))
+        await lone
+        assert len(batch.done) < MANY / 10
+        await asyncio.gather(*callers)
+
+    run(scene())
+
+
+def test_a_timer_and_a_socket_are_served_between_the_pieces_of_a_batch(run: Run) -> None:
+    """Pieces of real time here: a loop looks for timers and sockets only if it gets around."""
+
+    async def scene() -> None:
+        turns, done, served = Turns(), [0], dict[str, int]()
+
+        def piece() -> None:
+            end = time.monotonic() + GO_SECONDS / 2
+            while time.monotonic() < end:
+                pass
+            done[0] += 1
+
+        def serve(what: str) -> None:
+            served.setdefault(what, done[0])
+
+        loop = asyncio.get_running_loop()
+        here, there = socket.socketpair()
+        with here, there:
+            here.setblocking(False)
+            loop.add_reader(here, serve, "socket")
+            loop.call_later(10 * GO_SECONDS, serve, "timer")
+            loop.call_later(10 * GO_SECONDS, there.send, b"!")
+            await asyncio.gather(*(turns.take(piece) for _ in range(MANY)))
+            loop.remove_reader(here)
+        assert set(served) == {"timer", "socket"}
+        assert max(served.values()) < MANY
+
+    run(scene())
+
+
+def test_what_a_piece_raises_is_its_own_caller_s(run: Run) -> None:
+    async def scene() -> None:
+        batch = Batch()
+        before = batch.begin(range(1))
+        failing = asyncio.create_task(batch.turns.take(lambda: 1 // 0))
+        after = batch.begin(range(1, 3))
+        with pytest.raises(ZeroDivisionError):
+            await failing
+        assert await asyncio.gather(*before, *after) == [0, 1, 2]
+
+    run(scene())
+
+
+def test_even_an_error_that_no_future_takes_keeps_nobody_from_their_turn() -> None:
+    def stop() -> None:
+        raise StopIteration
+
+    async def scene() -> None:
+        batch = Batch()
+        told: list[Any] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, context: told.append(context["exception"]))
+        lost = asyncio.create_task(batch.turns.take(stop))
+        await asyncio.sleep(0)
+        assert await _soon(batch.turns.take(lambda: "next")) == "next"
+        lost.cancel()
+        assert [type(each) for each in told] == [TypeError]
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize("gone", [range(1), range(50, 150), range(MANY - 1, MANY), range(MANY)])
+def test_pieces_of_callers_who_have_gone_are_passed_over(run: Run, gone: range) -> None:
+    async def scene() -> None:
+        batch = Batch()
+        callers = batch.begin(range(MANY))
+        await asyncio.sleep(0)
+        assert not batch.done
+        for number in gone:
+            callers[number].cancel()
+        await asyncio.gather(*callers, return_exceptions=True)
+        assert batch.done == [number for number in range(MANY) if number not in gone]
+        assert await _soon(batch.turns.take(lambda: "next")) == "next"
+
+    run(scene())
+
+
+def test_a_deadline_that_passes_meanwhile_leaves_the_turn_to_the_next(run: Run) -> None:
+    async def scene() -> None:
+        batch = Batch()
+        callers = batch.begin(range(MANY))
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0):
+                await batch.turns.take(partial(batch.piece, -1))
+        await asyncio.gather(*callers)
+        assert batch.done == list(range(MANY))
+        assert await _soon(batch.turns.take(lambda: "next")) == "next"
+
+    run(scene())
+
+
+async def _soon(awaited: Awaitable[str]) -> str:
+    """Fails rather than hangs if a turn got stuck."""
+    return await asyncio.wait_for(awaited, 10)
