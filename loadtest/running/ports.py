@@ -7,6 +7,7 @@ SO_REUSEADDR, as servers do, gets it. Until one listens there, connections are r
 from __future__ import annotations
 
 import socket
+import sys
 import weakref
 
 
@@ -19,3 +20,5 @@ class KeptPort:
         keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         keeper.bind(("127.0.0.1", 0))
         self.number: int = keeper.getsockname()[1]
+        if sys.platform != "linux":  # SO_REUSEADDR does not go so far elsewhere: there the port is free, no more.
+            keeper.close()
