@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from transformers import PreTrainedModel
 from service.core.errors import InternalError
 from service.engine import attention, encoder_checkpoint
 from service.engine.encoder_int8 import quantize_linears
+from service.engine.encoder_layers import join_layers
 from service.engine.encoder_linear import lay_out_weights
 from service.engine.encoder_native import compile_layers
 from service.engine.encoder_proof import can_be_packed, place, set_attention
@@ -68,27 +70,31 @@ def load_encoder(
     name = INT8 if int8 else name_of(dtype)
     encoder = Encoder(model, device, name, first_position=first_position, max_tokens=limit, packed=packed)
     if device.type == "cpu":
-        _suit_the_processor(model, dtype, lambda: encoder.forward([np.zeros(1, dtype=np.int32)]), int8=int8)
+        trial = partial(encoder.forward, [np.zeros(1, dtype=np.int32)])
+        compiled = _suit_the_processor(model, dtype, trial, int8=int8)
         if int8 and packed:
             set_attention(model, attention.INT8_NAME)
+        if compiled and packed:
+            join_layers(model, trial)
     log.info("model loaded", extra={"folder": folder.name, "packed": packed, "dtype": encoder.dtype_name})
     return encoder
 
 
-def _suit_the_processor(model: PreTrainedModel, dtype: torch.dtype, trial: Callable[[], object], *, int8: bool) -> None:
-    """Exchange linear layers for the fastest that this CPU and this model's code can do with."""
+def _suit_the_processor(model: PreTrainedModel, dtype: torch.dtype, trial: Callable[[], object], *, int8: bool) -> bool:
+    """Exchange linear layers for the fastest that this CPU and this model's code can do with; whether they are ours."""
 
     def settle() -> None:
         model.to(dtype)
         trial()
 
     if dtype == torch.bfloat16 and compile_layers(model, settle, int8=int8):
-        return
+        return True
     if int8:
         quantize_linears(model)
         model.to(dtype)
     if dtype == torch.bfloat16:
         lay_out_weights(model, trial)
+    return False
 
 
 class Encoder:

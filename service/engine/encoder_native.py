@@ -19,30 +19,35 @@ _RESIDUAL_NORM = {"dense", "LayerNorm", "dropout"}
 _TRIAL_ROWS = 3
 
 
-class NativeLinear(LaidOut):
+class Compiled(LaidOut):
+    """A linear layer of ours, with what follows it."""
+
+    def __init__(self, product: Product) -> None:
+        super().__init__()
+        self.product = product
+        self.weight_bytes = product.weight_bytes
+
+
+class NativeLinear(Compiled):
     """Computes what `nn.Linear` computes, and GELU after it if asked."""
 
     def __init__(self, linear: nn.Linear, *, int8: bool, gelu: bool = False) -> None:
-        super().__init__()
-        self._product = Product(linear, int8=int8, gelu=gelu)
-        self.weight_bytes = self._product.weight_bytes
+        super().__init__(Product(linear, int8=int8, gelu=gelu))
 
     def forward(self, rows: torch.Tensor) -> torch.Tensor:
         """[…, inputs] → […, outputs], bfloat16."""
-        return self._product(rows)
+        return self.product(rows)
 
 
-class NativeResidualNorm(LaidOut):
+class NativeResidualNorm(Compiled):
     """Computes what BERT's output modules compute: norm(linear(rows) + residual)."""
 
     def __init__(self, linear: nn.Linear, norm: nn.LayerNorm, *, int8: bool) -> None:
-        super().__init__()
-        self._product = Product(linear, int8=int8, norm=norm)
-        self.weight_bytes = self._product.weight_bytes
+        super().__init__(Product(linear, int8=int8, norm=norm))
 
     def forward(self, hidden_states: torch.Tensor, input_tensor: torch.Tensor) -> torch.Tensor:
         """[…, inputs] and the residual […, outputs] → […, outputs], bfloat16."""
-        return self._product(hidden_states, input_tensor)
+        return self.product(hidden_states, input_tensor)
 
 
 def compile_layers(model: nn.Module, trial: Callable[[], object], *, int8: bool = False) -> bool:

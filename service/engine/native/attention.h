@@ -2,11 +2,12 @@
 #ifndef GLEANER_ATTENTION_H
 #define GLEANER_ATTENTION_H
 
+#include "room.h"
 #include "simd.h"
 
 #ifdef GLEANER_SIMD
 
-enum { ROWS = 6, MOST_BLOCKS = 4, LINE = 64 };
+enum { ROWS = 6, MOST_BLOCKS = 4 };
 #define LEAST -1e30f /* The score of a key that is not there. */
 
 typedef struct {
@@ -29,14 +30,12 @@ typedef void attend(const head *it, void *room);
 room_for pairs_room, bytes_room;
 attend attend_in_pairs, attend_in_bytes;
 
-static inline int padded_to(int length, int unit) { return (length + unit - 1) / unit * unit; }
+/* See attention.c. */
+int gleaner_attention(const uint16_t *query, const uint16_t *key, const uint16_t *value, uint16_t *out,
+                      int64_t query_stride, int64_t key_stride, int64_t value_stride, const int64_t *borders,
+                      int32_t sequences, int32_t heads, int32_t size, float scale, int32_t int8, int32_t threads);
 
-/* The next so many bytes of the room, from a cache's line on. */
-static inline void *take(uintptr_t *room, size_t bytes) {
-    void *found = (void *)*room;
-    *room += (bytes + LINE - 1) / LINE * LINE;
-    return found;
-}
+static inline int padded_to(int length, int unit) { return (length + unit - 1) / unit * unit; }
 
 /* Rows of 16 words become columns. */
 INLINE void transpose(__m512i rows[LANES]) {

@@ -56,17 +56,21 @@ def attend(
     query, key, value = (_with_whole_tokens(each) for each in (query, key, value))
     mixed = torch.empty(total, heads, size, dtype=query.dtype)
     cut = (ctypes.c_int64 * len(borders))(*borders)
-    lengths = [stop - start for start, stop in pairwise(borders)]
-    in_bytes = int8 and max(lengths) <= LONGEST_INT8_TOKENS
-    work = 2 * size * heads * sum(length**2 for length in lengths)
+    work = 2 * size * heads * sum((stop - start) ** 2 for start, stop in pairwise(borders))
     failed = _function()(
         *(pointer(each) for each in (query, key, value, mixed)),
         *(each.stride(0) for each in (query, key, value)),
-        ctypes.addressof(cut), len(borders) - 1, heads, size, scaling, in_bytes, threads_for(work),
+        ctypes.addressof(cut), len(borders) - 1, heads, size, scaling,
+        int8 and add_up_in_bytes(borders), threads_for(work),
     )  # fmt: skip
     if failed:
         raise MemoryError("attention found no room")
     return mixed
+
+
+def add_up_in_bytes(borders: Sequence[int]) -> bool:
+    """Whether no sequence is too long for 8-bit integers."""
+    return max(stop - start for start, stop in pairwise(borders)) <= LONGEST_INT8_TOKENS
 
 
 def _with_whole_tokens(tensor: torch.Tensor) -> torch.Tensor:

@@ -13,27 +13,21 @@
  * at most 7e-5 off, below a bfloat16's rounding of results of 0.04 and more. No Python in here, and no kernel that
  * depends on the number of rows.
  */
-#include "bytes.h"
+#include "linear.h"
 
 #ifdef GLEANER_SIMD
 
 enum { ROWS = 6, BLOCKS = 4, PANEL = BLOCKS * LANES, MOST_ROWS = 192, PART_BYTES = 1 << 19 };
 enum { NOTHING = 0, GELU = 1, RESIDUAL = 2 };
 
+/* One use of a layer. */
 typedef struct {
-    const char *rows;         /* [count, inputs] bfloat16, or bytes around 128 */
-    int64_t row_bytes;        /* from one row to the next */
-    const uint32_t *weights;  /* [panels][words of a row][PANEL] */
-    const float *bias;        /* [panels][PANEL] */
+    linear layer;
+    left_side left;
     const uint16_t *residual; /* [count, outputs] bfloat16, added to the product, or NULL */
     uint16_t *out;            /* [count, outputs] bfloat16 */
-    const float *row_scales;  /* [count]; NULL: the numbers are bfloat16 */
-    const float *scales;      /* [panels][PANEL] */
-    const int32_t *offsets;   /* [panels][PANEL] */
-    int64_t count;
-    int32_t words; /* of a row: pairs or quads */
-    int32_t outputs;
-} layer;
+    int32_t words;            /* of a row: pairs or quads */
+} product;
 
 /* max(x, 0) - |x| × Φ(-|x|), the latter by a parabola for each quarter of [0, 4]. */
 INLINE __m512 gelu(__m512 x) {
@@ -57,21 +51,21 @@ INLINE __m512 gelu(__m512 x) {
 }
 
 /* One row of a tile, from sums to what is stored. */
-INLINE void finish(const layer *it, int64_t row, int first, const __m512i sums[BLOCKS], int bytes, int after,
+INLINE void finish(const product *it, int64_t row, int first, const __m512i sums[BLOCKS], int bytes, int after,
                    int whole) {
-    uint16_t *out = it->out + row * it->outputs + first;
-    __m512 values[BLOCKS], row_scale = bytes ? _mm512_set1_ps(it->row_scales[row]) : _mm512_setzero_ps();
+    uint16_t *out = it->out + row * it->layer.outputs + first;
+    __m512 values[BLOCKS], row_scale = bytes ? _mm512_set1_ps(it->left.scales[row]) : _mm512_setzero_ps();
     EACH(block, BLOCKS) {
         int column = first + block * LANES;
-        __mmask16 there = whole ? ALL : lanes(it->outputs - column);
+        __mmask16 there = whole ? ALL : lanes(it->layer.outputs - column);
         __m512 value = (__m512)sums[block];
         if (bytes) {
-            __m512 scale = _mm512_mul_ps(_mm512_loadu_ps(it->scales + column), row_scale);
-            value = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[block]), scale, _mm512_loadu_ps(it->bias + column));
+            __m512 scale = _mm512_mul_ps(_mm512_loadu_ps(it->layer.scales + column), row_scale);
+            value = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[block]), scale, _mm512_loadu_ps(it->layer.bias + column));
         }
         if (after == GELU) value = gelu(value);
         if (after == RESIDUAL)
-            value = _mm512_add_ps(value, from_bfloat16(there, it->residual + row * it->outputs + column));
+            value = _mm512_add_ps(value, from_bfloat16(there, it->residual + row * it->layer.outputs + column));
         values[block] = value;
         if (!whole) to_bfloat16(out + block * LANES, there, value);
     }
@@ -82,26 +76,26 @@ INLINE void finish(const layer *it, int64_t row, int first, const __m512i sums[B
 }
 
 /* ROWS × PANEL outputs, from `row` and `first` on. Rows past the end repeat the last one, and are stored over it. */
-INLINE void tile(const layer *it, int64_t row, int first, int bytes, int after, int whole) {
+INLINE void tile(const product *it, int64_t row, int first, int bytes, int after, int whole) {
     const char *left[ROWS];
     int64_t to[ROWS];
     EACH(i, ROWS) {
-        to[i] = row + i < it->count ? row + i : it->count - 1;
-        left[i] = it->rows + to[i] * it->row_bytes;
+        to[i] = row + i < it->left.count ? row + i : it->left.count - 1;
+        left[i] = it->left.rows + to[i] * it->left.row_bytes;
         EACH(line, 2) { /* What will be stored to, and added, is fetched while the product runs. */
-            int64_t place = to[i] * it->outputs + first + line * PANEL / 2;
+            int64_t place = to[i] * it->layer.outputs + first + line * PANEL / 2;
             __builtin_prefetch(it->out + place, 1);
             if (after == RESIDUAL) __builtin_prefetch(it->residual + place);
         }
     }
     __m512i sums[ROWS][BLOCKS];
     EACH(block, BLOCKS) {
-        __m512i start = bytes ? _mm512_sub_epi32(_mm512_setzero_si512(), words_at(it->offsets + first + block * LANES))
-                              : words_at(it->bias + first + block * LANES);
+        __m512i start = bytes ? _mm512_sub_epi32(_mm512_setzero_si512(), words_at(it->layer.offsets + first + block * LANES))
+                              : words_at(it->layer.bias + first + block * LANES);
         EACH(i, ROWS) sums[i][block] = start;
     }
     EACH(i, ROWS) EACH(block, BLOCKS) STAY_IN_REGISTERS(sums[i][block]);
-    const uint32_t *panel = it->weights + (int64_t)first * it->words;
+    const uint32_t *panel = it->layer.weights + (int64_t)first * it->words;
     for (int word = 0; word < it->words; word++, panel += PANEL) {
         __m512i columns[BLOCKS];
         EACH(block, BLOCKS) columns[block] = words_at(panel + block * LANES);
@@ -115,8 +109,8 @@ INLINE void tile(const layer *it, int64_t row, int first, int bytes, int after, 
 }
 
 #define TILES(name, bytes, after, whole)                                                      \
-    FAST static void name(const layer *it, int first, int64_t from, int64_t to) {             \
-        for (int64_t row = from; row < to; row += ROWS) tile(it, row, first, bytes, after, whole); \
+    FAST static void name(const product *it, int first) {                                     \
+        for (int64_t row = 0; row < it->left.count; row += ROWS) tile(it, row, first, bytes, after, whole); \
     }
 TILES(pairs, 0, NOTHING, 1)
 TILES(pairs_gelu, 0, GELU, 1)
@@ -131,7 +125,7 @@ TILES(last_quads, 1, NOTHING, 0)
 TILES(last_quads_gelu, 1, GELU, 0)
 TILES(last_quads_residual, 1, RESIDUAL, 0)
 
-typedef void tiles(const layer *it, int first, int64_t from, int64_t to);
+typedef void tiles(const product *it, int first);
 static tiles *const TILES_OF[2][2][3] = {
     {{last_pairs, last_pairs_gelu, last_pairs_residual}, {pairs, pairs_gelu, pairs_residual}},
     {{last_quads, last_quads_gelu, last_quads_residual}, {quads, quads_gelu, quads_residual}},
@@ -199,36 +193,41 @@ FAST static float quantise(const uint16_t *row, uint8_t *out, int features) {
     return _mm512_cvtss_f32(scale);
 }
 
-/* Everything contiguous; see `layer`. `normal_weight` NULL: no normalisation. */
-void gleaner_linear(const uint16_t *rows, const uint32_t *weights, const float *bias, const uint16_t *residual,
-                    const float *normal_weight, const float *normal_bias, float epsilon, uint16_t *out, int64_t count,
-                    int32_t inputs, int32_t outputs, int32_t activation, uint8_t *bytes, float *row_scales,
-                    const float *scales, const int32_t *offsets, int32_t threads) {
-    int after = residual ? RESIDUAL : activation;
-    layer it = {(const char *)rows, 2 * (int64_t)inputs, weights, bias, residual, out, NULL, NULL, NULL, count,
-                inputs / 2, outputs};
-    if (bytes) {
-        it.rows = (const char *)bytes, it.row_bytes = inputs, it.words = inputs / 4;
-        it.row_scales = row_scales, it.scales = scales, it.offsets = offsets;
-    }
-    int64_t part = PART_BYTES / it.row_bytes / ROWS * ROWS;
-    part = part < ROWS ? ROWS : part < MOST_ROWS ? part : MOST_ROWS;
+int64_t part_of(const linear *layer) {
+    int64_t rows = PART_BYTES / (layer->scales ? layer->inputs : 2 * layer->inputs) / ROWS * ROWS;
+    return rows < ROWS ? ROWS : rows < MOST_ROWS ? rows : MOST_ROWS;
+}
+
+left_side left_for(const linear *layer, const uint16_t *rows, int64_t count, const room_for_bytes *room) {
+    int64_t inputs = layer->inputs;
+    if (!layer->scales) return (left_side){(const char *)rows, NULL, 2 * inputs, count};
+#pragma omp for schedule(static)
+    for (int64_t row = 0; row < count; row++)
+        room->scales[row] = quantise(rows + row * inputs, room->bytes + row * inputs, layer->inputs);
+    return (left_side){(const char *)room->bytes, room->scales, inputs, count};
+}
+
+void multiply(const linear *layer, const left_side *left, const uint16_t *residual, uint16_t *out) {
+    int bytes = layer->scales != NULL, after = residual ? RESIDUAL : layer->gelu ? GELU : NOTHING;
+    product it = {*layer, *left, residual, out, layer->inputs / (bytes ? 4 : 2)};
+#pragma omp for schedule(static)
+    for (int32_t first = 0; first < layer->outputs; first += PANEL)
+        TILES_OF[bytes][first + PANEL <= layer->outputs][after](&it, first);
+    if (!layer->normal_weight) return;
+#pragma omp for schedule(static)
+    for (int64_t row = 0; row < left->count; row++)
+        normalise(out + row * layer->outputs, layer->outputs, layer->normal_weight, layer->normal_bias, layer->epsilon);
+}
+
+/* All rows of one layer, everything contiguous. */
+void gleaner_linear(const linear *layer, const uint16_t *rows, const uint16_t *residual, uint16_t *out, int64_t count,
+                    uint8_t *bytes, float *scales, int32_t threads) {
+    int64_t most = part_of(layer), inputs = layer->inputs, outputs = layer->outputs;
 #pragma omp parallel num_threads(threads) if (threads > 1)
-    for (int64_t from = 0; from < count; from += part) {
-        int64_t to = from + part < count ? from + part : count;
-        if (bytes) {
-#pragma omp for schedule(static)
-            for (int64_t row = from; row < to; row++)
-                row_scales[row] = quantise(rows + row * inputs, bytes + row * inputs, inputs);
-        }
-#pragma omp for schedule(static)
-        for (int32_t first = 0; first < outputs; first += PANEL)
-            TILES_OF[bytes != NULL][first + PANEL <= outputs][after](&it, first, from, to);
-        if (normal_weight) {
-#pragma omp for schedule(static)
-            for (int64_t row = from; row < to; row++)
-                normalise(out + row * outputs, outputs, normal_weight, normal_bias, epsilon);
-        }
+    for (int64_t row = 0; row < count; row += most) {
+        room_for_bytes room = {bytes + row * inputs, scales + row};
+        left_side left = left_for(layer, rows + row * inputs, count - row < most ? count - row : most, &room);
+        multiply(layer, &left, residual ? residual + row * outputs : NULL, out + row * outputs);
     }
 }
 

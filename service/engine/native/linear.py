@@ -8,7 +8,6 @@ the library.
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -34,12 +33,14 @@ def can(linear: nn.Linear, *, int8: bool = False) -> bool:
     return available() and linear.in_features % (4 if int8 else 2) == 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Bytes:
-    """What 8-bit weights need beside themselves: a scale for each output, and what the zero of activations adds."""
+class Description(ctypes.Structure):
+    """`linear` of linear.h: where a layer's numbers lie, and what follows the product."""
 
-    scales: torch.Tensor
-    offsets: torch.Tensor
+    _fields_ = (
+        *[(name, ctypes.c_void_p) for name in ("weights", "bias", "scales", "offsets", "norm_weight", "norm_bias")],
+        ("epsilon", ctypes.c_float),
+        *[(name, ctypes.c_int32) for name in ("inputs", "outputs", "gelu")],
+    )
 
 
 class Product:
@@ -50,18 +51,20 @@ class Product:
     ) -> None:
         """Lay out the weights of a layer that `can` accepted; nothing of the layer is kept."""
         weight = linear.weight.detach()
-        self.inputs, self.outputs = linear.in_features, linear.out_features
-        self._bytes: _Bytes | None = None
+        self.inputs, self.outputs, self.int8 = linear.in_features, linear.out_features, int8
+        self.normalises = norm is not None
+        scales = offsets = None
         if int8:
             weight, scales = quantize_weight(weight)
-            self._bytes = _Bytes(_filled(scales), _filled(weight.sum(dim=1, dtype=torch.int32) * ZERO))
-        self._weights = _panels(weight if int8 else weight.bfloat16(), 4 if int8 else 2)
-        self._bias = _filled(torch.zeros(self.outputs) if linear.bias is None else linear.bias.detach().float())
-        self._gelu = gelu
-        self._norm_weight = None if norm is None else norm.weight.detach().float().clone()
-        self._norm_bias = None if norm is None else norm.bias.detach().float().clone()
-        self._epsilon = 0.0 if norm is None else norm.eps
-        self.weight_bytes = self._weights.numel() * self._weights.element_size()
+            offsets = _filled(weight.sum(dim=1, dtype=torch.int32) * ZERO)
+            scales = _filled(scales)
+        weights = _panels(weight if int8 else weight.bfloat16(), 4 if int8 else 2)
+        bias = _filled(torch.zeros(self.outputs) if linear.bias is None else _floats(linear.bias))
+        norms = (None, None) if norm is None else (_floats(norm.weight), _floats(norm.bias))
+        self._kept = (weights, bias, scales, offsets, *norms)
+        epsilon = 0.0 if norm is None else norm.eps
+        self.description = Description(*map(pointer, self._kept), epsilon, self.inputs, self.outputs, gelu)
+        self.weight_bytes = weights.numel() * weights.element_size()
 
     def __call__(self, rows: torch.Tensor, residual: torch.Tensor | None = None) -> torch.Tensor:
         """[…, inputs] bfloat16 → […, outputs] bfloat16.
@@ -78,14 +81,11 @@ class Product:
         count = flat.shape[0]
         out = torch.empty(count, self.outputs, dtype=torch.bfloat16)
         added = None if residual is None else residual.reshape(-1, self.outputs).contiguous()
-        whole = None if self._bytes is None else torch.empty(count, self.inputs, dtype=torch.uint8)
-        scales = None if self._bytes is None else torch.empty(count)
+        whole = torch.empty(count, self.inputs, dtype=torch.uint8) if self.int8 else None
+        scales = torch.empty(count) if self.int8 else None
         _function()(
-            pointer(flat), pointer(self._weights), pointer(self._bias), pointer(added),
-            pointer(self._norm_weight), pointer(self._norm_bias), self._epsilon, pointer(out),
-            count, self.inputs, self.outputs, self._gelu, pointer(whole), pointer(scales),
-            self._bytes and pointer(self._bytes.scales), self._bytes and pointer(self._bytes.offsets),
-            threads_for(count * self.inputs * self.outputs),
+            ctypes.addressof(self.description), pointer(flat), pointer(added), pointer(out), count,
+            pointer(whole), pointer(scales), threads_for(count * self.inputs * self.outputs),
         )  # fmt: skip
         return out.view(*rows.shape[:-1], self.outputs)
 
@@ -96,6 +96,10 @@ def _panels(weight: torch.Tensor, together: int) -> torch.Tensor:
     return _filled(weight).view(-1, PANEL, words, together).permute(0, 2, 1, 3).contiguous()
 
 
+def _floats(each: torch.Tensor) -> torch.Tensor:
+    return each.detach().float().clone()
+
+
 def _filled(each: torch.Tensor) -> torch.Tensor:
     """A copy with zeros after the outputs, up to the end of the last panel."""
     filling = each.new_zeros(-each.shape[0] % PANEL, *each.shape[1:])
@@ -104,6 +108,5 @@ def _filled(each: torch.Tensor) -> torch.Tensor:
 
 @cache
 def _function() -> Any:
-    place, number = ctypes.c_void_p, ctypes.c_int32
-    sizes = [ctypes.c_int64, *[number] * 3]
-    return function("gleaner_linear", None, *[place] * 6, ctypes.c_float, place, *sizes, *[place] * 4, number)
+    place = ctypes.c_void_p
+    return function("gleaner_linear", None, *[place] * 4, ctypes.c_int64, place, place, ctypes.c_int32)

@@ -1,0 +1,43 @@
+/* A linear layer as it is laid out, with what follows it in an encoder's layer; and what it is multiplied with. */
+#ifndef GLEANER_LINEAR_H
+#define GLEANER_LINEAR_H
+
+#include "bytes.h"
+
+#ifdef GLEANER_SIMD
+
+typedef struct {
+    const uint32_t *weights;     /* [panels][words of a row][PANEL]; a word is two bfloat16 or four bytes */
+    const float *bias;           /* [panels][PANEL] */
+    const float *scales;         /* [panels][PANEL]; NULL: weights are bfloat16 */
+    const int32_t *offsets;      /* [panels][PANEL], with scales */
+    const float *normal_weight;  /* [outputs]; NULL: no normalisation */
+    const float *normal_bias;    /* [outputs] */
+    float epsilon;
+    int32_t inputs, outputs, gelu;
+} linear;
+
+/* [count, inputs] bfloat16, or bytes around 128 with a scale for each row. */
+typedef struct {
+    const char *rows;
+    const float *scales; /* [count]; NULL: bfloat16 */
+    int64_t row_bytes, count;
+} left_side;
+
+/* What 8-bit layers need for as many rows as go through at once. */
+typedef struct {
+    uint8_t *bytes; /* [count, inputs] */
+    float *scales;  /* [count] */
+} room_for_bytes;
+
+/* How many rows of a layer's inputs stay in the second-level cache beside its weights. */
+int64_t part_of(const linear *layer);
+
+/* The rows as the layer wants them; those of a part only. In 8 bits in the room, by all threads of the team. */
+left_side left_for(const linear *layer, const uint16_t *rows, int64_t count, const room_for_bytes *room);
+
+/* rows × weights + bias, then GELU, or residual (NULL: none) and normalisation, by all threads of the team. */
+void multiply(const linear *layer, const left_side *left, const uint16_t *residual, uint16_t *out);
+
+#endif
+#endif

@@ -1,0 +1,92 @@
+"""Models whose layers are one call each compute what they computed, and others keep their own code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from service.engine.encoder import Encoder, load_encoder
+from service.engine.encoder_layers import NativeLayer, join_layers
+from service.engine.native.linear import available
+from tests.engine.tiny_models import make_model
+
+pytestmark = pytest.mark.skipif(not available(), reason="no compiled layers on this processor")
+
+SEQUENCES = [np.arange(5, 5 + length, dtype=np.int32) for length in (40, 3, 17)]
+
+
+def _load(folder: Path, *, int8: bool = False) -> Encoder:
+    return load_encoder(folder, torch.device("cpu"), torch.bfloat16, int8=int8)
+
+
+def _joined(encoder: Encoder) -> int:
+    return sum(isinstance(module, NativeLayer) for module in encoder.module.modules())
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "xlm-roberta", "electra"])
+@pytest.mark.parametrize("int8", [False, True])
+def test_a_model_of_bert_s_kind_answers_as_before_bit_by_bit(
+    kind: str, int8: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_model(tmp_path, kind, hidden=128)
+    joined = _load(folder, int8=int8)
+    monkeypatch.setattr("service.engine.encoder.join_layers", lambda *_: False)
+    parts = _load(folder, int8=int8)
+    assert (_joined(joined), _joined(parts)) == (2, 0)
+    assert joined.parameter_bytes == parts.parameter_bytes
+    for one, other in zip(joined.forward(SEQUENCES), parts.forward(SEQUENCES), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("kind", ["distilbert", "modernbert", "deberta-v2"])
+def test_others_keep_their_own_code(kind: str, tmp_path: Path) -> None:
+    encoder = _load(make_model(tmp_path, kind, hidden=128))
+    assert _joined(encoder) == 0
+    assert len(encoder.forward(SEQUENCES)) == len(SEQUENCES)
+
+
+def test_heads_that_our_attention_does_not_take_keep_theirs(tmp_path: Path) -> None:
+    assert _joined(_load(make_model(tmp_path, "bert", hidden=64))) == 0
+
+
+def test_a_layer_that_does_something_else_with_its_parts_keeps_its_own_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.engine.encoder.join_layers", lambda *_: False)
+    encoder = _load(make_model(tmp_path, "bert", hidden=128))
+    layers = encoder.module.get_submodule("bert.encoder.layer")
+    assert isinstance(layers, nn.ModuleList)
+    plain = type(layers[1]).forward
+    layers[1].forward = lambda *rows, **rest: plain(layers[1], *rows, **rest) * 2
+    before = encoder.forward(SEQUENCES)
+    assert join_layers(encoder.module, lambda: encoder.forward(SEQUENCES))
+    assert [isinstance(layer, NativeLayer) for layer in layers] == [True, False]
+    for one, other in zip(encoder.forward(SEQUENCES), before, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_layer_that_cannot_be_called_as_ours_are_keeps_its_own_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.engine.encoder.join_layers", lambda *_: False)
+    encoder = _load(make_model(tmp_path, "bert", hidden=128))
+    layers = encoder.module.get_submodule("bert.encoder.layer")
+    assert isinstance(layers, nn.ModuleList)
+    layers[0].forward = lambda rows: rows
+    assert join_layers(encoder.module, lambda: None)
+    assert [isinstance(layer, NativeLayer) for layer in layers] == [False, True]
+
+
+def test_a_model_that_balks_gets_its_layers_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.engine.encoder.join_layers", lambda *_: False)
+    encoder = _load(make_model(tmp_path, "bert", hidden=128))
+
+    def balk() -> None:
+        raise AttributeError("NativeLayer has no attention")
+
+    assert not join_layers(encoder.module, balk)
+    assert _joined(encoder) == 0
