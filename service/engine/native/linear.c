@@ -17,8 +17,9 @@
 
 #ifdef GLEANER_SIMD
 
-enum { ROWS = 6, BLOCKS = 4, PANEL = BLOCKS * LANES, MOST_ROWS = 192, PART_BYTES = 1 << 19 };
+enum { ROWS = 6, BLOCKS = 4, PANEL = BLOCKS * LANES, MOST_ROWS = 192, PART_BYTES = 1 << 20 };
 enum { NOTHING = 0, GELU = 1, RESIDUAL = 2 };
+enum { DOWN = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC };
 
 /* One use of a layer. */
 typedef struct {
@@ -41,9 +42,8 @@ INLINE __m512 gelu(__m512 x) {
         {-3.91498923e-01f, -3.44792932e-01f, -2.63688505e-01f, -1.68078288e-01f, -7.83576742e-02f, -9.18901712e-03f,
          3.34756561e-02f, 5.16666695e-02f, 5.22326343e-02f, 4.32007499e-02f, 3.11476365e-02f, 2.01190077e-02f,
          1.18109621e-02f, 6.35589659e-03f, 3.15271877e-03f, 1.44697283e-03f}};
-    __m512 far = _mm512_min_ps(_mm512_abs_ps(x), _mm512_set1_ps(3.9999998f));
-    __m512 centred = _mm512_sub_ps(far, _mm512_set1_ps(0.125f));
-    __m512i quarter = (__m512i)_mm512_add_ps(centred, _mm512_set1_ps(0x1.8p21f)); /* Its lowest bits count quarters. */
+    __m512 far = _mm512_range_ps(x, _mm512_set1_ps(3.9999998f), 0xA); /* The smaller magnitude of the two. */
+    __m512i quarter = (__m512i)_mm512_add_round_ps(far, _mm512_set1_ps(0x1.8p21f), DOWN); /* In its lowest bits. */
     __m512 terms[3];
     EACH(i, 3) terms[i] = _mm512_permutexvar_ps(quarter, _mm512_load_ps(parabolas[i]));
     __m512 missing = _mm512_fmadd_ps(_mm512_fmadd_ps(terms[2], far, terms[1]), far, terms[0]);
