@@ -69,14 +69,16 @@ def load_encoder(
         place(model, device, packed=packed)
     name = INT8 if int8 else name_of(dtype)
     encoder = Encoder(model, device, name, first_position=first_position, max_tokens=limit, packed=packed)
+    joined = 0
     if device.type == "cpu":
         trial = partial(encoder.forward, [np.zeros(1, dtype=np.int32)])
         compiled = _suit_the_processor(model, dtype, trial, int8=int8)
         if int8 and packed:
             set_attention(model, attention.INT8_NAME)
         if compiled and packed:
-            join_layers(model, trial)
-    log.info("model loaded", extra={"folder": folder.name, "packed": packed, "dtype": encoder.dtype_name})
+            joined = join_layers(model, partial(encoder.forward, _few(encoder)))
+    told = {"folder": folder.name, "packed": packed, "dtype": encoder.dtype_name, "joined_layers": joined}
+    log.info("model loaded", extra=told)
     return encoder
 
 
@@ -95,6 +97,12 @@ def _suit_the_processor(model: PreTrainedModel, dtype: torch.dtype, trial: Calla
     if dtype == torch.bfloat16:
         lay_out_weights(model, trial)
     return False
+
+
+def _few(encoder: Encoder) -> list[Tokens]:
+    """Two sequences, of tokens that differ."""
+    longest = min(encoder.max_tokens, encoder.vocabulary_size, 24)
+    return [np.arange(length, dtype=np.int32) for length in (longest, (longest + 1) // 2)]
 
 
 class Encoder:

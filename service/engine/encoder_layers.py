@@ -6,10 +6,13 @@ Owns the exchange; whether a layer is of this kind it learns from what the layer
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
 from service.engine import attention
@@ -40,16 +43,24 @@ class NativeLayer(LaidOut):
         return self._layer(hidden_states, borders, int8=int8)
 
 
-def join_layers(model: nn.Module, trial: Callable[[], object]) -> bool:
-    """Exchange the layers of a model that takes packed rows, and whose linear layers are exchanged; False: none is.
+def join_layers(model: nn.Module, trial: Callable[[], Sequence[NDArray[np.float32]]]) -> int:
+    """Exchange the layers of a model that takes packed rows, and whose linear layers are exchanged; returns how many.
 
     Args:
-        trial: runs the model once.
+        trial: what the model answers to a few sequences; all layers stay as they are if it would be anything else.
     """
     exchanges = [
         Exchange(parent, name, joined) for parent, name, child in children(model) if (joined := _joined(child))
     ]
-    return bool(exchanges) and try_out(exchanges, trial)
+    if not exchanges:
+        return 0
+    before = trial()
+
+    def same() -> None:
+        if not all(map(np.array_equal, before, trial())):
+            raise RuntimeError("the model answers otherwise")
+
+    return len(exchanges) if try_out(exchanges, same) else 0
 
 
 def _joined(layer: nn.Module) -> NativeLayer | None:
@@ -70,7 +81,8 @@ def _joined(layer: nn.Module) -> NativeLayer | None:
 def _compute_the_same(layer: nn.Module, joined: NativeLayer, hidden: int) -> bool:
     total = _TRIAL_BORDERS[-1]
     rows = torch.randn(1, total, hidden, generator=torch.Generator().manual_seed(0)).bfloat16()
-    lengths = {"cu_seqlens": torch.tensor(_TRIAL_BORDERS, dtype=torch.int32), "max_length": total}
+    # A window that the longest sequence does not fill would go unnoticed, so let that be as long as can be.
+    lengths = {"cu_seqlens": torch.tensor(_TRIAL_BORDERS, dtype=torch.int32), "max_length": sys.maxsize}
     try:
         return torch.equal(layer(rows, None, borders=_TRIAL_BORDERS, **lengths), joined(rows, borders=_TRIAL_BORDERS))
     except (RuntimeError, TypeError, AttributeError):

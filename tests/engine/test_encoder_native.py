@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from torch import nn
 from transformers import PreTrainedModel
 
@@ -28,6 +29,12 @@ PARTS = {  # Layers, and among them those with residual and normalisation; two l
     "modernbert": (10, 0),
     "deberta-v2": (17, 4),
 }
+
+
+DAMAGED = [
+    *(f"attention.{each}" for each in ("self.query", "self.key", "self.value", "output.dense", "output.LayerNorm")),
+    *("intermediate.dense", "output.dense", "output.LayerNorm"),
+]
 
 
 @pytest.mark.parametrize("kind", PARTS)
@@ -70,6 +77,19 @@ def test_weights_are_counted_in_their_layout(int8: bool, tmp_path: Path) -> None
     exact = load_encoder(folder, torch.device("cpu"), torch.float32)
     ours = load_encoder(folder, torch.device("cpu"), torch.bfloat16, int8=int8)
     assert 0.2 * exact.parameter_bytes < ours.parameter_bytes < 0.6 * exact.parameter_bytes
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+@pytest.mark.parametrize("dtype", ["bfloat16", "int8"])
+def test_what_is_no_number_is_not_lost_on_the_way(dtype: str, name: str, tmp_path: Path) -> None:
+    """A damaged model is found out by its scores (`spans.decode`)."""
+    folder = make_model(tmp_path, "bert", hidden=128)
+    weights = load_file(folder / "model.safetensors")
+    weights[f"bert.encoder.layer.0.{name}.bias"][3] = float("nan")
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    encoder = load_encoder(folder, torch.device("cpu"), torch.bfloat16, int8=dtype == "int8", packed=True)
+    for rows in encoder.forward([np.arange(5, 5 + length, dtype=np.int32) for length in (40, 3, 17)]):
+        assert not np.isfinite(rows).any()
 
 
 class Scaled(nn.Module):

@@ -1,4 +1,4 @@
-"""Kernels compiled for the processor, for CPUs with AVX512-BF16 and VNNI: attention and linear layers of an encoder.
+"""Kernels compiled for CPUs with AVX512-BF16 and VNNI: an encoder's attention, its linear layers, and whole layers.
 
 Optional: an installation without a C compiler, and any other processor, goes on with torch's operators.
 """

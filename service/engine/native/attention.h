@@ -1,4 +1,4 @@
-/* One head of one sequence, as both kinds of attention go through it: ROWS queries at a time against all keys. */
+/* Attention, and one head of one sequence as both of its kinds go through it: ROWS queries at a time against all keys. */
 #ifndef GLEANER_ATTENTION_H
 #define GLEANER_ATTENTION_H
 

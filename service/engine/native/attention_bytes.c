@@ -22,6 +22,7 @@ typedef struct {
     float *scores;         /* [ROWS][padded] */
     uint8_t *weights;      /* [ROWS][padded] */
     uint32_t *pairs;       /* [size / 2][16]: a block of keys before it is rounded */
+    float nothing;         /* 0, or NaN if a key is not finite: so is what looks at it, then */
 } workspace;
 
 /* Where the room ends. */
@@ -40,8 +41,9 @@ static uintptr_t lay_out(workspace *space, uintptr_t room, int64_t padded, int s
 
 size_t bytes_room(int64_t padded, int size) { return lay_out(&(workspace){0}, 0, padded, size); }
 
-FAST static void lay_out_keys(const head *it, const workspace *space) {
+FAST static void lay_out_keys(const head *it, workspace *space) {
     uint32_t *out = space->keys;
+    __m512 nothing = _mm512_setzero_ps();
     for (int key = 0; key < it->length; key += LANES) {
         __m512i peaks = _mm512_setzero_si512(), sums = _mm512_setzero_si512();
         for (int at = 0; at < it->size; at += PAIRED) {
@@ -52,7 +54,7 @@ FAST static void lay_out_keys(const head *it, const workspace *space) {
                 _mm512_store_si512(space->pairs + (at / 2 + i) * LANES, pairs[i]);
             }
         }
-        __m512 scale = scale_of(_mm512_max_ps(even_of(peaks), odd_of(peaks)));
+        __m512 scale = scale_of((__m512)larger_magnitudes(peaks));
         __m512 factor = inverse_of(scale);
         for (int at = 0; at < it->size; at += QUAD, out += LANES) {
             __m512i low = words_at(space->pairs + at / 2 * LANES), high = words_at(space->pairs + (at / 2 + 1) * LANES);
@@ -63,7 +65,9 @@ FAST static void lay_out_keys(const head *it, const workspace *space) {
         }
         _mm512_store_ps(space->key_scales + key, scale);
         _mm512_store_si512(space->key_offsets + key, sums);
+        nothing = _mm512_fmadd_ps(scale, _mm512_setzero_ps(), nothing);
     }
+    space->nothing = _mm512_reduce_add_ps(nothing);
 }
 
 FAST static void lay_out_values(const head *it, const workspace *space) {
@@ -132,7 +136,7 @@ INLINE void scores_of(const head *it, const workspace *space, const char *const 
     }
 }
 
-/* Scores → weights; returns 1 / their sum. */
+/* Scores → weights; returns 1 / their sum, or NaN where `scale` is none. */
 INLINE float soften(const float *scores, uint8_t *weights, int padded, __m512 peaks, float scale) {
     static const float thresholds[LANES] __attribute__((aligned(64))) = {
         0.5f / 16, 8.5f / 16, 4.5f / 16, 12.5f / 16, 2.5f / 16, 10.5f / 16, 6.5f / 16, 14.5f / 16,
@@ -147,7 +151,7 @@ INLINE float soften(const float *scores, uint8_t *weights, int padded, __m512 pe
         sum = _mm512_add_epi32(sum, whole);
         _mm_store_si128((__m128i *)(weights + at), _mm512_cvtusepi32_epi8(whole)); /* Large scores round 255 up. */
     }
-    return 1.0f / (float)_mm512_reduce_add_epi32(sum);
+    return 1.0f / (float)_mm512_reduce_add_epi32(sum) + 0.0f * scale;
 }
 
 /* Even and odd features change back into their order. */
@@ -189,7 +193,7 @@ FAST static void mix_rows(const head *it, int start, const workspace *space) {
         to[row] = it->out + token * it->out_stride;
         weights[row] = (const char *)(space->weights + (int64_t)row * padded);
         peaks[row] = _mm512_set1_ps(LEAST);
-        factors[row] = it->scale;
+        factors[row] = it->scale + space->nothing;
     }
     round_queries(queries, space->queries, size, factors);
     IN_BLOCKS(blocks, scores_of(it, space, left, first * LANES, count, padded, peaks);)

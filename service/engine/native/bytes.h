@@ -14,8 +14,10 @@ INLINE __m512i larger_of(__m512i peaks, __m512i pairs) {
     return _mm512_max_epu16(peaks, _mm512_and_si512(pairs, _mm512_set1_epi16(0x7FFF)));
 }
 
+/* What is not finite makes the scale so, and with it all that the scale is for: the second operand of a maximum stays
+ * NaN, and infinities are 0 × infinity in the end. */
 INLINE __m512 scale_of(__m512 peak) {
-    return _mm512_div_ps(_mm512_max_ps(peak, _mm512_set1_ps(1e-12f)), _mm512_set1_ps(127.0f));
+    return _mm512_div_ps(_mm512_max_ps(_mm512_set1_ps(1e-12f), peak), _mm512_set1_ps(127.0f));
 }
 
 INLINE __m512 inverse_of(__m512 scale) { return _mm512_div_ps(_mm512_set1_ps(1.0f), scale); }
@@ -37,7 +39,17 @@ INLINE __m512i quad_of(__m512i first, __m512i second, __m512i third, __m512i fou
     return choose(0xFFFF, low, _mm512_slli_epi32(high, 16));
 }
 
-INLINE float largest_of(__m512i peaks) { return _mm512_reduce_max_ps(_mm512_max_ps(even_of(peaks), odd_of(peaks))); }
+/* The larger magnitudes, by their bits as well: above infinity is NaN. */
+INLINE __m512i larger_magnitudes(__m512i peaks) {
+    return _mm512_max_epu32((__m512i)even_of(peaks), (__m512i)odd_of(peaks));
+}
+
+INLINE float largest_of(__m512i peaks) {
+    uint32_t bits = _mm512_reduce_max_epu32(larger_magnitudes(peaks));
+    float largest;
+    memcpy(&largest, &bits, sizeof largest);
+    return largest;
+}
 
 /* Bytes around 128, as the product wants its left side. */
 INLINE __m256i left_bytes(__m512i pairs, __m512 factor) {

@@ -40,7 +40,7 @@ def can(parts: Parts, heads: int) -> bool:
     """Whether `Layer` can do with these: each takes what the one before it gives, and so does attention."""
     projections = (parts.query, parts.key, parts.value)
     hidden, inner = parts.query.inputs, parts.up.outputs
-    shapes = [(each.inputs, each.outputs) for each in (*projections, parts.out, parts.up, parts.down)]
+    shapes = [(each.inputs, each.outputs) for each in _products(parts)]
     return (
         shapes == [*[(hidden, hidden)] * 4, (hidden, inner), (inner, hidden)]
         and heads > 0
@@ -61,7 +61,8 @@ class Layer:
         self._hidden = parts.query.inputs
         linears = (Description * 6)(*(each.description for each in _products(parts)))
         self._description = _Description(linears, heads, (self._hidden // heads) ** -0.5)
-        self._numbers = sum(each.inputs * each.outputs for each in _products(parts))
+        self._work_of_a_row = sum(each.inputs * each.outputs for each in _products(parts)) // len(linears)
+        """The average of the linear layers, since the threads wait for one another after each."""
         self.weight_bytes = sum(each.weight_bytes for each in _products(parts))
 
     def __call__(self, rows: torch.Tensor, borders: Sequence[int], *, int8: bool = False) -> torch.Tensor:
@@ -83,7 +84,7 @@ class Layer:
         failed = _function()(
             ctypes.addressof(self._description), flat.data_ptr(), out.data_ptr(), flat.shape[0],
             ctypes.addressof(cut), len(borders) - 1, int8 and add_up_in_bytes(borders),
-            threads_for(flat.shape[0] * self._numbers // 6),
+            threads_for(flat.shape[0] * self._work_of_a_row),
         )  # fmt: skip
         if failed:
             raise MemoryError("a layer found no room")

@@ -7,10 +7,10 @@
 #ifdef GLEANER_SIMD
 
 typedef struct {
-    const uint32_t *weights;     /* [panels][words of a row][PANEL]; a word is two bfloat16 or four bytes */
-    const float *bias;           /* [panels][PANEL] */
-    const float *scales;         /* [panels][PANEL]; NULL: weights are bfloat16 */
-    const int32_t *offsets;      /* [panels][PANEL], with scales */
+    const uint32_t *weights;     /* [panels][words of a row][64]; a word is two bfloat16 or four bytes */
+    const float *bias;           /* [panels][64], as all that belongs to outputs */
+    const float *scales;         /* NULL: weights are bfloat16 */
+    const int32_t *offsets;      /* with scales */
     const float *normal_weight;  /* [outputs]; NULL: no normalisation */
     const float *normal_bias;    /* [outputs] */
     float epsilon;
@@ -30,7 +30,7 @@ typedef struct {
     float *scales;  /* [count] */
 } room_for_bytes;
 
-/* How many rows of a layer's inputs stay in the second-level cache beside its weights. */
+/* How many rows of a layer's inputs go through at once; how many was measured (PART_BYTES, MOST_ROWS). */
 int64_t part_of(const linear *layer);
 
 /* The rows as the layer wants them; those of a part only. In 8 bits in the room, by all threads of the team. */

@@ -37,7 +37,7 @@ class Description(ctypes.Structure):
     """`linear` of linear.h: where a layer's numbers lie, and what follows the product."""
 
     _fields_ = (
-        *[(name, ctypes.c_void_p) for name in ("weights", "bias", "scales", "offsets", "norm_weight", "norm_bias")],
+        *[(name, ctypes.c_void_p) for name in ("weights", "bias", "scales", "offsets", "normal_weight", "normal_bias")],
         ("epsilon", ctypes.c_float),
         *[(name, ctypes.c_int32) for name in ("inputs", "outputs", "gelu")],
     )

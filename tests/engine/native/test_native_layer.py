@@ -74,6 +74,18 @@ def test_linear_layers_in_8_bits_and_attention_in_16_go_together() -> None:
     assert not torch.equal(found, Layer(parts, 2)(rows, borders, int8=True))
 
 
+@pytest.mark.parametrize("name", ["out", "up", "down"])
+@torch.inference_mode()
+def test_each_linear_layer_may_be_in_8_or_in_16_bits(name: str) -> None:
+    """A layer of few outputs stays in bfloat16 where its neighbours do not."""
+    whole, plain, borders = _parts(96, 200, int8=True), _parts(96, 200, int8=False), (0, 30, 230)
+    rows = torch.randn(230, 96).bfloat16()
+    for parts, other in ((whole, plain), (plain, whole)):
+        mixed = replace(parts, **{name: getattr(other, name)})
+        assert can(mixed, 3)
+        assert torch.equal(Layer(mixed, 3)(rows, borders), _one_by_one(mixed, rows, 3, borders, int8=False))
+
+
 @torch.inference_mode()
 def test_a_sequence_is_the_same_alone() -> None:
     layer, borders = Layer(_parts(96, 200, int8=True), 3), (0, 9, 220, 500)
@@ -92,6 +104,12 @@ def test_what_does_not_fit_together_is_refused() -> None:
     assert not can(replace(parts, out=Product(nn.Linear(64, 64))), 2)
     assert not can(replace(parts, query=parts.out), 2)
     assert not can(replace(parts, up=Product(nn.Linear(64, 100), gelu=True)), 2)
+
+
+def test_no_room_is_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.engine.native.layer._function", lambda: lambda *_: -1)
+    with pytest.raises(MemoryError):
+        Layer(_parts(64, 128, int8=False), 2)(torch.zeros(3, 64).bfloat16(), (0, 3))
 
 
 def test_rows_that_are_no_bfloat16_are_refused() -> None:
