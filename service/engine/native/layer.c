@@ -22,8 +22,6 @@ typedef struct {
     room_for_bytes bytes;
 } layer_room;
 
-static inline int64_t smaller(int64_t one, int64_t other) { return one < other ? one : other; }
-
 /* As many rows as suit all layers after the attention. */
 static int64_t rows_at_once(const encoder_layer *it) {
     return smaller(part_of(&it->out), smaller(part_of(&it->up), part_of(&it->down)));

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
 from service.engine.native.attention import FEATURES_UNIT, add_up_in_bytes
 from service.engine.native.library import function, threads_for
-from service.engine.native.linear import Description, Product
+from service.engine.native.linear import Description, Product, flat_rows
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(NamedTuple):
     """The linear layers, in the order of use."""
 
     query: Product
@@ -40,7 +38,7 @@ def can(parts: Parts, heads: int) -> bool:
     """Whether `Layer` can do with these: each takes what the one before it gives, and so does attention."""
     projections = (parts.query, parts.key, parts.value)
     hidden, inner = parts.query.inputs, parts.up.outputs
-    shapes = [(each.inputs, each.outputs) for each in _products(parts)]
+    shapes = [(each.inputs, each.outputs) for each in parts]
     return (
         shapes == [*[(hidden, hidden)] * 4, (hidden, inner), (inner, hidden)]
         and heads > 0
@@ -59,11 +57,11 @@ class Layer:
         """Join linear layers that `can` accepted; their weights stay where they are."""
         self._parts = parts
         self._hidden = parts.query.inputs
-        linears = (Description * 6)(*(each.description for each in _products(parts)))
+        linears = (Description * 6)(*(each.description for each in parts))
         self._description = _Description(linears, heads, (self._hidden // heads) ** -0.5)
-        self._work_of_a_row = sum(each.inputs * each.outputs for each in _products(parts)) // len(linears)
-        """The average of the linear layers, since the threads wait for one another after each."""
-        self.weight_bytes = sum(each.weight_bytes for each in _products(parts))
+        # The average of the linear layers, since the threads wait for one another after each.
+        self._work_of_a_row = sum(each.inputs * each.outputs for each in parts) // len(parts)
+        self.weight_bytes = sum(each.weight_bytes for each in parts)
 
     def __call__(self, rows: torch.Tensor, borders: Sequence[int], *, int8: bool = False) -> torch.Tensor:
         """[…, hidden] bfloat16 → the same shape.
@@ -76,9 +74,7 @@ class Layer:
             TypeError: the rows are not bfloat16.
             MemoryError: there is no room for what lies between rows and result.
         """
-        if rows.dtype != torch.bfloat16:
-            raise TypeError(f"{rows.dtype} rows for a layer that computes in bfloat16")
-        flat = rows.reshape(-1, self._hidden).contiguous()
+        flat = flat_rows(rows, self._hidden)
         out = torch.empty_like(flat)
         cut = (ctypes.c_int64 * len(borders))(*borders)
         failed = _function()(
@@ -89,10 +85,6 @@ class Layer:
         if failed:
             raise MemoryError("a layer found no room")
         return out.view(rows.shape)
-
-
-def _products(parts: Parts) -> tuple[Product, ...]:
-    return (parts.query, parts.key, parts.value, parts.out, parts.up, parts.down)
 
 
 @cache

@@ -195,7 +195,7 @@ FAST static float quantise(const uint16_t *row, uint8_t *out, int features) {
 
 int64_t part_of(const linear *layer) {
     int64_t rows = PART_BYTES / (layer->scales ? layer->inputs : 2 * layer->inputs) / ROWS * ROWS;
-    return rows < ROWS ? ROWS : rows < MOST_ROWS ? rows : MOST_ROWS;
+    return rows < ROWS ? ROWS : smaller(rows, MOST_ROWS);
 }
 
 left_side left_for(const linear *layer, const uint16_t *rows, int64_t count, const room_for_bytes *room) {
@@ -227,7 +227,7 @@ void gleaner_linear(const linear *layer, const uint16_t *rows, const uint16_t *r
     for (int64_t row = 0; row < count; row += most) {
         room_for_bytes room = {NULL, NULL};
         if (layer->scales) room = (room_for_bytes){bytes + row * inputs, scales + row};
-        left_side left = left_for(layer, rows + row * inputs, count - row < most ? count - row : most, &room);
+        left_side left = left_for(layer, rows + row * inputs, smaller(most, count - row), &room);
         multiply(layer, &left, residual ? residual + row * outputs : NULL, out + row * outputs);
     }
 }

@@ -30,6 +30,8 @@ typedef struct {
     float *scales;  /* [count] */
 } room_for_bytes;
 
+static inline int64_t smaller(int64_t one, int64_t other) { return one < other ? one : other; }
+
 /* How many rows of a layer's inputs go through at once; how many was measured (PART_BYTES, MOST_ROWS). */
 int64_t part_of(const linear *layer);
 

@@ -75,9 +75,7 @@ class Product:
         Raises:
             TypeError: the rows are not bfloat16.
         """
-        if rows.dtype != torch.bfloat16:
-            raise TypeError(f"{rows.dtype} rows for a layer that computes in bfloat16")
-        flat = rows.reshape(-1, self.inputs).contiguous()
+        flat = flat_rows(rows, self.inputs)
         count = flat.shape[0]
         out = torch.empty(count, self.outputs, dtype=torch.bfloat16)
         added = None if residual is None else residual.reshape(-1, self.outputs).contiguous()
@@ -88,6 +86,13 @@ class Product:
             pointer(whole), pointer(scales), threads_for(count * self.inputs * self.outputs),
         )  # fmt: skip
         return out.view(*rows.shape[:-1], self.outputs)
+
+
+def flat_rows(rows: torch.Tensor, features: int) -> torch.Tensor:
+    """[…, features] bfloat16 → [n, features], contiguous, as the kernels read them; raises TypeError for others."""
+    if rows.dtype != torch.bfloat16:
+        raise TypeError(f"{rows.dtype} rows for a layer that computes in bfloat16")
+    return rows.reshape(-1, features).contiguous()
 
 
 def _panels(weight: torch.Tensor, together: int) -> torch.Tensor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -81,7 +80,7 @@ def test_each_linear_layer_may_be_in_8_or_in_16_bits(name: str) -> None:
     whole, plain, borders = _parts(96, 200, int8=True), _parts(96, 200, int8=False), (0, 30, 230)
     rows = torch.randn(230, 96).bfloat16()
     for parts, other in ((whole, plain), (plain, whole)):
-        mixed = replace(parts, **{name: getattr(other, name)})
+        mixed = parts._replace(**{name: getattr(other, name)})
         assert can(mixed, 3)
         assert torch.equal(Layer(mixed, 3)(rows, borders), _one_by_one(mixed, rows, 3, borders, int8=False))
 
@@ -100,10 +99,10 @@ def test_what_does_not_fit_together_is_refused() -> None:
     assert can(parts, 2)
     assert not can(parts, 4)  # Heads of 16 features.
     assert not can(parts, 0)
-    assert not can(replace(parts, key=Product(nn.Linear(64, 64), int8=True)), 2)
-    assert not can(replace(parts, out=Product(nn.Linear(64, 64))), 2)
-    assert not can(replace(parts, query=parts.out), 2)
-    assert not can(replace(parts, up=Product(nn.Linear(64, 100), gelu=True)), 2)
+    assert not can(parts._replace(key=Product(nn.Linear(64, 64), int8=True)), 2)
+    assert not can(parts._replace(out=Product(nn.Linear(64, 64))), 2)
+    assert not can(parts._replace(query=parts.out), 2)
+    assert not can(parts._replace(up=Product(nn.Linear(64, 100), gelu=True)), 2)
 
 
 def test_no_room_is_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
