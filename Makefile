@@ -5,8 +5,8 @@ PORT ?= 8080
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-# What the tests run beside Python: each command with the Debian package that it comes in.
-TOOLS := curl:curl prometheus:prometheus promtool:prometheus amtool:prometheus-alertmanager chromium:chromium
+# What the tests run beside Python: each command with the Debian packages that it comes in.
+TOOLS := cc:gcc,libc6-dev curl:curl prometheus:prometheus promtool:prometheus amtool:prometheus-alertmanager chromium:chromium
 
 # Test files that run side by side: many wait for processes to start, which leaves a core to the others.
 FILES_AT_ONCE ?= 3
@@ -87,7 +87,7 @@ clean: ## remove .venv and caches
 	@touch $@
 
 .venv/.dev: pyproject.toml constraints.txt | .venv/bin/python
-	@missing=; for tool in $(TOOLS); do command -v $${tool%:*} >/dev/null || missing="$$missing $${tool#*:}"; done; \
+	@missing=; for tool in $(TOOLS); do command -v $${tool%:*} >/dev/null || missing="$$missing $$(echo $${tool#*:} | tr , ' ')"; done; \
 	if [ -n "$$missing" ]; then \
 		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 			apt-get update -qq && RUNLEVEL=1 apt-get install -qq -y --no-install-recommends $$missing; \

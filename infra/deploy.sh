@@ -10,10 +10,10 @@ environment=${1:-}
 tag=${2:-$(git rev-parse --short=12 HEAD)}
 fleet=gleaner-$environment
 prepare "$environment"
-engine=$(ask '<engine>' engine) || fail "To build and push the image, docker, podman or buildah is needed."
 
 say "Synthesizing and checking the stacks…"
 synthesize "$environment"
+engine=$(ask '<engine>' engine) || fail "To build and push the image, docker, podman or buildah is needed."
 run aws sts get-caller-identity --query Account --output text
 
 say "Base: network, image repository, model bucket…"

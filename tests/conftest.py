@@ -1,7 +1,7 @@
 """What holds for all tests: property tests judge answers, not how quickly a busy machine comes up with examples.
 
 Several files run at once (`make unit`). Those that take longest begin first, so that at the end the many short ones
-fill what the long ones leave.
+fill what the long ones leave. What a test needs of the machine is said by a marker (`tests/support/hardware.py`).
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.support import hardware
 
 HERE = Path(__file__).parent
 LONGEST_FIRST = (
@@ -31,6 +33,20 @@ settings.load_profile("gleaner")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest files first; otherwise the order stays as it was."""
     items.sort(key=lambda item: _rank(item.path.relative_to(HERE).as_posix()))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what this machine cannot run."""
+    hardware.check(item)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """List what was not run for want of a device, a processor or a compiler."""
+    lines = list(hardware.not_run(terminalreporter.stats.get("skipped", [])))
+    if lines:
+        terminalreporter.section("not run on this machine")
+        for line in lines:
+            terminalreporter.line(line)
 
 
 def _rank(path: str) -> int:

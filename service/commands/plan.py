@@ -18,6 +18,8 @@ from service.settings import child_environment, read_settings
 
 FLAGS = ("device", "dtype")
 MEBIBYTE = 1 << 20
+PIPE_COLUMNS = 250
+"""No row is broken where no terminal says how wide it is: processors have long names."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +66,7 @@ def _print(plan: Plan) -> None:
     table.add_column(justify="right")
     for name, value in rows(plan):
         table.add_row(name, value)
-    Console().print(table)
+    Console(width=None if sys.stdout.isatty() else PIPE_COLUMNS).print(table)
 
 
 def rows(plan: Plan) -> list[tuple[str, str]]:

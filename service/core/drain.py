@@ -4,7 +4,8 @@
 
 During the grace the service says that it is not ready and goes on admitting: a load balancer needs a second or two to
 look elsewhere. Workers report what they still answer; nobody waits once every worker has heard of the closing and
-reports nothing.
+reports nothing. An engine that was started a moment ago may not have heard of a worker that still waits for an answer
+of its predecessor: until every front worker has reported, or has had time to, the drain is not done.
 """
 
 from __future__ import annotations
@@ -29,9 +30,14 @@ class _Worker:
 
 
 class Workers:
-    """Who is connected, and what they last reported."""
+    """Who is connected, and what they last reported.
 
-    def __init__(self) -> None:
+    Args:
+        expected: front workers that the service runs.
+    """
+
+    def __init__(self, expected: int) -> None:
+        self._expected = expected
         self._workers: dict[bytes, _Worker] = {}
 
     def __iter__(self) -> Iterator[bytes]:
@@ -66,6 +72,10 @@ class Workers:
             del self._workers[name]
         return gone
 
+    def all_heard(self) -> bool:
+        """True when as many workers as the service runs have reported."""
+        return len(self._workers) >= self._expected
+
     def idle(self) -> bool:
         """Whether no worker that was heard answers a request."""
         return not any(worker.active_requests for worker in self._workers.values())
@@ -87,9 +97,9 @@ class Drain:
         """Whether new requests are still let in."""
         return now < self.begun_seconds + self.grace_seconds
 
-    def has_listened(self, now: float) -> bool:
-        """Whether every worker has had time to say that it waits."""
-        return now >= self.begun_seconds + PATIENCE_SECONDS
+    def has_reports(self, workers: Workers, now: float) -> bool:
+        """True once every worker has reported, or has been silent since the drain began for as long as one may be."""
+        return workers.all_heard() or now >= self.begun_seconds + WORKER_SILENCE_SECONDS
 
     def overdue(self, now: float) -> bool:
         """Whether it is time to refuse what is left."""
@@ -101,4 +111,5 @@ class Drain:
 
     def is_done(self, workers: Workers, now: float) -> bool:
         """Whether nobody waits any more, or whoever does will never take its answer."""
-        return (not self.admitting(now) and workers.all_closed_and_quiet()) or self.hopeless(now)
+        heard = self.has_reports(workers, now) and workers.all_closed_and_quiet()
+        return (heard and not self.admitting(now)) or self.hopeless(now)

@@ -53,7 +53,7 @@ class Life:
         if self._drain is None:
             return False
         if not self._loading.opened.done():  # A successor's workers may still wait for what its predecessor left.
-            return (self._drain.has_listened(now) and workers.idle()) or self._drain.hopeless(now)
+            return (self._drain.has_reports(workers, now) and workers.idle()) or self._drain.hopeless(now)
         return not busy and self._drain.is_done(workers, now)
 
     def go_on(self, *, stopping: bool, now: float) -> bool:

@@ -66,7 +66,7 @@ class EngineLoop:
         self._scheduler = Scheduler(Limits(settings.queue_limit_tokens))
         self._desk = Desk(door, metrics)
         self._meter = Meter()
-        self._workers = Workers()
+        self._workers = Workers(settings.front_workers)
         self._life = Life(loading, settings, metrics, gpu)
         self._report = Report(name, door, self._workers, loading, self._life, self._scheduler, self._meter, metrics)
         self._reception = Reception(self._workers, self._scheduler, self._desk, self._meter, self._report, metrics)

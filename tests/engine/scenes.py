@@ -42,7 +42,7 @@ Scene = Callable[["World"], Iterator[Turn]]
 class World:
     """Everything around one loop; also the door that it looks through."""
 
-    def __init__(self, scene: Scene, *, loaded: bool = True, gpu: GpuWatch | None = None) -> None:
+    def __init__(self, scene: Scene, *, loaded: bool = True, gpu: GpuWatch | None = None, workers: int = 1) -> None:
         self.now = 1_000.0
         self.device = HandMovedDevice()
         self.encoder = Encoder()
@@ -55,7 +55,7 @@ class World:
         self._turns = scene(self)
         if loaded:
             self.load()
-        limits = {"queue_limit_tokens": QUEUE_LIMIT, "drain_seconds": DRAIN_SECONDS}
+        limits = {"queue_limit_tokens": QUEUE_LIMIT, "drain_seconds": DRAIN_SECONDS, "workers": workers}
         settings = Settings(drain_grace_seconds=GRACE_SECONDS, **limits)  # type: ignore[arg-type]
         errands = Errands(lambda: None)
         mover = Mover(self.device, errands, self.metrics)
@@ -122,9 +122,9 @@ class World:
         return [m for name, m in self.sent if name == worker and isinstance(m, Status)][-1]
 
 
-def play(scene: Scene, *, loaded: bool = True, gpu: GpuWatch | None = None) -> World:
-    """Run a scene to the loop's end."""
-    world = World(scene, loaded=loaded, gpu=gpu)
+def play(scene: Scene, *, loaded: bool = True, gpu: GpuWatch | None = None, workers: int = 1) -> World:
+    """Run a scene of a service with so many workers to the loop's end."""
+    world = World(scene, loaded=loaded, gpu=gpu, workers=workers)
     world.loop.run(lambda: world.stopping)
     return world
 

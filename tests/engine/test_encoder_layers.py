@@ -11,10 +11,9 @@ from torch import nn
 
 from service.engine.encoder import Encoder, Logits, load_encoder
 from service.engine.encoder_layers import NativeLayer, join_layers
-from service.engine.native.linear import available
 from tests.engine.tiny_models import make_model
 
-pytestmark = pytest.mark.skipif(not available(), reason="no compiled layers on this processor")
+pytestmark = pytest.mark.needs("linear-kernels")
 
 SEQUENCES = [np.arange(5, 5 + length, dtype=np.int32) for length in (40, 3, 17)]
 

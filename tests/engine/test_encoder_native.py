@@ -16,10 +16,9 @@ from service.engine import attention
 from service.engine.encoder import load_encoder
 from service.engine.encoder_native import NativeLinear, NativeResidualNorm, compile_layers
 from service.engine.encoder_proof import set_attention
-from service.engine.native.linear import available
 from tests.engine.tiny_models import make_model
 
-pytestmark = pytest.mark.skipif(not available(), reason="no compiled layers on this processor")
+pytestmark = pytest.mark.needs("linear-kernels")
 
 PARTS = {  # Layers, and among them those with residual and normalisation; two layers a model.
     "bert": (13, 4),

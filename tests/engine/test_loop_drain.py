@@ -76,11 +76,26 @@ def test_a_stop_before_the_models_are_loaded_ends_the_loop_once_all_workers_had_
         yield [hello(active=0)]
         world.stopping = True
         yield []
-        world.now += 3.0
+        world.now += WORKER_SILENCE_SECONDS
         yield []
         raise AssertionError("the loop should have ended")
 
-    play(scene, loaded=False)
+    play(scene, loaded=False, workers=2)
+
+
+def test_a_successor_that_is_told_to_stop_at_once_waits_for_workers_it_has_not_heard_of() -> None:
+    def scene(world: World) -> Iterator[Turn]:
+        world.stopping = True
+        yield []
+        world.now += GRACE_SECONDS
+        yield []
+        yield [document("left by the one before", 3), hello(active=1, closed=True)]
+        world.device.finish()
+        yield []
+        yield [hello(active=0, closed=True)]
+        raise AssertionError("the loop should have ended")
+
+    assert play(scene).scored("left by the one before") == [0]
 
 
 def test_a_stop_before_the_models_are_loaded_waits_for_what_an_earlier_engine_left() -> None:

@@ -68,7 +68,7 @@ class World:
         self.weights: dict[str, Weights] = {}
         self.released: list[str] = []
         self.scheduler = Scheduler(Limits(10_000))
-        self.workers = Workers()
+        self.workers = Workers(1)
         self.errands = Errands(lambda: None)
         self.metrics = EngineMetrics()
         residency = Residency(budget_bytes)

@@ -15,10 +15,7 @@ from service.engine.packing import Tokens
 from service.engine.precision import choose_dtype
 from tests.engine.tiny_models import KINDS, MAX_TOKENS, PACKABLE, make_model
 
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"),
-]
+pytestmark = pytest.mark.needs("cuda")
 
 CPU = torch.device("cpu")
 BORDERS = (0, 1, 40, 240, 241)

@@ -37,10 +37,7 @@ from service.metrics import EngineMetrics, GraphMetrics
 from service.settings import Settings
 from tests.engine.tiny_models import PACKABLE, make_model
 
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"),
-]
+pytestmark = pytest.mark.needs("cuda")
 
 BATCH_LENGTHS = ([100], [40, 20], [65, 30, 5], [300, 90, 5], [1], [512])
 LIMIT_SECONDS = 60.0

@@ -27,10 +27,7 @@ from service.engine.precision import choose_dtype
 from service.engine.runner import Runner
 from tests.engine.tiny_models import MAX_TOKENS, make_model
 
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"),
-]
+pytestmark = pytest.mark.needs("cuda")
 
 MOST_TOKENS = 65_536
 MODEL = "sha256:a"

@@ -1,4 +1,4 @@
-"""The compiled attention against torch's operators in float32. Needs a C compiler at installation, which CI has."""
+"""The compiled attention against torch's operators in float32."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import pytest
 import torch
 
 from service.engine.native import attention as native
-from service.engine.precision import cpu_has
 
-fit = pytest.mark.skipif(not cpu_has({"avx512_bf16"}), reason="this processor does not multiply bfloat16")
+fit = pytest.mark.needs("attention-kernels")
 SCALING = 0.2
 
 

@@ -10,9 +10,9 @@ from torch import nn
 
 from service.engine.native import attention
 from service.engine.native.layer import Layer, Parts, can
-from service.engine.native.linear import Product, available
+from service.engine.native.linear import Product
 
-pytestmark = pytest.mark.skipif(not available(), reason="no compiled layers on this processor")
+pytestmark = pytest.mark.needs("linear-kernels")
 
 SHAPES = [(32, 1, 48, (0, 1)), (96, 3, 200, (0, 5, 6, 40)), (768, 12, 3072, (0, 300, 701)), (128, 2, 64, (0, 2, 450))]
 """Hidden, heads, inner, borders: with and without a rest in tiles, panels and parts; narrower inside than outside."""

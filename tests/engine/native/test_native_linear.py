@@ -1,4 +1,4 @@
-"""The compiled linear layers against torch's operators in float32. Needs a C compiler at installation, which CI has."""
+"""The compiled linear layers against torch's operators in float32."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from torch import nn
 from torch.nn.functional import gelu
 
 from service.engine.native.linear import Product, available, can
-from service.engine.precision import MATRIX_UNIT_FLAGS, cpu_has
 
-fits = cpu_has({"avx512_bf16"}) and not cpu_has(MATRIX_UNIT_FLAGS)
-fit = pytest.mark.skipif(not fits, reason="this processor has no AVX512-BF16, or something better")
+fit = pytest.mark.needs("linear-kernels")
 
 SHAPES = [(1, 2, 1), (1, 64, 9), (5, 768, 768), (6, 312, 1200), (7, 384, 100), (200, 96, 3072), (193, 64, 130)]
 """Rows, inputs, outputs: with and without a rest in tiles, panels and vectors."""

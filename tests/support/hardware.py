@@ -1,0 +1,77 @@
+"""What some tests need of the machine: `pytest.mark.needs("cuda")` skips a test where it is not there.
+
+At the end of a run, what was not run is listed with what it needs, so that a loss is seen. `REQUIRE=linear-kernels make
+test` (names parted by commas) makes it a failure instead, on a machine that is known to have it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+
+import pytest
+
+REQUIRED = frozenset(filter(None, os.environ.get("REQUIRE", "").split(",")))
+NOT_HERE = "Skipped: needs "
+
+
+def _cuda() -> bool:
+    import torch
+
+    return torch.cuda.is_available()
+
+
+def _attention_kernels() -> bool:
+    from service.engine.native import library
+
+    return library.load() is not None
+
+
+def _linear_kernels() -> bool:
+    from service.engine.native import linear
+
+    return linear.available()
+
+
+NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
+    "cuda": (_cuda, "a CUDA device"),
+    "attention-kernels": (
+        _attention_kernels,
+        "AVX512-BF16 and VNNI, and a C compiler when the service was installed",
+    ),
+    "linear-kernels": (
+        _linear_kernels,
+        "AVX512-BF16 and VNNI without AMX, and a C compiler when the service was installed",
+    ),
+}
+"""What can be needed → whether it is there, and what it is in words."""
+
+
+@cache
+def is_there(need: str) -> bool:
+    return NEEDS[need][0]()
+
+
+def check(item: pytest.Item) -> None:
+    """Skip a test that needs what is not here, or fail it if that is required."""
+    for marker in item.iter_markers("needs"):
+        (need,) = marker.args
+        if not is_there(need):
+            if need in REQUIRED:
+                pytest.fail(f"{need} is required here and not there: {NEEDS[need][1]}", pytrace=False)
+            pytest.skip(f"needs {NEEDS[need][1]}")
+
+
+def not_run(skipped: Iterable[pytest.TestReport]) -> Iterator[str]:
+    """Lines that say what was not run for want of something, most first."""
+    lost: dict[str, Counter[str]] = {}
+    for report in skipped:
+        assert isinstance(report.longrepr, tuple)
+        why = report.longrepr[2]
+        if why.startswith(NOT_HERE):
+            lost.setdefault(why.removeprefix(NOT_HERE), Counter())[report.nodeid.partition("::")[0]] += 1
+    for need, files in sorted(lost.items(), key=lambda each: -each[1].total()):
+        yield f"{files.total()} tests need {need}:"
+        yield from (f"    {count:4} in {file}" for file, count in sorted(files.items()))

@@ -1,0 +1,37 @@
+"""What was not run is listed with what it needs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.hardware import NEEDS, not_run
+
+
+def skipped(test: str, why: str) -> pytest.TestReport:
+    where = (test.partition("::")[0], 1, f"Skipped: {why}")
+    return pytest.TestReport(test, (test, 1, test), {}, "skipped", where, "setup")
+
+
+def test_lost_tests_are_counted_by_what_they_need_and_where_they_are() -> None:
+    lines = not_run(
+        [
+            skipped("tests/b.py::one", "needs a compiler"),
+            skipped("tests/a.py::one", "needs a GPU"),
+            skipped("tests/b.py::two", "needs a GPU"),
+            skipped("tests/c.py::one", "another system"),
+        ]
+    )
+    assert list(lines) == [
+        "2 tests need a GPU:",
+        "       1 in tests/a.py",
+        "       1 in tests/b.py",
+        "1 tests need a compiler:",
+        "       1 in tests/b.py",
+    ]
+
+
+@pytest.mark.parametrize("need", NEEDS)
+def test_whatever_can_be_needed_is_there_or_not(need: str) -> None:
+    there, words = NEEDS[need]
+    assert there() in (True, False)
+    assert words
