@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from tests.processes import lives
-from tests.system.running import wait_until
+from tests.support.processes import lives
+from tests.support.service import wait_until
 
 CHILD = "import time; from service.process import die_with_parent; die_with_parent(); print('up'); time.sleep(600)"
 PARENT = f"""

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import lives
-from tests.system.running import Service, start, wait_until
+from tests.support.processes import lives
+from tests.support.service import Service, start, wait_until
 
 END_SECONDS = 60.0
 """An engine that is told to stop while it starts first imports all that it needs."""

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from service.core.errors import ModelError
 from service.tokenizing import PIECE_CHARACTERS, Cut, TextTokenizer, Tokenizers, _cut
-from tests.engine.tiny_models import BERT_SPECIALS, ROBERTA_SPECIALS, _byte_level, _word_piece
+from tests.support.tiny_models import BERT_SPECIALS, ROBERTA_SPECIALS, _byte_level, _word_piece
 
 LETTERS = st.text(st.sampled_from("aZßéǆя日本語ฟ한ا𝒜٣5²"), min_size=1, max_size=4)
 BREAKS = st.sampled_from(["\n", "\n\n", "\r\n", "\r", " \n", "\n ", "\t", "\u2028", "\x0b", "\x0c", "\x85", "\u00ad\n"])

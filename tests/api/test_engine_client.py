@@ -10,7 +10,7 @@ import pytest
 from service.core.errors import QueueFull
 from service.core.sequence import Phase
 from service.wire import Cancelled, Hello, Refused, Scored, Submitted
-from tests.api.engine_end import MODEL, World, firsts, heard, play, until
+from tests.support.engine_endpoint import MODEL, World, firsts, heard, play, until
 
 
 def test_a_document_goes_out_as_one_message_and_its_rows_come_back(tmp_path: Path) -> None:

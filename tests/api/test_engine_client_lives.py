@@ -10,7 +10,7 @@ import pytest
 from service.core.errors import Draining, PoisonDocument
 from service.core.sequence import Phase
 from service.wire import Hello, Refused, Started, Submitted
-from tests.api.engine_end import LIMIT_SECONDS, World, firsts, heard, play, until
+from tests.support.engine_endpoint import LIMIT_SECONDS, World, firsts, heard, play, until
 
 
 def test_what_was_asked_before_the_engine_is_there_waits_for_it(tmp_path: Path) -> None:

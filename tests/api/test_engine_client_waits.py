@@ -9,7 +9,7 @@ import pytest
 
 from service.core.errors import DeadlineExceeded
 from service.wire import Cancelled, Refused, Started, Submitted
-from tests.api.engine_end import World, heard, play, until
+from tests.support.engine_endpoint import World, heard, play, until
 
 
 def test_a_deadline_ends_the_wait_and_the_engine_is_told(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from service.api.schemas import DocumentResult, Options
 from service.api.shut_door import ShutDoor
 from service.documents.limits import Limits
 from service.wire import ModelStatus
-from tests.engine.tiny_models import BERT_SPECIALS, _word_piece
+from tests.support.tiny_models import BERT_SPECIALS, _word_piece
 
 LONG = "anna " * max(SHORT_CHARACTERS // 5 + 1, SHORT_TOKENS + 1)
 

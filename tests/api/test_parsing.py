@@ -13,7 +13,7 @@ import pytest
 from service.api.parsing import Allowance, ParserPool
 from service.core.errors import DocumentTooLarge, UnreadableDocument, UnsupportedFormat
 from service.documents.limits import MEBIBYTE, Limits
-from tests.processes import children_of, command_of
+from tests.support.processes import children_of, command_of
 from tests.system.test_shapes import pdf, word
 
 LIMIT_SECONDS = 240.0

@@ -17,8 +17,8 @@ import pytest
 from loadtest.running.ports import KeptPort
 from model_store.publish import publish
 from model_store.store import Store
-from tests.engine.tiny_models import make_model
-from tests.system.running import environment
+from tests.support.service import environment
+from tests.support.tiny_models import make_model
 from tests.system.test_shapes import TEXT, pdf
 
 COMMAND = [sys.executable, "-m", "service.cli", "extract"]

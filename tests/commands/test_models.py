@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from service.cli import main
-from tests.engine.tiny_models import make_model
+from tests.support.tiny_models import make_model
 
 Shown = pytest.CaptureFixture[str]
 

@@ -11,7 +11,7 @@ import pytest
 from model_store.in_use import in_use
 from model_store.layout import Layout
 from service.cli import main
-from tests.model_store.hand_made import write_model
+from tests.support.model_folders import write_model
 
 Shown = pytest.CaptureFixture[str]
 Publish = Callable[..., str]

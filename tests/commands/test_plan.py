@@ -11,8 +11,8 @@ import pytest
 
 from model_store.publish import publish
 from model_store.store import Store
-from tests.engine.tiny_models import make_model
-from tests.system.running import environment, serving, wait_until
+from tests.support.service import environment, serving, wait_until
+from tests.support.tiny_models import make_model
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 
 from service.core.batch_time import TimedBatch
 from service.core.meter import Meter
-from tests.core.submissions import scheduler, submission
+from tests.support.submissions import scheduler, submission
 
 
 def test_speed_is_unknown_before_the_first_batch() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from service.core.memory import FixedBudget
 from service.core.sequence import Shape
-from tests.core.submissions import keys, scheduler, submission
+from tests.support.submissions import keys, scheduler, submission
 
 
 def test_a_lone_document_runs_at_once() -> None:

@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from service.core.memory import FixedBudget
 from service.core.scheduler import Limits, Scheduler
 from service.core.sequence import Batch, Priority, Submission
-from tests.core.submissions import FAR
+from tests.support.submissions import FAR
 
 
 class QueueMachine(RuleBasedStateMachine):

@@ -6,7 +6,7 @@ import pytest
 
 from service.core.memory import FixedBudget
 from service.core.sequence import Batch
-from tests.core.submissions import keys, scheduler, submission
+from tests.support.submissions import keys, scheduler, submission
 
 
 def test_who_waited_too_long_expires() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.core.submissions import scheduler, submission
+from tests.support.submissions import scheduler, submission
 
 
 def test_a_full_queue_refuses_and_says_for_how_long() -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 
 from service.core.memory import FixedBudget
 from service.core.sequence import Priority
-from tests.core.submissions import keys, scheduler, submission
+from tests.support.submissions import keys, scheduler, submission
 
 
 def test_clients_share_however_many_documents_they_bring() -> None:

@@ -7,7 +7,7 @@ import pytest
 from service.core.errors import DocumentTooLarge, UnreadableDocument
 from service.documents.docx import read_docx
 from service.documents.limits import Limits
-from tests.documents.made import WORD_NAMESPACE, package_of, paragraph, word_body, word_document
+from tests.support.document_files import WORD_NAMESPACE, package_of, paragraph, word_body, word_document
 
 
 def text_of(data: bytes) -> str:

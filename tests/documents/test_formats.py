@@ -4,7 +4,7 @@ import pytest
 
 from service.core.errors import UnreadableDocument, UnsupportedFormat
 from service.documents.formats import Format, detect
-from tests.documents import made
+from tests.support import document_files
 
 DOCX_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
@@ -38,11 +38,11 @@ def test_the_format_follows_content_then_type_then_name(
 
 
 def test_a_docx_is_known_by_its_content() -> None:
-    assert detect(made.word_body(""), media_type=None, name="unnamed") is Format.DOCX
+    assert detect(document_files.word_body(""), media_type=None, name="unnamed") is Format.DOCX
 
 
 def test_a_truncated_docx_is_still_known() -> None:
-    assert detect(made.word_body("")[:120], media_type=DOCX_TYPE) is Format.DOCX
+    assert detect(document_files.word_body("")[:120], media_type=DOCX_TYPE) is Format.DOCX
 
 
 @pytest.mark.parametrize("name", ["a.pdf", "a.docx"])

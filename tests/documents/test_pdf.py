@@ -11,8 +11,8 @@ from service.core.errors import DocumentTooLarge, UnreadableDocument
 from service.documents.document import Document
 from service.documents.limits import Limits
 from service.documents.pdf import read_pdf
-from tests.documents import made
-from tests.documents.made import column
+from tests.support import document_files
+from tests.support.document_files import column
 
 LEFT_LINES = [f"The left column, line {n}, tells its story" for n in "abcdefgh"]
 RIGHT_LINES = [f"and the right one, row {n}, tells another" for n in "abcdefgh"]
@@ -28,26 +28,29 @@ def boxes_of(document: Document, word: str) -> list[tuple[float, float, float, f
 
 
 def test_lines_read_from_top_to_bottom_whatever_the_order_they_were_drawn_in() -> None:
-    assert read(made.pdf([(50, 100, "second"), (50, 130, "third"), (50, 70, "first")])).text == "first\nsecond\nthird"
+    assert (
+        read(document_files.pdf([(50, 100, "second"), (50, 130, "third"), (50, 70, "first")])).text
+        == "first\nsecond\nthird"
+    )
 
 
 @pytest.mark.parametrize("leading", [12, 13])
 def test_two_columns_are_read_one_after_the_other(leading: float) -> None:
     page = [(150.0, 50.0, "A title that stands across both of the columns below it")]
     page += column(40, 90, LEFT_LINES) + column(320, 90, RIGHT_LINES, leading)
-    assert read(made.pdf(page)).text.split("\n")[1:] == LEFT_LINES + RIGHT_LINES
+    assert read(document_files.pdf(page)).text.split("\n")[1:] == LEFT_LINES + RIGHT_LINES
 
 
 def test_three_columns_are_read_one_after_the_other() -> None:
     sides = [[f"column {c} says {n}" for n in "abcd"] for c in "xyz"]
     page = [placed for index, side in enumerate(sides) for placed in column(40 + 180 * index, 90, side)]
-    assert read(made.pdf(page)).text.split("\n") == [line for side in sides for line in side]
+    assert read(document_files.pdf(page)).text.split("\n") == [line for side in sides for line in side]
 
 
 def test_rows_of_a_table_stay_rows() -> None:
     rows = [("Paper", "10", "4.20"), ("Pencils", "3", "1.05"), ("Ink", "1", "19.90")]
     page = [(x, 100 + 14 * i, cell) for i, row in enumerate(rows) for x, cell in zip((50, 300, 500), row, strict=True)]
-    assert read(made.pdf(page)).text == "Paper\t10\t4.20\nPencils\t3\t1.05\nInk\t1\t19.90"
+    assert read(document_files.pdf(page)).text == "Paper\t10\t4.20\nPencils\t3\t1.05\nInk\t1\t19.90"
 
 
 @pytest.mark.parametrize(
@@ -58,31 +61,31 @@ def test_rows_of_a_table_stay_rows() -> None:
     ],
 )
 def test_keys_and_values_stay_together_also_when_drawn_column_by_column(keys: list[str], values: list[str]) -> None:
-    text = read(made.pdf(column(50, 100, keys) + column(300, 100, values))).text
+    text = read(document_files.pdf(column(50, 100, keys) + column(300, 100, values))).text
     assert text.split("\n") == [f"{key}\t{value}" for key, value in zip(keys, values, strict=True)]
 
 
 def test_addresses_side_by_side_are_read_one_after_the_other() -> None:
     ours, theirs = ["Seller Ltd", "1 High Street", "London"], ["Buyer Inc", "2 Low Street", "Leeds"]
-    assert read(made.pdf(column(50, 100, ours) + column(300, 100, theirs))).text.split("\n") == ours + theirs
+    assert read(document_files.pdf(column(50, 100, ours) + column(300, 100, theirs))).text.split("\n") == ours + theirs
 
 
 def test_a_word_drawn_in_pieces_is_one_word() -> None:
     width = stringWidth("Invo", "Helvetica", 10)
-    assert read(made.pdf([(50, 100, "Invo"), (200, 300, "between"), (50 + width, 100, "ice")])).text.startswith(
-        "Invoice"
-    )
+    assert read(
+        document_files.pdf([(50, 100, "Invo"), (200, 300, "between"), (50 + width, 100, "ice")])
+    ).text.startswith("Invoice")
 
 
 def test_pages_are_separated_by_an_empty_line_and_cover_the_text() -> None:
-    document = read(made.pdf([(50, 50, "one")], [(50, 50, "two")], [(50, 50, "three")]))
+    document = read(document_files.pdf([(50, 50, "one")], [(50, 50, "two")], [(50, 50, "three")]))
     assert document.text == "one\n\ntwo\n\nthree"
     assert [document.text[page.start : page.end] for page in document.pages or ()] == ["one", "two", "three"]
     assert document.page_at(document.text.index("two")) == 2
 
 
 def test_the_box_of_a_word_is_where_it_was_drawn() -> None:
-    document = read(made.pdf([(72, 144, "Total HEIGHT of it")]))
+    document = read(document_files.pdf([(72, 144, "Total HEIGHT of it")]))
     before, width = stringWidth("Total ", "Helvetica", 10), stringWidth("HEIGHT", "Helvetica", 10)
     [box] = boxes_of(document, "HEIGHT")
     assert box == pytest.approx((72 + before, 144 - 7.2, 72 + before + width, 144), abs=1)
@@ -98,7 +101,7 @@ def test_the_box_of_a_word_is_where_it_was_drawn() -> None:
     ],
 )
 def test_boxes_of_rotated_pages_are_as_shown(rotation: int, expected: Any) -> None:
-    [box] = boxes_of(read(made.pdf([(72, 144, "HEIGHT")], rotation=rotation)), "HEIGHT")
+    [box] = boxes_of(read(document_files.pdf([(72, 144, "HEIGHT")], rotation=rotation)), "HEIGHT")
     width = stringWidth("HEIGHT", "Helvetica", 10)
     assert box == pytest.approx(expected(72, 144 - 7.2, 72 + width, 144), abs=1)
 
@@ -111,16 +114,16 @@ def test_text_that_is_turned_on_the_page_reads_as_lines(angle: int) -> None:
         canvas.drawString(0, 0, "First line of it")
         canvas.drawString(0, -14, "Second line of it")
 
-    assert read(made.drawn(draw)).text == "First line of it\nSecond line of it"
+    assert read(document_files.drawn(draw)).text == "First line of it\nSecond line of it"
 
 
 def test_a_page_shown_on_its_side_reads_as_a_person_turns_it() -> None:
     page = column(50, 100, ["First line of it", "Second line of it"])
-    assert read(made.pdf(page, rotation=90)).text == "First line of it\nSecond line of it"
+    assert read(document_files.pdf(page, rotation=90)).text == "First line of it\nSecond line of it"
 
 
 def test_every_inked_character_has_a_box_and_no_other() -> None:
-    document = read(made.pdf([(50, 50, "one two"), (50, 80, "three")], [(50, 50, "four")]))
+    document = read(document_files.pdf([(50, 50, "one two"), (50, 80, "three")], [(50, 50, "four")]))
     assert document.layout is not None
     has_box = ~(document.layout.boxes != document.layout.boxes).any(axis=1)
     assert has_box.tolist() == [not character.isspace() for character in document.text]
@@ -129,11 +132,11 @@ def test_every_inked_character_has_a_box_and_no_other() -> None:
 
 
 def test_a_hyphen_at_a_line_end_stays() -> None:
-    assert read(made.pdf(column(50, 50, ["an exam-", "ple of it"]))).text == "an exam-\nple of it"
+    assert read(document_files.pdf(column(50, 50, ["an exam-", "ple of it"]))).text == "an exam-\nple of it"
 
 
 def test_text_beside_the_page_is_left_out() -> None:
-    assert read(made.pdf([(50, 50, "on it"), (700, 50, "beside")])).text == "on it"
+    assert read(document_files.pdf([(50, 50, "on it"), (700, 50, "beside")])).text == "on it"
 
 
 def test_values_of_form_fields_are_text() -> None:
@@ -141,7 +144,7 @@ def test_values_of_form_fields_are_text() -> None:
         canvas.drawString(50, 700, "Name:")
         canvas.acroForm.textfield(name="name", value="Ada", x=120, y=690, width=100, height=20)
 
-    assert "Ada" in read(made.drawn(draw)).text
+    assert "Ada" in read(document_files.drawn(draw)).text
 
 
 def scan(canvas: Any) -> None:
@@ -151,12 +154,12 @@ def scan(canvas: Any) -> None:
 
 def test_a_scan_is_refused_with_the_reason() -> None:
     with pytest.raises(UnreadableDocument, match=r"no text layer: 1 of its 1 pages.*OCR.* not part"):
-        read(made.drawn(scan))
+        read(document_files.drawn(scan))
 
 
 def test_an_empty_page_is_refused() -> None:
     with pytest.raises(UnreadableDocument, match="neither characters nor images"):
-        read(made.pdf([]))
+        read(document_files.pdf([]))
 
 
 def test_a_scanned_page_among_others_is_an_empty_page_and_said_to_be_unread() -> None:
@@ -165,14 +168,14 @@ def test_a_scanned_page_among_others_is_an_empty_page_and_said_to_be_unread() ->
         canvas.drawString(50, 700, "typed")
         canvas.showPage()
 
-    document = read(made.drawn(draw))
+    document = read(document_files.drawn(draw))
     assert document.page_at(document.text.index("typed")) == 2
     assert document.unread_pages == (1,)
 
 
 def test_an_encrypted_file_is_said_to_need_a_password() -> None:
     with pytest.raises(UnreadableDocument, match="password"):
-        read(made.pdf([(50, 50, "secret")], password="secret"))
+        read(document_files.pdf([(50, 50, "secret")], password="secret"))
 
 
 @pytest.mark.parametrize("data", [b"", b"%PDF-1.7", b"%PDF-1.7\n" + bytes(500)])
@@ -182,7 +185,7 @@ def test_a_damaged_file_is_refused(data: bytes) -> None:
 
 
 def test_limits_of_pages_and_characters_hold() -> None:
-    data = made.pdf(*[[(50, 50, "twelve chars")]] * 3)
+    data = document_files.pdf(*[[(50, 50, "twelve chars")]] * 3)
     with pytest.raises(DocumentTooLarge, match="3 pages"):
         read(data, Limits(max_pages=2))
     with pytest.raises(DocumentTooLarge, match="characters"):
@@ -190,5 +193,5 @@ def test_limits_of_pages_and_characters_hold() -> None:
 
 
 def test_reading_twice_gives_the_same() -> None:
-    data = made.pdf(column(40, 90, LEFT_LINES) + column(320, 90, RIGHT_LINES))
+    data = document_files.pdf(column(40, 90, LEFT_LINES) + column(320, 90, RIGHT_LINES))
     assert read(data).text == read(data).text

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from service.core.errors import DocumentTooLarge, GleanerError, UnreadableDocument
 from service.documents.limits import Limits
 from service.documents.read import read
-from tests.documents import made
+from tests.support import document_files
 
 LIMITS = Limits(max_bytes=1_000_000, max_pages=50, max_characters=200_000, max_unpacked_bytes=2_000_000)
 HTML = b"<!doctype html><meta charset=utf-8><table><tr><td>a<td>b</table><div hidden>c</div>&eacute;<pre> d\n</pre>"
 SAMPLES = (
-    made.pdf(made.column(40, 90, ["Two lines", "of text"]), [(50, 50, "page two")]),
-    made.word_body(made.paragraph("hello") * 3, header1=made.paragraph("head")),
+    document_files.pdf(document_files.column(40, 90, ["Two lines", "of text"]), [(50, 50, "page two")]),
+    document_files.word_body(document_files.paragraph("hello") * 3, header1=document_files.paragraph("head")),
     HTML,
     "Ünïcode".encode("utf-16"),
 )
@@ -22,8 +22,8 @@ SAMPLES = (
 @pytest.mark.parametrize(
     ("data", "media_type", "name", "expected"),
     [
-        (made.pdf([(50, 50, "hello")]), "application/pdf", None, "hello"),
-        (made.word_body(made.paragraph("hello")), None, "a.docx", "hello"),
+        (document_files.pdf([(50, 50, "hello")]), "application/pdf", None, "hello"),
+        (document_files.word_body(document_files.paragraph("hello")), None, "a.docx", "hello"),
         (b"<p>hello", "text/html", None, "hello"),
         (b"hello\r\n", "text/plain", None, "hello\n"),
         (b"h\xe9llo", "text/plain; charset=iso-8859-1", None, "héllo"),
@@ -42,7 +42,7 @@ def test_each_format_comes_through_the_one_door(
         (b" \n ", "text/plain", "no text"),
         (b"<p hidden>a", "text/html", "no text"),
         (b"\xef\xbb\xbf", "text/plain", "no text"),
-        (made.word_body(""), None, "no text"),
+        (document_files.word_body(""), None, "no text"),
     ],
 )
 def test_a_document_without_text_is_unreadable(data: bytes, media_type: str | None, sentence: str) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from service.core.errors import ModelError
 from service.core.sequence import Shape
 from service.engine.calibrate import calibrate, measure, shapes
-from tests.engine.gauges import BYTES_PER_TOKEN, REST_BYTES, Device, EncoderOn
+from tests.support.memory_probes import BYTES_PER_TOKEN, REST_BYTES, Device, EncoderOn
 
 
 def test_shapes_are_few_long_ones_many_short_ones_and_mixtures() -> None:

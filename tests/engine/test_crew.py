@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from service.engine.crew import EVEN, SMALLEST_SHARE_TOKENS, Crew, Threads, share_out
 from service.engine.devices import usable_cores
 from service.engine.encoder import load_encoder
-from tests.engine.tiny_models import make_model
+from tests.support.tiny_models import make_model
 
 
 @given(st.lists(st.integers(1, 512), min_size=1, max_size=60), st.integers(1, 4))

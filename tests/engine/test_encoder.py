@@ -15,7 +15,7 @@ from transformers import AutoModelForTokenClassification, BertConfig, BertModel
 from service.core.errors import InternalError, ModelError
 from service.engine.encoder import Encoder, group_by_length, load_encoder
 from service.engine.packing import Tokens
-from tests.engine.tiny_models import KINDS, LABELS, MAX_TOKENS, PACKABLE, make_model
+from tests.support.tiny_models import KINDS, LABELS, MAX_TOKENS, PACKABLE, make_model
 
 CPU = torch.device("cpu")
 LENGTHS = (1, 2, 17, MAX_TOKENS, 40, 100, 3)

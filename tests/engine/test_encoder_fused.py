@@ -14,7 +14,7 @@ from service.engine.encoder import Encoder, load_encoder
 from service.engine.encoder_fused import FusedLinear, fuse
 from service.engine.packing import Tokens
 from service.engine.parking import Pinned
-from tests.engine.tiny_models import make_model
+from tests.support.tiny_models import make_model
 
 CPU = torch.device("cpu")
 IDS: list[Tokens] = [np.arange(5, 95, dtype=np.int32), np.arange(9, dtype=np.int32)]

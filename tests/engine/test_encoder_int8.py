@@ -11,7 +11,7 @@ from torch import nn
 
 from service.engine.encoder import load_encoder
 from service.engine.encoder_int8 import LARGEST, ZERO, Int8Linear, quantize_linears, quantize_rows
-from tests.engine.tiny_models import make_model
+from tests.support.tiny_models import make_model
 
 FORMATS = [torch.float32, torch.bfloat16]
 

@@ -11,7 +11,7 @@ from torch import nn
 
 from service.engine.encoder import Encoder, Logits, load_encoder
 from service.engine.encoder_layers import NativeLayer, join_layers
-from tests.engine.tiny_models import make_model
+from tests.support.tiny_models import make_model
 
 pytestmark = pytest.mark.needs("linear-kernels")
 

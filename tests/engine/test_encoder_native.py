@@ -16,7 +16,7 @@ from service.engine import attention
 from service.engine.encoder import load_encoder
 from service.engine.encoder_native import NativeLinear, NativeResidualNorm, compile_layers
 from service.engine.encoder_proof import set_attention
-from tests.engine.tiny_models import make_model
+from tests.support.tiny_models import make_model
 
 pytestmark = pytest.mark.needs("linear-kernels")
 

@@ -12,7 +12,7 @@ from model_store.publish import publish
 from model_store.store import Store
 from service.engine.fetching import Fetcher, by_digest, is_tag
 from service.settings import Settings
-from tests.engine.tiny_models import make_model
+from tests.support.tiny_models import make_model
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from loadtest.bench.gpu import show_gains
 from service.engine.buckets import SIZES
 from service.engine.encoder import Encoder, load_encoder
 from service.engine.gains import graphs
-from tests.engine.recorders import CannotRecord, CpuRecorder, Waits
-from tests.engine.tiny_models import make_model
+from tests.support.graph_captures import CannotRecord, CpuRecorder, Waits
+from tests.support.tiny_models import make_model
 
 SPEED = {"tokens_per_second": 1_000.0, "document_ms": 2.0}
 FUSED = {"layers": 2, "three": SPEED, "one": {"tokens_per_second": 1_100.0, "document_ms": 1.5}}

@@ -11,7 +11,7 @@ from service.core.gpu import GpuReading
 from service.engine import gpu_watch
 from service.engine.gpu_watch import SILENCE_SECONDS, GpuWatch
 from service.engine.nvml import GpuLost
-from tests.system.running import wait_until
+from tests.support.service import wait_until
 
 
 class ScriptedGpu:

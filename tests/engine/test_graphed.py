@@ -21,8 +21,8 @@ from service.engine.parking import Pinned
 from service.engine.runner import Logits, Runner
 from service.engine.studio import Studio
 from service.metrics import GraphMetrics
-from tests.engine.recorders import CannotRecord, CpuRecorder, FrozenBorders, NoNumbers, StaleRows, Waits
-from tests.engine.tiny_models import make_model
+from tests.support.graph_captures import CannotRecord, CpuRecorder, FrozenBorders, NoNumbers, StaleRows, Waits
+from tests.support.tiny_models import make_model
 
 CPU = torch.device("cpu")
 PLAIN_SECONDS, GRAPH_SECONDS = 0.006, 0.001

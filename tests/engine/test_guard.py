@@ -11,7 +11,7 @@ from service.core.memory import ModelMemory
 from service.core.memory_function import MemoryFunction
 from service.core.sequence import Shape
 from service.engine.guard import LOOK_SECONDS, NOTICEABLE, SETTLE_SECONDS, Guard
-from tests.engine.gauges import BYTES_PER_TOKEN, REST_BYTES, Device
+from tests.support.memory_probes import BYTES_PER_TOKEN, REST_BYTES, Device
 
 MODEL = "sha256:a"
 MEMORY = ModelMemory(MemoryFunction(0, BYTES_PER_TOKEN, 0, 0, 0, 0.0), longest_tokens=512, most_tokens=8_192)

@@ -21,7 +21,7 @@ from service.engine.loading import Loading, start_loading
 from service.engine.measuring import CPU_BATCH_TOKENS
 from service.metrics import EngineMetrics
 from service.settings import Settings
-from tests.engine.tiny_models import LABELS, MAX_TOKENS, make_model
+from tests.support.tiny_models import LABELS, MAX_TOKENS, make_model
 
 LIMIT_SECONDS = 60.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from service.wire import Scored, Started
-from tests.engine.scenes import OTHER_MODEL, Turn, World, document, hello, play
+from tests.support.engine_scenes import OTHER_MODEL, Turn, World, document, hello, play
 
 
 def test_a_lone_document_is_launched_at_once_and_its_worker_told() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.wire import Refused, Scored
-from tests.engine.scenes import BUDGET, FAR, A, B, Turn, World, cancelled, document, hello, play
+from tests.support.engine_scenes import BUDGET, FAR, A, B, Turn, World, cancelled, document, hello, play
 
 KEYS = st.sampled_from([f"k{n}" for n in range(12)])
 LENGTHS = st.lists(st.integers(1, BUDGET + 1), min_size=1, max_size=4)

@@ -10,7 +10,7 @@ import pytest
 from service.core.batch_time import TimedBatch
 from service.core.sequence import Phase
 from service.wire import Buffer, Message, TurnedAway
-from tests.engine.scenes import BUDGET, MODEL, A, Turn, World, document, hello, play
+from tests.support.engine_scenes import BUDGET, MODEL, A, Turn, World, document, hello, play
 
 
 def test_what_workers_turned_away_counts_as_demand_and_as_refused() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from service.core.drain import WORKER_SILENCE_SECONDS
 from service.core.sequence import Phase
 from service.wire import Refused
-from tests.engine.scenes import DRAIN_SECONDS, GRACE_SECONDS, A, B, Turn, World, document, hello, play
+from tests.support.engine_scenes import DRAIN_SECONDS, GRACE_SECONDS, A, B, Turn, World, document, hello, play
 
 
 def test_during_its_grace_a_draining_engine_admits_and_finishes_what_it_has() -> None:

@@ -13,8 +13,8 @@ from service.engine.ending import EXIT_BROKEN, Ending
 from service.engine.gpu_watch import GpuWatch
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.wire import Refused
-from tests.engine.hand_moved import DEADLY, TOO_LARGE
-from tests.engine.scenes import BUDGET, MODEL, Turn, World, document, hello, marked, play
+from tests.support.engine_scenes import BUDGET, MODEL, Turn, World, document, hello, marked, play
+from tests.support.manual_device import DEADLY, TOO_LARGE
 
 
 def test_when_loading_fails_the_loop_ends_and_says_why() -> None:

@@ -8,7 +8,7 @@ from service.core.drain import WORKER_SILENCE_SECONDS
 from service.core.sequence import Phase
 from service.engine.report import STATUS_SECONDS
 from service.wire import Status
-from tests.engine.scenes import A, B, Turn, World, cancelled, document, hello, play
+from tests.support.engine_scenes import A, B, Turn, World, cancelled, document, hello, play
 
 
 def test_a_new_worker_hears_at_once_how_things_are_and_all_hear_it_again() -> None:

@@ -18,7 +18,7 @@ from service.finding import Rows
 from service.settings import Settings
 from service.tokenizing import Ids
 from service.wire import ModelStatus
-from tests.system.revisions import TEXTS, Made, make_revision
+from tests.support.revisions import TEXTS, Made, make_revision
 
 SETTINGS = Settings()
 

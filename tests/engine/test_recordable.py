@@ -13,7 +13,7 @@ import torch
 from service.engine.encoder import load_encoder
 from service.engine.packing import pack
 from service.engine.recordable import NeverWaits, NotRecordable, demand_recordable
-from tests.engine.tiny_models import PACKABLE, make_model
+from tests.support.tiny_models import PACKABLE, make_model
 
 CPU = torch.device("cpu")
 ROWS = torch.arange(6.0).reshape(2, 3)

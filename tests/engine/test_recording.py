@@ -13,8 +13,8 @@ from service.engine.buckets import Bucket, bucket_for, buckets
 from service.engine.encoder import Encoder, load_encoder
 from service.engine.packing import PackedBatch, Tokens
 from service.engine.recording import Recording, Replay
-from tests.engine.recorders import Compute, CpuRecorder
-from tests.engine.tiny_models import MAX_TOKENS, PACKABLE, make_model
+from tests.support.graph_captures import Compute, CpuRecorder
+from tests.support.tiny_models import MAX_TOKENS, PACKABLE, make_model
 
 CPU = torch.device("cpu")
 BATCHES = ([70], [100, 28], [30, 1, 64], [128])

@@ -9,7 +9,7 @@ import torch
 from transformers import AutoConfig, AutoModelForTokenClassification, PreTrainedModel
 
 from service.engine.shallow import shallow
-from tests.engine.tiny_models import KINDS, make_model
+from tests.support.tiny_models import KINDS, make_model
 
 
 def layers_in(model: torch.nn.Module) -> int:

@@ -26,8 +26,8 @@ from service.engine.watching import DIED, Outcome, Watcher
 from service.metrics import EngineMetrics
 from service.settings import Settings
 from service.wire import ModelStatus
-from tests.engine.tiny_models import make_model
-from tests.system.running import wait_until
+from tests.support.service import wait_until
+from tests.support.tiny_models import make_model
 from tests.test_metrics import value
 
 

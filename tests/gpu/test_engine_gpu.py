@@ -13,7 +13,7 @@ from service.engine.devices import choose_device, describe
 from service.engine.encoder import load_encoder
 from service.engine.packing import Tokens
 from service.engine.precision import choose_dtype
-from tests.engine.tiny_models import KINDS, MAX_TOKENS, PACKABLE, make_model
+from tests.support.tiny_models import KINDS, MAX_TOKENS, PACKABLE, make_model
 
 pytestmark = pytest.mark.needs("cuda")
 

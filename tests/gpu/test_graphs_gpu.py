@@ -35,7 +35,7 @@ from service.engine.runner import Runner
 from service.engine.studio import Studio
 from service.metrics import EngineMetrics, GraphMetrics
 from service.settings import Settings
-from tests.engine.tiny_models import PACKABLE, make_model
+from tests.support.tiny_models import PACKABLE, make_model
 
 pytestmark = pytest.mark.needs("cuda")
 

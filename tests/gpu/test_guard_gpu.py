@@ -25,7 +25,7 @@ from service.engine.memory_gauge import Allowance, CudaGauge
 from service.engine.nvml import Gpu
 from service.engine.precision import choose_dtype
 from service.engine.runner import Runner
-from tests.engine.tiny_models import MAX_TOKENS, make_model
+from tests.support.tiny_models import MAX_TOKENS, make_model
 
 pytestmark = pytest.mark.needs("cuda")
 

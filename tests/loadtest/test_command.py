@@ -16,8 +16,8 @@ from infra.capacity import read_capacity
 from loadtest import command
 from loadtest.errors import NotTrusted
 from loadtest.pacing.traces import read_trace
-from tests.loadtest.made import answering, good
-from tests.loadtest.report.made_result import made_result
+from tests.support.load_records import answering, good
+from tests.support.load_result import made_result
 
 
 def call(*words: str) -> int:

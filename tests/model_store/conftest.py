@@ -16,7 +16,7 @@ from model_store.push import Pushed, push
 from model_store.remote_folder import FolderRemote
 from model_store.retry import Patience
 from model_store.store import Revision, Store
-from tests.model_store.hand_made import write_model
+from tests.support.model_folders import write_model
 
 MakeModel = Callable[..., Path]
 Upload = Callable[..., tuple[Revision, Pushed]]

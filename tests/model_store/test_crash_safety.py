@@ -18,7 +18,7 @@ from model_store.verify import verify_store
 
 MakeModel = Callable[..., Path]
 ROOT = Path(__file__).parents[2]
-SCRIPT = Path(__file__).parent / "publishing.py"
+SCRIPT = ROOT / "tests" / "support" / "publish_process.py"
 
 
 def start(*arguments: object) -> subprocess.Popen[str]:

@@ -15,7 +15,7 @@ from model_store.remote_folder import FolderRemote
 from model_store.store import Store
 from model_store.sync import sync
 from tests.model_store.conftest import BRIEF, Upload
-from tests.model_store.lies import altered, lie
+from tests.support.lying_remotes import altered, lie
 
 
 def test_what_the_remote_store_does_not_have_is_said(store: Store, remote: FolderRemote, upload: Upload) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.nvml.stub import HEALTHY, StubNvml
+from tests.support.nvml.stub import HEALTHY, StubNvml
 
 READ = """
 import json, sys

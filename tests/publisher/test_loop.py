@@ -19,8 +19,8 @@ from service.publisher.loop import STOP_SECONDS, Inbox, Order, Publisher
 from service.publisher.outbox import MOST_ROUNDS, Outcome, Round
 from service.publisher.points import Snapshot
 from service.signals import SIGNALS
-from tests.publisher.endpoint import Endpoint, endpoint, use
-from tests.system.running import wait_until
+from tests.support.cloudwatch_endpoint import Endpoint, endpoint, use
+from tests.support.service import wait_until
 from tests.test_metrics import value
 
 PERIOD_SECONDS = 0.02

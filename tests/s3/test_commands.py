@@ -8,8 +8,8 @@ import pytest
 
 from loadtest.storage.fault_proxy import Answer, Fault
 from service.cli import main
-from tests.model_store.hand_made import write_model
 from tests.s3.conftest import Bucket
+from tests.support.model_folders import write_model
 
 Shown = pytest.CaptureFixture[str]
 

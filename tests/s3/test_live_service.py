@@ -15,10 +15,10 @@ from model_store.layout import Layout
 from model_store.publish import publish
 from model_store.push import push
 from model_store.store import Revision, Store
-from tests.model_store.lies import NOWHERE, altered, lie, point
 from tests.s3.conftest import Bucket
-from tests.system.revisions import TEXTS, Made, make_revision
-from tests.system.running import Service, serving, wait_until
+from tests.support.lying_remotes import NOWHERE, altered, lie, point
+from tests.support.revisions import TEXTS, Made, make_revision
+from tests.support.service import Service, serving, wait_until
 
 NAME = "live"
 TINY_BYTES = 4096

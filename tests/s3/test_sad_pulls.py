@@ -19,9 +19,9 @@ from model_store.publish import publish
 from model_store.push import push
 from model_store.reference import hex_digits
 from model_store.store import Revision, Store
-from tests.model_store.hand_made import write_model
-from tests.model_store.lies import NOWHERE, altered, lie, point
 from tests.s3.conftest import Bucket
+from tests.support.lying_remotes import NOWHERE, altered, lie, point
+from tests.support.model_folders import write_model
 
 ROOT = Path(__file__).parents[2]
 WEIGHTS = {"model.safetensors": b"w" * 400_000}

@@ -19,8 +19,8 @@ from model_store.retry import Patience
 from model_store.store import Revision, Store
 from model_store.sync import sync
 from model_store.verify import verify_store
-from tests.model_store.hand_made import write_model
 from tests.s3.conftest import EAGER, Bucket
+from tests.support.model_folders import write_model
 
 SHARDS = 16
 SHARD_BYTES = 150_000

@@ -16,13 +16,13 @@ from model_store.push import push
 from model_store.store import Revision, Store
 from model_store.sync import sync
 from model_store.verify import verify_store
-from tests.model_store.hand_made import write_model
 from tests.s3.conftest import Bucket
-from tests.s3.syncing import PACE, RANGE_BYTES
 from tests.s3.test_sync_faults import assert_nothing_unverified
+from tests.support.model_folders import write_model
+from tests.support.pull_process import PACE, RANGE_BYTES
 
 ROOT = Path(__file__).parents[2]
-SCRIPT = Path(__file__).parent / "syncing.py"
+SCRIPT = ROOT / "tests" / "support" / "pull_process.py"
 KILLS = 20
 
 

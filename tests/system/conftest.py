@@ -9,8 +9,8 @@ import pytest
 
 from model_store.publish import publish
 from model_store.store import Store
-from tests.engine.tiny_models import make_model
-from tests.system.running import Service, serving
+from tests.support.service import Service, serving
+from tests.support.tiny_models import make_model
 
 
 @pytest.fixture(scope="session")

@@ -14,8 +14,8 @@ import yaml
 
 from infra.dashboards.__main__ import PAGES
 from loadtest.running.ports import KeptPort
-from tests.nvml.stub import StubNvml
-from tests.system.running import PLAIN, Service, serving, wait_until
+from tests.support.nvml.stub import StubNvml
+from tests.support.service import PLAIN, Service, serving, wait_until
 
 ROOT = Path(__file__).parents[2]
 RULES = ROOT / "infra" / "prometheus"

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.system.running import Service, paused, serving, start, wait_until
+from tests.support.service import Service, paused, serving, start, wait_until
 from tests.system.test_shapes import TEXT, pdf
 
 KEY = "correct horse"

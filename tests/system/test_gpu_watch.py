@@ -8,8 +8,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.nvml.stub import HEALTHY, StubNvml
-from tests.system.running import serving, wait_until
+from tests.support.nvml.stub import HEALTHY, StubNvml
+from tests.support.service import serving, wait_until
 
 
 def test_metrics_follow_the_gpu_and_its_loss_ends_the_service(

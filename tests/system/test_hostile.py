@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from loadtest.bench import hostile
-from tests.system.running import Service
+from tests.support.service import Service
 
 SECONDS = 8.0
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.system.running import Service
+from tests.support.service import Service
 from tests.system.test_same_as_pipeline import documents
 
 SCORE_TOLERANCE = 5e-5

@@ -13,8 +13,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.system.revisions import TEXTS, Made, golden, make_revision, publish_revision
-from tests.system.running import Service, paused, serving, wait_until
+from tests.support.revisions import TEXTS, Made, golden, make_revision, publish_revision
+from tests.support.service import Service, paused, serving, wait_until
 
 SWAPS = 10
 CALLERS = 4

@@ -16,8 +16,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.processes import children_of, lives
-from tests.system.running import Service, environment, paused, serving, wait_until
+from tests.support.processes import children_of, lives
+from tests.support.service import Service, environment, paused, serving, wait_until
 from tests.system.test_errors import expect
 from tests.system.test_same_as_pipeline import documents
 from tests.system.test_shapes import TEXT, pdf

@@ -11,8 +11,8 @@ import pytest
 
 from model_store.publish import publish
 from model_store.store import Store
-from tests.system.revisions import TEXTS, Made, make_revision
-from tests.system.running import Service, serving
+from tests.support.revisions import TEXTS, Made, make_revision
+from tests.support.service import Service, serving
 from tests.system.test_live_revisions import ask
 
 MODELS = 30

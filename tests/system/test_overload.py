@@ -9,7 +9,7 @@ import numpy as np
 from loadtest.running.crew import Aim, Crew
 from loadtest.scenario import Phase, Scenario
 from loadtest.workload.mix import Documents, Mix
-from tests.system.running import serving, wait_until
+from tests.support.service import serving, wait_until
 
 DOCUMENTS = (Documents("report", median_words=1_500, spread=0.2),)
 

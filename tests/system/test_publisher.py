@@ -17,8 +17,8 @@ from moto.server import ThreadedMotoServer
 
 from service.publisher.loop import STOP_SECONDS
 from service.signals import PERIOD_SECONDS, SIGNALS, Kind
-from tests.publisher.endpoint import endpoint
-from tests.system.running import Service, serving, wait_until
+from tests.support.cloudwatch_endpoint import endpoint
+from tests.support.service import Service, serving, wait_until
 
 NAMESPACE = "Gleaner/Test"
 FLEET = "fleet-of-tests"

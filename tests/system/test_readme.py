@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.examples import Example, ask, examples
-from tests.system.running import Service, serving
+from tests.support.service import Service, serving
 
 SCORE_TOLERANCE = 0.02
 """Between bfloat16 and float32, and between one processor and another."""

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from transformers import AutoModelForTokenClassification, AutoTokenizer, pipeline
 
-from tests.engine.tiny_models import WORDS
-from tests.system.running import Service
+from tests.support.service import Service
+from tests.support.tiny_models import WORDS
 
 STRATEGIES = ("simple", "first", "average", "max")
 WINDOW_TOKENS, OVERLAP_TOKENS = 510, 128

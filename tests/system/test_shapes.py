@@ -8,7 +8,7 @@ import json
 import docx
 from reportlab.pdfgen.canvas import Canvas
 
-from tests.system.running import Service
+from tests.support.service import Service
 
 TEXT = "Anna Smith paid the invoice 😀 in Berlin"
 

@@ -12,7 +12,7 @@ from infra.environments import ENVIRONMENTS, Environment
 from infra.stacks.alarms import expression, quiet_value
 from infra.stacks.app import policy_of
 from infra.watch import alarms_for
-from tests.infra.stacks.fleets import EACH, Read, alarms, fleet
+from tests.support.fleets import EACH, Read, alarms, fleet
 
 
 def metrics_of(alarm: dict[str, Any]) -> list[tuple[str, str, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from infra.environments import Environment
 from tests.infra.conftest import only, resources
-from tests.infra.stacks.fleets import EACH, Read, fleet
+from tests.support.fleets import EACH, Read, fleet
 
 
 @EACH

@@ -6,7 +6,7 @@ from typing import Any
 
 from infra.environments import Environment
 from tests.infra.conftest import Template, resources
-from tests.infra.stacks.fleets import EACH, Read
+from tests.support.fleets import EACH, Read
 
 
 @EACH

@@ -8,7 +8,7 @@ from infra.stacks.ecs_fleet import MAXIMUM_PERCENT
 from infra.watch import rollback_alarms
 from service.settings import PREFIX, Settings
 from tests.infra.conftest import only, resources
-from tests.infra.stacks.fleets import ON_ECS, Read, alarms, fleet
+from tests.support.fleets import ON_ECS, Read, alarms, fleet
 
 
 @ON_ECS

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from infra.environments import Environment, Variant
 from tests.infra.conftest import resources
-from tests.infra.stacks.fleets import EACH, Read, fleet
+from tests.support.fleets import EACH, Read, fleet
 
 
 @EACH

@@ -7,7 +7,7 @@ from typing import Any
 from infra.environments import Environment
 from infra.stacks.app import policy_of
 from tests.infra.conftest import resources
-from tests.infra.stacks.fleets import EACH, Read, fleet
+from tests.support.fleets import EACH, Read, fleet
 
 
 @EACH

@@ -7,7 +7,7 @@ import pytest
 
 from loadtest.client.answers import read_answer
 from loadtest.client.connection import Reply
-from tests.loadtest.made import ANSWER
+from tests.support.load_records import ANSWER
 
 
 def test_an_answer_tells_tokens_stages_and_revision() -> None:

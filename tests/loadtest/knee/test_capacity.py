@@ -10,7 +10,7 @@ from infra.policy import targets_for
 from loadtest.knee.capacity import describe
 from loadtest.knee.search import Knee, weigh
 from loadtest.knee.service_time import ServiceTime
-from tests.loadtest.made import steady
+from tests.support.load_records import steady
 
 KNEE = Knee(40.0, 42.0, (weigh(40.0, steady(40, 20, 100), 500), weigh(42.0, steady(42, 20, 600), 500)))
 CAPACITY = describe(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from loadtest.knee.search import Trial, Word, find, weigh
-from tests.loadtest.made import records, refusal, row, steady
+from tests.support.load_records import records, refusal, row, steady
 
 
 def test_a_rate_holds_when_surely_less_than_one_in_a_hundred_is_late() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loadtest.bench.peers.client import TIMEOUT_SECONDS, Answered, answer_all, answer_at
-from tests.loadtest.peers.answering import Pace, answering
+from tests.support.answering_server import Pace, answering
 
 TEXTS = [f"text {'x' * number}" for number in range(12)]
 

@@ -10,10 +10,10 @@ import pytest
 
 from loadtest.bench.peers.servers import PYTHON, SERVERS, running
 from loadtest.running.ports import KeptPort
-from tests.processes import lives
-from tests.system.running import wait_until
+from tests.support.processes import lives
+from tests.support.service import wait_until
 
-SERVER = Path(__file__).parent / "answering.py"
+SERVER = Path(__file__).parents[2] / "support" / "answering_server.py"
 
 
 def test_a_server_answers_and_its_forsaken_child_is_ended_with_it(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from loadtest.report.course import course
 from loadtest.running.watch import Moment
 from loadtest.scenario import Phase, Scenario
-from tests.loadtest.made import records, row
+from tests.support.load_records import records, row
 
 SPIKE = Scenario(
     "Made up",

@@ -5,8 +5,8 @@ import re
 from msgspec.structs import replace
 
 from loadtest.report.findings import findings
-from tests.loadtest.made import NAN, records, refusal, row
-from tests.loadtest.report.made_result import made_result
+from tests.support.load_records import NAN, records, refusal, row
+from tests.support.load_result import made_result
 
 SUMMARY = made_result().summary
 

@@ -12,7 +12,7 @@ import pytest
 from loadtest.report.chart import Bars, Chart
 from loadtest.report.page import page
 from loadtest.report.plots import plots
-from tests.loadtest.report.made_result import made_result
+from tests.support.load_result import made_result
 
 CHROMIUM = Path("/usr/bin/chromium")
 QUIET = (

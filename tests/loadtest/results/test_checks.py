@@ -5,7 +5,7 @@ import pytest
 from loadtest.errors import BadInput
 from loadtest.results.checks import look, read_check
 from loadtest.results.summary import Figures, figures
-from tests.loadtest.made import records, refusal, row
+from tests.support.load_records import records, refusal, row
 
 
 def made(name: str, latency_ms: float) -> Figures:

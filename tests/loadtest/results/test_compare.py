@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from loadtest.results.compare import compare, verdict
-from tests.loadtest.made import records, refusal, row, steady
+from tests.support.load_records import records, refusal, row, steady
 
 
 def words(before_ms: float, after_ms: float) -> dict[str, str]:

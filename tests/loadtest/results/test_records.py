@@ -8,7 +8,7 @@ import pytest
 from loadtest.client.connection import Reply
 from loadtest.errors import BadInput
 from loadtest.results.records import Recorder, from_rows, load, read_csv, save, write_csv
-from tests.loadtest.made import records, refusal, row
+from tests.support.load_records import records, refusal, row
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:

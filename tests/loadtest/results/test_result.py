@@ -3,7 +3,7 @@ from __future__ import annotations
 from loadtest.results.result import summarise
 from loadtest.results.trust import judge
 from loadtest.scenario import Phase, Scenario
-from tests.loadtest.made import records, row
+from tests.support.load_records import records, row
 
 
 def test_answers_to_a_warm_up_count_for_no_revision() -> None:

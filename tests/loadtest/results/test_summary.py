@@ -6,7 +6,7 @@ from loadtest.results.records import merge
 from loadtest.results.summary import by_phase, by_rate, overall, spread
 from loadtest.scenario import Phase, Scenario
 from loadtest.workload.mix import Mix
-from tests.loadtest.made import records, refusal, row, steady
+from tests.support.load_records import records, refusal, row, steady
 
 SCENARIO = Scenario(
     "t",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from loadtest.results.records import Records
 from loadtest.results.trust import Trust, judge
-from tests.loadtest.made import records, row
+from tests.support.load_records import records, row
 
 
 def judged(found: Records, *, cpu: float = 0.3, exhausted: int = 0) -> Trust:

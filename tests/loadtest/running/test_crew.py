@@ -11,7 +11,7 @@ from loadtest.bench.generator import null_server
 from loadtest.running.crew import Aim, Crew, Run, Tick, processes_for
 from loadtest.scenario import Phase, Scenario, schedule
 from loadtest.workload.mix import Mix
-from tests.loadtest.made import answering
+from tests.support.load_records import answering
 
 RATE, SECONDS, STALL_SECONDS = 50.0, 5.0, 2.0
 

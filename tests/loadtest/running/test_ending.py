@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from loadtest.running.processes import descendants
-from tests.processes import command_of, lives
-from tests.system.running import wait_until
+from tests.support.processes import command_of, lives
+from tests.support.service import wait_until
 
 COMMANDS = {
     "bench": ("loadtest.bench", "--only", "generator"),

@@ -25,7 +25,7 @@ from service.engine.runner import Runner
 from service.metrics import EngineMetrics
 from service.settings import Settings
 from service.wire import Buffer, Cancelled, Hello, Message, ModelStatus, Refused, Scored, Started, Status, Submitted
-from tests.engine.hand_moved import BROKEN, Encoder, HandMovedDevice
+from tests.support.manual_device import BROKEN, Encoder, HandMovedDevice
 
 BUDGET = 10
 QUEUE_LIMIT = 100

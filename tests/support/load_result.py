@@ -14,7 +14,7 @@ from loadtest.results.trust import judge
 from loadtest.running.watch import Moment
 from loadtest.scenario import Phase, Scenario
 from loadtest.workload.mix import Mix
-from tests.loadtest.made import records, refusal, row
+from tests.support.load_records import records, refusal, row
 
 RATES = (10.0, 20.0, 30.0, 60.0)
 SECONDS = 10.0

@@ -15,7 +15,7 @@ from model_store.store import Store
 from service.engine.encoder import load_encoder
 from service.finding import find, prepare
 from service.tokenizing import TextTokenizer
-from tests.engine.tiny_models import WORDS, make_model
+from tests.support.tiny_models import WORDS, make_model
 
 KINDS = ("bert", "roberta", "distilbert", "modernbert")
 """Their tokenizers differ: what was tokenized for one is nonsense to the next."""

@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 
 from loadtest.running.ports import KeptPort
-from tests.processes import children_of, command_of
+from tests.support.processes import children_of, command_of
 
 START_SECONDS = 120.0
 CLOSE_SECONDS = 60.0
