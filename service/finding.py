@@ -12,11 +12,11 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from service.core.aggregation import Aggregation
-from service.core.spans import Entity, decode
-from service.core.tags import Scheme
-from service.core.tags import read as read_scheme
-from service.core.windows import Window, merge
+from service.core.decoding.aggregation import Aggregation
+from service.core.decoding.spans import Entity, decode
+from service.core.decoding.tag_scheme import Scheme
+from service.core.decoding.tag_scheme import read as read_scheme
+from service.core.decoding.windows import Window, merge
 from service.tokenizing import Ids, TextTokenizer, Tokens
 
 Rows = npt.NDArray[np.float32]

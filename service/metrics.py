@@ -12,9 +12,9 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
-from service.core.gpu import THROTTLE_REASONS, GpuReading
-from service.core.memory import MemoryReport
-from service.core.sequence import Load, Phase
+from service.core.gpu_reading import THROTTLE_REASONS, GpuReading
+from service.core.memory.budget import MemoryReport
+from service.core.types import Load, Phase
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _STAGE_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)

@@ -23,7 +23,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from service.core.lives import Lives
+from service.core.lifecycle.restart_limit import Lives
 from service.metrics import forget_process
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.settings import Settings, child_environment

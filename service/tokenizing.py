@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
-from service.core.aggregation import subwords
+from service.core.decoding.aggregation import subwords
+from service.core.decoding.tokens import Encoding
+from service.core.decoding.windows import Window, split
 from service.core.errors import ModelError
-from service.core.tokens import Encoding
-from service.core.windows import Window, split
 
 Ids = npt.NDArray[np.int32]
 

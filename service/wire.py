@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from service.core.sequence import Load, Phase, Priority
+from service.core.types import Load, Phase, Priority
 
 VERSION = 1
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from prometheus_client import Metric
 
-from service.core.gpu import GpuReading
-from service.core.memory import MemoryReport
-from service.core.memory_function import MemoryFunction
-from service.core.sequence import Load, Phase
+from service.core.gpu_reading import GpuReading
+from service.core.memory.budget import MemoryReport
+from service.core.memory.cost_model import MemoryFunction
+from service.core.types import Load, Phase
 from service.metrics import EngineMetrics, GpuMetrics, GraphMetrics, WorkerMetrics, forget_process
 from service.settings import METRICS_VARIABLE
 
@@ -96,7 +96,7 @@ def test_what_the_guard_sees_is_shown() -> None:
 
 def process(folder: Path, program: str) -> tuple[int, str]:
     """A process of the service that runs this; its id and what it printed."""
-    prelude = "from service.metrics import *\nfrom service.core.sequence import Load, Phase\n"
+    prelude = "from service.metrics import *\nfrom service.core.types import Load, Phase\n"
     environment = {**os.environ, METRICS_VARIABLE: str(folder)}
     command = [sys.executable, "-c", prelude + program]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as child:

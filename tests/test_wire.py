@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.sequence import Load, Phase, Priority
+from service.core.types import Load, Phase, Priority
 from service.wire import (
     Buffer,
     Cancelled,

@@ -25,7 +25,7 @@ from service.api.pending import Judgement, Pending
 from service.api.serving import is_serving
 from service.api.shut_door import ShutDoor
 from service.core.errors import DeadlineExceeded
-from service.core.sequence import Phase, Priority
+from service.core.types import Phase, Priority
 from service.wire import (
     Buffer,
     Cancelled,

@@ -24,10 +24,10 @@ from service.api.pending import Judgement
 from service.api.schemas import DocumentResult, EntityResult, Options, Timing
 from service.api.shut_door import Want
 from service.api.turns import Turns
+from service.core.decoding.normalize import normalise
+from service.core.decoding.offsets import OffsetMap
+from service.core.decoding.spans import Entity
 from service.core.errors import DeadlineExceeded, Overloaded
-from service.core.offsets import OffsetMap
-from service.core.spans import Entity
-from service.core.values import normalise
 from service.documents.document import Document
 from service.documents.limits import Limits
 from service.finding import Prepared, find, prepare

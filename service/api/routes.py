@@ -19,7 +19,7 @@ from service.api.examples import EXTRACT, READY
 from service.api.extraction import Order
 from service.api.keys import ApiKeys, presented_key
 from service.api.serving import find_model, refuse_unless_serving
-from service.core.sequence import Phase
+from service.core.types import Phase
 from service.metrics import CONTENT_TYPE, exposition
 
 NDJSON = "application/x-ndjson"

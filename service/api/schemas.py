@@ -8,10 +8,10 @@ import msgspec
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from service.api.problems import Problem
-from service.core.aggregation import Aggregation
+from service.core.decoding.aggregation import Aggregation
+from service.core.decoding.offsets import OffsetUnit
 from service.core.errors import InvalidOptions, MalformedRequest
-from service.core.offsets import OffsetUnit
-from service.core.sequence import Priority
+from service.core.types import Priority
 
 
 def _comma_separated(value: object) -> object:

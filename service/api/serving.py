@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.core.errors import Draining, EngineRestarting, NotReady, UnknownModel
-from service.core.sequence import Phase
+from service.core.types import Phase
 from service.wire import SERVING as SERVED
 from service.wire import ModelStatus, Status
 

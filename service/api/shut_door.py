@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from service.core.errors import DeadlineExceeded, Overloaded, QueueFull
-from service.core.sequence import Priority
+from service.core.types import Priority
 
 HOLD_SECONDS = 0.5
 HOLD_SHARE = 1 / 8

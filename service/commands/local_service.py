@@ -20,7 +20,7 @@ from service.api.extraction import Order, Source, Watch
 from service.api.schemas import read_options
 from service.api.serving import find_model
 from service.core.errors import InternalError, ModelError, NotReady
-from service.core.sequence import Phase
+from service.core.types import Phase
 from service.settings import child_environment, read_settings
 
 START_SECONDS = 300.0

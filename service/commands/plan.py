@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from service.core.errors import InvalidOptions, ModelError
-from service.core.plan import Plan
+from service.core.memory.capacity_plan import Plan
 from service.settings import child_environment, read_settings
 
 FLAGS = ("device", "dtype")

@@ -15,8 +15,8 @@ from typing import Protocol
 import numpy as np
 
 from service.core.errors import ModelError
-from service.core.memory_function import MemoryFunction, Point, fit
-from service.core.sequence import Shape
+from service.core.memory.cost_model import MemoryFunction, Point, fit
+from service.core.types import Shape
 from service.engine.failures import is_out_of_memory
 from service.engine.memory_gauge import MemoryGauge
 from service.engine.packing import Tokens

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from service.core.errors import GleanerError, InternalError
-from service.core.sequence import Batch, Refusal, Sequence
+from service.core.types import Batch, Refusal, Sequence
 from service.engine.door import Door
 from service.metrics import EngineMetrics
 from service.wire import Refused, Scored, Started, Submitted

@@ -14,10 +14,10 @@ from contextlib import AbstractContextManager
 
 from model_store.errors import StoreError
 from model_store.store import Revision
-from service.core.batch_time import TimedBatch
 from service.core.errors import GleanerError, ModelError
-from service.core.memory import ModelMemory
-from service.core.residency import Residency
+from service.core.memory.budget import ModelMemory
+from service.core.models.placement import Residency
+from service.core.scheduling.batch_latency import TimedBatch
 from service.engine.fetching import Fetcher, by_digest
 from service.engine.held import Held, Loaded
 from service.engine.making import ModelMaker

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from service.core.sequence import Batch
+from service.core.types import Batch
 
 if TYPE_CHECKING:
     from service.engine.runner import Flight

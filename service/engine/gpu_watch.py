@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from service.core.gpu import GpuReading
+from service.core.gpu_reading import GpuReading
 from service.engine.nvml import Gpu, GpuLost, NvmlMissing
 
 LOOK_SECONDS = 1.0

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import Executor
 
-from service.core.memory import MeasuredBudget, MemoryReport, ModelMemory, floor_bytes
-from service.core.room import Room
-from service.core.sequence import Shape
+from service.core.memory.budget import MeasuredBudget, MemoryReport, ModelMemory, floor_bytes
+from service.core.memory.headroom import Room
+from service.core.types import Shape
 from service.engine.memory_gauge import MemoryGauge
 
 LOOK_SECONDS = 0.1

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import zmq
 
 from service.core.errors import BY_CODE, DeadlineExceeded, InternalError, Overloaded
-from service.core.sequence import Priority
+from service.core.types import Priority
 from service.wire import Refused, Scored, Submitted, pack, unpack
 
 Rows = npt.NDArray[np.float32]

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from service.core.batch_time import TimedBatch
-from service.core.memory import MemoryModel
-from service.core.residency import Residency
+from service.core.memory.budget import MemoryModel
+from service.core.models.placement import Residency
+from service.core.scheduling.batch_latency import TimedBatch
 from service.wire import ModelStatus
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from service.core.drain import Drain, Workers
-from service.core.sequence import Phase
+from service.core.lifecycle.drain import Drain, Workers
+from service.core.types import Phase
 from service.engine.ending import EXIT_BROKEN, Ending
 from service.engine.loading import Loading
 from service.metrics import EngineMetrics

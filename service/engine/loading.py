@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from model_store.errors import StoreError
 from model_store.store import Revision
 from service.core.errors import GleanerError
-from service.core.sequence import Phase
+from service.core.types import Phase
 from service.engine.compute import Compute
 from service.engine.door import Bell
 from service.engine.errands import Errands

@@ -11,12 +11,12 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from service.core.drain import Workers
 from service.core.errors import GleanerError
-from service.core.meter import Meter
-from service.core.scheduler import Limits, Scheduler
-from service.core.sequence import Batch
-from service.core.shares import Shares
+from service.core.lifecycle.drain import Workers
+from service.core.scheduling.scheduler import Limits, Scheduler
+from service.core.scheduling.shares import Shares
+from service.core.scheduling.throughput import Meter
+from service.core.types import Batch
 from service.engine.desk import Desk, refusal_of
 from service.engine.door import Door
 from service.engine.ending import Ending

@@ -11,15 +11,15 @@ from concurrent.futures import Executor
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from service.core.batch_time import REACH, TimedBatch
-from service.core.memory import FixedBudget, MemoryModel, ModelMemory
+from service.core.memory.budget import FixedBudget, MemoryModel, ModelMemory
+from service.core.scheduling.batch_latency import REACH, TimedBatch
 from service.engine.held import Held
 from service.settings import Settings
 
 if TYPE_CHECKING:
     import torch
 
-    from service.core.memory_function import MemoryFunction
+    from service.core.memory.cost_model import MemoryFunction
     from service.engine.memory_gauge import MemoryGauge
 
 CPU_BATCH_TOKENS = 2_048

@@ -1,9 +1,9 @@
 """How much memory a device has for batches, and how much one takes at its peak: a gauge for each kind of device.
 
-Owns the readings; what follows from them is decided in `core/room.py` and `core/memory_function.py`. "At rest" is what
-is in use when no batch runs: weights, libraries, workspaces. On CUDA what is held beyond that is kept for the next
-batch, so it counts as available. On a CPU it does not: the C library's free blocks lie scattered, and a batch of other
-shapes takes fresh memory all the same.
+Owns the readings; what follows from them is decided in `core/memory/headroom.py` and `core/memory/cost_model.py`. "At
+rest" is what is in use when no batch runs: weights, libraries, workspaces. On CUDA what is held beyond that is kept for
+the next batch, so it counts as available. On a CPU it does not: the C library's free blocks lie scattered, and a batch
+of other shapes takes fresh memory all the same.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import torch
 
-from service.core.memory_function import Gauged
+from service.core.memory.cost_model import Gauged
 from service.engine import host_memory
 
 MEBIBYTE = 1 << 20

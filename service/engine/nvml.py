@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pynvml
 
-from service.core.gpu import THROTTLE_REASONS, GpuReading
+from service.core.gpu_reading import THROTTLE_REASONS, GpuReading
 
 Value = TypeVar("Value")
 

@@ -18,11 +18,11 @@ import msgspec
 import numpy as np
 import torch
 
-from service.core.memory import MeasuredBudget, ModelMemory
-from service.core.memory_function import MemoryFunction
-from service.core.residency import Residency
-from service.core.room import Room
-from service.core.sequence import Priority
+from service.core.memory.budget import MeasuredBudget, ModelMemory
+from service.core.memory.cost_model import MemoryFunction
+from service.core.memory.headroom import Room
+from service.core.models.placement import Residency
+from service.core.types import Priority
 from service.engine.door import Door
 from service.engine.errands import Errands
 from service.engine.held import Held, Loaded

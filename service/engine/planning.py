@@ -16,7 +16,7 @@ import numpy as np
 from model_store.catalog import Catalog
 from model_store.errors import StoreError
 from service.core.errors import GleanerError, ModelError
-from service.core.plan import Measured, Plan, plan
+from service.core.memory.capacity_plan import Measured, Plan, plan
 from service.engine.compute import Compute
 from service.engine.held import Held
 from service.engine.making import GPU_SHARE, ModelMaker

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from model_store.manifest import GoldenExample, Manifest
-from service.core.spans import Entity
+from service.core.decoding.spans import Entity
 from service.finding import Rows, find, prepare
 from service.settings import Settings
 from service.tokenizing import Ids, TextTokenizer

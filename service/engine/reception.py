@@ -9,10 +9,10 @@ import logging
 
 import numpy as np
 
-from service.core.drain import Workers
-from service.core.meter import Meter
-from service.core.scheduler import Scheduler
-from service.core.sequence import Refusal, Submission
+from service.core.lifecycle.drain import Workers
+from service.core.scheduling.scheduler import Scheduler
+from service.core.scheduling.throughput import Meter
+from service.core.types import Refusal, Submission
 from service.engine.desk import Desk, Tokens
 from service.engine.report import Report
 from service.engine.residents import Residents

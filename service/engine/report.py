@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from service.core.drain import Workers
-from service.core.meter import Meter
-from service.core.scheduler import Scheduler
+from service.core.lifecycle.drain import Workers
+from service.core.scheduling.scheduler import Scheduler
+from service.core.scheduling.throughput import Meter
 from service.engine.door import Door
 from service.engine.life import Life
 from service.engine.loading import Loading

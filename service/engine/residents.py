@@ -1,11 +1,11 @@
 """The models that the engine holds: which revision each name leads to, which others are kept, and where weights are.
 
 Used by the loop's thread alone. The rules:
-- A name leads to exactly one revision (`core/references`); a switch takes effect between two batches.
+- A name leads to exactly one revision (`core/models/aliases`); a switch takes effect between two batches.
 - The revision before is kept for those who ask for it by its digest, and for a tag that moves back; its weights leave
   the device once no request uses it. The one before that is dropped, as soon as no request uses it: workers say so.
 - A revision that is tried out can be asked for by its digest only, by whoever knows it, and is in no list.
-Moves of weights are decided in `core/residency` and done by the compute thread, in order with the batches.
+Moves of weights are decided in `core/models/placement` and done by the compute thread, in order with the batches.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from concurrent.futures import Future
 
 from msgspec.structs import replace
 
-from service.core.drain import Workers
-from service.core.memory import ModelMemory
-from service.core.references import References
-from service.core.scheduler import Scheduler
-from service.core.sequence import Refusal, Submission
-from service.core.shares import Shares
+from service.core.lifecycle.drain import Workers
+from service.core.memory.budget import ModelMemory
+from service.core.models.aliases import References
+from service.core.scheduling.scheduler import Scheduler
+from service.core.scheduling.shares import Shares
+from service.core.types import Refusal, Submission
 from service.engine.held import Held, Loaded
 from service.engine.moving import Mover
 from service.metrics import EngineMetrics

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from service.core.batch_time import TimedBatch
 from service.core.errors import GleanerError, InsufficientMemory
-from service.core.sequence import Shape
+from service.core.scheduling.batch_latency import TimedBatch
+from service.core.types import Shape
 from service.engine.devices import free_cache
 from service.engine.failures import DeviceBroken, is_broken_device, typed
 from service.engine.packing import Tokens

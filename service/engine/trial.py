@@ -18,8 +18,8 @@ import numpy as np
 import torch
 
 from model_store.catalog import Catalog
-from service.core.memory import ModelMemory
-from service.core.sequence import Shape
+from service.core.memory.budget import ModelMemory
+from service.core.types import Shape
 from service.engine.compute import Compute
 from service.engine.held import Held
 from service.engine.making import ModelMaker

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from service.core.errors import QueueFull
-from service.core.sequence import Phase
+from service.core.types import Phase
 from service.wire import Cancelled, Hello, Refused, Scored, Submitted
 from tests.support.engine_endpoint import MODEL, World, firsts, heard, play, until
 

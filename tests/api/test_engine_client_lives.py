@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from service.core.errors import Draining, PoisonDocument
-from service.core.sequence import Phase
+from service.core.types import Phase
 from service.wire import Hello, Refused, Started, Submitted
 from tests.support.engine_endpoint import LIMIT_SECONDS, World, firsts, heard, play, until
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from service.api.pending import Judgement, Pending
 from service.core.errors import InternalError, PoisonDocument, QueueFull
-from service.core.sequence import Priority
+from service.core.types import Priority
 from service.wire import Refused, Scored, Submitted
 
 LABELS = 2

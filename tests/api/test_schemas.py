@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.api.schemas import DocumentResult, Options, read_documents, read_options
-from service.core.aggregation import Aggregation
+from service.core.decoding.aggregation import Aggregation
+from service.core.decoding.offsets import OffsetUnit
 from service.core.errors import GleanerError, InvalidOptions, MalformedRequest
-from service.core.offsets import OffsetUnit
-from service.core.sequence import Priority
+from service.core.types import Priority
 
 ANYTHING: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),

@@ -8,7 +8,7 @@ from model_store import reference
 from service.api import serving
 from service.api.serving import find_model, is_serving, refuse_unless_serving
 from service.core.errors import Draining, EngineRestarting, GleanerError, NotReady, UnknownModel
-from service.core.sequence import Phase
+from service.core.types import Phase
 from service.wire import PREVIOUS, ModelStatus, Status
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from service.api.shut_door import ShutDoor, Want
 from service.core.errors import DeadlineExceeded, Draining, QueueFull
-from service.core.sequence import Priority
+from service.core.types import Priority
 
 WANT = Want("sha256:0", "c", Priority.INTERACTIVE, "text", 1_000, 10.0, 4.0)
 LATE = DeadlineExceeded("about 5 s are needed", retry_after_seconds=3.0)

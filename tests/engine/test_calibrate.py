@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.core.errors import ModelError
-from service.core.sequence import Shape
+from service.core.types import Shape
 from service.engine.calibrate import calibrate, measure, shapes
 from tests.support.memory_probes import BYTES_PER_TOKEN, REST_BYTES, Device, EncoderOn
 

@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 
 from service.core.errors import InsufficientMemory
-from service.core.sequence import Batch, Priority, Refusal, Sequence
+from service.core.types import Batch, Priority, Refusal, Sequence
 from service.engine.desk import Desk, refusal_of
 from service.engine.door import Door
 from service.metrics import EngineMetrics

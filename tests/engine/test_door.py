@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import zmq
 
-from service.core.sequence import Priority
+from service.core.types import Priority
 from service.engine.door import MOST_AT_ONCE, Bell, Door
 from service.wire import Buffer, Cancelled, Hello, Message, Refused, Scored, Submitted, pack, unpack
 

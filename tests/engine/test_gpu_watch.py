@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from service.core.gpu import GpuReading
+from service.core.gpu_reading import GpuReading
 from service.engine import gpu_watch
 from service.engine.gpu_watch import SILENCE_SECONDS, GpuWatch
 from service.engine.nvml import GpuLost

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from service.core.memory import ModelMemory
-from service.core.memory_function import MemoryFunction
-from service.core.sequence import Shape
+from service.core.memory.budget import ModelMemory
+from service.core.memory.cost_model import MemoryFunction
+from service.core.types import Shape
 from service.engine.guard import LOOK_SECONDS, NOTICEABLE, SETTLE_SECONDS, Guard
 from tests.support.memory_probes import BYTES_PER_TOKEN, REST_BYTES, Device
 

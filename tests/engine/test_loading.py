@@ -12,8 +12,8 @@ import pytest
 
 from model_store.publish import publish
 from model_store.store import Store
-from service.core.batch_time import REACH
-from service.core.sequence import Phase
+from service.core.scheduling.batch_latency import REACH
+from service.core.types import Phase
 from service.engine.compute import Compute
 from service.engine.door import Bell
 from service.engine.errands import Errands

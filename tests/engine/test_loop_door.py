@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from service.core.batch_time import TimedBatch
-from service.core.sequence import Phase
+from service.core.scheduling.batch_latency import TimedBatch
+from service.core.types import Phase
 from service.wire import Buffer, Message, TurnedAway
 from tests.support.engine_scenes import BUDGET, MODEL, A, Turn, World, document, hello, play
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from service.core.gpu import GpuReading
-from service.core.memory import FixedBudget
-from service.core.sequence import Phase, Shape
+from service.core.gpu_reading import GpuReading
+from service.core.memory.budget import FixedBudget
+from service.core.types import Phase, Shape
 from service.engine.ending import EXIT_BROKEN, Ending
 from service.engine.gpu_watch import GpuWatch
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE

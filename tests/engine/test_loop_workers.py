@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from service.core.drain import WORKER_SILENCE_SECONDS
-from service.core.sequence import Phase
+from service.core.lifecycle.drain import WORKER_SILENCE_SECONDS
+from service.core.types import Phase
 from service.engine.report import STATUS_SECONDS
 from service.wire import Status
 from tests.support.engine_scenes import A, B, Turn, World, cancelled, document, hello, play

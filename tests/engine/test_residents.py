@@ -8,12 +8,12 @@ from typing import Any
 
 import torch
 
-from service.core.drain import Workers
-from service.core.memory import FixedBudget
-from service.core.residency import Residency
-from service.core.scheduler import Limits, Scheduler
-from service.core.sequence import Priority, Submission
-from service.core.shares import Shares
+from service.core.lifecycle.drain import Workers
+from service.core.memory.budget import FixedBudget
+from service.core.models.placement import Residency
+from service.core.scheduling.scheduler import Limits, Scheduler
+from service.core.scheduling.shares import Shares
+from service.core.types import Priority, Submission
 from service.engine.errands import Errands
 from service.engine.held import Held, Loaded
 from service.engine.moving import Mover

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 import torch
 
-from service.core.memory import ModelMemory
-from service.core.sequence import Shape
+from service.core.memory.budget import ModelMemory
+from service.core.types import Shape
 from service.engine.calibrate import calibrate
 from service.engine.compute import Compute
 from service.engine.devices import choose_device, gpu_uuid

@@ -16,7 +16,7 @@ import zmq.asyncio
 
 from service.api.engine_client import EngineClient
 from service.api.pending import Judgement
-from service.core.sequence import Phase, Priority
+from service.core.types import Phase, Priority
 from service.wire import Buffer, Hello, Message, ModelStatus, Scored, Status, Submitted, pack, unpack
 
 LIMIT_SECONDS = 30.0

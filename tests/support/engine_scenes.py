@@ -11,9 +11,9 @@ from typing import cast
 
 import numpy as np
 
-from service.core.memory import FixedBudget
-from service.core.residency import Residency
-from service.core.sequence import Priority
+from service.core.memory.budget import FixedBudget
+from service.core.models.placement import Residency
+from service.core.types import Priority
 from service.engine.door import Door
 from service.engine.errands import Errands
 from service.engine.gpu_watch import GpuWatch

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from service.core.memory_function import Gauged
-from service.core.sequence import Shape
+from service.core.memory.cost_model import Gauged
+from service.core.types import Shape
 from service.engine.packing import Tokens
 from service.engine.runner import Logits
 

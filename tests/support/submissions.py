@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from service.core.scheduler import Limits, Scheduler
-from service.core.sequence import Batch, Priority, Submission
+from service.core.scheduling.scheduler import Limits, Scheduler
+from service.core.types import Batch, Priority, Submission
 
 FAR = 1e9
 

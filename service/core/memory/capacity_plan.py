@@ -1,0 +1,97 @@
+"""What fits on a device: arithmetic over a measured memory function, the one that the guard admits batches by. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from service.core.memory.budget import ModelMemory
+from service.core.types import Shape
+
+GIBIBYTE = 1 << 30
+CONTEXT_BYTES = GIBIBYTE // 2
+"""What CUDA itself takes of a GPU, about; asked for only where the GPU in question is not at hand."""
+
+THOUSAND = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What was found out about a model on the device at hand.
+
+    Attributes:
+        available_bytes: what batches may take there, weights being on it.
+        weights_share: most of a GPU's free memory that weights may take.
+        gpu_batch_tokens: what a batch may hold on a GPU at most, where memory would allow more.
+    """
+
+    model: str
+    device: str
+    dtype: str
+    weights_bytes: int
+    memory: ModelMemory
+    available_bytes: int
+    fraction: float
+    weights_share: float
+    gpu_batch_tokens: int
+    tokens_per_second: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is printed; bytes and tokens.
+
+    Attributes:
+        workspace_bytes: what even the smallest batch takes.
+        activation_bytes_per_1000_tokens: what a thousand tokens more take.
+        room_bytes: what one batch may take.
+        batch_tokens: largest batch that the engine would launch.
+        memory_batch_tokens: largest that the room would hold, if batches were not kept short for latency's sake.
+        models: how many models of this size fit at once.
+    """
+
+    model: str
+    device: str
+    measured_on: str
+    dtype: str
+    weights_bytes: int
+    workspace_bytes: int
+    activation_bytes_per_1000_tokens: int
+    fit_error_ratio: float
+    room_bytes: int
+    longest_sequence_tokens: int
+    batch_tokens: int
+    memory_batch_tokens: int
+    models: int
+    tokens_per_second: float
+
+
+def plan(measured: Measured, gpu_memory_gib: float | None = None) -> Plan:
+    """The plan for the device at hand, or for a GPU of so many GiB on which batches take what they take here."""
+    memory = measured.memory
+    if gpu_memory_gib is None:
+        room, device = measured.available_bytes, measured.device
+        free = int(room / measured.fraction) + measured.weights_bytes
+    else:
+        free = max(0, int(gpu_memory_gib * GIBIBYTE) - CONTEXT_BYTES)
+        room = max(0, int((free - measured.weights_bytes) * measured.fraction))
+        device = f"a GPU of {gpu_memory_gib:g} GiB"
+        memory = replace(memory, most_tokens=measured.gpu_batch_tokens)
+    function = memory.function
+    longest = memory.longest_tokens
+    thousands = [function.bytes(Shape(n * THOUSAND, longest, -(-n * THOUSAND // longest))) for n in (1, 2)]
+    return Plan(
+        model=measured.model,
+        device=device,
+        measured_on=measured.device,
+        dtype=measured.dtype,
+        weights_bytes=measured.weights_bytes,
+        workspace_bytes=function.bytes(Shape(1, 1, 1)),
+        activation_bytes_per_1000_tokens=thousands[1] - thousands[0],
+        fit_error_ratio=function.error_ratio,
+        room_bytes=room,
+        longest_sequence_tokens=function.longest_alone(room, longest),
+        batch_tokens=memory.budget_tokens(room),
+        memory_batch_tokens=function.largest_tokens(room, longest, max(room, 1)),
+        models=int(free * measured.weights_share) // max(measured.weights_bytes, 1),
+        tokens_per_second=measured.tokens_per_second,
+    )

@@ -1,0 +1,89 @@
+"""How fast the engine is and how much is asked of it, from events with their times. Pure: time is passed in.
+
+Arrivals are exponentially weighted: an event counts for 1/e of its weight after the horizon. Tokens per second are
+what the device does in full batches (`batch_time`), whatever it is asked for at the moment.
+Backlog seconds = (waiting + lately refused tokens) / tokens per second; work ratio = arrived tokens per second /
+tokens per second.
+"""
+
+from __future__ import annotations
+
+import math
+
+from service.core.scheduling.batch_latency import BatchTime, TimedBatch
+
+ARRIVAL_HORIZON_SECONDS = 10.0
+"""20 s after a step 86 % of it is seen, which is when the fleet decides how many tasks to add."""
+
+
+class _Decaying:
+    """A sum that forgets: each amount fades with e^(-age / horizon)."""
+
+    def __init__(self, horizon_seconds: float) -> None:
+        self._horizon = horizon_seconds
+        self._sum = 0.0
+        self._at = -math.inf
+
+    def add(self, amount: float, now: float) -> None:
+        self._sum = self.value(now) + amount
+        self._at = max(now, self._at)
+
+    def value(self, now: float) -> float:
+        return self._sum * math.exp(-max(now - self._at, 0.0) / self._horizon) if self._sum else 0.0
+
+
+class Meter:
+    """Measured capacity and demand of one engine."""
+
+    def __init__(self) -> None:
+        self._arrived = _Decaying(ARRIVAL_HORIZON_SECONDS)
+        self._refused = _Decaying(ARRIVAL_HORIZON_SECONDS)
+        self._batch_time = BatchTime()
+        self._full_tokens = 0
+        self._busy_until = -math.inf
+        self.busy_seconds = 0.0
+
+    def arrived(self, tokens: int, now: float) -> None:
+        """A document of so many tokens came to the door."""
+        self._arrived.add(tokens, now)
+
+    def refused(self, tokens: int, now: float) -> None:
+        """A document of so many tokens was turned away for want of capacity."""
+        self._refused.add(tokens, now)
+
+    def warmed(self, batch: TimedBatch, *, full_tokens: int) -> None:
+        """A batch of the warm-up was computed, which tells of the device as any other, and was nobody's work."""
+        self._batch_time.add(batch.tokens, batch.seconds)
+        self._full_tokens = full_tokens
+
+    def computed(self, tokens: int, begun: float, ended: float, *, full_tokens: int) -> float:
+        """A batch of so many tokens was computed; returns the seconds of the device that it took.
+
+        Batches overlap: the time that it spent beside an earlier one is the earlier one's. `full_tokens`: what a full
+        batch has at the moment.
+        """
+        seconds = max(ended - max(begun, self._busy_until), 0.0)
+        self._busy_until = max(ended, self._busy_until)
+        self._batch_time.add(tokens, seconds)
+        self._full_tokens = full_tokens
+        self.busy_seconds += seconds
+        return seconds
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """In full batches, as the last ones let expect; None before the first."""
+        return self._batch_time.tokens_per_second(self._full_tokens)
+
+    def arrived_tokens_per_second(self, now: float) -> float:
+        """Demand, refused work included."""
+        return self._arrived.value(now) / ARRIVAL_HORIZON_SECONDS
+
+    def work_ratio(self, now: float) -> float:
+        """Demand as a share of measured capacity: above 1 the queue grows."""
+        speed = self.tokens_per_second
+        return self.arrived_tokens_per_second(now) / speed if speed else 0.0
+
+    def backlog_seconds(self, waiting_tokens: int, now: float) -> float:
+        """How long the engine needs for what waits and what was lately turned away."""
+        speed = self.tokens_per_second
+        return (waiting_tokens + self._refused.value(now)) / speed if speed else 0.0

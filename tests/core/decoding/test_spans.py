@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from service.core.decoding import tag_scheme
+from service.core.decoding.aggregation import Aggregation
+from service.core.decoding.spans import Encoding, Entity, decode
+from service.core.errors import ModelError
+
+BIO = tag_scheme.read({0: "O", 1: "B-PER", 2: "I-PER", 3: "B-ORG", 4: "I-ORG"})
+BIOES = tag_scheme.read({0: "O", 1: "B-PER", 2: "I-PER", 3: "E-PER", 4: "S-PER"})
+
+
+def encoding(*offsets: tuple[int, int]) -> Encoding:
+    pairs = np.array(offsets, dtype=np.int32).reshape(-1, 2)
+    return Encoding(pairs, np.zeros(len(pairs), dtype=np.bool_))
+
+
+def words(text: str) -> Encoding:
+    return encoding(*(match.span() for match in re.finditer(r"\S+", text)))
+
+
+def rows(scheme: tag_scheme.Scheme, *probabilities: dict[str, float]) -> NDArray[np.float32]:
+    """Logits with the given probabilities; the rest of each row is shared by the other labels."""
+    table = np.empty((len(probabilities), len(scheme.labels)))
+    for row, given_ones in zip(table, probabilities, strict=True):
+        row[:] = (1 - sum(given_ones.values())) / (len(scheme.labels) - len(given_ones))
+        for label, probability in given_ones.items():
+            row[scheme.labels.index(label)] = probability
+    return np.log(table).astype(np.float32)
+
+
+def constrained(
+    text: str, tokens: Encoding, logits: NDArray[np.float32], scheme: tag_scheme.Scheme = BIO
+) -> list[Entity]:
+    return decode(text, tokens, logits, scheme, Aggregation.CONSTRAINED)
+
+
+def test_an_entity_is_the_documents_own_text() -> None:
+    text = "So says Angela Merkel today"
+    logits = rows(BIO, {"O": 0.9}, {"O": 0.9}, {"B-PER": 0.9}, {"I-PER": 0.9}, {"O": 0.9})
+    (entity,) = constrained(text, words(text), logits)
+    assert (entity.label, entity.text, entity.start, entity.end) == ("PER", "Angela Merkel", 8, 21)
+
+
+def test_neighbours_of_one_type_are_two_entities_where_the_second_begins_anew() -> None:
+    text = "Angela Joachim Sauer"
+    logits = rows(BIO, {"B-PER": 0.9}, {"B-PER": 0.9}, {"I-PER": 0.9})
+    assert [entity.text for entity in constrained(text, words(text), logits)] == ["Angela", "Joachim Sauer"]
+
+
+def test_neighbours_are_parted_after_an_end_tag() -> None:
+    text = "a b c d"
+    logits = rows(BIOES, {"B-PER": 0.9}, {"E-PER": 0.9}, {"S-PER": 0.9}, {"O": 0.9})
+    assert [entity.text for entity in constrained(text, words(text), logits, BIOES)] == ["a b", "c"]
+
+
+def test_an_orphan_inside_tag_is_mended_rather_than_believed() -> None:
+    text = "by Angela Merkel"
+    logits = rows(BIO, {"O": 0.9}, {"I-PER": 0.6, "B-PER": 0.3}, {"I-PER": 0.9})
+    (entity,) = constrained(text, words(text), logits)
+    assert entity.text == "Angela Merkel"
+
+
+def test_the_score_is_the_mean_probability_of_the_type_whatever_the_tag() -> None:
+    text = "Angela Merkel"
+    logits = rows(BIO, {"B-PER": 0.5, "I-PER": 0.4}, {"B-PER": 0.3, "I-PER": 0.4})
+    (entity,) = constrained(text, words(text), logits)
+    assert entity.score == pytest.approx((0.9 + 0.7) / 2)
+
+
+def test_a_word_is_tagged_by_its_first_token_and_never_split() -> None:
+    text = "Merkel, Berlin"
+    pieces = encoding((0, 3), (3, 6), (6, 7), (8, 10), (10, 14))
+    certain = [{"B-PER": 0.9}, {"B-ORG": 0.99}, {"O": 0.9}, {"O": 0.9}, {"B-ORG": 0.99}]
+    (entity,) = constrained(text, pieces, rows(BIO, *certain))
+    assert (entity.label, entity.text) == ("PER", "Merkel")
+    assert entity.score == pytest.approx(0.9, abs=0.03)
+
+
+def test_constrained_entities_are_trimmed_and_empty_ones_dropped() -> None:
+    text = "a  b \n c"
+    pieces = encoding((0, 1), (1, 4), (4, 6), (6, 8))
+    logits = rows(BIO, {"O": 0.9}, {"B-PER": 0.9}, {"B-ORG": 0.9}, {"O": 0.9})
+    found = [(entity.text, entity.start, entity.end) for entity in constrained(text, pieces, logits)]
+    assert found == [("b", 3, 4)]
+
+
+def test_the_pipelines_offsets_are_left_as_they_are() -> None:
+    text = "a  b"
+    (entity,) = decode(text, encoding((0, 1), (1, 4)), rows(BIO, {"O": 0.9}, {"B-PER": 0.9}), BIO, Aggregation.SIMPLE)
+    assert (entity.text, entity.start, entity.end) == ("  b", 1, 4)
+
+
+@pytest.mark.parametrize("aggregation", Aggregation)
+def test_a_document_without_tokens_has_no_entities(aggregation: Aggregation) -> None:
+    assert decode("", encoding(), np.empty((0, 0), dtype=np.float32), BIO, aggregation) == []
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_scores_that_are_not_numbers_are_the_models_fault(bad: float) -> None:
+    logits = np.full((1, 5), bad, dtype=np.float32)
+    with pytest.raises(ModelError):
+        constrained("a", encoding((0, 1)), logits)
+
+
+def test_a_row_too_few_is_a_broken_invariant() -> None:
+    with pytest.raises(AssertionError, match="row"):
+        constrained("a b", words("a b"), rows(BIO, {"O": 0.9}))
+
+
+@st.composite
+def tokenised_texts(draw: st.DrawFn) -> tuple[str, Encoding]:
+    text = draw(st.text(alphabet="aé9. ,\n€東\u0301", min_size=1, max_size=60))
+    borders = sorted(draw(st.sets(st.integers(0, len(text)))) | {0, len(text)})
+    return text, encoding(*pairwise(borders))
+
+
+@given(tokenised_texts(), st.sampled_from([BIO, BIOES]), st.integers(0, 2**32 - 1))
+@settings(deadline=None, max_examples=200)
+def test_entities_are_ordered_apart_trimmed_and_whole(
+    document: tuple[str, Encoding], scheme: tag_scheme.Scheme, seed: int
+) -> None:
+    text, tokens = document
+    logits = np.random.default_rng(seed).normal(size=(len(tokens.offsets), 5)).astype(np.float32)
+    previous_end = 0
+    for entity in constrained(text, tokens, logits, scheme):
+        assert previous_end <= entity.start < entity.end <= len(text)
+        assert entity.text == text[entity.start : entity.end] == entity.text.strip()
+        assert 0 < entity.score <= 1
+        assert not re.match(r"[aé9\u0301]{2}", text[max(entity.start - 1, 0) : entity.start + 1])
+        assert not re.match(r"[aé9\u0301]{2}", text[entity.end - 1 : entity.end + 1])
+        previous_end = entity.end

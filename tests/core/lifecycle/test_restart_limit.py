@@ -1,0 +1,15 @@
+"""The third death within a minute is the last."""
+
+from __future__ import annotations
+
+from service.core.lifecycle.restart_limit import Lives
+
+
+def test_two_deaths_are_forgiven_and_the_third_within_a_minute_is_not() -> None:
+    lives = Lives()
+    assert [lives.may_live_again(now) for now in (0.0, 20.0, 59.0)] == [True, True, False]
+
+
+def test_deaths_far_apart_are_always_forgiven() -> None:
+    lives = Lives()
+    assert all(lives.may_live_again(now * 40.0) for now in range(10))

@@ -1,0 +1,70 @@
+"""Budgets: the fixed one, and the measured one of several models in one room."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.core.memory.budget import FixedBudget, MeasuredBudget, ModelMemory, floor_bytes
+from service.core.memory.cost_model import MemoryFunction
+from service.core.memory.headroom import Room
+from service.core.types import Shape
+
+SMALL = ModelMemory(MemoryFunction(100, 2, 0, 0, 1, 0.0), longest_tokens=100, most_tokens=1_000)
+LARGE = ModelMemory(MemoryFunction(100, 20, 0, 0, 1, 0.0), longest_tokens=100, most_tokens=1_000)
+
+
+def _budget(available_bytes: int) -> MeasuredBudget:
+    models = {"small": SMALL, "large": LARGE}
+    return MeasuredBudget(Room(available_bytes, floor_bytes(models.values())), models)
+
+
+def test_a_fixed_budget_never_falls_below_one_longest_sequence() -> None:
+    assert FixedBudget(100, 512).budget_tokens("m") == 512
+    assert FixedBudget(2048, 512).budget_tokens("m") == 2048
+    assert FixedBudget(2048, 512).smallest_budget_tokens("m") == 2048
+    assert FixedBudget(100, 512).admits("m", Shape.of([256, 256]))
+    assert not FixedBudget(100, 512).admits("m", Shape.of([256, 257]))
+
+
+def test_each_model_has_its_own_budget_in_the_same_room() -> None:
+    budget = _budget(10_000)
+    assert budget.budget_tokens("small") == 1_000
+    assert budget.budget_tokens("large") == 494
+    assert budget.admits("small", Shape.of([100] * 10))
+    assert not budget.admits("large", Shape.of([100] * 10))
+
+
+def test_a_batch_is_never_over_the_most_tokens_however_large_the_room() -> None:
+    assert not _budget(1 << 40).admits("small", Shape.of([100] * 11))
+
+
+def test_models_come_and_go() -> None:
+    budget = _budget(10_000)
+    budget.put("other", SMALL)
+    assert budget.budget_tokens("other") == 1_000
+    budget.drop("other")
+    assert set(budget.functions()) == {"small", "large"}
+
+
+def test_where_the_longest_sequence_does_not_fit_shorter_ones_do() -> None:
+    budget = _budget(1_101)
+    assert budget.smallest_budget_tokens("small") == 100
+    assert budget.smallest_budget_tokens("large") == 49
+
+
+@given(
+    available=st.integers(0, 5_000),
+    later=st.lists(st.tuples(st.booleans(), st.integers(0, 10_000)), max_size=20),
+    lengths=st.lists(st.integers(1, 100), min_size=1, max_size=5),
+)
+def test_every_sequence_that_the_door_lets_in_fits_whatever_happens(
+    available: int, later: list[tuple[bool, int]], lengths: list[int]
+) -> None:
+    """The invariant: what is admitted can be launched alone, after any shrinking."""
+    budget = _budget(available)
+    let_in = [(m, n) for m in ("small", "large") for n in lengths if n <= budget.smallest_budget_tokens(m)]
+    for now, (fails, size) in enumerate(later):
+        budget.room.failed(size, float(now)) if fails else budget.room.observe(size, float(now))
+        assert all(budget.admits(model, Shape.of([tokens])) for model, tokens in let_in)
+        assert all(tokens <= budget.budget_tokens(model) for model, tokens in let_in)

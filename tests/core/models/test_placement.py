@@ -1,0 +1,156 @@
+"""Weights keep to their budget, nobody waits for ever, and moving never eats the device's time."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service.core.models.placement import SHORTEST_STAY_SECONDS, STAY_FACTOR, Residency
+
+MODELS = "abcdef"
+COST_SECONDS = 0.5
+
+
+def residency(budget_bytes: int | None, **weight_bytes: int) -> Residency:
+    made = Residency(budget_bytes)
+    for name, size in weight_bytes.items():
+        made.add(name, size, 0.0)
+    return made
+
+
+def bring(models: Residency, model: str, now: float, busy: str = "", cost: float = 0.0) -> tuple[str, ...] | None:
+    leaving = models.bring(model, now, busy)
+    if leaving is not None:
+        models.arrived(model, cost, now)
+    return leaving
+
+
+def test_without_a_budget_all_are_there() -> None:
+    models = residency(None, a=10**12, b=10**12)
+    assert [bring(models, name, 0.0) for name in "ab"] == [(), ()]
+    assert models.here() == ("a", "b")
+
+
+def test_the_least_recently_used_leaves_and_no_more_than_needed() -> None:
+    models = residency(30, a=10, b=10, c=10, d=10)
+    assert [bring(models, name, now) for now, name in enumerate("abc")] == [(), (), ()]
+    models.use("a", 5.0)
+    assert bring(models, "d", 6.0) == ("b",)
+    assert (models.bytes_here(), models.bytes_away()) == (30, 10)
+
+
+def test_one_that_is_too_large_for_the_budget_is_there_alone() -> None:
+    models = residency(30, a=10, b=10, large=100)
+    for now, name in enumerate("ab"):
+        bring(models, name, now)
+    assert bring(models, "large", 2.0) == ("a", "b")
+    assert models.here() == ("large",)
+
+
+def test_one_that_has_work_leaves_only_after_its_stay() -> None:
+    models = residency(10, a=10, b=10)
+    bring(models, "a", 0.0, cost=COST_SECONDS)
+    stay = STAY_FACTOR * COST_SECONDS
+    assert bring(models, "b", stay - 0.01, busy="ab") is None
+    assert bring(models, "b", stay, busy="ab") == ("a",)
+
+
+def test_the_idle_leave_before_the_busy_even_if_they_were_used_later() -> None:
+    models = residency(20, busy=10, idle=10, new=10)
+    bring(models, "busy", 0.0)
+    bring(models, "idle", 1.0)
+    assert bring(models, "new", 100.0, busy=("busy", "new")) == ("idle",)  # type: ignore[arg-type]
+
+
+def test_the_retired_leave_before_the_others() -> None:
+    models = residency(20, old=10, new=10, other=10)
+    bring(models, "new", 0.0)
+    bring(models, "old", 1.0)
+    models.retire("old")
+    assert bring(models, "other", 2.0) == ("old",)
+
+
+def test_one_that_is_on_its_way_or_held_stays() -> None:
+    models = residency(10, a=10, b=10)
+    models.bring("a", 0.0, "")
+    assert models.bring("b", 100.0, "b") is None
+    models.arrived("a", 0.0, 100.0)
+    models.hold("a")
+    assert models.bring("b", 200.0, "b") is None
+    models.hold("a", held=False)
+    assert models.bring("b", 200.0, "b") == ("a",)
+
+
+def test_one_that_is_forgotten_makes_room() -> None:
+    models = residency(10, a=10, b=10)
+    bring(models, "a", 0.0)
+    models.remove("a")
+    models.arrived("a", 1.0, 1.0)
+    assert bring(models, "b", 1.0) == ()
+
+
+ACTIONS = st.lists(
+    st.tuples(
+        st.sampled_from(MODELS),
+        st.floats(0.0, 3.0),
+        st.sets(st.sampled_from(MODELS)),
+        st.floats(0.0, 1.0),
+        st.sampled_from(["bring", "bring", "bring", "remove", "hold", "release"]),
+    ),
+    max_size=60,
+)
+
+
+@given(st.integers(1, 60), st.lists(st.integers(1, 40), min_size=6, max_size=6), ACTIONS)
+@settings(deadline=None)
+def test_whatever_happens_the_budget_holds(
+    budget: int, sizes: list[int], actions: list[tuple[str, float, set[str], float, str]]
+) -> None:
+    models, now, held = Residency(budget), 0.0, set()
+    sizes_of = dict(zip(MODELS, sizes, strict=True))
+    for name, seconds, busy, cost, action in actions:
+        now += seconds
+        if name not in models:
+            models.add(name, sizes_of[name], now)
+        if action == "remove":
+            models.remove(name)
+            held.discard(name)
+        elif action == "hold" or action == "release":
+            models.hold(name, held=action == "hold")
+            (held.add if action == "hold" else held.discard)(name)
+        elif not models.is_here(name):
+            before = set(models.here())
+            leaving = models.bring(name, now, busy | {name})
+            assert set(leaving or ()).isdisjoint(held)
+            assert set(models.here()) == before if leaving is None else before - set(leaving) | {name}
+            if leaving is not None:
+                models.arrived(name, cost, now)
+        here = models.here()
+        assert models.bytes_here() == sum(sizes_of[each] for each in here)
+        assert models.bytes_here() <= budget or len(here) == 1
+
+
+@given(st.integers(1, 3), st.integers(2, 6), st.floats(0.01, 2.0))
+@settings(deadline=None)
+def test_all_models_with_work_get_their_turn_and_moving_takes_its_part_only(
+    room: int, count: int, cost_seconds: float
+) -> None:
+    """Every model always has work; a device serves whichever are there and fetches the longest absent when it may."""
+    names = MODELS[:count]
+    models = residency(room, **dict.fromkeys(names, 1))
+    served = dict.fromkeys(names, 0.0)
+    now = moving = 0.0
+    step = cost_seconds / 4
+    while now < 400 * cost_seconds:
+        for name in sorted(names, key=lambda each: served[each]):
+            if not models.is_here(name) and models.bring(name, now, names) is not None:
+                now += cost_seconds
+                moving += cost_seconds
+                models.arrived(name, cost_seconds, now)
+        for name in models.here():
+            models.use(name, now)
+            served[name] += step / len(models.here())
+        now += step
+    assert all(served.values())
+    stay = max(STAY_FACTOR * cost_seconds, SHORTEST_STAY_SECONDS)
+    assert moving <= room * now * cost_seconds / (stay + cost_seconds) + 2 * room * cost_seconds

@@ -1,0 +1,45 @@
+"""Whose turn it is: models, then clients, then documents, and within a client those that must hurry."""
+
+from __future__ import annotations
+
+from service.core.scheduling.fair_share import Turns
+from service.core.types import Priority, Submission
+
+
+def submission(key: str, model: str = "m", client: str = "c", priority: Priority = Priority.INTERACTIVE) -> Submission:
+    return Submission(
+        key=key, model=model, lengths=(10,), client=client, priority=priority, deadline_seconds=1e9, attempt=0
+    )
+
+
+def turns(*submissions: Submission) -> Turns:
+    made = Turns()
+    for each in submissions:
+        made.join(each, 1.0)
+    return made
+
+
+def test_who_took_the_least_is_next_on_each_level() -> None:
+    a, b, other = submission("a"), submission("b"), submission("o", client="other")
+    queue = turns(a, b, other)
+    assert list(queue.documents("m")) == ["a", "b", "o"]
+    queue.charge(a, 10)
+    assert list(queue.documents("m")) == ["o", "b", "a"]
+
+
+def test_a_model_without_documents_has_no_turn() -> None:
+    a, b = submission("a", "m"), submission("b", "n")
+    queue = turns(a, b)
+    queue.leave(a)
+    assert queue.models() == ["n"]
+    assert list(queue.documents("m")) == []
+    queue.leave(a)
+    assert queue.models() == ["n"]
+
+
+def test_who_hurries_goes_before_its_own_client_s_others_only_and_no_longer_than_told() -> None:
+    queue = turns(submission("o", client="other"), submission("a"), submission("b"), submission("c"))
+    queue.hurry([submission("c"), submission("gone")])
+    assert list(queue.documents("m")) == ["o", "c", "a", "b"]
+    queue.hurry([])
+    assert list(queue.documents("m")) == ["o", "a", "b", "c"]

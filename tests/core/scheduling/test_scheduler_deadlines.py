@@ -1,0 +1,100 @@
+"""Deadlines of what waits: who is too late expires, who was let in is in time, also in overload."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.core.memory.budget import FixedBudget
+from service.core.types import Batch
+from tests.support.submissions import keys, scheduler, submission
+
+
+def test_who_waited_too_long_expires() -> None:
+    queue = scheduler()
+    queue.admit(submission("a", 100, deadline_seconds=5.0), 0.0, None)
+    assert queue.expire(4.9, None) == []
+    assert [refusal.key for refusal in queue.expire(5.1, None)] == ["a"]
+    assert queue.next_batch(FixedBudget(512, 0)) is None
+    assert "a" not in queue
+
+
+def test_expiry_looks_ahead_by_the_time_that_is_still_needed() -> None:
+    queue = scheduler()
+    queue.admit(submission("a", 100, deadline_seconds=5.0), 0.0, 100.0)
+    assert [refusal.code for refusal in queue.expire(4.1, 100.0)] == ["deadline_exceeded"]
+
+
+class Device:
+    """1,000 tokens a second in batches of 400, on a clock of its own; `slower`: what it really does of that."""
+
+    SPEED = 1_000.0
+
+    def __init__(self, slower: float = 1.0) -> None:
+        self.queue = scheduler(queue_tokens=1_000_000)
+        self.slower = slower
+        self.free_at = 0.0
+        self.batch: Batch | None = None
+        self.left: dict[str, tuple[int, float]] = {}
+        self.kept = self.broken = 0
+
+    def arrive(self, number: int, lengths: tuple[int, ...], now: float) -> None:
+        new = submission(str(number), *lengths, deadline_seconds=now + 4.0)
+        if self.queue.admit(new, now, self.SPEED) is None:
+            self.left[new.key] = (len(lengths), now + 4.0)
+
+    def step(self, now: float) -> None:
+        for refusal in self.queue.expire(now, self.SPEED):
+            del self.left[refusal.key]
+            self.broken += 1
+        if now >= self.free_at:
+            if self.batch is not None:
+                self.queue.delivered(self.batch)
+                for key in keys(self.batch):
+                    self.note(key, now)
+            self.batch = self.queue.next_batch(FixedBudget(400, 0))
+            self.free_at = now + self.batch.tokens / (self.SPEED * self.slower) if self.batch else now
+
+    def note(self, key: str, now: float) -> None:
+        if key in self.left:
+            sequences, deadline = self.left.pop(key)
+            if sequences > 1:
+                self.left[key] = (sequences - 1, deadline)
+            else:
+                self.kept += now <= deadline
+                self.broken += now > deadline
+
+    def run(self, lengths: tuple[int, ...], seconds: float, times: float) -> float:
+        """Ask for so many times of what it can; the share of its work that went into answers in time."""
+        now = next_arrival = 0.0
+        number = 0
+        while now < seconds:
+            if now >= next_arrival:
+                self.arrive(number, lengths, now)
+                number, next_arrival = number + 1, now + sum(lengths) / self.SPEED / times
+            self.step(now)
+            now = min(next_arrival, self.free_at) if self.batch else next_arrival
+        return self.kept * sum(lengths) / (seconds * self.SPEED * self.slower)
+
+
+@pytest.mark.parametrize("lengths", [(200,), (200,) * 5, (390,) * 3], ids=str)
+@pytest.mark.parametrize("times", [1.5, 10.0])
+def test_in_overload_all_that_is_let_in_keeps_its_deadline(lengths: tuple[int, ...], times: float) -> None:
+    """Also long documents: fair sharing alone lets them advance side by side until all of them are late."""
+    device = Device()
+    goodput = device.run(lengths, 120.0, times)
+    assert device.broken == 0
+    assert goodput > 0.9
+
+
+def test_a_device_that_is_slower_than_believed_answers_in_time_what_it_goes_on_with() -> None:
+    """Some must be given up; they are given up early, and the work goes to those that can be in time."""
+    assert Device(slower=0.8).run((200,) * 5, 120.0, 10.0) > 0.7
+
+
+def test_who_runs_out_of_slack_goes_first_among_its_client_and_takes_nobody_elses_turn() -> None:
+    queue = scheduler()
+    queue.admit(submission("later", 100, deadline_seconds=100.0), 0.0, 100.0)
+    queue.admit(submission("hurried", 100, deadline_seconds=10.0), 1.0, 100.0)
+    queue.admit(submission("other", 100, client="d"), 1.0, 100.0)
+    queue.expire(8.5, 100.0)
+    assert keys(queue.next_batch(FixedBudget(200, 0))) == ["hurried", "other"]
