@@ -62,7 +62,7 @@ def _tests() -> int:
 
 def _measure(home: Path, shape: str, seconds: float, batches: int) -> None:
     published(home, shape)
-    trial = memory.run(home, "service.engine.trial", shape, str(batches))
+    trial = memory.run(home, "service.engine.tools.engine_benchmark", shape, str(batches))
     per_token = 2 * (PARAMETERS[shape] - EMBEDDINGS[shape])
     share = per_token / trial["matrix_flops"]
     settings = {"MODELS": shape, "MODEL_STORE": home / "store", "WORKERS": max(1, min(8, (os.cpu_count() or 2) // 2))}
@@ -91,7 +91,7 @@ def _measure(home: Path, shape: str, seconds: float, batches: int) -> None:
     for name, value in rows.items():
         print(f"| {name} | {value} |")
     print(f"\nBeside it: {RECORD}.", flush=True)
-    show_gains(memory.run(home, "service.engine.gains", shape))
+    show_gains(memory.run(home, "service.engine.tools.graph_benchmark", shape))
 
 
 def show_gains(gains: dict[str, Any]) -> None:

@@ -23,7 +23,7 @@ def measure(home: Path) -> None:
     print("|---|---|---|---|---|---|")
     published(home, "six-layer")
     for model in ("documents", "six-layer"):
-        found = run(home, "service.engine.trial", model, str(BATCHES))
+        found = run(home, "service.engine.tools.engine_benchmark", model, str(BATCHES))
         shares = (f"{found[name]:.0%}" if found[name] is not None else "–" for name in ("over_median", "over_most"))
         most = found["over_most_bytes"] / 1e6
         counts = f"{found['batches_checked']:,} | {found['batches_below']}"
@@ -32,7 +32,7 @@ def measure(home: Path) -> None:
 
 def measure_overhead(home: Path) -> None:
     """Print the microseconds of Python per sequence and per batch."""
-    found = run(home, "service.engine.overhead", "300")
+    found = run(home, "service.engine.tools.loop_profile", "300")
     print("\n## The engine's own Python, microseconds\n")
     print("| per sequence | per batch of | | largest items, per sequence |\n|---|---|---|---|")
     largest = "; ".join(f"`{each['name']}` {each['microseconds_per_sequence']:.1f}" for each in found["largest"])

@@ -51,7 +51,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 def _measure(arguments: list[str], flags: dict[str, str]) -> Plan:
     with tempfile.TemporaryDirectory(prefix="gleaner-plan-") as folder:
-        command = [sys.executable, "-m", "service.engine.planning", *arguments]
+        command = [sys.executable, "-m", "service.engine.tools.capacity_plan", *arguments]
         environment = child_environment(Path(folder), **flags)
         done = subprocess.run(command, env=environment, capture_output=True, check=False)
     if done.returncode:

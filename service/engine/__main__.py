@@ -7,13 +7,13 @@ import os
 import signal
 import sys
 
-from service.engine.compute import Compute
-from service.engine.door import Bell, Door
-from service.engine.errands import Errands
-from service.engine.gpu_watch import GpuWatch
-from service.engine.loading import start_loading
+from service.engine.device.gpu_monitor import GpuWatch
+from service.engine.execution.executor import Compute
+from service.engine.ipc.loop_calls import Errands
+from service.engine.ipc.server import Bell, Door
 from service.engine.loop import EngineLoop
-from service.engine.moving import Mover
+from service.engine.models.startup import start_loading
+from service.engine.models.weight_mover import Mover
 from service.logs import configure
 from service.metrics import EngineMetrics
 from service.process import die_with_parent

@@ -17,23 +17,23 @@ from service.core.scheduling.scheduler import Limits, Scheduler
 from service.core.scheduling.shares import Shares
 from service.core.scheduling.throughput import Meter
 from service.core.types import Batch
-from service.engine.desk import Desk, refusal_of
-from service.engine.door import Door
 from service.engine.ending import Ending
-from service.engine.errands import Errands
-from service.engine.flights import Flights, Launched
-from service.engine.held import Loaded
-from service.engine.life import Life
-from service.engine.loading import Loading
-from service.engine.moving import Mover
-from service.engine.reception import Reception
-from service.engine.report import Report
-from service.engine.residents import Residents
+from service.engine.execution.in_flight import Flights, Launched
+from service.engine.ipc.loop_calls import Errands
+from service.engine.ipc.server import Door
+from service.engine.lifecycle import Life
+from service.engine.models.loaded_model import Loaded
+from service.engine.models.manager import Residents
+from service.engine.models.startup import Loading
+from service.engine.models.weight_mover import Mover
+from service.engine.requests.intake import Reception
+from service.engine.requests.request_table import Desk, refusal_of
+from service.engine.requests.status import Report
 from service.metrics import EngineMetrics
 from service.settings import Settings
 
 if TYPE_CHECKING:
-    from service.engine.gpu_watch import GpuWatch
+    from service.engine.device.gpu_monitor import GpuWatch
 
 IDLE_SECONDS = 0.25
 MOVING_SECONDS = 0.01

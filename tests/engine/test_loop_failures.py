@@ -9,8 +9,8 @@ from typing import cast
 from service.core.gpu_reading import GpuReading
 from service.core.memory.budget import FixedBudget
 from service.core.types import Phase, Shape
+from service.engine.device.gpu_monitor import GpuWatch
 from service.engine.ending import EXIT_BROKEN, Ending
-from service.engine.gpu_watch import GpuWatch
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.wire import Refused
 from tests.support.engine_scenes import BUDGET, MODEL, Turn, World, document, hello, marked, play

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from service.core.lifecycle.drain import WORKER_SILENCE_SECONDS
 from service.core.types import Phase
-from service.engine.report import STATUS_SECONDS
+from service.engine.requests.status import STATUS_SECONDS
 from service.wire import Status
 from tests.support.engine_scenes import A, B, Turn, World, cancelled, document, hello, play
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from service.engine.attention import packed_attention
-from service.engine.devices import choose_device, describe
-from service.engine.encoder import load_encoder
-from service.engine.packing import Tokens
-from service.engine.precision import choose_dtype
+from service.engine.device.dtype import choose_dtype
+from service.engine.device.selection import choose_device, describe
+from service.engine.encoder.attention import packed_attention
+from service.engine.encoder.encoder import load_encoder
+from service.engine.execution.packed_batch import Tokens
 from tests.support.tiny_models import KINDS, MAX_TOKENS, PACKABLE, make_model
 
 pytestmark = pytest.mark.needs("cuda")

@@ -13,26 +13,26 @@ import torch
 
 from model_store.publish import publish
 from model_store.store import Store
-from service.engine.buckets import bucket_for, buckets
-from service.engine.compute import Compute
-from service.engine.cuda_recorder import CudaRecorder
-from service.engine.devices import choose_device, free_cache
-from service.engine.door import Bell
-from service.engine.encoder import Encoder, load_encoder
-from service.engine.encoder_fused import fuse
-from service.engine.errands import Errands
-from service.engine.graph_verdict import worst_error
-from service.engine.graphed import USES, Graphed
-from service.engine.lane import BATCHES, Lane
-from service.engine.loading import start_loading
-from service.engine.memory_gauge import Allowance, CudaGauge, kept_bytes
-from service.engine.packing import PackedBatch, Tokens
-from service.engine.parking import Pinned
-from service.engine.precision import choose_dtype
-from service.engine.recordable import NotRecordable
-from service.engine.recording import Recording, Replay
-from service.engine.runner import Runner
-from service.engine.studio import Studio
+from service.engine.cuda_graphs.buckets import bucket_for, buckets
+from service.engine.cuda_graphs.capturable import NotRecordable
+from service.engine.cuda_graphs.capture import CudaRecorder
+from service.engine.cuda_graphs.capture_queue import Studio
+from service.engine.cuda_graphs.graph import Recording, Replay
+from service.engine.cuda_graphs.graphed_encoder import USES, Graphed
+from service.engine.cuda_graphs.validation import worst_error
+from service.engine.device.dtype import choose_dtype
+from service.engine.device.selection import choose_device, free_cache
+from service.engine.encoder.encoder import Encoder, load_encoder
+from service.engine.encoder.encoder_fused import fuse
+from service.engine.execution.executor import Compute
+from service.engine.execution.gpu_pipeline import BATCHES, Lane
+from service.engine.execution.offloading import Pinned
+from service.engine.execution.packed_batch import PackedBatch, Tokens
+from service.engine.execution.runner import Runner
+from service.engine.ipc.loop_calls import Errands
+from service.engine.ipc.server import Bell
+from service.engine.memory.probe import Allowance, CudaGauge, kept_bytes
+from service.engine.models.startup import start_loading
 from service.metrics import EngineMetrics, GraphMetrics
 from service.settings import Settings
 from tests.support.tiny_models import PACKABLE, make_model

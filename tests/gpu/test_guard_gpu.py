@@ -16,15 +16,15 @@ import torch
 
 from service.core.memory.budget import ModelMemory
 from service.core.types import Shape
-from service.engine.calibrate import calibrate
-from service.engine.compute import Compute
-from service.engine.devices import choose_device, gpu_uuid
-from service.engine.encoder import Encoder, load_encoder
-from service.engine.guard import Guard
-from service.engine.memory_gauge import Allowance, CudaGauge
-from service.engine.nvml import Gpu
-from service.engine.precision import choose_dtype
-from service.engine.runner import Runner
+from service.engine.device.dtype import choose_dtype
+from service.engine.device.nvml import Gpu
+from service.engine.device.selection import choose_device, gpu_uuid
+from service.engine.encoder.encoder import Encoder, load_encoder
+from service.engine.execution.executor import Compute
+from service.engine.execution.runner import Runner
+from service.engine.memory.guard import Guard
+from service.engine.memory.probe import Allowance, CudaGauge
+from service.engine.memory.profiler import calibrate
 from tests.support.tiny_models import MAX_TOKENS, make_model
 
 pytestmark = pytest.mark.needs("cuda")

@@ -14,14 +14,14 @@ import numpy as np
 from service.core.memory.budget import FixedBudget
 from service.core.models.placement import Residency
 from service.core.types import Priority
-from service.engine.door import Door
-from service.engine.errands import Errands
-from service.engine.gpu_watch import GpuWatch
-from service.engine.held import Held, Loaded
-from service.engine.loading import Loading
+from service.engine.device.gpu_monitor import GpuWatch
+from service.engine.execution.runner import Runner
+from service.engine.ipc.loop_calls import Errands
+from service.engine.ipc.server import Door
 from service.engine.loop import EngineLoop
-from service.engine.moving import Mover
-from service.engine.runner import Runner
+from service.engine.models.loaded_model import Held, Loaded
+from service.engine.models.startup import Loading
+from service.engine.models.weight_mover import Mover
 from service.metrics import EngineMetrics
 from service.settings import Settings
 from service.wire import Buffer, Cancelled, Hello, Message, ModelStatus, Refused, Scored, Started, Status, Submitted

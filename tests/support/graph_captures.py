@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import torch
 
-from service.engine.packing import PackedBatch
-from service.engine.recordable import demand_recordable
-from service.engine.recording import Replay
+from service.engine.cuda_graphs.capturable import demand_recordable
+from service.engine.cuda_graphs.graph import Replay
+from service.engine.execution.packed_batch import PackedBatch
 
 Compute = Callable[[PackedBatch], torch.Tensor]
 

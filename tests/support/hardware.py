@@ -24,13 +24,13 @@ def _cuda() -> bool:
 
 
 def _attention_kernels() -> bool:
-    from service.engine.native import library
+    from service.engine.encoder.cpu.native import library
 
     return library.load() is not None
 
 
 def _linear_kernels() -> bool:
-    from service.engine.native import linear
+    from service.engine.encoder.cpu.native import linear
 
     return linear.available()
 

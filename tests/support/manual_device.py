@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from service.engine.packing import Tokens
-from service.engine.runner import Logits
+from service.engine.execution.packed_batch import Tokens
+from service.engine.execution.runner import Logits
 
 BROKEN, DEADLY, TOO_LARGE = -1, -2, -3
 

@@ -8,8 +8,8 @@ import torch
 
 from service.core.memory.cost_model import Gauged
 from service.core.types import Shape
-from service.engine.packing import Tokens
-from service.engine.runner import Logits
+from service.engine.execution.packed_batch import Tokens
+from service.engine.execution.runner import Logits
 
 BYTES_PER_TOKEN = 1_000
 REST_BYTES = 50_000

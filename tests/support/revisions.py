@@ -12,7 +12,7 @@ import torch
 
 from model_store.publish import publish
 from model_store.store import Store
-from service.engine.encoder import load_encoder
+from service.engine.encoder.encoder import load_encoder
 from service.finding import find, prepare
 from service.tokenizing import TextTokenizer
 from tests.support.tiny_models import WORDS, make_model

@@ -1,0 +1,1 @@
+"""Small batches replayed from captured CUDA graphs; off unless asked for."""

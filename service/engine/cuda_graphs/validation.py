@@ -1,0 +1,79 @@
+"""Whether a recording is kept: it must give what the plain forward pass gives, and be faster where it gains least.
+
+Pure, apart from running the two. It is compared with the plain pass of the batch filled up to the same size by ordinary
+sequences: matrices of other sizes are added up in another order, and in half precision two right passes may then differ
+as much as a right and a wrong one. (That batch mates change nothing is proven at load, by `encoder_proof.py`.) It is
+timed against the plain pass of the batch alone.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from service.engine.cuda_graphs.buckets import Bucket
+from service.engine.execution.packed_batch import Tokens
+from service.engine.execution.runner import Logits
+
+Forward: TypeAlias = Callable[[Sequence[Tokens]], list[Logits]]
+Clock: TypeAlias = Callable[[], float]
+
+ROUNDING = {"float32": 1e-4, "float16": 0.005, "bfloat16": 0.02}
+"""Most that a sequence's mean error may be of the mean size of its logits. Where sequences are mixed up it is about a
+half; the same kernels on the same numbers give none."""
+
+LEAST_GAIN = 0.1
+RUNS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was found: the largest error of a sequence, and median seconds from token ids to logits on the host."""
+
+    error: float
+    plain_seconds: float
+    graph_seconds: float
+
+    def is_right(self, dtype_name: str) -> bool:
+        return self.error <= ROUNDING[dtype_name]  # No error is no number either.
+
+    @property
+    def is_faster(self) -> bool:
+        return self.graph_seconds <= (1 - LEAST_GAIN) * self.plain_seconds
+
+    def is_good(self, dtype_name: str) -> bool:
+        return self.is_right(dtype_name) and self.is_faster
+
+
+def compare(filled: Forward, graph: Forward, samples: Sequence[Sequence[Tokens]]) -> float:
+    """The largest error over all samples, the first of them once more after the others; no number if there is none."""
+    return float(np.max([worst_error(filled(sample), graph(sample)) for sample in (*samples, samples[0])]))
+
+
+def race(plain: Forward, graph: Forward, sample: Sequence[Tokens], clock: Clock) -> tuple[float, float]:
+    """Median seconds of each, by turns."""
+    times = [(_timed(plain, sample, clock), _timed(graph, sample, clock)) for _ in range(RUNS)]
+    plain_seconds, graph_seconds = zip(*times, strict=True)
+    return statistics.median(plain_seconds), statistics.median(graph_seconds)
+
+
+def worst_error(right: Sequence[Logits], found: Sequence[Logits]) -> float:
+    """The largest over all sequences of mean error ÷ mean size; no number if any logit is none."""
+    return float(np.max([np.abs(b - a).mean() / np.abs(a).mean() for a, b in zip(right, found, strict=True)]))
+
+
+def random_samples(bucket: Bucket, vocabulary_size: int, seed: int = 0) -> Iterator[list[Tokens]]:
+    """Batches of random ids in the bucket's sample lengths; the first is the one that gains least."""
+    random = np.random.default_rng(seed)
+    for lengths in bucket.samples():
+        yield [random.integers(0, vocabulary_size, length).astype(np.int32) for length in lengths]
+
+
+def _timed(forward: Forward, sample: Sequence[Tokens], clock: Clock) -> float:
+    begun = clock()
+    forward(sample)
+    return clock() - begun

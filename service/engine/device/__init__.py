@@ -1,0 +1,1 @@
+"""Which device computes, in which precision, and what NVML says of it."""

@@ -1,0 +1,1 @@
+"""A Hugging Face encoder as a function from packed sequences to logits."""

@@ -1,0 +1,1 @@
+"""Linear layers laid out for a CPU: prepacked, in 8 bits, or by the parked kernels."""

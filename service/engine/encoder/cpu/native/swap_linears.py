@@ -1,0 +1,91 @@
+"""A model's linear layers exchanged for those compiled for the processor, in bfloat16 or in 8-bit integers.
+
+Where a model writes GELU after a layer, or residual and normalisation, as BERT does, these go into the layer. Owns the
+exchange; does not know which model, and its code stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+from service.engine.encoder.cpu.int8_linear import SMALLEST_OUTPUT
+from service.engine.encoder.cpu.module_swap import Exchange, LaidOut, children, has_gelu, try_out, without_gelu
+from service.engine.encoder.cpu.native.linear import Product, can
+
+_RESIDUAL_NORM = {"dense", "LayerNorm", "dropout"}
+_TRIAL_ROWS = 3
+
+
+class Compiled(LaidOut):
+    """A linear layer of ours, with what follows it."""
+
+    def __init__(self, product: Product) -> None:
+        super().__init__()
+        self.product = product
+        self.weight_bytes = product.weight_bytes
+
+
+class NativeLinear(Compiled):
+    """Computes what `nn.Linear` computes, and GELU after it if asked."""
+
+    def __init__(self, linear: nn.Linear, *, int8: bool, gelu: bool = False) -> None:
+        super().__init__(Product(linear, int8=int8, gelu=gelu))
+
+    def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        """[…, inputs] → […, outputs], bfloat16."""
+        return self.product(rows)
+
+
+class NativeResidualNorm(Compiled):
+    """Computes what BERT's output modules compute: norm(linear(rows) + residual)."""
+
+    def __init__(self, linear: nn.Linear, norm: nn.LayerNorm, *, int8: bool) -> None:
+        super().__init__(Product(linear, int8=int8, norm=norm))
+
+    def forward(self, hidden_states: torch.Tensor, input_tensor: torch.Tensor) -> torch.Tensor:
+        """[…, inputs] and the residual […, outputs] → […, outputs], bfloat16."""
+        return self.product(hidden_states, input_tensor)
+
+
+def compile_layers(model: nn.Module, trial: Callable[[], object], *, int8: bool = False) -> bool:
+    """Exchange a model's linear layers for ours; keep all as they were where one cannot be, or the model's code balks.
+
+    Args:
+        trial: runs the model once, on bfloat16 activations; what it raises is the sign that it balks.
+        int8: in 8-bit integers, but for heads, which are small, and scores come out of them.
+    """
+    outputs = {child: (parent, name) for parent, name, child in children(model) if _is_residual_norm(child)}
+    linears = [(parent, name, child) for parent, name, child in children(model) if type(child) is nn.Linear]
+    if not all(can(linear, int8=int8) for *_, linear in linears):
+        return False
+    exchanges = []
+    for parent, name, linear in linears:
+        whole = int8 and linear.out_features >= SMALLEST_OUTPUT
+        if parent in outputs:
+            norm = parent.get_submodule("LayerNorm")
+            assert isinstance(norm, nn.LayerNorm)
+            exchanges.append(Exchange(*outputs[parent], NativeResidualNorm(linear, norm, int8=whole)))
+        else:
+            exchanges.append(Exchange(parent, name, NativeLinear(linear, int8=whole, gelu=has_gelu(parent))))
+    return try_out([*exchanges, *without_gelu([parent for parent, *_ in linears])], trial)
+
+
+@torch.inference_mode()
+def _is_residual_norm(module: nn.Module) -> bool:
+    """Whether a module has the parts of BERT's output modules, and on a few rows does with them what those do."""
+    parts = dict(module.named_children())
+    if set(parts) != _RESIDUAL_NORM or module.training:
+        return False
+    linear, norm = parts["dense"], parts["LayerNorm"]
+    if type(linear) is not nn.Linear or type(norm) is not nn.LayerNorm or norm.weight is None or norm.bias is None:
+        return False
+    draw = torch.Generator().manual_seed(0)
+    rows = torch.randn(_TRIAL_ROWS, linear.in_features, generator=draw).to(linear.weight)
+    residual = torch.randn(_TRIAL_ROWS, linear.out_features, generator=draw).to(linear.weight)
+    try:
+        return torch.equal(module(rows, residual), norm(linear(rows) + residual))
+    except (RuntimeError, TypeError):
+        return False

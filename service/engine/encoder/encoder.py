@@ -1,0 +1,210 @@
+"""A token classifier from a Hugging Face folder: lists of token ids in, logits out.
+
+Owns loading, the proof that the model can be packed, and one forward pass. Does not know documents, queues or memory.
+
+A model that does not follow transformers' attention interface takes our attention's name without a murmur and then
+mixes the sequences of a packed row. So each model must show at load that two sequences, packed, give what they give one
+by one. One that cannot takes the padded path: slower, and right.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from transformers import PreTrainedModel
+
+from service.core.errors import InternalError
+from service.engine.device.dtype import INT8, name_of
+from service.engine.encoder import attention, checkpoint
+from service.engine.encoder.cpu.int8_linear import quantize_linears
+from service.engine.encoder.cpu.module_swap import LaidOut
+from service.engine.encoder.cpu.native.swap_layers import join_layers
+from service.engine.encoder.cpu.native.swap_linears import compile_layers
+from service.engine.encoder.cpu.prepacked_linear import lay_out_weights
+from service.engine.encoder.packing_check import can_be_packed, place, set_attention
+from service.engine.execution.landing import send_home
+from service.engine.execution.packed_batch import PackedBatch, Tokens, pack
+
+PADDING_SHARE = 0.1
+"""Most of a padded group that may be padding."""
+
+log = logging.getLogger(__name__)
+
+Logits = npt.NDArray[np.float32]
+
+
+def load_encoder(
+    folder: Path,
+    device: torch.device,
+    dtype: torch.dtype,
+    settle: Callable[[int], None] = lambda _: None,
+    *,
+    int8: bool = False,
+    packed: bool | None = None,
+) -> Encoder:
+    """Load the token classifier of a folder; nothing is unpickled and no code of the folder runs.
+
+    Args:
+        int8: linear layers, and attention where it is compiled, compute in 8-bit integers, only the rest in `dtype`.
+        settle: called with the bytes of the weights when they are whole in host memory, before they go to the device.
+        packed: what the proof gave for a model of the same configuration on this device; None has it proven.
+
+    Raises:
+        ModelError: the folder is no whole token classifier with safetensors weights.
+    """
+    model = checkpoint.read_model(folder, torch.float32 if int8 else dtype)
+    first_position = checkpoint.first_position(model)
+    limit = checkpoint.max_tokens(model, folder)
+    attention.register()
+    if packed is None:
+        packed = can_be_packed(model, device, first_position, limit, lambda: settle(parameter_bytes(model)))
+    else:
+        settle(parameter_bytes(model))
+        place(model, device, packed=packed)
+    name = INT8 if int8 else name_of(dtype)
+    encoder = Encoder(model, device, name, first_position=first_position, max_tokens=limit, packed=packed)
+    joined = 0
+    if device.type == "cpu":
+        trial = partial(encoder.forward, [np.zeros(1, dtype=np.int32)])
+        compiled = _suit_the_processor(model, dtype, trial, int8=int8)
+        if int8 and packed:
+            set_attention(model, attention.INT8_NAME)
+        if compiled and packed:
+            joined = join_layers(model, partial(encoder.forward, _few(encoder)))
+    told = {"folder": folder.name, "packed": packed, "dtype": encoder.dtype_name, "joined_layers": joined}
+    log.info("model loaded", extra=told)
+    return encoder
+
+
+def _suit_the_processor(model: PreTrainedModel, dtype: torch.dtype, trial: Callable[[], object], *, int8: bool) -> bool:
+    """Exchange linear layers for the fastest that this CPU and this model's code can do with; whether they are ours."""
+
+    def settle() -> None:
+        model.to(dtype)
+        trial()
+
+    if dtype == torch.bfloat16 and compile_layers(model, settle, int8=int8):
+        return True
+    if int8:
+        quantize_linears(model)
+        model.to(dtype)
+    if dtype == torch.bfloat16:
+        lay_out_weights(model, trial)
+    return False
+
+
+def _few(encoder: Encoder) -> list[Tokens]:
+    """Two sequences, of tokens that differ."""
+    longest = min(encoder.max_tokens, encoder.vocabulary_size, 24)
+    return [np.arange(length, dtype=np.int32) for length in (longest, (longest + 1) // 2)]
+
+
+class Encoder:
+    """A loaded token classifier on its device."""
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        device: torch.device,
+        dtype_name: str,
+        *,
+        first_position: int,
+        max_tokens: int,
+        packed: bool,
+    ) -> None:
+        self.device = device
+        self.max_tokens = max_tokens
+        self.packed = packed
+        self.labels: tuple[str, ...] = checkpoint.labels(model)
+        self.dtype_name = dtype_name
+        self._model = model
+        self.first_position = first_position
+        self.vocabulary_size = int(model.config.vocab_size)
+        self._padding_id = model.config.pad_token_id or 0
+
+    @property
+    def module(self) -> torch.nn.Module:
+        """The model itself, for those who move its weights."""
+        module: torch.nn.Module = self._model
+        return module
+
+    @property
+    def parameter_bytes(self) -> int:
+        """What the weights take."""
+        return parameter_bytes(self._model)
+
+    def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+        """Logits of each sequence: [tokens, labels] float32, in the order given; raises what `begin` raises."""
+        return self.begin(sequences)()
+
+    @torch.inference_mode()
+    def begin(self, sequences: Sequence[Tokens]) -> Callable[[], list[Logits]]:
+        """Compute, or on a GPU queue, a batch; what is returned waits for its logits, in the order given.
+
+        Raises:
+            InternalError: a sequence is empty or too long, or holds an id that the model lacks. On a CUDA device
+                such a sequence would otherwise take the whole context down.
+        """
+        self.demand_sound(sequences)
+        if self.packed:
+            batch = pack(sequences, self.device, self.first_position)
+            landing = send_home(self.compute(batch))
+            return lambda: batch.split(landing())
+        logits: dict[int, Logits] = {}
+        for group in group_by_length([len(tokens) for tokens in sequences]):
+            logits.update(zip(group, self._forward_padded([sequences[index] for index in group]), strict=True))
+        return lambda: [logits[index] for index in range(len(sequences))]
+
+    def compute(self, batch: PackedBatch) -> torch.Tensor:
+        """One forward pass of a model that can be packed: rows [total, labels] on the device, perhaps only queued."""
+        rows: torch.Tensor = self._model(**batch.keywords()).logits[0]
+        return rows
+
+    def demand_sound(self, sequences: Sequence[Tokens]) -> None:
+        """Raises InternalError for sequences that the model cannot take; see `begin`."""
+        for tokens in sequences:
+            if not 0 < len(tokens) <= self.max_tokens:
+                raise InternalError(f"a sequence of {len(tokens)} tokens; the model takes 1 to {self.max_tokens}")
+            if tokens.min() < 0 or tokens.max() >= self.vocabulary_size:
+                raise InternalError("a sequence with a token id outside the model's vocabulary")
+
+    def _forward_padded(self, sequences: Sequence[Tokens]) -> list[Logits]:
+        lengths = [len(tokens) for tokens in sequences]
+        ids = np.full((len(sequences), max(lengths)), self._padding_id, dtype=np.int64)
+        for row, tokens in zip(ids, sequences, strict=True):
+            row[: len(tokens)] = tokens
+        mask = np.arange(max(lengths)) < np.asarray(lengths)[:, None]
+        output = self._model(
+            input_ids=torch.from_numpy(ids).to(self.device),
+            attention_mask=torch.from_numpy(mask.astype(np.int64)).to(self.device),
+        )
+        rows = output.logits.float().cpu().numpy()
+        return [row[:length] for row, length in zip(rows, lengths, strict=True)]
+
+
+def parameter_bytes(model: PreTrainedModel) -> int:
+    """What the weights take, in the precision and layout that they have now."""
+    own: int = sum(each.numel() * each.element_size() for each in model.parameters())
+    return own + sum(each.weight_bytes for each in model.modules() if isinstance(each, LaidOut))
+
+
+def group_by_length(lengths: Sequence[int]) -> list[list[int]]:
+    """Indices of sequences that are padded together: similar lengths, at most `PADDING_SHARE` of a group is padding."""
+    groups: list[list[int]] = []
+    filled_tokens = 0
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
+        longest = lengths[groups[-1][0]] if groups else 0
+        padded_tokens = longest * (len(groups[-1]) + 1) if groups else 0
+        if groups and filled_tokens + lengths[index] >= (1 - PADDING_SHARE) * padded_tokens:
+            groups[-1].append(index)
+            filled_tokens += lengths[index]
+        else:
+            groups.append([index])
+            filled_tokens = lengths[index]
+    return groups

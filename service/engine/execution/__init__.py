@@ -1,0 +1,1 @@
+"""Batches on the device: packed, run, split after a failure, pipelined or sharded."""

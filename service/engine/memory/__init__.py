@@ -1,0 +1,1 @@
+"""Memory of the device at hand: read, profiled, and guarded."""

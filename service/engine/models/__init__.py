@@ -1,0 +1,1 @@
+"""Models from reference to revision in service: fetched, loaded, profiled, checked, switched, moved."""

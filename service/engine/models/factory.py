@@ -1,0 +1,180 @@
+"""From a verified folder to a model that runs, on the device and in the precision that this engine has.
+
+Owns what all models of one engine share: device, precision, compute threads. The first import of torch happens here.
+"""
+
+from __future__ import annotations
+
+import json
+import weakref
+from collections.abc import Callable
+from functools import cached_property, partial
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from model_store.store import Revision
+from service.engine.cuda_graphs.capture_queue import Studio
+from service.engine.execution.executor import Compute
+from service.engine.models.loaded_model import Held
+from service.metrics import GraphMetrics
+from service.settings import Settings
+from service.wire import ModelStatus
+
+if TYPE_CHECKING:
+    import torch
+
+    from service.engine.cuda_graphs.capture import CudaRecorder
+    from service.engine.encoder.encoder import Encoder
+    from service.engine.execution.cpu_sharding import Threads
+    from service.engine.execution.offloading import Parkable
+    from service.engine.execution.runner import TokenClassifier
+
+Settle = Callable[[int], None]
+"""Called with the bytes of a model's weights when they are whole in host memory, before they go to the device."""
+
+GPU_SHARE = 0.75
+"""Of a GPU's free memory that weights may take; the rest is for batches."""
+
+
+class ModelMaker:
+    """Makes the models of one engine.
+
+    Args:
+        compute: runs them all.
+        wake: called on its thread after each batch.
+
+    Attributes:
+        studio: where their forward passes are recorded, once it is opened.
+    """
+
+    def __init__(self, settings: Settings, compute: Compute, wake: Callable[[], None]) -> None:
+        from service.engine.device.dtype import INT8, choose_dtype
+        from service.engine.device.selection import choose_device, use_threads
+
+        self._settings = settings
+        self._compute = compute
+        self._wake = wake
+        self.studio = Studio(compute)
+        self.device: torch.device = choose_device(settings.device)
+        self._packed: dict[str, bool] = {}
+        use_threads(settings.threads)
+        self._dtype = choose_dtype(settings.dtype, self.device)
+        self._int8 = settings.dtype == INT8
+
+    @property
+    def dtype_name(self) -> str:
+        from service.engine.device.dtype import name_of
+
+        return self._settings.dtype if self._int8 else name_of(self._dtype)
+
+    def device_name(self) -> str:
+        """What the device is called, with its memory."""
+        from service.engine.device.selection import describe
+
+        return describe(self.device)
+
+    def weights_budget_bytes(self) -> int | None:
+        """What weights may take of the device; None sets no limit."""
+        import torch
+
+        if self._settings.model_memory_bytes:
+            return self._settings.model_memory_bytes
+        if self.device.type != "cuda":
+            return None
+        free_bytes, _ = torch.cuda.mem_get_info(self.device)
+        return int(free_bytes * GPU_SHARE)
+
+    def make(self, revision: Revision, settle: Settle = lambda _: None) -> Held:
+        """Load a revision's model.
+
+        Raises:
+            ModelError: the folder is no whole token classifier.
+        """
+        from service.engine.encoder.encoder import load_encoder
+        from service.engine.execution.runner import Runner
+
+        sizes = _sizes(revision)
+        known = self._packed.get(sizes)
+        encoder = load_encoder(revision.folder, self.device, self._dtype, settle, int8=self._int8, packed=known)
+        self._packed[sizes] = encoder.packed
+        weights = self._parkable(revision, encoder)
+        runner = Runner(self._paced(weights), self._compute, self._wake)
+        return Held(_status(revision, encoder), sizes, runner, weights, weakref.ref(encoder.module))
+
+    def _paced(self, encoder: TokenClassifier) -> TokenClassifier:
+        from service.engine.execution.throttle import Paced
+
+        pace = self._settings.pace_tokens_per_second
+        return Paced(encoder, pace) if pace else encoder
+
+    def _parkable(self, revision: Revision, encoder: Encoder) -> Parkable:
+        from service.engine.encoder.encoder import load_encoder
+        from service.engine.execution.gpu_pipeline import Lane
+        from service.engine.execution.offloading import Pinned, Remade
+
+        if self.device.type == "cuda":
+            if encoder.packed and self._settings.cuda_graphs == "auto":
+                return self._graphed(revision, encoder)
+            return Pinned(Lane(encoder, self._turn), encoder.module)
+        packed = encoder.packed
+        load = partial(load_encoder, revision.folder, self.device, self._dtype, int8=self._int8, packed=packed)
+        return Remade(self._crewed(encoder), lambda: self._crewed(load()))
+
+    def _graphed(self, revision: Revision, encoder: Encoder) -> Parkable:
+        from service.engine.cuda_graphs.graphed_encoder import Graphed
+        from service.engine.execution.gpu_pipeline import Lane
+        from service.engine.execution.offloading import Pinned
+
+        graphed = Graphed(encoder, self._recorder, self.studio.ask, self._graph_metrics, revision.revision)
+        return Pinned(Lane(graphed, self._turn), encoder.module, graphed.forget)
+
+    def _crewed(self, encoder: Encoder) -> TokenClassifier:
+        from service.engine.execution.cpu_sharding import Crew
+
+        return Crew(encoder, self._threads)
+
+    @cached_property
+    def _turn(self) -> Lock:
+        from service.engine.execution.gpu_pipeline import BATCHES
+
+        self._compute.overlap(BATCHES)
+        return Lock()
+
+    @cached_property
+    def _recorder(self) -> CudaRecorder:
+        from service.engine.cuda_graphs.capture import CudaRecorder
+
+        return CudaRecorder(self.device)
+
+    @cached_property
+    def _graph_metrics(self) -> GraphMetrics:
+        return GraphMetrics()
+
+    @cached_property
+    def _threads(self) -> Threads:
+        import torch
+
+        from service.engine.execution.cpu_sharding import BATCHES, Threads
+
+        self._compute.overlap(BATCHES)
+        return Threads(torch.get_num_threads())
+
+
+def _sizes(revision: Revision) -> str:
+    """The model's configuration without the names of its labels: equal for models that compute alike."""
+    config = json.loads((revision.folder / "config.json").read_text(encoding="utf-8"))
+    kept = {key: value for key, value in config.items() if key not in ("id2label", "label2id", "_name_or_path")}
+    return json.dumps([kept, len(revision.manifest.labels)], sort_keys=True)
+
+
+def _status(revision: Revision, encoder: Encoder) -> ModelStatus:
+    return ModelStatus(
+        name=revision.name,
+        tag=revision.tag or "",
+        revision=revision.revision,
+        folder=str(revision.folder),
+        labels=encoder.labels,
+        max_tokens=encoder.max_tokens,
+        packed=encoder.packed,
+        parameter_bytes=encoder.parameter_bytes,
+    )

@@ -1,0 +1,1 @@
+"""What workers ask of the engine and hear from it: intake, the table of requests, status."""

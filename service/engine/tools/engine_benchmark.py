@@ -1,0 +1,175 @@
+"""`python -m service.engine.tools.engine_benchmark MODEL`: what the device and the engine on it can do, printed as JSON
+for benchmarks.
+
+Owns the figures that are not to be had over HTTP: the device's matrix rate, the engine's tokens per second and latency
+without workers, and the memory function against measured peaks of random batches. Works on a CPU too.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import msgspec
+import numpy as np
+import torch
+
+from model_store.catalog import Catalog
+from service.core.memory.budget import ModelMemory
+from service.core.types import Shape
+from service.engine.execution.executor import Compute
+from service.engine.execution.packed_batch import Tokens
+from service.engine.execution.runner import Flight
+from service.engine.memory.probe import Allowance, MemoryGauge, gauge_of
+from service.engine.models.factory import ModelMaker
+from service.engine.models.loaded_model import Held
+from service.engine.models.profiling import Measuring
+from service.logs import configure
+from service.process import die_with_parent
+from service.settings import read_settings
+
+MATRIX = {"cuda": 8_192, "cpu": 1_024}
+SECONDS = 5.0
+MEDIAN_TOKENS, SPREAD = 150, 0.55
+LATENCY_TOKENS = 128
+LATENCY_RUNS = 50
+
+
+def main() -> int:
+    """Print one JSON object; arguments: the model, and how many random batches to check the memory function on."""
+    die_with_parent()
+    configure("WARNING")
+    settings = read_settings()
+    compute = Compute()
+    maker = ModelMaker(settings, compute, lambda: None)
+    measuring = Measuring(settings, maker.device, compute)
+    held = maker.make(Catalog(settings.model_store).resolve(sys.argv[1]))
+    measuring.warm(held)
+    memory = measuring.measure(held)
+    gauge = gauge_of(maker.device, Allowance(1.0))
+    assert memory is not None, "memory cannot be measured on this system"
+    assert gauge is not None, "memory cannot be measured on this system"
+    checked = check_memory(held, memory, gauge, compute, int(sys.argv[2]) if len(sys.argv) > 2 else 200)
+    figures: dict[str, object] = {
+        "device": maker.device_name(),
+        "dtype": maker.dtype_name,
+        "matrix_flops": matrix_rate(maker.device),
+        "engine_tokens_per_second": throughput(held, memory.most_tokens),
+        "latency_ms": latency_seconds(held) * 1_000,
+        "bytes_per_token": memory.function.bytes_per_token,
+        **checked,
+    }
+    sys.stdout.buffer.write(msgspec.json.encode(figures))
+    return 0
+
+
+def matrix_rate(device: torch.device) -> float:
+    """Measured multiply-and-add operations per second, each counted as two, of square bfloat16 matrices."""
+    size = MATRIX[device.type]
+    left, right = (torch.randn(size, size, device=device, dtype=torch.bfloat16) for _ in range(2))
+    product = partial(torch.matmul, left, right)
+    runs = _runs_for(product, SECONDS / 2, device)
+    return 2 * size**3 * runs
+
+
+def throughput(held: Held, batch_tokens: int) -> float:
+    """Tokens per second of full batches with one in flight behind another, as the loop keeps them."""
+    draw = random.Random(0)
+    batches = [_batch(draw, batch_tokens, held.status.max_tokens) for _ in range(8)]
+    held.runner.launch(batches[0]).result()
+    begun, tokens, number = time.monotonic(), 0, 0
+    flights: list[tuple[Flight, int]] = []
+    while time.monotonic() < begun + SECONDS or flights:
+        while len(flights) < 2 and time.monotonic() < begun + SECONDS:
+            batch = batches[number % len(batches)]
+            flights.append((held.runner.launch(batch), sum(map(len, batch))))
+            number += 1
+        if flights:
+            flight, size = flights.pop(0)
+            flight.result()
+            tokens += size
+    return tokens / (time.monotonic() - begun)
+
+
+def latency_seconds(held: Held) -> float:
+    """Median time of one document alone."""
+    document = [np.zeros(min(LATENCY_TOKENS, held.status.max_tokens), dtype=np.int32)]
+    spent = []
+    for _ in range(LATENCY_RUNS):
+        begun = time.perf_counter()
+        held.runner.launch(document).result()
+        spent.append(time.perf_counter() - begun)
+    return statistics.median(spent)
+
+
+def check_memory(
+    held: Held, memory: ModelMemory, gauge: MemoryGauge, compute: Compute, count: int
+) -> dict[str, object]:
+    """The function against the peaks of random batches: how often below, and how far above."""
+    below, ratios, most_over = 0, [], 0
+    for batch in _random_batches(memory, count):
+        work = partial(held.runner.encoder.forward, batch)
+        compute.submit(work).result()  # Kernels that a new shape needs are made once; they are no cost of a batch.
+        peak = compute.submit(gauge.peak_bytes, work).result()
+        predicted = memory.function.bytes(Shape.of([len(tokens) for tokens in batch]))
+        below += peak > predicted
+        most_over = max(most_over, predicted - peak)
+        if peak > 4 * gauge.gauged.noise_bytes:
+            ratios.append(predicted / peak - 1)
+    return {
+        "batches_checked": count,
+        "batches_below": below,
+        "over_median": statistics.median(ratios) if ratios else None,
+        "over_most": max(ratios) if ratios else None,
+        "over_most_bytes": most_over,
+    }
+
+
+def _random_batches(memory: ModelMemory, count: int) -> Iterator[list[Tokens]]:
+    draw = random.Random(1)
+    for _ in range(count):
+        room = draw.randint(1, memory.most_tokens)
+        longest = draw.choice((memory.longest_tokens, 64, draw.randint(1, memory.longest_tokens)))
+        lengths = []
+        while room > 0:
+            lengths.append(min(room, draw.randint(1, longest)))
+            room -= lengths[-1]
+        yield [np.zeros(length, dtype=np.int32) for length in lengths]
+
+
+def _batch(draw: random.Random, most_tokens: int, longest: int) -> list[Tokens]:
+    """Lengths as real documents have them: log-normal, 175 tokens on average."""
+    batch: list[Tokens] = []
+    room = most_tokens
+    while room >= 1:
+        length = min(room, longest, max(3, int(MEDIAN_TOKENS * draw.lognormvariate(0.0, SPREAD))))
+        batch.append(np.full(length, 7, dtype=np.int32))
+        room -= length
+    return batch
+
+
+def _runs_for(work: Callable[[], object], seconds: float, device: torch.device) -> float:
+    """How often work is done in a second."""
+    for _ in range(3):
+        work()
+    _finish(device)
+    begun, runs = time.monotonic(), 0
+    while time.monotonic() < begun + seconds:
+        for _ in range(10):
+            work()
+        _finish(device)
+        runs += 10
+    return runs / (time.monotonic() - begun)
+
+
+def _finish(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

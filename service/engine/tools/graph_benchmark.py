@@ -1,0 +1,111 @@
+"""`python -m service.engine.tools.graph_benchmark MODEL`: what CUDA graphs and one product for query, key and value
+bring, as JSON.
+
+Owns figures of two ways to launch fewer kernels, for the table that `make gpu` prints: one is an option of the service,
+the other is not in it. Both are for CUDA: without it, nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import msgspec
+import numpy as np
+import torch
+
+from model_store.catalog import Catalog
+from service.engine.cuda_graphs.buckets import buckets
+from service.engine.cuda_graphs.capturable import NotRecordable
+from service.engine.cuda_graphs.capture import CudaRecorder
+from service.engine.cuda_graphs.graph import Recordable, Recorder, Recording
+from service.engine.cuda_graphs.graphed_encoder import Graphed
+from service.engine.cuda_graphs.validation import race
+from service.engine.device.dtype import choose_dtype
+from service.engine.encoder.encoder import load_encoder
+from service.engine.encoder.encoder_fused import fuse
+from service.engine.execution.executor import Compute
+from service.engine.models.factory import ModelMaker
+from service.engine.models.loaded_model import Held
+from service.engine.models.profiling import GPU_BATCH_TOKENS
+from service.engine.tools.engine_benchmark import LATENCY_TOKENS, latency_seconds, throughput
+from service.logs import configure
+from service.metrics import GraphMetrics
+from service.process import die_with_parent
+from service.settings import Settings, read_settings
+
+
+def main() -> int:
+    """Print one JSON object; argument: the model."""
+    die_with_parent()
+    configure("WARNING")
+    sys.stdout.buffer.write(msgspec.json.encode(_figures(read_settings(), sys.argv[1])))
+    return 0
+
+
+def _figures(settings: Settings, model: str) -> dict[str, Any]:
+    compute = Compute()
+    maker = ModelMaker(settings, compute, lambda: None)
+    if maker.device.type != "cuda":
+        return {}
+    revision = Catalog(settings.model_store).resolve(model)
+    fused_figures = fused(maker.make(revision), compute)
+    encoder = load_encoder(revision.folder, maker.device, choose_dtype(settings.dtype, maker.device))
+    return {"fused": fused_figures, **graphs(encoder, CudaRecorder(maker.device))}
+
+
+def fused(held: Held, compute: Compute) -> dict[str, Any]:
+    """Tokens per second of full batches, and one document's time, with three products and with one."""
+    module = held.module()
+    assert module is not None, "it was made just now"
+    three = _speed(held)
+    document = [np.zeros(LATENCY_TOKENS, dtype=np.int32)]
+    layers = compute.submit(fuse, module, lambda: held.runner.encoder.forward(document)).result()
+    return {"layers": layers, "three": three, "one": _speed(held) if layers else None}
+
+
+def graphs(encoder: Recordable, recorder: Recorder) -> dict[str, Any]:
+    """Each row as the service would find it, up to one that fails; one document's time without and with its graph."""
+    graphed = Graphed(encoder, recorder, lambda _: None, GraphMetrics(), "")
+    rows: list[dict[str, Any]] = []
+    document = None
+    for bucket in buckets(encoder.max_tokens):
+        begun = time.perf_counter()
+        try:
+            recording, verdict = graphed.try_out(bucket)
+        except (NotRecordable, RuntimeError) as error:  # Torch's errors are RuntimeErrors.
+            rows.append({"tokens": bucket.tokens, "failed": f"{type(error).__name__}: {error}".splitlines()[0]})
+            break
+        rows.append(
+            {
+                "tokens": bucket.tokens,
+                "plain_ms": verdict.plain_seconds * 1_000,
+                "graph_ms": verdict.graph_seconds * 1_000,
+                "error": verdict.error,
+                "right": verdict.is_right(encoder.dtype_name),
+                "kept": verdict.is_good(encoder.dtype_name),
+                "seconds": time.perf_counter() - begun,
+            }
+        )
+        if bucket.fits([LATENCY_TOKENS]):
+            document = _document(encoder, recording)
+    return {"rows": rows, "document": document}
+
+
+def _speed(held: Held) -> dict[str, float]:
+    return {
+        "tokens_per_second": throughput(held, GPU_BATCH_TOKENS),
+        "document_ms": latency_seconds(held) * 1_000,
+    }
+
+
+@torch.inference_mode()
+def _document(encoder: Recordable, recording: Recording) -> dict[str, float]:
+    document = [np.zeros(LATENCY_TOKENS, dtype=np.int32)]
+    plain, graph = race(lambda batch: encoder.begin(batch)(), recording.forward, document, time.perf_counter)
+    return {"plain_ms": plain * 1_000, "graph_ms": graph * 1_000}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,184 @@
+"""`python -m service.engine.tools.loop_profile [BATCHES]`: the loop's Python per sequence and per batch, by profile.
+
+The loop is the real one, with its scheduler, memory model, desk, meter, metrics and the wire's packing; only socket and
+device are left out: documents of one sequence wait in a list, and the device answers at once. Prints JSON.
+"""
+
+from __future__ import annotations
+
+import cProfile
+import pstats
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future
+from typing import Any, cast
+
+import msgspec
+import numpy as np
+import torch
+
+from service.core.memory.budget import MeasuredBudget, ModelMemory
+from service.core.memory.cost_model import MemoryFunction
+from service.core.memory.headroom import Room
+from service.core.models.placement import Residency
+from service.core.types import Priority
+from service.engine.execution.packed_batch import Tokens
+from service.engine.execution.runner import Logits, Runner
+from service.engine.ipc.loop_calls import Errands
+from service.engine.ipc.server import Door
+from service.engine.loop import EngineLoop
+from service.engine.models.loaded_model import Held, Loaded
+from service.engine.models.startup import Loading
+from service.engine.models.weight_mover import Mover
+from service.metrics import EngineMetrics
+from service.settings import Settings
+from service.wire import Buffer, Hello, Message, ModelStatus, Refused, Submitted, pack, unpack
+
+MODEL, WORKER = "sha256:m", b"worker"
+TOKENS, LABELS, BATCH_TOKENS = 160, 9, 16_000
+SEQUENCES = BATCH_TOKENS // TOKENS
+LARGEST = 3
+
+
+class _AtOnce(Executor):
+    """A device that is done as soon as it is asked."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        done: Future[Any] = Future()
+        done.set_result(fn(*args, **kwargs))
+        return done
+
+    def fly(self, batch: Callable[[], None]) -> None:
+        batch()
+
+
+class _NoModel:
+    """Logits that cost nothing."""
+
+    device = torch.device("cpu")
+    max_tokens = 512
+
+    def __init__(self) -> None:
+        self._rows = np.zeros((TOKENS, LABELS), dtype=np.float32)
+
+    def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+        return [self._rows] * len(sequences)
+
+    def leave(self) -> None:
+        """The weights are nowhere in particular."""
+
+    come = leave
+
+
+class _Budget(MeasuredBudget):
+    """A measured budget of a device on which nothing happens."""
+
+    def follow(self, now: float) -> None:
+        self.room.observe(self.room.bytes, now)
+
+    def failed(self, model: str, shape: object, now: float) -> None:
+        raise AssertionError("no batch fails here")
+
+    def settle(self, models: object = None) -> None:
+        """No model comes or goes."""
+
+    def report(self) -> None:
+        return None
+
+
+class _Messages:
+    """A door through which one batch's worth of documents comes at each turn, packed as workers pack them."""
+
+    def __init__(self, batches: int) -> None:
+        tokens = np.zeros(TOKENS, dtype=np.int32)
+        deadline = time.monotonic() + 3_600
+        self._turns: Iterator[list[list[bytes | memoryview]]] = iter(
+            [[]]  # In its first turn the loop learns that the models are there.
+            + [
+                [
+                    pack(Submitted(f"{turn}-{n}", MODEL, (TOKENS,), "c", Priority.INTERACTIVE, deadline, 0), tokens)
+                    for n in range(SEQUENCES)
+                ]
+                for turn in range(batches)
+            ]
+        )
+        self.over = False
+
+    def receive(self, timeout_seconds: float) -> Iterator[tuple[bytes, Message, Buffer | None]]:
+        turn = next(self._turns, None)
+        self.over = turn is None
+        for frames in turn or ():
+            message, buffer = unpack(frames)
+            yield WORKER, message, buffer
+        if turn is None:
+            yield WORKER, Hello(0, closed=True), None
+
+    def send(self, worker: bytes, message: Message, buffer: Buffer | None = None) -> None:
+        assert not isinstance(message, Refused), "nothing is refused here"
+        pack(message, buffer)
+
+
+def main() -> int:
+    """Profile so many full batches and print what they cost."""
+    batches = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    plain = _run(batches)
+    profile = cProfile.Profile()
+    profile.enable()
+    _run(batches)
+    profile.disable()
+    sequences = batches * SEQUENCES
+    largest = [
+        {"name": name, "microseconds_per_sequence": 1e6 * seconds * plain / total / sequences}
+        for name, seconds, total in _largest(profile)
+    ]
+    figures = {
+        "sequences_per_batch": SEQUENCES,
+        "microseconds_per_sequence": 1e6 * plain / sequences,
+        "microseconds_per_batch": 1e6 * plain / batches,
+        "largest": largest,
+    }
+    sys.stdout.buffer.write(msgspec.json.encode(figures))
+    return 0
+
+
+def _run(batches: int) -> float:
+    """Seconds of the loop's thread."""
+    compute, metrics, loading, messages = _AtOnce(), EngineMetrics(), Loading(), _Messages(batches)
+    errands = Errands(lambda: None)
+    loading.loaded = _loaded(compute)
+    settings = Settings(drain_grace_seconds=0.0, drain_seconds=60.0)
+    mover = Mover(compute, errands, metrics)
+    loop = EngineLoop("1", cast(Door, messages), loading, mover, errands, settings, metrics)
+    begun = time.thread_time()
+    loop.run(lambda: messages.over)
+    return time.thread_time() - begun
+
+
+def _loaded(compute: _AtOnce) -> Loaded:
+    model, residency = _NoModel(), Residency(None)
+    residency.add(MODEL, 1, 0.0)
+    residency.bring(MODEL, 0.0, ())
+    status = ModelStatus("m", "stable", MODEL, "/m", ("O",) * LABELS, 512, True, 1)
+    held = Held(status, "", Runner(model, compute, lambda: None), model)
+    function = MemoryFunction(0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
+    budget = _Budget(Room(1 << 30, 1 << 20), {MODEL: ModelMemory(function, 512, BATCH_TOKENS)})
+    return Loaded({"m": MODEL}, [held], residency, budget, "none", "none")
+
+
+def _largest(profile: cProfile.Profile) -> list[tuple[str, float, float]]:
+    """Our functions with the most time of their own, libraries' included: name, seconds, seconds of all."""
+    stats = pstats.Stats(profile).stats  # type: ignore[attr-defined]
+    total = sum(row[2] for row in stats.values())
+    own: dict[tuple[str, int, str], float] = {}
+    for function, row in stats.items():
+        ours = "/service/" in function[0]
+        for place, seconds in [(function, row[2])] if ours else ((caller, part[2]) for caller, part in row[4].items()):
+            own[place] = own.get(place, 0.0) + seconds
+    named = {place: seconds for place, seconds in own.items() if "/service/" in place[0] and "overhead" not in place[0]}
+    ranked = sorted(named.items(), key=lambda item: item[1], reverse=True)[:LARGEST]
+    return [(f"{file.rpartition('/service/')[2]} {name}", seconds, total) for (file, _, name), seconds in ranked]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""Passes that wait for the device are told from those that can be recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from threading import Thread
+
+import numpy as np
+import pytest
+import torch
+
+from service.engine.cuda_graphs.capturable import NeverWaits, NotRecordable, demand_recordable
+from service.engine.encoder.encoder import load_encoder
+from service.engine.execution.packed_batch import pack
+from tests.support.tiny_models import PACKABLE, make_model
+
+CPU = torch.device("cpu")
+ROWS = torch.arange(6.0).reshape(2, 3)
+
+
+@pytest.mark.parametrize(
+    ("work", "words"),
+    [
+        (lambda: ROWS.sum().item(), "_local_scalar_dense waits"),
+        (lambda: bool(ROWS.any()), "waits"),
+        (lambda: ROWS[ROWS > 2], "waits"),
+        (lambda: ROWS.nonzero(), "nonzero waits"),
+        (lambda: torch.where(ROWS > 2), "nonzero waits"),
+        (lambda: torch.equal(ROWS, ROWS), "equal waits"),
+        (lambda: ROWS.to("meta"), "copies between"),
+        (lambda: torch.empty(2, 3, device="meta").copy_(ROWS), "copies between"),
+    ],
+)
+@pytest.mark.parametrize("inference", [True, False])
+def test_what_looks_at_numbers_or_leaves_the_device_is_refused(
+    work: Callable[[], object], words: str, inference: bool
+) -> None:
+    with torch.inference_mode(inference), pytest.raises(NotRecordable, match=words):
+        demand_recordable(work)
+
+
+def test_what_fails_before_anything_is_recorded_is_refused_with_its_reason() -> None:
+    with pytest.raises(NotRecordable, match="RuntimeError: The size of tensor"):
+        demand_recordable(lambda: ROWS + torch.ones(7))
+
+
+@pytest.mark.parametrize("inference", [True, False])
+def test_what_is_only_queued_is_not(inference: bool) -> None:
+    with torch.inference_mode(inference):
+        demand_recordable(lambda: torch.softmax(ROWS.bfloat16().clone() @ ROWS.bfloat16().T, dim=-1).float())
+
+
+@pytest.mark.parametrize("kind", PACKABLE)
+@torch.inference_mode()
+def test_forward_passes_of_models_that_can_be_packed_are_not(kind: str, tmp_path: Path) -> None:
+    encoder = load_encoder(make_model(tmp_path / kind, kind), CPU, torch.float32)
+    batch = pack([np.arange(5, 40, dtype=np.int32), np.arange(9, dtype=np.int32)], CPU, encoder.first_position)
+    demand_recordable(lambda: encoder.compute(batch))
+
+
+def test_other_threads_may_wait() -> None:
+    found: list[object] = []
+    with NeverWaits():  # type: ignore[no-untyped-call]
+        thread = Thread(target=lambda: found.append(ROWS.sum().item()))
+        thread.start()
+        thread.join()
+    assert found == [15.0]

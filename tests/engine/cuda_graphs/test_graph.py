@@ -1,0 +1,101 @@
+"""One recorded row against the plain forward pass: filled up, cut out, one batch after another."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from service.engine.cuda_graphs.buckets import Bucket, bucket_for, buckets
+from service.engine.cuda_graphs.graph import Recording, Replay
+from service.engine.encoder.encoder import Encoder, load_encoder
+from service.engine.execution.packed_batch import PackedBatch, Tokens
+from tests.support.graph_captures import Compute, CpuRecorder
+from tests.support.tiny_models import MAX_TOKENS, PACKABLE, make_model
+
+CPU = torch.device("cpu")
+BATCHES = ([70], [100, 28], [30, 1, 64], [128])
+
+
+def batch(lengths: list[int], seed: int = 0) -> list[Tokens]:
+    random = np.random.default_rng(seed)
+    return [random.integers(5, 100, length).astype(np.int32) for length in lengths]
+
+
+def row_of(encoder: Encoder, lengths: list[int]) -> Bucket:
+    row = bucket_for(buckets(encoder.max_tokens), lengths)
+    assert row is not None
+    return row
+
+
+def load(folder: Path) -> Encoder:
+    return load_encoder(folder, CPU, torch.float32)
+
+
+@pytest.mark.parametrize("kind", PACKABLE)
+def test_a_recording_gives_what_the_plain_pass_gives(kind: str, tmp_path: Path) -> None:
+    encoder = load(make_model(tmp_path / kind, kind))
+    with torch.inference_mode():
+        recording = Recording(row_of(encoder, [128]), encoder, CpuRecorder())
+        for seed, lengths in enumerate(BATCHES):
+            sequences = batch(lengths, seed)
+            for found, wanted in zip(recording.forward(sequences), encoder.forward(sequences), strict=True):
+                np.testing.assert_allclose(found, wanted, atol=2e-5)
+
+
+class Seen(CpuRecorder):
+    """Keeps the tensors that were recorded."""
+
+    batch: PackedBatch
+
+    def record(self, compute: Compute, batch: PackedBatch) -> Replay:
+        self.batch = batch
+        return super().record(compute, batch)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "borders"),
+    [
+        ([70], [0, 70, 128, 128, 128]),
+        ([128], [0, 128, 128, 128, 128]),
+        ([30, 1, 64], [0, 30, 31, 95, 128]),
+        ([32, 32, 32, 32], [0, 32, 64, 96, 128]),
+    ],
+)
+def test_the_row_is_filled_up_and_slots_that_are_left_over_are_empty(
+    lengths: list[int], borders: list[int], tmp_path: Path
+) -> None:
+    encoder, recorder = load(make_model(tmp_path / "model", "roberta")), Seen()
+    with torch.inference_mode():
+        recording = Recording(row_of(encoder, [128]), encoder, recorder)
+        found = recording.forward(batch(lengths))
+    assert [len(rows) for rows in found] == lengths
+    assert recorder.batch.cu_seqlens.tolist() == borders
+    assert recorder.batch.input_ids[0, : sum(lengths)].tolist() == np.concatenate(batch(lengths)).tolist()
+    positions = recorder.batch.position_ids[0] - encoder.first_position
+    assert positions.tolist() == [index for start, stop in pairwise(borders) for index in range(stop - start)]
+
+
+def test_a_row_longer_than_the_model_s_longest_sequence_is_filled_by_several(tmp_path: Path) -> None:
+    encoder = load(make_model(tmp_path / "model"))
+    lengths = [MAX_TOKENS, 1, 513 - 1]
+    with torch.inference_mode():
+        recording = Recording(row_of(encoder, lengths), encoder, CpuRecorder())
+        found, wanted = recording.forward(batch(lengths)), encoder.forward(batch(lengths))
+    assert [len(rows) for rows in found] == lengths
+    for left, right in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(left, right, atol=2e-5)
+
+
+def test_a_second_batch_may_be_queued_before_the_first_is_home(tmp_path: Path) -> None:
+    encoder = load(make_model(tmp_path / "model"))
+    first, second = batch([100], 1), batch([80, 20], 2)
+    with torch.inference_mode():
+        recording = Recording(row_of(encoder, [100]), encoder, CpuRecorder())
+        landings = [recording.begin(first), recording.begin(second)]
+    for landing, sequences in zip(landings, (first, second), strict=True):
+        for left, right in zip(landing(), encoder.forward(sequences), strict=True):
+            np.testing.assert_allclose(left, right, atol=2e-5)

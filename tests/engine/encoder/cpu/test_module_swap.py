@@ -1,0 +1,40 @@
+"""Modules exchanged, and put back where a model cannot do with others."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+from transformers.activations import GELUActivation
+
+from service.engine.encoder.cpu.module_swap import Exchange, has_gelu, try_out, without_gelu
+
+
+def test_a_trial_that_succeeds_keeps_the_new_ones() -> None:
+    model, new = nn.Sequential(nn.ReLU()), nn.Identity()
+    assert try_out([Exchange(model, "0", new)], lambda: model(torch.zeros(1)))
+    assert model[0] is new
+
+
+def test_a_trial_that_fails_puts_everything_back() -> None:
+    model = nn.Sequential(nn.ReLU(), nn.Tanh())
+    old = list(model)
+    news = [Exchange(model, "0", nn.Identity()), Exchange(model, "1", nn.Linear(3, 3))]
+    assert not try_out(news, lambda: model(torch.zeros(1, 5)))
+    assert list(model) == old
+
+
+class Intermediate(nn.Module):
+    def __init__(self, **more: nn.Module) -> None:
+        super().__init__()
+        self.dense = nn.Linear(4, 4)
+        self.intermediate_act_fn = GELUActivation()
+        for name, module in more.items():
+            setattr(self, name, module)
+
+
+def test_gelu_goes_with_the_layer_only_where_nothing_lies_between() -> None:
+    plain, other = Intermediate(), Intermediate(norm=nn.LayerNorm(4))
+    assert has_gelu(plain)
+    assert not has_gelu(other)
+    found = without_gelu([plain, other, nn.Linear(2, 2)])
+    assert [each.parent for each in found] == [plain]

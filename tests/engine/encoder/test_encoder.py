@@ -1,0 +1,186 @@
+"""Encoders of each architecture, packed or padded, against the untouched transformers model one by one."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import AutoModelForTokenClassification, BertConfig, BertModel
+
+from service.core.errors import InternalError, ModelError
+from service.engine.encoder.encoder import Encoder, group_by_length, load_encoder
+from service.engine.execution.packed_batch import Tokens
+from tests.support.tiny_models import KINDS, LABELS, MAX_TOKENS, PACKABLE, make_model
+
+CPU = torch.device("cpu")
+LENGTHS = (1, 2, 17, MAX_TOKENS, 40, 100, 3)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return {kind: make_model(tmp_path_factory.mktemp("models") / kind, kind) for kind in KINDS}
+
+
+@pytest.fixture(scope="module")
+def encoders(folders: dict[str, Path]) -> dict[str, Encoder]:
+    return {kind: load_encoder(folder, CPU, torch.float32) for kind, folder in folders.items()}
+
+
+def _sequences(lengths: tuple[int, ...] = LENGTHS, seed: int = 0) -> list[Tokens]:
+    random = np.random.default_rng(seed)
+    return [random.integers(5, 200, length).astype(np.int32) for length in lengths]
+
+
+def _untouched(folder: Path, sequences: list[Tokens]) -> list[np.ndarray]:
+    model = AutoModelForTokenClassification.from_pretrained(folder)
+    with torch.no_grad():
+        return [model(input_ids=torch.from_numpy(each).long()[None]).logits[0].numpy() for each in sequences]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_logits_are_those_of_the_untouched_model_one_by_one(
+    kind: str, folders: dict[str, Path], encoders: dict[str, Encoder]
+) -> None:
+    sequences = _sequences()
+    expected = _untouched(folders[kind], sequences)
+    for given, wanted in zip(encoders[kind].forward(sequences), expected, strict=True):
+        assert given.dtype == np.float32
+        np.testing.assert_allclose(given, wanted, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_models_that_follow_the_attention_interface_are_packed(kind: str, encoders: dict[str, Encoder]) -> None:
+    assert encoders[kind].packed == (kind in PACKABLE)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_results_do_not_depend_on_batch_mates_or_order(kind: str, encoders: dict[str, Encoder]) -> None:
+    sequences = _sequences((30, 7, 120, 30, 64))
+    together = encoders[kind].forward(sequences)
+    backwards = encoders[kind].forward(sequences[::-1])[::-1]
+    alone = [encoders[kind].forward([each])[0] for each in sequences]
+    for index in range(len(sequences)):
+        np.testing.assert_allclose(together[index], alone[index], atol=1e-5, rtol=0)
+        np.testing.assert_allclose(backwards[index], alone[index], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bfloat16_scores_stay_near_float32(kind: str, folders: dict[str, Path], encoders: dict[str, Encoder]) -> None:
+    sequences = _sequences((40, 90))
+    half = load_encoder(folders[kind], CPU, torch.bfloat16)
+    assert half.packed == (kind in PACKABLE)
+    for given, wanted in zip(half.forward(sequences), encoders[kind].forward(sequences), strict=True):
+        assert np.abs(_scores(given) - _scores(wanted)).mean() < 0.01
+
+
+def _scores(logits: np.ndarray) -> np.ndarray:
+    raised = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_encoder_says_what_it_is(kind: str, encoders: dict[str, Encoder]) -> None:
+    encoder = encoders[kind]
+    assert encoder.labels == LABELS
+    assert encoder.max_tokens == MAX_TOKENS
+    assert encoder.dtype_name == "float32"
+    assert encoder.parameter_bytes > 10_000
+
+
+def test_loading_says_nothing_on_stderr(folders: dict[str, Path], capfd: pytest.CaptureFixture[str]) -> None:
+    load_encoder(folders["mpnet"], CPU, torch.float32)
+    assert capfd.readouterr().err == ""
+
+
+def test_the_path_taken_is_logged(folders: dict[str, Path], caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="service.engine"):
+        load_encoder(folders["deberta-v2"], CPU, torch.float32)
+    assert [vars(record)["packed"] for record in caplog.records if record.message == "model loaded"] == [False]
+
+
+def test_a_folder_without_a_classification_head_is_refused(tmp_path: Path) -> None:
+    folder = make_model(tmp_path / "model")
+    config = BertConfig.from_pretrained(folder)
+    BertModel(config, add_pooling_layer=False).save_pretrained(folder)
+    with pytest.raises(ModelError, match="no token classification head"):
+        load_encoder(folder, CPU, torch.float32)
+
+
+def test_a_folder_with_pickled_weights_only_is_refused(tmp_path: Path) -> None:
+    folder = make_model(tmp_path / "model")
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(ModelError, match="no safetensors weights"):
+        load_encoder(folder, CPU, torch.float32)
+
+
+@pytest.mark.parametrize("change", ["missing", "unexpected"])
+def test_a_folder_whose_weights_do_not_fit_its_config_is_refused(tmp_path: Path, change: str) -> None:
+    folder = make_model(tmp_path / "model")
+    weights = load_file(folder / "model.safetensors")
+    if change == "missing":
+        del weights["bert.encoder.layer.1.output.dense.weight"]
+    else:
+        weights["bert.encoder.layer.9.output.dense.weight"] = torch.zeros(2, 2)
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ModelError, match=f"weights {change}"):
+        load_encoder(folder, CPU, torch.float32)
+
+
+def test_left_over_pooler_weights_do_no_harm(tmp_path: Path) -> None:
+    folder = make_model(tmp_path / "model")
+    weights = load_file(folder / "model.safetensors")
+    weights["bert.pooler.dense.weight"] = torch.zeros(2, 2)
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    assert load_encoder(folder, CPU, torch.float32).packed
+
+
+@pytest.mark.parametrize("damage", ["config", "weights"])
+def test_a_broken_folder_is_refused_with_one_sentence(tmp_path: Path, damage: str) -> None:
+    folder = make_model(tmp_path / "model")
+    broken = folder / ("config.json" if damage == "config" else "model.safetensors")
+    broken.write_bytes(b"{")
+    with pytest.raises(ModelError, match="cannot be loaded") as caught:
+        load_encoder(folder, CPU, torch.float32)
+    assert "\n" not in caught.value.detail
+
+
+def test_the_tokenizer_may_set_a_smaller_limit(tmp_path: Path, folders: dict[str, Path]) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(folders["bert"], folder)
+    settings = folder / "tokenizer_config.json"
+    settings.write_text(settings.read_text().replace(f'"model_max_length": {MAX_TOKENS}', '"model_max_length": 128'))
+    assert load_encoder(folder, CPU, torch.float32).max_tokens == 128
+
+
+@pytest.mark.parametrize("tokens", [[], [7] * (MAX_TOKENS + 1), [5, -1], [5, 99_999]])
+def test_a_sequence_that_the_model_cannot_take_is_refused(tokens: list[int], encoders: dict[str, Encoder]) -> None:
+    with pytest.raises(InternalError):
+        encoders["bert"].forward([np.array(tokens, dtype=np.int32)])
+
+
+def test_padded_groups_hold_similar_lengths_and_each_sequence_once() -> None:
+    lengths = [100, 10, 95, 11, 98, 1, 50, 12]
+    groups = group_by_length(lengths)
+    assert sorted(index for group in groups for index in group) == list(range(len(lengths)))
+    for group in groups:
+        padded = len(group) * max(lengths[index] for index in group)
+        assert sum(lengths[index] for index in group) >= 0.9 * padded
+    assert len(groups) < len(lengths)
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_what_was_proven_for_one_of_the_same_configuration_is_not_proven_again(
+    folders: dict[str, Path], encoders: dict[str, Encoder], packed: bool
+) -> None:
+    settled: list[int] = []
+    encoder = load_encoder(folders["bert"], CPU, torch.float32, settled.append, packed=packed)
+    assert encoder.packed is packed
+    assert settled == [encoder.parameter_bytes]
+    for given, wanted in zip(encoder.forward(_sequences()), encoders["bert"].forward(_sequences()), strict=True):
+        np.testing.assert_allclose(given, wanted, atol=1e-4)

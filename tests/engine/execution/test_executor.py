@@ -1,0 +1,60 @@
+"""Order on the compute thread: batches may overlap, everything else is alone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from service.engine.execution.executor import Compute
+
+LONG_SECONDS = 20.0
+
+
+@pytest.fixture
+def compute() -> Iterator[Compute]:
+    with Compute() as executor:
+        yield executor
+
+
+def test_batches_run_one_after_the_other_on_the_compute_thread(compute: Compute) -> None:
+    seen: list[tuple[int, str]] = []
+    for number in range(3):
+        compute.fly(lambda number=number: seen.append((number, threading.current_thread().name)))  # type: ignore[misc]
+    compute.submit(int).result(LONG_SECONDS)
+    assert seen == [(0, "compute_0"), (1, "compute_0"), (2, "compute_0")]
+
+
+def test_batches_overlap_where_they_may(compute: Compute) -> None:
+    compute.overlap(2)
+    both = threading.Barrier(2)
+    met: list[int] = []
+    for _ in range(2):
+        compute.fly(lambda: met.append(both.wait(LONG_SECONDS)))
+    compute.submit(int).result(LONG_SECONDS)
+    assert sorted(met) == [0, 1]
+
+
+def test_other_work_waits_for_the_batches_before_it_and_those_after_it_wait_for_it(compute: Compute) -> None:
+    compute.overlap(2)
+    release = threading.Event()
+    seen: list[str] = []
+
+    def slow_batch() -> None:
+        release.wait(LONG_SECONDS)
+        seen.append("batch")
+
+    compute.fly(slow_batch)
+    alone = compute.submit(seen.append, "alone")
+    compute.fly(lambda: seen.append("next batch"))
+    assert not alone.done()
+    release.set()
+    compute.submit(int).result(LONG_SECONDS)
+    assert seen == ["batch", "alone", "next batch"]
+
+
+def test_work_s_own_failure_is_its_future_s(compute: Compute) -> None:
+    with pytest.raises(ZeroDivisionError):
+        compute.submit(lambda: 1 // 0).result(LONG_SECONDS)
+    assert compute.submit(lambda: 2).result(LONG_SECONDS) == 2

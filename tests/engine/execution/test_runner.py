@@ -1,0 +1,205 @@
+"""Flights: outcomes in order, failures confined to the sequence that caused them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+import torch
+
+from service.core.errors import InsufficientMemory, InternalError
+from service.engine.execution.device_errors import DeviceBroken
+from service.engine.execution.executor import Compute
+from service.engine.execution.packed_batch import Tokens
+from service.engine.execution.runner import Logits, Outcome, Runner
+
+OUT_OF_MEMORY, BROKEN, CPU_OUT_OF_MEMORY, DEADLY = -1, -2, -3, -4
+
+
+class FailingEncoder:
+    """Gives each token its own id as logit; fails when a marked sequence is in the batch, or too many tokens are."""
+
+    device = torch.device("cpu")
+    max_tokens = 512
+
+    def __init__(self, room_tokens: int = 10_000) -> None:
+        self.room_tokens = room_tokens
+        self.batches: list[list[int]] = []
+        self.threads: set[str] = set()
+
+    def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+        self.batches.append([len(tokens) for tokens in sequences])
+        self.threads.add(threading.current_thread().name)
+        marks = {int(tokens[0]) for tokens in sequences}
+        if OUT_OF_MEMORY in marks or sum(map(len, sequences)) > self.room_tokens:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        if CPU_OUT_OF_MEMORY in marks:
+            raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 PiB")
+        if DEADLY in marks:
+            raise torch.AcceleratorError("CUDA error: device-side assert triggered\nCompile with TORCH_USE_CUDA_DSA")
+        if BROKEN in marks:
+            raise ValueError("a bug")
+        return [tokens.astype(np.float32)[:, None] for tokens in sequences]
+
+
+@pytest.fixture
+def compute() -> Iterator[Compute]:
+    with Compute() as executor:
+        yield executor
+
+
+def _runner(compute: Compute, encoder: FailingEncoder | None = None) -> Runner:
+    return Runner(encoder or FailingEncoder(), compute, lambda: None, pauses_seconds=(0.0, 0.0))
+
+
+def _sequences(*firsts: int) -> list[Tokens]:
+    return [np.array([first, 1], dtype=np.int32) for first in firsts]
+
+
+def _names(outcomes: list[Outcome]) -> list[object]:
+    return [type(each) if isinstance(each, Exception) else int(each[0, 0]) for each in outcomes]
+
+
+def test_outcomes_come_in_the_order_launched_and_the_loop_is_woken(compute: Compute) -> None:
+    woken = threading.Event()
+    encoder = FailingEncoder()
+    flight = Runner(encoder, compute, woken.set).launch(_sequences(3, 4, 5))
+    assert woken.wait(10)
+    assert flight.done()
+    assert _names(flight.result()) == [3, 4, 5]
+    assert flight.splits == 0
+    assert flight.seconds > 0
+    assert encoder.threads == {"compute_0"}
+
+
+def test_a_second_flight_waits_behind_the_first(compute: Compute) -> None:
+    release = threading.Event()
+    compute.submit(release.wait, 10)
+    runner = _runner(compute)
+    first, second = runner.launch(_sequences(3)), runner.launch(_sequences(4))
+    assert not first.done()
+    assert not second.done()
+    release.set()
+    assert _names(second.result()) == [4]
+    assert first.done()
+
+
+@pytest.mark.parametrize(
+    ("mark", "failure"),
+    [(OUT_OF_MEMORY, InsufficientMemory), (CPU_OUT_OF_MEMORY, InsufficientMemory), (BROKEN, InternalError)],
+)
+@pytest.mark.parametrize("place", range(5))
+def test_only_the_sequence_that_fails_alone_fails(
+    compute: Compute, mark: int, failure: type[Exception], place: int
+) -> None:
+    firsts = [10, 11, 12, 13, 14]
+    expected: list[object] = [*firsts]
+    firsts[place], expected[place] = mark, failure
+    flight = _runner(compute).launch(_sequences(*firsts))
+    assert _names(flight.result()) == expected
+    assert 2 <= flight.splits <= 4
+
+
+def test_a_batch_that_is_too_large_is_halved_until_it_fits(compute: Compute) -> None:
+    encoder = FailingEncoder(room_tokens=4)
+    flight = _runner(compute, encoder).launch(_sequences(*range(8)))
+    assert _names(flight.result()) == list(range(8))
+    assert flight.splits == 3
+    assert [shape.tokens for shape in flight.out_of_memory] == [16, 8, 8]
+
+
+def test_a_batch_of_failures_gives_a_failure_for_each(compute: Compute) -> None:
+    flight = _runner(compute).launch(_sequences(BROKEN, OUT_OF_MEMORY, BROKEN))
+    assert _names(flight.result()) == [InternalError, InsufficientMemory, InternalError]
+
+
+def test_the_reason_holds_nothing_of_the_document(compute: Compute) -> None:
+    (outcome,) = _runner(compute).launch(_sequences(BROKEN)).result()
+    assert isinstance(outcome, InternalError)
+    assert outcome.detail == "the model failed on this sequence: ValueError"
+
+
+def test_a_runner_goes_on_after_failures(compute: Compute) -> None:
+    runner = _runner(compute)
+    runner.launch(_sequences(OUT_OF_MEMORY)).result()
+    assert _names(runner.launch(_sequences(7)).result()) == [7]
+
+
+@pytest.mark.parametrize(("longest", "batches"), [(100, [[100], [100] * 4]), (512, [[128], [128] * 4])])
+def test_warming_runs_small_batches_only(compute: Compute, longest: int, batches: list[list[int]]) -> None:
+    encoder = FailingEncoder()
+    _runner(compute, encoder).warm(longest)
+    assert encoder.batches == batches
+
+
+@pytest.mark.parametrize(
+    ("longest", "most", "batches"),
+    [
+        (512, 512, [[128] * 4]),
+        (512, 1_024, [[128] * 8] * 2),
+        (100, 512, [[100] * 5] * 2),
+        (512, 300, [[128] * 2] * 2),
+        (512, 0, [[128]]),
+    ],
+)
+def test_a_batch_is_timed_when_its_shape_has_run_before(
+    compute: Compute, longest: int, most: int, batches: list[list[int]]
+) -> None:
+    encoder = FailingEncoder()
+    runner = _runner(compute, encoder)
+    runner.warm(longest)
+    timed = runner.time(longest, most)
+    assert encoder.batches[2:] == batches
+    assert timed is not None
+    assert timed.tokens == sum(batches[0])
+    assert 0 < timed.seconds < 10
+
+
+@pytest.mark.parametrize(("room", "most"), [(500, 512), (100, 512), (100, 128)])
+def test_a_batch_that_cannot_be_run_whole_tells_no_time(compute: Compute, room: int, most: int) -> None:
+    assert _runner(compute, FailingEncoder(room_tokens=room)).time(512, most) is None
+
+
+def test_a_model_that_fails_tells_no_time(compute: Compute) -> None:
+    class Buggy(FailingEncoder):
+        def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+            raise ValueError("a bug")
+
+    assert _runner(compute, Buggy()).time(512, 128) is None
+
+
+def test_a_lone_sequence_is_tried_again_when_another_process_may_have_had_the_memory(
+    compute: Compute,
+) -> None:
+    class Crowded(FailingEncoder):
+        """Has room from the third try on."""
+
+        def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+            self.room_tokens = 10 if len(self.batches) == 2 else 0
+            return super().forward(sequences)
+
+    encoder = Crowded()
+    flight = _runner(compute, encoder).launch(_sequences(7))
+    assert _names(flight.result()) == [7]
+    assert len(encoder.batches) == 3
+    assert len(flight.out_of_memory) == 2
+
+
+def test_a_sequence_that_fails_for_another_reason_is_not_tried_again(compute: Compute) -> None:
+    encoder = FailingEncoder()
+    _runner(compute, encoder).launch(_sequences(BROKEN)).result()
+    assert len(encoder.batches) == 1
+
+
+def test_a_broken_device_ends_the_flight_without_outcomes_or_further_tries(compute: Compute) -> None:
+    woken = threading.Event()
+    encoder = FailingEncoder()
+    flight = Runner(encoder, compute, woken.set).launch(_sequences(1, DEADLY, 3))
+    assert woken.wait(10)
+    assert flight.done()
+    assert flight.broken == "AcceleratorError: CUDA error: device-side assert triggered"
+    with pytest.raises(DeviceBroken):
+        flight.result()
+    assert len(encoder.batches) == 1

@@ -1,0 +1,47 @@
+"""A paced device: real logits, no sooner than the pace allows, also when batches overlap."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import torch
+
+from service.engine.execution.packed_batch import Tokens
+from service.engine.execution.runner import Logits
+from service.engine.execution.throttle import Paced
+
+
+class Echo:
+    device = torch.device("cpu")
+    max_tokens = 512
+
+    def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+        return [np.full((len(tokens), 2), tokens[0], dtype=np.float32) for tokens in sequences]
+
+
+def tokens(count: int) -> Tokens:
+    return np.full(count, 7, dtype=np.int32)
+
+
+def test_a_batch_takes_at_least_what_its_tokens_take() -> None:
+    begun = time.monotonic()
+    (logits,) = Paced(Echo(), 1000.0).forward([tokens(50)])
+    assert time.monotonic() - begun >= 0.05
+    assert logits.shape == (50, 2)
+    assert (logits == 7).all()
+
+
+def test_overlapping_batches_share_one_device() -> None:
+    paced = Paced(Echo(), 1000.0)
+    begun = time.monotonic()
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda _: paced.forward([tokens(40)]), range(3)))
+    assert time.monotonic() - begun >= 0.12
+
+
+def test_it_passes_for_the_encoder_that_it_slows() -> None:
+    paced = Paced(Echo(), 1.0)
+    assert (paced.device, paced.max_tokens) == (Echo.device, Echo.max_tokens)

@@ -1,0 +1,102 @@
+"""A caller inside the process, against a ROUTER socket that plays the engine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zmq
+
+from service.core.errors import DeadlineExceeded, InsufficientMemory
+from service.engine.ipc.local_client import Guest
+from service.wire import Message, Refused, Scored, Submitted, pack, unpack
+
+IDS = [np.arange(3, dtype=np.int32), np.arange(5, dtype=np.int32)]
+SECONDS = 30.0
+
+
+class Engine:
+    """The engine's end."""
+
+    def __init__(self, address: str) -> None:
+        self._context = zmq.Context()
+        self._socket = self._context.socket(zmq.ROUTER)
+        self._socket.bind(address)
+
+    def hear(self) -> Submitted:
+        assert self._socket.poll(int(SECONDS * 1000))
+        self._guest, *frames = self._socket.recv_multipart()
+        message, buffer = unpack(frames)
+        assert isinstance(message, Submitted)
+        assert buffer is not None
+        assert buffer.tolist() == [0, 1, 2, 0, 1, 2, 3, 4]
+        return message
+
+    def score(self, key: str, index: int, tokens: int) -> None:
+        rows = np.full((tokens, 2), index, dtype=np.float32)
+        self._socket.send_multipart([self._guest, *pack(Scored(key, index, tokens, 2, 1, 0.1), rows)])
+
+    def say(self, message: Message) -> None:
+        self._socket.send_multipart([self._guest, *pack(message)])
+
+    def close(self) -> None:
+        self._context.destroy(linger=0)
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    engine = Engine(f"ipc://{tmp_path}/engine")
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def guest(tmp_path: Path, engine: Engine) -> Iterator[Guest]:
+    guest = Guest(f"ipc://{tmp_path}/engine")
+    yield guest
+    guest.close()
+
+
+@pytest.fixture
+def pool() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(1) as pool:
+        yield pool
+
+
+def test_rows_come_back_in_the_order_of_the_sequences(engine: Engine, guest: Guest, pool: ThreadPoolExecutor) -> None:
+    asked = pool.submit(guest.judge, "sha256:0", IDS, time.monotonic() + SECONDS)
+    message = engine.hear()
+    assert (message.model, message.lengths) == ("sha256:0", (3, 5))
+    engine.score(message.key, 1, 5)
+    engine.score("an older one", 0, 3)
+    engine.score(message.key, 0, 3)
+    assert [rows.tolist() for rows in asked.result(SECONDS)] == [[[0, 0]] * 3, [[1, 1]] * 5]
+
+
+def test_a_refusal_is_raised_as_the_error_that_it_names(engine: Engine, guest: Guest, pool: ThreadPoolExecutor) -> None:
+    asked = pool.submit(guest.judge, "sha256:0", IDS, time.monotonic() + SECONDS)
+    engine.say(Refused(engine.hear().key, "insufficient_memory", "too long"))
+    with pytest.raises(InsufficientMemory, match="too long"):
+        asked.result(SECONDS)
+
+
+def test_it_comes_again_while_the_engine_is_too_busy(engine: Engine, guest: Guest, pool: ThreadPoolExecutor) -> None:
+    asked = pool.submit(guest.judge, "sha256:0", IDS, time.monotonic() + SECONDS)
+    engine.say(Refused(engine.hear().key, "queue_full", "full", 1.0))
+    message = engine.hear()
+    for index, tokens in enumerate(message.lengths):
+        engine.score(message.key, index, tokens)
+    assert len(asked.result(SECONDS)) == 2
+
+
+def test_an_engine_that_does_not_answer_is_not_waited_for_for_ever(engine: Engine, guest: Guest) -> None:
+    with pytest.raises(DeadlineExceeded):
+        guest.judge("sha256:0", IDS, time.monotonic() + 0.1)
+
+
+def test_nothing_to_judge_is_judged_at_once(engine: Engine, guest: Guest) -> None:
+    assert guest.judge("sha256:0", [], 0.0) == []

@@ -1,0 +1,183 @@
+"""The engine's socket with real workers at the other end, and the bell that ends its waiting."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zmq
+
+from service.core.types import Priority
+from service.engine.ipc.server import MOST_AT_ONCE, Bell, Door
+from service.wire import Buffer, Cancelled, Hello, Message, Refused, Scored, Submitted, pack, unpack
+
+LIMIT_SECONDS = 20.0
+
+
+class Worker:
+    """A front worker's DEALER socket."""
+
+    def __init__(self, address: str, name: bytes) -> None:
+        self._context = zmq.Context()
+        self.socket = self._context.socket(zmq.DEALER)
+        self.socket.setsockopt(zmq.IDENTITY, name)
+        self.socket.setsockopt(zmq.RCVTIMEO, int(LIMIT_SECONDS * 1000))
+        self.socket.setsockopt(zmq.SNDHWM, 0)
+        self.socket.connect(address)
+
+    def send(self, message: Message, buffer: Buffer | None = None) -> None:
+        self.socket.send_multipart(pack(message, buffer))
+
+    def receive(self) -> tuple[Message, Buffer | None]:
+        return unpack(self.socket.recv_multipart())
+
+    def close(self) -> None:
+        self._context.destroy(linger=0)
+
+
+class Place:
+    """A door with its bell, and the workers that came."""
+
+    def __init__(self, folder: Path) -> None:
+        self.address = f"ipc://{folder}/engine"
+        self.bell = Bell()
+        self.door = Door(self.address, self.bell)
+        self._workers: list[Worker] = []
+
+    def worker(self, name: bytes = b"w") -> Worker:
+        self._workers.append(Worker(self.address, name))
+        return self._workers[-1]
+
+    def receive(self, count: int) -> list[tuple[bytes, Message, Buffer | None]]:
+        """So many messages, however many looks it takes."""
+        end, found = time.monotonic() + LIMIT_SECONDS, list[tuple[bytes, Message, Buffer | None]]()
+        while len(found) < count:
+            assert time.monotonic() < end, f"only {len(found)} of {count} messages came"
+            found += self.door.receive(0.1)
+        return found
+
+    def close(self) -> None:
+        for worker in self._workers:
+            worker.close()
+        self.door.close(linger_seconds=0)
+        self.bell.close()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    place = Place(tmp_path)
+    yield place
+    place.close()
+
+
+def test_messages_come_with_their_worker_and_buffer_in_the_order_sent(place: Place) -> None:
+    worker = place.worker(b"a")
+    ids = np.arange(4, dtype=np.int32)
+    worker.send(Hello(2))
+    worker.send(Submitted("k", "m", (4,), "c", Priority.BATCH, 9.0, 0), ids)
+    worker.send(Cancelled("k"))
+    found = place.receive(3)
+    assert [(name, type(message)) for name, message, _ in found] == [
+        (b"a", Hello),
+        (b"a", Submitted),
+        (b"a", Cancelled),
+    ]
+    assert np.asarray(found[1][2]).tolist() == ids.tolist()
+
+
+def test_answers_go_to_the_worker_that_asked(place: Place) -> None:
+    first, second = place.worker(b"a"), place.worker(b"b")
+    for worker in (first, second):
+        worker.send(Hello(0))
+    place.receive(2)
+    rows = np.linspace(0, 1, 6, dtype=np.float32).reshape(3, 2)
+    place.door.send(b"b", Scored("k", 0, 3, 2, 1, 0.5), rows)
+    place.door.send(b"a", Refused("j", "queue_full", "full"))
+    assert first.receive() == (Refused("j", "queue_full", "full"), None)
+    message, numbers = second.receive()
+    assert message == Scored("k", 0, 3, 2, 1, 0.5)
+    assert np.array_equal(np.asarray(numbers).reshape(3, 2), rows)
+
+
+def test_what_is_no_message_is_passed_over(place: Place) -> None:
+    worker = place.worker()
+    worker.socket.send_multipart([b"nonsense"])
+    worker.socket.send_multipart([b"", b"", b""])
+    worker.send(Hello(1))
+    assert [message for _, message, _ in place.receive(1)] == [Hello(1)]
+
+
+def test_an_answer_to_a_worker_that_is_gone_is_no_failure(place: Place) -> None:
+    worker = place.worker(b"a")
+    worker.send(Hello(0))
+    place.receive(1)
+    worker.close()
+    for _ in range(100):
+        place.door.send(b"a", Refused("k", "draining", "over"))
+        place.door.send(b"nobody", Refused("k", "draining", "over"))
+
+
+def test_a_worker_that_comes_back_under_its_name_is_answered(place: Place) -> None:
+    place.worker(b"a").send(Hello(0))
+    place.receive(1)
+    again = place.worker(b"a")
+    again.send(Hello(1))
+    place.receive(1)
+    place.door.send(b"a", Refused("k", "draining", "over"))
+    assert isinstance(again.receive()[0], Refused)
+
+
+def test_a_flood_is_taken_in_portions_and_nothing_of_it_is_lost(place: Place) -> None:
+    worker, count = place.worker(), 2 * MOST_AT_ONCE + 5
+    for number in range(count):
+        worker.send(Hello(number))
+    end, portions = time.monotonic() + LIMIT_SECONDS, list[list[int]]()
+    while sum(map(len, portions)) < count and time.monotonic() < end:
+        found = [message for _, message, _ in place.door.receive(0.1)]
+        portions.append([message.active_requests for message in found if isinstance(message, Hello)])
+    assert [number for portion in portions for number in portion] == list(range(count))
+    assert max(map(len, portions)) <= MOST_AT_ONCE
+
+
+def test_waiting_ends_with_the_bell_though_nothing_came(place: Place) -> None:
+    threading.Timer(0.05, place.bell.ring).start()
+    begun = time.monotonic()
+    assert list(place.door.receive(LIMIT_SECONDS)) == []
+    assert time.monotonic() - begun < LIMIT_SECONDS / 2
+
+
+def test_a_bell_that_rang_before_the_wait_is_not_missed_and_is_heard_once(place: Place) -> None:
+    place.bell.ring()
+    place.bell.ring()
+    assert list(place.door.receive(LIMIT_SECONDS)) == []
+    begun = time.monotonic()
+    assert list(place.door.receive(0.1)) == []
+    assert time.monotonic() - begun >= 0.09
+
+
+def test_a_bell_may_ring_more_often_than_anybody_listens() -> None:
+    bell = Bell()
+    for _ in range(100_000):
+        bell.ring()
+    bell.hush()
+    bell.close()
+
+
+def test_closing_delivers_what_is_on_its_way(tmp_path: Path) -> None:
+    bell = Bell()
+    door = Door(f"ipc://{tmp_path}/engine", bell)
+    worker = Worker(f"ipc://{tmp_path}/engine", b"a")
+    worker.send(Hello(0))
+    while not list(door.receive(0.1)):
+        pass
+    rows = np.zeros((500, 100), dtype=np.float32)
+    for number in range(50):
+        door.send(b"a", Scored("k", number, 500, 100, 1, 0.5), rows)
+    door.close()
+    assert [worker.receive()[0] for _ in range(50)][-1] == Scored("k", 49, 500, 100, 1, 0.5)
+    worker.close()
+    bell.close()

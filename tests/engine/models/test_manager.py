@@ -1,0 +1,251 @@
+"""The models of one engine: switches, what is kept and for how long, and whose turn it is on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from typing import Any
+
+import torch
+
+from service.core.lifecycle.drain import Workers
+from service.core.memory.budget import FixedBudget
+from service.core.models.placement import Residency
+from service.core.scheduling.scheduler import Limits, Scheduler
+from service.core.scheduling.shares import Shares
+from service.core.types import Priority, Submission
+from service.engine.execution.runner import Runner
+from service.engine.ipc.loop_calls import Errands
+from service.engine.models.loaded_model import Held, Loaded
+from service.engine.models.manager import IDLE_SECONDS, Residents
+from service.engine.models.weight_mover import Mover
+from service.metrics import EngineMetrics
+from service.wire import ModelStatus
+
+WEIGHT_BYTES = 10
+WORKER = b"w"
+
+
+class AtOnce(Executor):
+    """The compute thread, as if it were always free."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+    def fly(self, batch: Callable[[], None]) -> None:
+        batch()
+
+
+class Weights:
+    """Says where it is; fails to come while it is broken."""
+
+    device = torch.device("cpu")
+    max_tokens = 512
+
+    def __init__(self) -> None:
+        self.here = True
+        self.broken = False
+
+    def forward(self, _sequences: object) -> list[Any]:
+        raise AssertionError("nothing is launched here")
+
+    def leave(self) -> None:
+        self.here = False
+
+    def come(self) -> None:
+        if self.broken:
+            raise RuntimeError("no room")
+        self.here = True
+
+
+class World:
+    """Residents of `a` and `b`, whose revisions are `a0` and `b0`, and one worker."""
+
+    def __init__(self, budget_bytes: int | None = None, shares: Shares | None = None) -> None:
+        self.now = 1_000.0
+        self.weights: dict[str, Weights] = {}
+        self.released: list[str] = []
+        self.scheduler = Scheduler(Limits(10_000))
+        self.workers = Workers(1)
+        self.errands = Errands(lambda: None)
+        self.metrics = EngineMetrics()
+        residency = Residency(budget_bytes)
+        held = [self.held(name) for name in ("a0", "b0")]
+        for each in held:
+            residency.add(each.revision, WEIGHT_BYTES, self.now)
+            for leaving in residency.bring(each.revision, self.now, ()) or ():
+                self.weights[leaving].leave()
+            residency.arrived(each.revision, 0.0, self.now)
+        serving = {"a": "a0", "b@candidate": "b0"}
+        budget = FixedBudget(512, 512)
+        loaded = Loaded(serving, held, residency, budget, "cpu", "float32", self.released.append)
+        mover = Mover(AtOnce(), self.errands, self.metrics)
+        self.models = Residents(loaded, self.scheduler, mover, self.metrics, shares or Shares({}, {}))
+
+    def held(self, revision: str) -> Held:
+        self.weights[revision] = Weights()
+        status = ModelStatus(revision[0], "stable", revision, "/m", ("O",), 512, True, WEIGHT_BYTES)
+        runner = Runner(self.weights[revision], AtOnce(), lambda: None)
+        return Held(status, "", runner, self.weights[revision])
+
+    def bring_new(self, reference: str, revision: str) -> None:
+        """A new revision, from its reservation to the switch."""
+        assert self.models.reserve(revision, WEIGHT_BYTES, self.now) is not None
+        self.models.try_out(self.held(revision), None, self.now)
+        self.models.switch(reference, revision)
+
+    def hello(self, *revisions: str, heard: bool = True) -> None:
+        version = self.models.version if heard else 0
+        self.workers.heard(WORKER, 1, False, self.now, version=version, revisions=revisions)
+
+    def tidy(self, seconds: float = 0.0) -> None:
+        self.now += seconds
+        self.errands.run()
+        self.models.tidy(self.workers, self.now)
+
+    def listed(self) -> list[tuple[str, str, str]]:
+        return [(each.revision, each.state, each.place) for each in self.models.statuses()]
+
+    def submission(self, model: str, tokens: int = 10) -> Submission:
+        return Submission(
+            key=f"{model}-{tokens}",
+            model=model,
+            lengths=(tokens,),
+            client="c",
+            priority=Priority.INTERACTIVE,
+            deadline_seconds=1e9,
+        )
+
+
+def test_a_switch_leads_the_name_to_the_new_revision_and_keeps_the_old_one_for_its_digest() -> None:
+    world = World()
+    version = world.models.version
+    world.bring_new("a", "a1")
+    assert world.listed() == [
+        ("a1", "serving", "device"),
+        ("b0", "serving", "device"),
+        ("a0", "previous", "device"),
+    ]
+    assert world.models.version > version
+    assert [each.tag for each in world.models.statuses()] == ["stable", "candidate", ""]
+
+
+def test_the_revision_before_the_last_goes_when_no_worker_uses_it_and_not_before() -> None:
+    world = World()
+    world.bring_new("a", "a1")
+    world.hello("a0")
+    world.bring_new("a", "a2")
+    world.tidy()
+    assert "a0" in world.models
+    world.hello("a0")
+    world.tidy()
+    assert "a0" in world.models
+    world.hello(heard=False)
+    world.tidy()
+    assert "a0" in world.models
+    world.hello("a1")
+    world.tidy()
+    assert "a0" not in world.models
+    assert (world.released, world.weights["a0"].here) == (["a0"], False)
+    assert {"a1", "a2"} <= set(world.models.held())
+
+
+def test_the_revision_before_leaves_the_device_once_it_is_idle_and_can_be_asked_for_still() -> None:
+    world = World()
+    world.models.launched("a0", 5, world.now)
+    world.bring_new("a", "a1")
+    world.hello()
+    world.tidy()
+    assert ("a0", "previous", "device") in world.listed()
+    world.tidy(IDLE_SECONDS + 1)
+    assert not world.weights["a0"].here
+    assert ("a0", "previous", "host") in world.listed()
+    assert world.models.is_ready("a0", world.now, ["a0"])
+    assert ("a0", "previous", "device") in world.listed()
+
+
+def test_documents_in_the_queue_keep_their_revision() -> None:
+    world = World()
+    world.scheduler.admit(world.submission("a0"), world.now, None)
+    world.bring_new("a", "a1")
+    world.bring_new("a", "a2")
+    world.hello()
+    world.tidy(IDLE_SECONDS + 1)
+    assert "a0" in world.models
+    world.scheduler.cancel("a0-10")
+    world.tidy()
+    assert "a0" not in world.models
+
+
+def test_a_tag_that_moves_back_finds_its_revision_there() -> None:
+    world = World()
+    world.bring_new("a", "a1")
+    world.models.switch("a", "a0")
+    assert [each[:2] for each in world.listed()] == [("a0", "serving"), ("b0", "serving"), ("a1", "previous")]
+    world.hello()
+    world.tidy(IDLE_SECONDS + 1)
+    assert world.weights["a0"].here
+
+
+def test_one_that_is_not_taken_is_dropped_and_the_reason_is_shown_until_the_next_is() -> None:
+    world = World()
+    world.models.reserve("a1", WEIGHT_BYTES, world.now)
+    world.models.try_out(world.held("a1"), None, world.now)
+    assert world.models.reason_against(world.submission("a1"), world.now) is None
+    world.models.give_up("a1")
+    world.models.note_problem("a", "golden example 1 fails")
+    world.hello()
+    world.tidy()
+    assert "a1" not in world.models
+    assert world.models.statuses()[0].problem == "golden example 1 fails"
+    refusal = world.models.reason_against(world.submission("a1"), world.now)
+    assert refusal is not None
+    assert refusal.code == "unknown_model"
+    world.bring_new("a", "a2")
+    assert world.models.statuses()[0].problem == ""
+
+
+def test_one_that_was_never_made_gives_its_place_back() -> None:
+    world = World(budget_bytes=3 * WEIGHT_BYTES)
+    assert world.models.reserve("a1", WEIGHT_BYTES, world.now) == []
+    world.models.give_up("a1")
+    assert world.released == ["a1"]
+    assert world.models.reserve("a2", WEIGHT_BYTES, world.now) == []
+
+
+def test_where_room_is_short_a_new_revision_sends_another_to_host_memory_while_it_is_tried() -> None:
+    world = World(budget_bytes=2 * WEIGHT_BYTES)
+    world.models.launched("a0", 5, world.now + 1)
+    world.bring_new("a", "a1")
+    assert (world.weights["a0"].here, world.weights["b0"].here) == (True, False)
+    assert world.models.is_ready("b0", world.now + 60, ["b0"])
+    assert not world.weights["a0"].here
+
+
+def test_a_model_that_cannot_come_counts_as_away_and_is_tried_again() -> None:
+    world = World(budget_bytes=WEIGHT_BYTES)
+    world.weights["a0"].broken = True
+    assert world.models.is_ready("a0", world.now + 60, ["a0"])
+    world.errands.run()
+    assert ("a0", "serving", "host") in world.listed()
+    world.weights["a0"].broken = False
+    assert world.models.is_ready("a0", world.now + 120, ["a0"])
+    assert world.weights["a0"].here
+
+
+def test_a_rate_limit_holds_for_its_model_whatever_the_revision() -> None:
+    world = World(shares=Shares({}, {"a": 10.0}))
+    assert world.models.reason_against(world.submission("a0", 100), world.now) is None
+    world.bring_new("a", "a1")
+    refusal = world.models.reason_against(world.submission("a1", 100), world.now)
+    assert refusal is not None
+    assert (refusal.code, refusal.retry_after_seconds) == ("rate_limited", 10.0)
+    assert world.models.reason_against(world.submission("b0", 100), world.now) is None
+
+
+def test_a_sequence_that_may_not_fit_the_device_is_refused() -> None:
+    refusal = World().models.reason_against(World().submission("a0", 513), 0.0)
+    assert refusal is not None
+    assert refusal.code == "insufficient_memory"

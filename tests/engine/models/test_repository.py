@@ -1,0 +1,62 @@
+"""References in, folders out, kept from eviction for as long as they are held."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from model_store.errors import UnknownModel
+from model_store.in_use import is_in_use
+from model_store.publish import publish
+from model_store.store import Store
+from service.engine.models.repository import Fetcher, by_digest, is_tag
+from service.settings import Settings
+from tests.support.tiny_models import make_model
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
+
+
+@pytest.fixture
+def fetcher(store: Store) -> Fetcher:
+    return Fetcher(Settings(model_store=store.root))
+
+
+def put(store: Store, folder: Path, seed: int) -> str:
+    return publish(make_model(folder / str(seed), seed=seed), "m", store).revision.revision
+
+
+def test_a_revision_is_kept_until_it_is_released(store: Store, fetcher: Fetcher, tmp_path: Path) -> None:
+    name = put(store, tmp_path, 0)
+    assert fetcher.obtain("m").revision == name
+    assert fetcher.obtain("m@stable").revision == name
+    assert is_in_use(store.layout, name)
+    fetcher.release(name)
+    assert not is_in_use(store.layout, name)
+    fetcher.release(name)
+
+
+def test_a_tag_is_followed_without_fetching_and_its_past_is_known(
+    store: Store, fetcher: Fetcher, tmp_path: Path
+) -> None:
+    old = put(store, tmp_path, 0)
+    assert fetcher.points_to("m") == old
+    new = put(store, tmp_path, 1)
+    assert fetcher.points_to("m") == new
+    assert (fetcher.earlier("m"), fetcher.earlier(f"m@{new}")) == ((old,), ())
+    assert fetcher.obtain(by_digest("m@candidate", old)).revision == old
+
+
+def test_a_name_that_leads_nowhere_is_an_error(fetcher: Fetcher) -> None:
+    with pytest.raises(UnknownModel):
+        fetcher.points_to("nobody")
+    assert fetcher.earlier("nobody") == ()
+
+
+def test_only_tags_may_lead_elsewhere_some_day() -> None:
+    assert is_tag("m")
+    assert is_tag("m@candidate")
+    assert not is_tag("m@sha256:" + "0" * 64)

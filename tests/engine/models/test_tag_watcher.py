@@ -1,0 +1,153 @@
+"""Tags that move, on a whole engine in one process: what is sound is taken, what is not never serves and is said."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from model_store.publish import publish
+from model_store.store import Store
+from service.engine.execution.executor import Compute
+from service.engine.ipc.loop_calls import Errands
+from service.engine.ipc.server import Bell, Door
+from service.engine.loop import EngineLoop
+from service.engine.models.factory import ModelMaker
+from service.engine.models.profiling import Measuring
+from service.engine.models.repository import Fetcher
+from service.engine.models.rollout_journal import Memo, Memory
+from service.engine.models.startup import start_loading
+from service.engine.models.tag_watcher import DIED, Outcome, Watcher
+from service.engine.models.weight_mover import Mover
+from service.metrics import EngineMetrics
+from service.settings import Settings
+from service.wire import ModelStatus
+from tests.support.service import wait_until
+from tests.support.tiny_models import make_model
+from tests.test_metrics import value
+
+
+class Engine:
+    """An engine that serves `live`, and a watcher that looks when told to."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.store = Store(home / "store")
+        self.first = self.put(0)
+        self._stopping = False
+        values = {"device": "cpu", "dtype": "float32", "threads": 1, "drain_grace_seconds": 0, "model_poll_seconds": 0}
+        self.settings = Settings(model_store=self.store.root, runtime_dir=home, models=("live",), **values)  # type: ignore[arg-type]
+        self.bell = Bell()
+        self.door = Door(self.settings.engine_address, self.bell)
+        self.compute = Compute()
+        self.errands, self.metrics = Errands(self.bell.ring), EngineMetrics()
+        self.loading = start_loading(self.settings, self.compute, self.bell, self.errands, self.metrics)
+        mover = Mover(self.compute, self.errands, self.metrics)
+        self.loop = EngineLoop("1", self.door, self.loading, mover, self.errands, self.settings, self.metrics)
+        self.thread = threading.Thread(target=self.loop.run, args=(lambda: self._stopping,))
+        self.thread.start()
+        wait_until(self.loading.opened.done)
+
+    def put(self, seed: int, folder: Path | None = None) -> str:
+        """Publish a revision; the tag then points to it."""
+        made = folder or make_model(self.home / f"model-{seed}", seed=seed)
+        return publish(made, "live", self.store).revision.revision
+
+    def watcher(self, memory: Memory | None = None) -> Watcher:
+        maker = ModelMaker(self.settings, self.compute, self.bell.ring)
+        measuring = Measuring(self.settings, maker.device, self.compute)
+        parts = (maker, measuring, self.loading.opened.result(), self.errands, self.metrics)
+        return Watcher(self.settings, Fetcher(self.settings), *parts, Memo(self.home), memory or Memory())
+
+    def serving(self) -> ModelStatus:
+        return self.errands.ask(lambda: self.loading.opened.result().statuses()[0])
+
+    def count(self, outcome: Outcome) -> float:
+        return value(self.metrics.switches, model="live", outcome=outcome.value)
+
+    def close(self) -> None:
+        self._stopping = True
+        self.bell.ring()
+        self.thread.join(30)
+        self.compute.shutdown()
+        self.door.close(0)
+        self.bell.close()
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    engine = Engine(tmp_path)
+    yield engine
+    engine.close()
+
+
+def test_what_is_new_and_sound_serves_and_is_noted_for_the_next_engine(engine: Engine) -> None:
+    watcher, new = engine.watcher(), engine.put(1)
+    watcher.look()
+    assert (engine.serving().revision, engine.serving().problem) == (new, "")
+    assert Memo(engine.home).recall() == Memory({"live": new})
+    watcher.look()
+    assert engine.count(Outcome.SWITCHED) == 1
+
+
+def test_a_tag_that_moves_back_is_followed_without_loading_again(engine: Engine) -> None:
+    watcher, new = engine.watcher(), engine.put(1)
+    watcher.look()
+    assert engine.serving().revision == new
+    engine.put(0, engine.home / "model-0")
+    watcher.look()
+    assert engine.serving().revision == engine.first
+    assert engine.count(Outcome.SWITCHED) == 2
+
+
+def test_one_that_cannot_be_loaded_is_refused_once_and_said_until_the_tag_moves(
+    engine: Engine, caplog: pytest.LogCaptureFixture
+) -> None:
+    watcher = engine.watcher()
+    broken = make_model(engine.home / "broken", seed=2)
+    config = json.loads((broken / "config.json").read_text())
+    (broken / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
+    bad = engine.put(2, broken)
+    with caplog.at_level(logging.ERROR):
+        watcher.look()
+        watcher.look()
+    assert engine.serving().revision == engine.first
+    assert bad in engine.serving().problem
+    assert "weights missing" in engine.serving().problem
+    assert engine.count(Outcome.LOAD_FAILED) == 1
+    assert sum("is not taken" in record.message for record in caplog.records) == 1
+    good = engine.put(3)
+    watcher.look()
+    assert (engine.serving().revision, engine.serving().problem) == (good, "")
+
+
+def test_a_tag_that_cannot_be_read_is_asked_again_and_said_once(
+    engine: Engine, caplog: pytest.LogCaptureFixture
+) -> None:
+    watcher = engine.watcher()
+    tag = engine.store.layout.tag("live", "stable")
+    whole = tag.read_bytes()
+    tag.write_bytes(b"{")
+    with caplog.at_level(logging.ERROR):
+        watcher.look()
+        watcher.look()
+    assert engine.serving().revision == engine.first
+    assert engine.count(Outcome.FETCH_FAILED) == 2
+    assert sum("is not taken" in record.message for record in caplog.records) == 1
+    tag.write_bytes(whole)
+    watcher.look()
+    assert engine.serving().problem == ""
+
+
+def test_one_over_whose_trial_an_engine_died_is_not_tried_again(engine: Engine) -> None:
+    deadly = engine.put(1)
+    watcher = engine.watcher(Memory({}, {}, {"live": deadly}))
+    watcher.remind()
+    watcher.look()
+    assert engine.serving().revision == engine.first
+    assert DIED in engine.serving().problem
+    assert engine.count(Outcome.SWITCHED) == 0

@@ -1,0 +1,53 @@
+"""The figures that a GPU's table is made of, here from a recorder on a CPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from loadtest.bench.gpu import show_gains
+from service.engine.cuda_graphs.buckets import SIZES
+from service.engine.encoder.encoder import Encoder, load_encoder
+from service.engine.tools.graph_benchmark import graphs
+from tests.support.graph_captures import CannotRecord, CpuRecorder, Waits
+from tests.support.tiny_models import make_model
+
+SPEED = {"tokens_per_second": 1_000.0, "document_ms": 2.0}
+FUSED = {"layers": 2, "three": SPEED, "one": {"tokens_per_second": 1_100.0, "document_ms": 1.5}}
+
+
+@pytest.fixture
+def encoder(tmp_path: Path) -> Encoder:
+    return load_encoder(make_model(tmp_path / "model"), torch.device("cpu"), torch.float32)
+
+
+def test_each_row_is_judged_and_a_document_timed(encoder: Encoder, capsys: pytest.CaptureFixture[str]) -> None:
+    found = graphs(encoder, CpuRecorder())
+    assert [(row["tokens"], row["right"]) for row in found["rows"]] == [(tokens, True) for tokens in SIZES]
+    assert found["document"]["plain_ms"] > 0
+    assert found["document"]["graph_ms"] > 0
+    show_gains({"fused": FUSED, **found})
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith(("| 64 |", "| 2,048 |")) for line in lines) == 2
+    assert "in one: 1,100 (+10.0%)." in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("recorder", "words"), [(Waits, "waits for the device"), (CannotRecord, "operation not permitted")]
+)
+def test_nothing_more_is_recorded_after_a_failure(
+    recorder: type[CpuRecorder], words: str, encoder: Encoder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = graphs(encoder, recorder())
+    assert [row["tokens"] for row in found["rows"]] == [64]
+    assert words in found["rows"][0]["failed"]
+    assert found["document"] is None
+    show_gains({"fused": {"layers": 0, "three": SPEED, "one": None}, **found})
+    assert words in capsys.readouterr().out
+
+
+def test_without_cuda_there_is_nothing_to_show(capsys: pytest.CaptureFixture[str]) -> None:
+    show_gains({})
+    assert "need CUDA" in capsys.readouterr().out
