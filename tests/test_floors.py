@@ -21,7 +21,7 @@ ONLY_IN = {
     "litserve": ("loadtest/peers/",),
     "mosec": ("loadtest/peers/",),
     "ray": ("loadtest/peers/",),
-    "zmq": ("service/engine/ipc/server.py", "service/engine/ipc/local_client.py", "service/api/engine_client.py"),
+    "zmq": ("service/engine/ipc/server.py", "service/engine/ipc/local_client.py", "service/api/engine/client.py"),
     "boto3": ("loadtest/peers/boto3_transfer.py", "service/publisher/cloudwatch.py"),
     "botocore": ("model_store/remote_s3.py", "model_store/s3_errors.py", "service/publisher/cloudwatch.py"),
     "prometheus_client": ("service/metrics.py",),

@@ -12,12 +12,12 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from service.api import problems
-from service.api.assembly import open_worker
-from service.api.bodies import BodyLimits
-from service.api.disconnects import CLIENT_CLOSED_REQUEST
-from service.api.keys import read_keys
+from service.api.http.auth import read_keys
+from service.api.http.disconnects import CLIENT_CLOSED_REQUEST
+from service.api.http.request_body import BodyLimits
 from service.api.middleware import Observe
 from service.api.routes import Front, router
+from service.api.worker import open_worker
 from service.core.errors import GleanerError
 from service.settings import Settings
 

@@ -11,14 +11,14 @@ import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
-from service.api import answers
-from service.api.assembly import Worker
-from service.api.bodies import BodyLimits, read_body
-from service.api.disconnects import unless_disconnected
-from service.api.examples import EXTRACT, READY
-from service.api.extraction import Order
-from service.api.keys import ApiKeys, presented_key
-from service.api.serving import find_model, refuse_unless_serving
+from service.api.engine.routing import find_model, refuse_unless_serving
+from service.api.extraction.extractor import Order
+from service.api.http import response
+from service.api.http.auth import ApiKeys, presented_key
+from service.api.http.disconnects import unless_disconnected
+from service.api.http.request_body import BodyLimits, read_body
+from service.api.openapi import EXTRACT, READY
+from service.api.worker import Worker
 from service.core.types import Phase
 from service.metrics import CONTENT_TYPE, exposition
 
@@ -49,13 +49,13 @@ async def extract(request: Request) -> Response:
     milliseconds = body.options.deadline_ms
     deadline = begun + (milliseconds / 1000 if milliseconds else front.deadline_seconds)
     order = Order(model, body.options, client, deadline, alone=len(body.sources) == 1)
-    start = partial(answers.begin, front.worker.extractor, front.worker.metrics, body, order)
+    start = partial(response.begin, front.worker.extractor, front.worker.metrics, body, order)
     if NDJSON in request.headers.get("accept", ""):
-        lines = answers.lines(start, order, begun)
+        lines = response.lines(start, order, begun)
         engine.using_while_alive(model.revision, lines)
         return StreamingResponse(lines, media_type=NDJSON)
     with engine.using(model.revision):
-        return await unless_disconnected(request, answers.whole(start(), body, order, begun))
+        return await unless_disconnected(request, response.whole(start(), body, order, begun))
 
 
 @router.get("/livez", summary="Is the process alive?")

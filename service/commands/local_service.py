@@ -15,10 +15,10 @@ from typing import Any
 
 import msgspec
 
-from service.api.assembly import Worker, open_worker
-from service.api.extraction import Order, Source, Watch
+from service.api.engine.routing import find_model
+from service.api.extraction.extractor import Order, Source, Watch
 from service.api.schemas import read_options
-from service.api.serving import find_model
+from service.api.worker import Worker, open_worker
 from service.core.errors import InternalError, ModelError, NotReady
 from service.core.types import Phase
 from service.settings import child_environment, read_settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from service.api.keys import read_keys
+from service.api.http.auth import read_keys
 from service.logs import configure
 from service.settings import read_settings
 from service.supervisor import Supervisor

@@ -14,8 +14,8 @@ import numpy.typing as npt
 import zmq
 import zmq.asyncio
 
-from service.api.engine_client import EngineClient
-from service.api.pending import Judgement
+from service.api.engine.client import EngineClient
+from service.api.engine.pending import Judgement
 from service.core.types import Phase, Priority
 from service.wire import Buffer, Hello, Message, ModelStatus, Scored, Status, Submitted, pack, unpack
 

@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from service.api.engine_client import EngineClient
-from service.api.extraction import Extractor
+from service.api.engine.client import EngineClient
+from service.api.extraction.extractor import Extractor
+from service.api.extraction.parser_pool import Allowance, ParserPool
 from service.api.middleware import Requests
-from service.api.parsing import Allowance, ParserPool
 from service.documents.limits import Limits
 from service.metrics import WorkerMetrics
 from service.settings import Settings

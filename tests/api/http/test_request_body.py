@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from starlette.requests import Request
 from starlette.types import Message
 
-from service.api.bodies import Body, BodyLimits, read_body
+from service.api.http.request_body import Body, BodyLimits, read_body
 from service.api.schemas import Options
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
 

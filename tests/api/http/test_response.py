@@ -9,9 +9,9 @@ from typing import Any, cast
 
 from starlette.responses import Response
 
-from service.api import answers
-from service.api.bodies import Body
-from service.api.extraction import Extractor, Order, Source, Watch
+from service.api.extraction.extractor import Extractor, Order, Source, Watch
+from service.api.http import response
+from service.api.http.request_body import Body
 from service.api.schemas import DocumentResult, EntityResult, Options
 from service.core.errors import NotReady, QueueFull, UnreadableDocument
 from service.metrics import WorkerMetrics
@@ -66,11 +66,11 @@ class Desk:
         self.body = Body(tuple(Source(each, text="Anna") for each in ends), Options(), batch)
         self.metrics = WorkerMetrics()
 
-    def begin(self) -> answers.Endings:
-        return answers.begin(cast(Extractor, self.extractor), self.metrics, self.body, ORDER)
+    def begin(self) -> response.Endings:
+        return response.begin(cast(Extractor, self.extractor), self.metrics, self.body, ORDER)
 
     async def whole(self) -> Response:
-        return await answers.whole(self.begin(), self.body, ORDER, time.monotonic())
+        return await response.whole(self.begin(), self.body, ORDER, time.monotonic())
 
     def outcomes(self) -> dict[str, float]:
         samples = next(iter(self.metrics.documents.collect())).samples
@@ -144,7 +144,7 @@ def test_lines_come_as_documents_are_finished() -> None:
     async def scene() -> None:
         desk = Desk({"slow": None, "quick": QueueFull("full")})
         desk.turns["slow"] = asyncio.Event()
-        stream = answers.lines(desk.begin, ORDER, time.monotonic())
+        stream = response.lines(desk.begin, ORDER, time.monotonic())
         first = json.loads(await anext(stream))
         assert (first["document"]["id"], first["document"]["error"]["code"]) == ("quick", "queue_full")
         desk.turns["slow"].set()
@@ -159,7 +159,7 @@ def test_a_stream_that_nobody_reads_any_more_cancels_what_is_not_finished() -> N
     async def scene() -> None:
         desk = Desk({"slow": None, "quick": None})
         desk.turns["slow"] = asyncio.Event()
-        stream = cast(Any, answers.lines(desk.begin, ORDER, time.monotonic()))
+        stream = cast(Any, response.lines(desk.begin, ORDER, time.monotonic()))
         await anext(stream)
         await stream.aclose()
         await settled()

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from service.api.parsing import Allowance, ParserPool
+from service.api.extraction.parser_pool import Allowance, ParserPool
 from service.core.errors import DocumentTooLarge, UnreadableDocument, UnsupportedFormat
 from service.documents.limits import MEBIBYTE, Limits
 from tests.support.processes import children_of, command_of
@@ -51,7 +51,7 @@ def play(
 
 def parsers() -> list[int]:
     """The parser processes that this process has started."""
-    return [pid for pid in children_of(os.getpid()) if "service.api.parser" in command_of(pid)]
+    return [pid for pid in children_of(os.getpid()) if "service.api.extraction.parser_process" in command_of(pid)]
 
 
 async def text(pool: ParserPool, data: bytes, name: str) -> str:

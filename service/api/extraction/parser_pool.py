@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 import msgspec
 
-from service.api.parser import File, decode_parsed, frame, from_frames
+from service.api.extraction.parser_process import File, decode_parsed, frame, from_frames
 from service.core.errors import BY_CODE, InternalError, UnreadableDocument
 from service.documents.document import Document
 from service.documents.limits import Limits
 
 TRIES = 2
-COMMAND = (sys.executable, "-m", "service.api.parser")
+COMMAND = (sys.executable, "-m", "service.api.extraction.parser_process")
 
 log = logging.getLogger(__name__)
 

@@ -1,5 +1,6 @@
-"""The parser process: `python -m service.api.parser`. Reads one file after the other from stdin, writes documents to
-stdout. It may crash, hang or run out of memory over a hostile file; `parsing` then starts another one.
+"""The parser process: `python -m service.api.extraction.parser_process`. Reads one file after the other from stdin,
+writes documents to stdout. It may crash, hang or run out of memory over a hostile file; `parser_pool` then starts
+another one.
 
 Frames are a little-endian uint32 length and that many bytes; a file is [header, data], a document is
 [header, boxes, line starts], or [header] alone for an error.

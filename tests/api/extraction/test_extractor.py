@@ -11,12 +11,12 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from service.api.engine_client import EngineClient
-from service.api.extraction import SHORT_CHARACTERS, SHORT_TOKENS, Extractor, Order, Source, Watch
-from service.api.parsing import ParserPool
-from service.api.pending import Judgement
+from service.api.engine.client import EngineClient
+from service.api.engine.pending import Judgement
+from service.api.engine.refusal_cache import ShutDoor
+from service.api.extraction.extractor import SHORT_CHARACTERS, SHORT_TOKENS, Extractor, Order, Source, Watch
+from service.api.extraction.parser_pool import ParserPool
 from service.api.schemas import DocumentResult, Options
-from service.api.shut_door import ShutDoor
 from service.documents.limits import Limits
 from service.wire import ModelStatus
 from tests.support.tiny_models import BERT_SPECIALS, _word_piece

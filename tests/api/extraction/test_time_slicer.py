@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from service.api.turns import GO_SECONDS, Turns
+from service.api.extraction.time_slicer import GO_SECONDS, Turns
 
 MANY = 200
 Run = Callable[[Coroutine[Any, Any, None]], None]

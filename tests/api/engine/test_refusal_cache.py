@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from service.api.shut_door import ShutDoor, Want
+from service.api.engine.refusal_cache import ShutDoor, Want
 from service.core.errors import DeadlineExceeded, Draining, QueueFull
 from service.core.types import Priority
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.api.parser import File, Parsed, decode_parsed, frame, from_frames, to_frames
+from service.api.extraction.parser_process import File, Parsed, decode_parsed, frame, from_frames, to_frames
 from service.documents.document import Document, Layout, Page
 from service.documents.limits import Limits
 
@@ -73,7 +73,7 @@ class Parser:
 @contextmanager
 def parser(memory_bytes: int = 2**31) -> Iterator[tuple[Parser, subprocess.Popen[bytes]]]:
     pipe = subprocess.PIPE
-    command = [sys.executable, "-m", "service.api.parser"]
+    command = [sys.executable, "-m", "service.api.extraction.parser_process"]
     with subprocess.Popen(command, stdin=pipe, stdout=pipe) as process:
         assert process.stdin is not None
         assert process.stdout is not None

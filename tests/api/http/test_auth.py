@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from starlette.datastructures import Headers
 
-from service.api.keys import ANONYMOUS, BadKeysFile, presented_key, read_keys
+from service.api.http.auth import ANONYMOUS, BadKeysFile, presented_key, read_keys
 from service.core.errors import Forbidden, Unauthenticated
 
 

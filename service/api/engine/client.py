@@ -21,9 +21,9 @@ import numpy.typing as npt
 import zmq
 import zmq.asyncio
 
-from service.api.pending import Judgement, Pending
-from service.api.serving import is_serving
-from service.api.shut_door import ShutDoor
+from service.api.engine.pending import Judgement, Pending
+from service.api.engine.refusal_cache import ShutDoor
+from service.api.engine.routing import is_serving
 from service.core.errors import DeadlineExceeded
 from service.core.types import Phase, Priority
 from service.wire import (

@@ -18,12 +18,12 @@ from typing import TypeVar
 
 import msgspec
 
-from service.api.engine_client import EngineClient
-from service.api.parsing import ParserPool
-from service.api.pending import Judgement
+from service.api.engine.client import EngineClient
+from service.api.engine.pending import Judgement
+from service.api.engine.refusal_cache import Want
+from service.api.extraction.parser_pool import ParserPool
+from service.api.extraction.time_slicer import Turns
 from service.api.schemas import DocumentResult, EntityResult, Options, Timing
-from service.api.shut_door import Want
-from service.api.turns import Turns
 from service.core.decoding.normalize import normalise
 from service.core.decoding.offsets import OffsetMap
 from service.core.decoding.spans import Entity

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from model_store import reference
-from service.api import serving
-from service.api.serving import find_model, is_serving, refuse_unless_serving
+from service.api.engine import routing
+from service.api.engine.routing import find_model, is_serving, refuse_unless_serving
 from service.core.errors import Draining, EngineRestarting, GleanerError, NotReady, UnknownModel
 from service.core.types import Phase
 from service.wire import PREVIOUS, ModelStatus, Status
@@ -101,7 +101,7 @@ def test_a_name_alone_is_its_stable_tag_whatever_the_order_and_else_the_first_of
     assert find_model((candidate, stable), "cv") == stable
     assert find_model((candidate, beta), "cv") == candidate
     assert find_model((candidate, stable), None) == candidate
-    assert reference.DEFAULT_TAG == serving.DEFAULT_TAG
+    assert reference.DEFAULT_TAG == routing.DEFAULT_TAG
 
 
 def test_a_revision_that_was_served_before_is_found_by_its_digest_alone() -> None:

@@ -16,8 +16,8 @@ import msgspec
 from starlette.responses import Response
 
 from service.api import problems
-from service.api.bodies import Body
-from service.api.extraction import Extractor, Order, Source, Watch
+from service.api.extraction.extractor import Extractor, Order, Source, Watch
+from service.api.http.request_body import Body
 from service.api.schemas import DocumentLine, DocumentResult, ExtractResult, ModelName, Timing
 from service.core.errors import GleanerError, InternalError, Overloaded
 from service.metrics import WorkerMetrics

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.api.pending import Judgement, Pending
+from service.api.engine.pending import Judgement, Pending
 from service.core.errors import InternalError, PoisonDocument, QueueFull
 from service.core.types import Priority
 from service.wire import Refused, Scored, Submitted

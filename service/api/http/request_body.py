@@ -18,7 +18,7 @@ from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from service.api.extraction import Source
+from service.api.extraction.extractor import Source
 from service.api.schemas import Options, read_documents, read_options
 from service.core.errors import DocumentTooLarge, MalformedRequest
 

@@ -1,0 +1,1 @@
+"""What comes in and goes out by HTTP: keys, bodies, answers."""
