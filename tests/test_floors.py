@@ -32,7 +32,7 @@ ONLY_IN = {
     "cdk_nag": ("infra/stacks/",),
     "cfnlint": ("infra/stacks/",),
     "grafana_foundation_sdk": ("infra/dashboards/grafana.py",),
-    "tokenizers": ("service/tokenizing.py", "model_store/builtin/training/", "loadtest/peers/"),
+    "tokenizers": ("service/text/tokenizer.py", "model_store/builtin/training/", "loadtest/peers/"),
 }
 """Library → the only places that may import it."""
 
@@ -42,8 +42,8 @@ MAY_IMPORT = {
     "service/wire.py": ("service.core",),
     "service/settings.py": ("service.core",),
     "service/metrics.py": ("service.core",),
-    "service/tokenizing.py": ("service.core",),
-    "service/finding.py": ("service.core", "service.tokenizing"),
+    "service/text/tokenizer.py": ("service.core",),
+    "service/text/pipeline.py": ("service.core", "service.text.tokenizer"),
     "service/signals.py": (),
     "service/publisher/": (
         "service.publisher",
@@ -62,8 +62,8 @@ MAY_IMPORT = {
         "service.signals",
         "service.logs",
         "service.process",
-        "service.tokenizing",
-        "service.finding",
+        "service.text.tokenizer",
+        "service.text.pipeline",
         "model_store",
     ),
     "service/api/": (
@@ -76,8 +76,8 @@ MAY_IMPORT = {
         "service.signals",
         "service.logs",
         "service.process",
-        "service.tokenizing",
-        "service.finding",
+        "service.text.tokenizer",
+        "service.text.pipeline",
     ),
     "model_store/": ("model_store",),
     "infra/": ("infra", "service.signals"),

@@ -22,8 +22,8 @@ from lxml import etree
 
 from service.core.errors import UnreadableDocument
 from service.documents.document import Document
-from service.documents.flow import Flow
 from service.documents.limits import Limits
+from service.documents.text_writer import Flow
 
 _CHUNK_BYTES = 65_536
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError, KeyError)

@@ -16,10 +16,10 @@ from typing import Any, cast
 
 from lxml import etree
 
+from service.documents.charset import charset_of, decode
 from service.documents.document import Document
-from service.documents.encoding import charset_of, decode
-from service.documents.flow import Flow
 from service.documents.limits import Limits
+from service.documents.text_writer import Flow
 
 _UNSHOWN = frozenset(
     "head script style template noscript iframe object svg audio video canvas textarea datalist".split()

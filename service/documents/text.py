@@ -6,8 +6,8 @@ Owns the normalising of line ends: "\\r\\n" and "\\r" become "\\n", and offsets 
 
 from __future__ import annotations
 
+from service.documents.charset import decode
 from service.documents.document import Document
-from service.documents.encoding import decode
 
 
 def read_text(data: bytes, *, charset: str | None = None) -> Document:

@@ -88,7 +88,7 @@ def test_a_store_that_may_not_be_written_to_is_one_sentence_of_the_command(
     upload()
     (public_folder / "store").mkdir()
     code = (
-        "import os, sys, service.cli, service.commands.models_moving\n"
+        "import os, sys, service.cli, service.commands.models.transfer\n"
         "if os.geteuid() == 0: os.seteuid(65534)  # Root may write anywhere.\n"
         "sys.exit(service.cli.main(sys.argv[1:]))"
     )

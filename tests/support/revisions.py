@@ -13,8 +13,8 @@ import torch
 from model_store.publish import publish
 from model_store.store import Store
 from service.engine.encoder.encoder import load_encoder
-from service.finding import find, prepare
-from service.tokenizing import TextTokenizer
+from service.text.pipeline import find, prepare
+from service.text.tokenizer import TextTokenizer
 from tests.support.tiny_models import WORDS, make_model
 
 KINDS = ("bert", "roberta", "distilbert", "modernbert")

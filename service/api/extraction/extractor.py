@@ -30,8 +30,8 @@ from service.core.decoding.spans import Entity
 from service.core.errors import DeadlineExceeded, Overloaded
 from service.documents.document import Document
 from service.documents.limits import Limits
-from service.finding import Prepared, find, prepare
-from service.tokenizing import Ids, TextTokenizer, Tokenizers
+from service.text.pipeline import Prepared, find, prepare
+from service.text.tokenizer import Ids, TextTokenizer, Tokenizers
 from service.wire import ModelStatus
 
 SCORE_DIGITS = 6

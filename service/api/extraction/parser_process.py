@@ -20,7 +20,7 @@ import numpy as np
 from service.core.errors import GleanerError, UnreadableDocument
 from service.documents.document import Document, Layout, Page
 from service.documents.limits import Limits
-from service.documents.read import read
+from service.documents.reader import read
 from service.process import die_with_parent
 
 

@@ -1,6 +1,7 @@
 """Golden examples: whether a revision finds what its publisher says it must.
 
-Owns the comparison. A text takes the way that requests take (`service/finding`); who judges the sequences is passed in.
+Owns the comparison. A text takes the way that requests take (`service/text/pipeline`); who judges the sequences is
+passed in.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from pathlib import Path
 
 from model_store.manifest import GoldenExample, Manifest
 from service.core.decoding.spans import Entity
-from service.finding import Rows, find, prepare
 from service.settings import Settings
-from service.tokenizing import Ids, TextTokenizer
+from service.text.pipeline import Rows, find, prepare
+from service.text.tokenizer import Ids, TextTokenizer
 from service.wire import ModelStatus
 
 Judge = Callable[[list[Ids]], list[Rows]]

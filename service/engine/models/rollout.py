@@ -23,9 +23,9 @@ from service.engine.models.golden_check import first_failure
 from service.engine.models.loaded_model import Held, Loaded
 from service.engine.models.profiling import Measuring
 from service.engine.models.repository import Fetcher, by_digest
-from service.finding import Rows
 from service.settings import Settings
-from service.tokenizing import Ids
+from service.text.pipeline import Rows
+from service.text.tokenizer import Ids
 
 Timed = Callable[[str], AbstractContextManager[None]]
 

@@ -14,9 +14,9 @@ from model_store.store import Store
 from service.core.errors import GleanerError, InternalError
 from service.engine.encoder.encoder import load_encoder
 from service.engine.models.golden_check import Judge, first_failure
-from service.finding import Rows
 from service.settings import Settings
-from service.tokenizing import Ids
+from service.text.pipeline import Rows
+from service.text.tokenizer import Ids
 from service.wire import ModelStatus
 from tests.support.revisions import TEXTS, Made, make_revision
 

@@ -12,7 +12,7 @@ from loadtest.workload.mix import DOCX, PDF
 from loadtest.workload.pdf import make_pdf
 from loadtest.workload.prose import paragraph, report
 from service.documents.limits import Limits
-from service.documents.read import read
+from service.documents.reader import read
 
 LIMITS = Limits(max_bytes=10**7, max_pages=100, max_characters=10**6)
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from model_store.catalog import Catalog
 from model_store.listing import ListedModel
 from model_store.listing_remote import list_remote
-from service.commands.places import remote_of, store_of
+from service.commands.model_stores import remote_of, store_of
 
 PIPE_WIDTH = 220
 COLUMNS = ("model", "tags", "revision", "size", "own", "shared", "where", "")

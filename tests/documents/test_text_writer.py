@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.documents.flow import Flow
+from service.documents.text_writer import Flow
 
 
 def table(*rows: Iterable[str]) -> Flow:

@@ -43,38 +43,38 @@ def _add_publish(actions: Any, both: argparse.ArgumentParser) -> None:
     parser.add_argument("--golden", type=Path, help="JSON lines of examples that the model must get right")
     for name in ("base-model", "data", "commit"):
         parser.add_argument(f"--{name}", help="provenance, kept in the manifest")
-    parser.set_defaults(run=_later("models_moving", "run_publish"))
+    parser.set_defaults(run=_later("transfer", "run_publish"))
 
 
 def _add_pull(actions: Any, both: argparse.ArgumentParser) -> None:
     parser = actions.add_parser("pull", parents=[both], help="fetch what is missing of a model")
     parser.add_argument("model", metavar="MODEL", help="`name`, `name@tag` or `name@sha256:…`")
-    parser.set_defaults(run=_later("models_moving", "run_pull"))
+    parser.set_defaults(run=_later("transfer", "run_pull"))
 
 
 def _add_list(actions: Any, both: argparse.ArgumentParser) -> None:
     parser = actions.add_parser("list", parents=[both], help="what is there, here and in the remote store")
-    parser.set_defaults(run=_later("models_listing", "run_list"))
+    parser.set_defaults(run=_later("listing", "run_list"))
 
 
 def _add_verify(actions: Any, local: argparse.ArgumentParser) -> None:
     parser = actions.add_parser("verify", parents=[local], help="hash everything again")
     parser.add_argument("model", nargs="?", help="`name`, `name@tag` or `name@sha256:…`; all if absent")
-    parser.set_defaults(run=_later("models_upkeep", "run_verify"))
+    parser.set_defaults(run=_later("maintenance", "run_verify"))
 
 
 def _add_rollback(actions: Any, both: argparse.ArgumentParser) -> None:
     parser = actions.add_parser("rollback", parents=[both], help="let a tag point to its earlier revision")
     parser.add_argument("name", metavar="NAME", help="`name` or `name@tag`")
     parser.add_argument("--to", metavar="REVISION", help="to this one (sha256:…) rather than to the one before")
-    parser.set_defaults(run=_later("models_moving", "run_rollback"))
+    parser.set_defaults(run=_later("transfer", "run_rollback"))
 
 
 def _add_gc(actions: Any, local: argparse.ArgumentParser) -> None:
     parser = actions.add_parser("gc", parents=[local], help="remove what no tag, no user and no history needs")
     parser.add_argument("--keep", type=_count, metavar="K", help="earlier revisions of each tag that stay (default: 3)")
     parser.add_argument("--budget", type=_bytes, metavar="BYTES", help="only down to this size, e.g. 20GB")
-    parser.set_defaults(run=_later("models_upkeep", "run_gc"))
+    parser.set_defaults(run=_later("maintenance", "run_gc"))
 
 
 def _later(module: str, function: str) -> Run:
@@ -87,7 +87,7 @@ def _later(module: str, function: str) -> Run:
         usual = gc.get_threshold()
         gc.set_threshold(SELDOM, *usual[1:])
         try:
-            code: int = getattr(import_module(f"service.commands.{module}"), function)(chosen)
+            code: int = getattr(import_module(f"service.commands.models.{module}"), function)(chosen)
         finally:
             gc.set_threshold(*usual)
         return code

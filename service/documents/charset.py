@@ -13,7 +13,7 @@ import re
 
 from charset_normalizer import CharsetMatch, from_bytes
 
-from service.documents.formats import unsupported
+from service.documents.format_detection import unsupported
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from service.core.errors import UnreadableDocument, UnsupportedFormat
-from service.documents.formats import Format, detect
+from service.documents.format_detection import Format, detect
 from tests.support import document_files
 
 DOCX_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"

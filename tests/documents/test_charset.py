@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.core.errors import UnsupportedFormat
-from service.documents.encoding import charset_of, decode
+from service.documents.charset import charset_of, decode
 
 FRENCH = "L'été était très chaud, l'élève a payé 15 € à la caisse."
 POLISH = "Zażółć gęślą jaźń, faktura została zapłacona w całości przez klienta."

@@ -7,13 +7,13 @@ its arguments that raises nothing but `GleanerError`; it is not safe to call fro
 from __future__ import annotations
 
 from service.core.errors import UnreadableDocument
+from service.documents.charset import charset_of
 from service.documents.document import Document
 from service.documents.docx import read_docx
-from service.documents.encoding import charset_of
-from service.documents.formats import Format, detect
+from service.documents.format_detection import Format, detect
 from service.documents.html import read_html
 from service.documents.limits import Limits
-from service.documents.pdf import read_pdf
+from service.documents.pdf.reader import read_pdf
 from service.documents.text import read_text
 
 

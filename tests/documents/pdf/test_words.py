@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from service.documents.glyphs import Glyphs
-from service.documents.words import Word, words_by_direction
+from service.documents.pdf.glyphs import Glyphs
+from service.documents.pdf.words import Word, words_by_direction
 
 Box = tuple[float, float, float, float]
 

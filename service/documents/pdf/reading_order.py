@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from service.documents.lines import Line, height, lines_of, typical_height
-from service.documents.words import Word
+from service.documents.pdf.lines import Line, height, lines_of, typical_height
+from service.documents.pdf.words import Word
 
 Gap = tuple[float, float]
 

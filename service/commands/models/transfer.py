@@ -15,7 +15,7 @@ from model_store.rollback import roll_back
 from model_store.store import Store
 from model_store.sync import sync
 from model_store.tags import set_tag
-from service.commands.places import remote_of, store_of
+from service.commands.model_stores import remote_of, store_of
 from service.commands.progress import progress_bar
 from service.settings import read_settings
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from service.documents.glyphs import Codes, Flags, Floats, Glyphs
+from service.documents.pdf.glyphs import Codes, Flags, Floats, Glyphs
 
 _LARGEST_GAP = 0.5  # between characters of a word, in character heights; spaces that pdfium saw are borders already
 _SMALLEST_OVERLAP = 0.5  # of neighbours across the writing direction, in heights of the smaller

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from service.core.errors import ModelError
-from service.tokenizing import PIECE_CHARACTERS, Cut, TextTokenizer, Tokenizers, _cut
+from service.text.tokenizer import PIECE_CHARACTERS, Cut, TextTokenizer, Tokenizers, _cut
 from tests.support.tiny_models import BERT_SPECIALS, ROBERTA_SPECIALS, _byte_level, _word_piece
 
 LETTERS = st.text(st.sampled_from("aZßéǆя日本語ฟ한ا𝒜٣5²"), min_size=1, max_size=4)

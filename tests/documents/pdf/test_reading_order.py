@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.documents.columns import in_reading_order
-from service.documents.words import Word
+from service.documents.pdf.reading_order import in_reading_order
+from service.documents.pdf.words import Word
 
 
 def word(left: float, top: float, start: int, width: float = 60) -> Word:

@@ -8,7 +8,7 @@ from model_store.catalog import Catalog
 from model_store.collect import KEEP_LAST, collect
 from model_store.meter import Meter
 from model_store.verify import Outcome, verify_revision, verify_store
-from service.commands.places import store_of
+from service.commands.model_stores import store_of
 from service.commands.progress import progress_bar
 
 

@@ -10,7 +10,7 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 from service.core.errors import DocumentTooLarge, UnreadableDocument
 from service.documents.document import Document
 from service.documents.limits import Limits
-from service.documents.pdf import read_pdf
+from service.documents.pdf.reader import read_pdf
 from tests.support import document_files
 from tests.support.document_files import column
 

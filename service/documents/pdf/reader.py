@@ -19,12 +19,12 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from service.core.errors import UnreadableDocument
-from service.documents.columns import in_reading_order
 from service.documents.document import Document, Layout, Page
-from service.documents.glyphs import Glyphs, read_glyphs
 from service.documents.limits import Limits
-from service.documents.lines import Line, height
-from service.documents.words import Word, words_by_direction
+from service.documents.pdf.glyphs import Glyphs, read_glyphs
+from service.documents.pdf.lines import Line, height
+from service.documents.pdf.reading_order import in_reading_order
+from service.documents.pdf.words import Word, words_by_direction
 
 _SPACE, _TAB, _NEWLINE = -1, -2, -3
 _SEPARATORS = np.array([ord("\n"), ord("\t"), ord(" ")], np.uint32)  # found under the negative indices above

@@ -17,7 +17,7 @@ from service.core.decoding.spans import Entity, decode
 from service.core.decoding.tag_scheme import Scheme
 from service.core.decoding.tag_scheme import read as read_scheme
 from service.core.decoding.windows import Window, merge
-from service.tokenizing import Ids, TextTokenizer, Tokens
+from service.text.tokenizer import Ids, TextTokenizer, Tokens
 
 Rows = npt.NDArray[np.float32]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import groupby
 from statistics import median
 
-from service.documents.words import Word
+from service.documents.pdf.words import Word
 
 Line = list[Word]
 _LARGEST_SHIFT = 0.35  # of a word's centre from its line's, in heights of the taller: superscripts stay, next lines go

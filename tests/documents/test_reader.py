@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from service.core.errors import DocumentTooLarge, GleanerError, UnreadableDocument
 from service.documents.limits import Limits
-from service.documents.read import read
+from service.documents.reader import read
 from tests.support import document_files
 
 LIMITS = Limits(max_bytes=1_000_000, max_pages=50, max_characters=200_000, max_unpacked_bytes=2_000_000)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from service.documents.lines import lines_of
-from service.documents.words import Word
+from service.documents.pdf.lines import lines_of
+from service.documents.pdf.words import Word
 
 
 def word(left: float, top: float, width: float = 20, height: float = 10, *, leftward: bool = False) -> Word:

@@ -1,0 +1,1 @@
+"""A PDF's pages as words, lines and columns in reading order, with their boxes."""
