@@ -23,7 +23,7 @@ ONLY_IN = {
     "ray": ("loadtest/peers/",),
     "zmq": ("service/engine/ipc/server.py", "service/engine/ipc/local_client.py", "service/api/engine/client.py"),
     "boto3": ("loadtest/peers/boto3_transfer.py", "service/publisher/cloudwatch.py"),
-    "botocore": ("model_store/remote_s3.py", "model_store/s3_errors.py", "service/publisher/cloudwatch.py"),
+    "botocore": ("model_store/remote/s3.py", "model_store/remote/s3_errors.py", "service/publisher/cloudwatch.py"),
     "prometheus_client": ("service/metrics.py",),
     "pydantic_settings": ("service/settings.py",),
     "pypdfium2": ("service/documents/",),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from model_store.remote import Remote, open_remote
-from model_store.store import Store
+from model_store.local.store import Store
+from model_store.remote.base import Remote, open_remote
 from service.settings import read_settings
 
 

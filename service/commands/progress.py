@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from model_store.meter import ignore
+from model_store.progress import ignore
 
 Report = Callable[[int, int], None]
 """Told (bytes done, bytes in all)."""

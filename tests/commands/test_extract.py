@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from loadtest.running.ports import KeptPort
-from model_store.publish import publish
-from model_store.store import Store
+from model_store.local.store import Store
+from model_store.transfer.publish import publish
 from tests.support.service import environment
 from tests.support.tiny_models import make_model
 from tests.system.test_shapes import TEXT, pdf

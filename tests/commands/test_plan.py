@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from model_store.publish import publish
-from model_store.store import Store
+from model_store.local.store import Store
+from model_store.transfer.publish import publish
 from tests.support.service import environment, serving, wait_until
 from tests.support.tiny_models import make_model
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from model_store.publish import publish
-from model_store.store import Store
+from model_store.local.store import Store
+from model_store.transfer.publish import publish
 from service.engine.cuda_graphs.buckets import bucket_for, buckets
 from service.engine.cuda_graphs.capturable import NotRecordable
 from service.engine.cuda_graphs.capture import CudaRecorder

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from model_store.fetch import Pace
-from model_store.publish import publish
-from model_store.push import Pushed, push
-from model_store.remote_folder import FolderRemote
-from model_store.retry import Patience
-from model_store.store import Revision, Store
+from model_store.local.store import Revision, Store
+from model_store.remote.folder import FolderRemote
+from model_store.remote.retry import Patience
+from model_store.transfer.download import Pace
+from model_store.transfer.publish import publish
+from model_store.transfer.push import Pushed, push
 from tests.support.model_folders import write_model
 
 MakeModel = Callable[..., Path]

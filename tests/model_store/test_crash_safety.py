@@ -11,10 +11,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from model_store.publish import publish
-from model_store.store import Store
-from model_store.tags import read_tag
-from model_store.verify import verify_store
+from model_store.local.store import Store
+from model_store.local.tags import read_tag
+from model_store.local.verify import verify_store
+from model_store.transfer.publish import publish
 
 MakeModel = Callable[..., Path]
 ROOT = Path(__file__).parents[2]

@@ -13,9 +13,9 @@ import pytest
 
 from loadtest.storage.fault_proxy import FaultProxy, fault_proxy
 from loadtest.storage.s3_server import S3Server, s3_server
-from model_store.remote_s3 import S3Remote
-from model_store.retry import Patience
-from model_store.store import Store
+from model_store.local.store import Store
+from model_store.remote.retry import Patience
+from model_store.remote.s3 import S3Remote
 
 EAGER = Patience(limit_seconds=120.0, first_wait_seconds=0.01, longest_wait_seconds=0.1)
 """Soon again, and for long: the machine may be busy with other things."""

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from loadtest.storage.fault_proxy import Answer, Fault, no_fault
-from model_store.bucket import blob_key
-from model_store.layout import Layout
-from model_store.publish import publish
-from model_store.push import push
-from model_store.store import Revision, Store
+from model_store.local.layout import Layout
+from model_store.local.store import Revision, Store
+from model_store.remote.keys import blob_key
+from model_store.transfer.publish import publish
+from model_store.transfer.push import push
 from tests.s3.conftest import Bucket
 from tests.support.lying_remotes import NOWHERE, altered, lie, point
 from tests.support.revisions import TEXTS, Made, make_revision

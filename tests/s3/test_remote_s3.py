@@ -11,11 +11,11 @@ import pytest
 
 from loadtest.storage.fault_proxy import Answer, Fault, Request, Truncate
 from model_store.errors import RemoteChanged, RemoteRefused, RemoteUnavailable
-from model_store.remote import open_remote
-from model_store.remote_s3 import S3Remote
-from model_store.remote_tags import change_remote_tag, read_remote_tag
-from model_store.retry import Patience
-from model_store.tags import Tag, moved
+from model_store.local.tags import Tag, moved
+from model_store.remote.base import open_remote
+from model_store.remote.retry import Patience
+from model_store.remote.s3 import S3Remote
+from model_store.remote.tags import change_remote_tag, read_remote_tag
 from tests.s3.conftest import Bucket
 
 

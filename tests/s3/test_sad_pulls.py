@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from loadtest.storage.fault_proxy import Answer
-from model_store.bucket import blob_key, manifest_key
+from model_store.local.store import Revision, Store
 from model_store.manifest import File
-from model_store.publish import publish
-from model_store.push import push
 from model_store.reference import hex_digits
-from model_store.store import Revision, Store
+from model_store.remote.keys import blob_key, manifest_key
+from model_store.transfer.publish import publish
+from model_store.transfer.push import push
 from tests.s3.conftest import Bucket
 from tests.support.lying_remotes import NOWHERE, altered, lie, point
 from tests.support.model_folders import write_model

@@ -12,13 +12,13 @@ import pytest
 
 from loadtest.storage.fault_proxy import Answer, Fault, Flip, Request, Reset, Stall, Truncate, no_fault
 from model_store.errors import CorruptObject, RemoteRefused, RemoteUnavailable, StoreError
-from model_store.fetch import Pace
-from model_store.publish import publish
-from model_store.push import push
-from model_store.retry import Patience
-from model_store.store import Revision, Store
-from model_store.sync import sync
-from model_store.verify import verify_store
+from model_store.local.store import Revision, Store
+from model_store.local.verify import verify_store
+from model_store.remote.retry import Patience
+from model_store.transfer.download import Pace
+from model_store.transfer.publish import publish
+from model_store.transfer.pull import sync
+from model_store.transfer.push import push
 from tests.s3.conftest import EAGER, Bucket
 from tests.support.model_folders import write_model
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from model_store.publish import publish
-from model_store.push import push
-from model_store.store import Revision, Store
-from model_store.sync import sync
-from model_store.verify import verify_store
+from model_store.local.store import Revision, Store
+from model_store.local.verify import verify_store
+from model_store.transfer.publish import publish
+from model_store.transfer.pull import sync
+from model_store.transfer.push import push
 from tests.s3.conftest import Bucket
 from tests.s3.test_sync_faults import assert_nothing_unverified
 from tests.support.model_folders import write_model

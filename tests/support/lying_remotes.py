@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from model_store.bucket import manifest_key
+from model_store.local.tags import moved
 from model_store.manifest import Manifest, encode_manifest, revision_of
 from model_store.reference import hex_digits
-from model_store.remote import Remote
-from model_store.remote_tags import change_remote_tag
-from model_store.tags import moved
+from model_store.remote.base import Remote
+from model_store.remote.keys import manifest_key
+from model_store.remote.tags import change_remote_tag
 
 NOWHERE = "sha256:" + "0" * 64
 

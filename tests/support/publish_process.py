@@ -18,11 +18,11 @@ import sys
 import time
 from pathlib import Path
 
-from model_store import disk
+from model_store import fileio
 from model_store.errors import StoreError
-from model_store.publish import publish
-from model_store.store import Store
-from model_store.tags import move_tag
+from model_store.local.store import Store
+from model_store.local.tags import move_tag
+from model_store.transfer.publish import publish
 
 CHANGES = {"os.rename", "os.link", "os.mkdir", "os.chmod", "os.utime", "os.remove", "os.rmdir"}
 
@@ -54,7 +54,7 @@ def publish_limited(store: Path, name: str, limit: Path, folder: Path) -> None:
 
 
 def publish_killed(stores: Path, name: str, folder: Path) -> None:
-    disk.CHUNK_BYTES = 1024
+    fileio.CHUNK_BYTES = 1024
     number = 0
     survived = False
     while not survived:

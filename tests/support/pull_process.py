@@ -15,11 +15,11 @@ import threading
 import time
 from pathlib import Path
 
-from model_store.fetch import Pace
-from model_store.remote_s3 import S3Remote
-from model_store.retry import Patience
-from model_store.store import Store
-from model_store.sync import Synced, sync
+from model_store.local.store import Store
+from model_store.remote.retry import Patience
+from model_store.remote.s3 import S3Remote
+from model_store.transfer.download import Pace
+from model_store.transfer.pull import Synced, sync
 
 RANGE_BYTES = 16 * 1024
 PACE = Pace(workers=4, range_bytes=RANGE_BYTES, patience=Patience(limit_seconds=120.0))

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from model_store.publish import publish
-from model_store.store import Store
+from model_store.local.store import Store
+from model_store.transfer.publish import publish
 from service.engine.encoder.encoder import load_encoder
 from service.text.pipeline import find, prepare
 from service.text.tokenizer import TextTokenizer
@@ -67,7 +67,7 @@ def golden(made: Made, path: Path, *, wrong: bool = False) -> Path:
 
 def publish_revision(made: Made, store: Path, golden_file: Path | None = None, *, tag: str = "stable") -> str:
     """Publish as `live`; returns the revision."""
-    from model_store.golden import read_golden
+    from model_store.contents.golden_examples import read_golden
 
     examples = read_golden(golden_file) if golden_file else ()
     return publish(made.folder, "live", Store(store), tag=tag, golden=examples).revision.revision

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from model_store.publish import publish
-from model_store.store import Store
+from model_store.local.store import Store
+from model_store.transfer.publish import publish
 from tests.support.service import Service, serving
 from tests.support.tiny_models import make_model
 

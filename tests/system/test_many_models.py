@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from model_store.publish import publish
-from model_store.store import Store
+from model_store.local.store import Store
+from model_store.transfer.publish import publish
 from tests.support.revisions import TEXTS, Made, make_revision
 from tests.support.service import Service, serving
 from tests.system.test_live_revisions import ask

@@ -15,11 +15,11 @@ from tokenizers import Tokenizer
 
 from model_store.builtin.training.batches import batches
 from model_store.builtin.training.encoding import encode
+from model_store.builtin.training.evaluation.report import report
+from model_store.builtin.training.evaluation.scoring import Tagger
 from model_store.builtin.training.examples import Example
 from model_store.builtin.training.export import export
 from model_store.builtin.training.mixture import WEIGHTS, assemble
-from model_store.builtin.training.report import report
-from model_store.builtin.training.scoring import Tagger
 from model_store.builtin.training.trainer import PEAK_RATE, new_model, train
 from model_store.builtin.training.vocabulary import train_tokenizer
 

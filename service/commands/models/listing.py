@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from model_store.catalog import Catalog
-from model_store.listing import ListedModel
-from model_store.listing_remote import list_remote
+from model_store.local.catalog import Catalog
+from model_store.local.listing import ListedModel
+from model_store.remote.listing import list_remote
 from service.commands.model_stores import remote_of, store_of
 
 PIPE_WIDTH = 220

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from model_store.catalog import Catalog
-from model_store.collect import KEEP_LAST, collect
-from model_store.meter import Meter
-from model_store.verify import Outcome, verify_revision, verify_store
+from model_store.local.catalog import Catalog
+from model_store.local.collect import KEEP_LAST, collect
+from model_store.local.verify import Outcome, verify_revision, verify_store
+from model_store.progress import Meter
 from service.commands.model_stores import store_of
 from service.commands.progress import progress_bar
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import argparse
 
+from model_store.contents.golden_examples import read_golden
 from model_store.errors import InvalidReference, InvalidRemote
-from model_store.golden import read_golden
+from model_store.local.store import Store
+from model_store.local.tags import set_tag
 from model_store.manifest import Provenance
-from model_store.publish import Published, publish
-from model_store.push import push
 from model_store.reference import check_revision, parse_reference
-from model_store.remote import Remote
-from model_store.rollback import roll_back
-from model_store.store import Store
-from model_store.sync import sync
-from model_store.tags import set_tag
+from model_store.remote.base import Remote
+from model_store.transfer.publish import Published, publish
+from model_store.transfer.pull import sync
+from model_store.transfer.push import push
+from model_store.transfer.rollback import roll_back
 from service.commands.model_stores import remote_of, store_of
 from service.commands.progress import progress_bar
 from service.settings import read_settings

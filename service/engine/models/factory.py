@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from model_store.store import Revision
+from model_store.local.store import Revision
 from service.engine.cuda_graphs.capture_queue import Studio
 from service.engine.execution.executor import Compute
 from service.engine.models.loaded_model import Held

@@ -8,15 +8,15 @@ from __future__ import annotations
 import logging
 from contextlib import AbstractContextManager
 
-from model_store.catalog import Catalog
 from model_store.errors import StoreError
-from model_store.in_use import in_use
-from model_store.meter import Progress, ignore
+from model_store.local.catalog import Catalog
+from model_store.local.in_use import in_use
+from model_store.local.store import Revision
+from model_store.local.tags import read_tag
+from model_store.progress import Progress, ignore
 from model_store.reference import parse_reference
-from model_store.remote import open_remote
-from model_store.source import Source, TagWatch
-from model_store.store import Revision
-from model_store.tags import read_tag
+from model_store.remote.base import open_remote
+from model_store.transfer.resolver import Source, TagWatch
 from service.settings import Settings
 
 log = logging.getLogger(__name__)

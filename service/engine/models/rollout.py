@@ -13,7 +13,7 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 
 from model_store.errors import StoreError
-from model_store.store import Revision
+from model_store.local.store import Revision
 from service.core.errors import GleanerError, ModelError
 from service.core.memory.budget import ModelMemory
 from service.core.models.placement import Residency

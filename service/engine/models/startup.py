@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from model_store.errors import StoreError
-from model_store.store import Revision
+from model_store.local.store import Revision
 from service.core.errors import GleanerError
 from service.core.types import Phase
 from service.engine.execution.executor import Compute

@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from enum import StrEnum
 
 from model_store.errors import StoreError
-from model_store.store import Revision
+from model_store.local.store import Revision
 from service.core.errors import GleanerError, InsufficientMemory, ModelError, Overloaded
 from service.engine.ipc.local_client import Guest
 from service.engine.ipc.loop_calls import Errands

@@ -14,8 +14,8 @@ from dataclasses import asdict
 import msgspec
 import numpy as np
 
-from model_store.catalog import Catalog
 from model_store.errors import StoreError
+from model_store.local.catalog import Catalog
 from service.core.errors import GleanerError, ModelError
 from service.core.memory.capacity_plan import Measured, Plan, plan
 from service.engine.execution.executor import Compute

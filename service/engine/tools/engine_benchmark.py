@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 import torch
 
-from model_store.catalog import Catalog
+from model_store.local.catalog import Catalog
 from service.core.memory.budget import ModelMemory
 from service.core.types import Shape
 from service.engine.execution.executor import Compute

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 import torch
 
-from model_store.catalog import Catalog
+from model_store.local.catalog import Catalog
 from service.engine.cuda_graphs.buckets import buckets
 from service.engine.cuda_graphs.capturable import NotRecordable
 from service.engine.cuda_graphs.capture import CudaRecorder

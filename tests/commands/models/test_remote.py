@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from model_store.in_use import in_use
-from model_store.layout import Layout
+from model_store.local.in_use import in_use
+from model_store.local.layout import Layout
 from service.cli import main
 from tests.support.model_folders import write_model
 

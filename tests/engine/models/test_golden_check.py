@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
+from model_store.local.store import Store
 from model_store.manifest import GoldenEntity, GoldenExample, Manifest
-from model_store.publish import publish
-from model_store.store import Store
+from model_store.transfer.publish import publish
 from service.core.errors import GleanerError, InternalError
 from service.engine.encoder.encoder import load_encoder
 from service.engine.models.golden_check import Judge, first_failure

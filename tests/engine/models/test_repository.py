@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from model_store.errors import UnknownModel
-from model_store.in_use import is_in_use
-from model_store.publish import publish
-from model_store.store import Store
+from model_store.local.in_use import is_in_use
+from model_store.local.store import Store
+from model_store.transfer.publish import publish
 from service.engine.models.repository import Fetcher, by_digest, is_tag
 from service.settings import Settings
 from tests.support.tiny_models import make_model

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from model_store.publish import publish
-from model_store.store import Store
+from model_store.local.store import Store
+from model_store.transfer.publish import publish
 from service.core.scheduling.batch_latency import REACH
 from service.core.types import Phase
 from service.engine.execution.executor import Compute

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from model_store.publish import publish
-from model_store.store import Store
+from model_store.local.store import Store
+from model_store.transfer.publish import publish
 from service.engine.execution.executor import Compute
 from service.engine.ipc.loop_calls import Errands
 from service.engine.ipc.server import Bell, Door

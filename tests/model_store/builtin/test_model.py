@@ -9,8 +9,8 @@ import torch
 from transformers import AutoModelForTokenClassification, AutoTokenizer
 
 from model_store.builtin import model_folder
+from model_store.builtin.training.evaluation.predict import load
 from model_store.builtin.training.labels import LABELS, TAGS
-from model_store.builtin.training.predict import load
 
 LIMIT_BYTES = 30_000_000
 INVOICE = """Northwind Trading Ltd.

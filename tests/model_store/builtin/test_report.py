@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from model_store.builtin.training.evaluation.report import report
 from model_store.builtin.training.examples import Example
 from model_store.builtin.training.labels import Span
-from model_store.builtin.training.report import report
 
 
 class FirstWord:

@@ -6,14 +6,14 @@ from typing import Final
 
 from model_store.builtin.training.examples import Example
 from model_store.builtin.training.generator.canvas import Block, render
-from model_store.builtin.training.generator.contracts import contract_rows
-from model_store.builtin.training.generator.forms import form_rows
-from model_store.builtin.training.generator.invoices import invoice_rows
-from model_store.builtin.training.generator.letters import letter_rows
+from model_store.builtin.training.generator.kinds.contracts import contract_rows
+from model_store.builtin.training.generator.kinds.forms import form_rows
+from model_store.builtin.training.generator.kinds.invoices import invoice_rows
+from model_store.builtin.training.generator.kinds.letters import letter_rows
+from model_store.builtin.training.generator.kinds.receipts import receipt_rows
+from model_store.builtin.training.generator.kinds.resumes import resume_rows
 from model_store.builtin.training.generator.locales import choose_locale
 from model_store.builtin.training.generator.noise import roughen
-from model_store.builtin.training.generator.receipts import receipt_rows
-from model_store.builtin.training.generator.resumes import resume_rows
 from model_store.builtin.training.generator.sentences import prose_rows, sentence_rows
 
 Maker = Callable[[Random], tuple[str, Block]]

@@ -1,0 +1,1 @@
+"""How good a trained model is, alone and as it is served."""

@@ -1,0 +1,65 @@
+"""`python -m model_store.builtin.training.evaluation.report MODEL --data <folder>`: the scores that the model card
+quotes.
+
+With `--url` in place of MODEL, those of a running service, in the precision that it computes in.
+
+Real sets: the groups held out from training, and the sets of `eval/`, which are never trained on. Generated documents:
+templates held out from training.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from model_store.builtin.training.evaluation.predict import load
+from model_store.builtin.training.evaluation.scoring import Score, Tagging, score_examples
+from model_store.builtin.training.evaluation.served import ServedTagger
+from model_store.builtin.training.examples import Example
+from model_store.builtin.training.mixture import assemble, read_real_sets
+
+MOST_EXAMPLES: Final = 80
+SEED: Final = 20931
+
+
+def report(tagger: Tagging, sets: Mapping[str, Sequence[Example]], *, most: int = MOST_EXAMPLES) -> Iterator[str]:
+    """A line of a Markdown table for each set, over its first `most` examples, and one for all spans together."""
+    yield "| set | examples | gold spans | precision | recall | F1 fine | F1 coarse |"
+    yield "|---|---|---|---|---|---|---|"
+    all_fine = all_coarse = Score(0, 0, 0)
+    count = 0
+    for name, examples in sets.items():
+        fine, coarse = score_examples(tagger, examples[:most])
+        yield _row(name, len(examples[:most]), fine, coarse, digits=2)
+        all_fine, all_coarse, count = all_fine + fine, all_coarse + coarse, count + len(examples[:most])
+    yield _row("all spans together", count, all_fine, all_coarse, digits=4)
+
+
+def _row(name: str, examples: int, fine: Score, coarse: Score, *, digits: int) -> str:
+    rates = " | ".join(f"{rate:.{digits}f}" for rate in (fine.precision, fine.recall, fine.f1, coarse.f1))
+    return f"| {name} | {examples} | {fine.gold} | {rates} |"
+
+
+def main() -> int:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(
+        prog="python -m model_store.builtin.training.evaluation.report", description=__doc__
+    )
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("model", type=Path, nargs="?")
+    which.add_argument("--url", help="a running service")
+    parser.add_argument("--data", type=Path, required=True, help="folder with train/, eval/ and MAPPING.json")
+    parser.add_argument("--documents", type=int, default=3000, help="documents to generate")
+    parser.add_argument("--most", type=int, default=MOST_EXAMPLES, help="examples of each set")
+    options = parser.parse_args()
+    _, held_out = assemble(options.data, documents=options.documents, seed=SEED)
+    sets = held_out | read_real_sets(options.data, folder="eval")
+    tagger = ServedTagger(options.url) if options.url else load(options.model)
+    for line in report(tagger, sets, most=options.most):
+        print(line, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""One kind of document a file: contracts, forms, invoices, letters, receipts, résumés."""

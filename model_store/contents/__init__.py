@@ -1,0 +1,1 @@
+"""What a model folder may hold and what its files say of themselves."""

@@ -1,0 +1,60 @@
+"""Where a model is looked up by name: first in the local store, then among the models that come with the package."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from model_store.errors import UnknownModel
+from model_store.local.builtin_models import BUILTIN_ROOT, BUILTIN_TAG, builtin_names, builtin_revision
+from model_store.local.listing import ListedModel, list_all
+from model_store.local.store import Revision, Store
+from model_store.reference import Reference, parse_reference
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """All models of this machine. A tag in the store hides the same tag of a built-in model."""
+
+    store_root: Path
+    builtin_root: Path = BUILTIN_ROOT
+
+    @property
+    def store(self) -> Store:
+        return Store(self.store_root)
+
+    def resolve(self, reference: Reference | str) -> Revision:
+        """The verified revision that a reference stands for.
+
+        Raises UnknownModel, which lists what is there, and whatever `Store.resolve` raises: a revision that is damaged
+        in the store is never replaced silently by a built-in model.
+        """
+        asked = parse_reference(reference) if isinstance(reference, str) else reference
+        if self.store.find(asked) is not None:
+            return self.store.resolve(asked)
+        if built_in := self._built_in(asked):
+            return replace(built_in, tag=asked.tag)
+        raise UnknownModel(str(asked), self.references())
+
+    def find(self, asked: Reference) -> str | None:
+        """The revision to which a reference leads here, unverified if it is in the store; None if it leads nowhere."""
+        if found := self.store.find(asked):
+            return found
+        built_in = self._built_in(asked)
+        return built_in.revision if built_in else None
+
+    def references(self) -> tuple[str, ...]:
+        """Every `name@tag` that `resolve` knows, sorted."""
+        built_in = {f"{name}@{BUILTIN_TAG}" for name in builtin_names(self.builtin_root)}
+        return tuple(sorted(built_in.union(self.store.references())))
+
+    def _built_in(self, asked: Reference) -> Revision | None:
+        if asked.name in builtin_names(self.builtin_root):
+            built_in = builtin_revision(self.builtin_root, asked.name, self.store.layout)
+            if asked.tag == BUILTIN_TAG or asked.revision == built_in.revision:
+                return built_in
+        return None
+
+    def list(self) -> tuple[ListedModel, ...]:
+        """Every revision that is there, tagged or not: by name, the tagged ones first."""
+        return list_all(self.store, self.builtin_root)

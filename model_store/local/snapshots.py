@@ -1,0 +1,87 @@
+"""The folder of a revision that a loader opens: hard links to blobs, or copies where the file system refuses links.
+
+A folder is built under a temporary name and appears whole. Links share their blob's receipt; copies are sealed like
+blobs, and so are vouched for by the same receipt.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from model_store import fileio
+from model_store.errors import CorruptFile
+from model_store.local import locks
+from model_store.local.blobs import check_blob, seal
+from model_store.local.layout import Layout
+from model_store.local.receipts import Stamp, stamp_of
+from model_store.manifest import File, Manifest
+
+_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV, errno.EACCES})
+
+
+def ensure_folder(layout: Layout, digest: str, manifest: Manifest) -> Path:
+    """The folder of the revision `digest`, whole: every blob checked, and the folder built if it is not sound.
+
+    Raises MissingFile or CorruptFile for a blob; StoreFull or StoreUnwritable where a folder must be built and cannot.
+    """
+    stamps = {file.path: check_blob(layout, file.sha256) for file in manifest.files}
+    folder = layout.model(digest)
+    if _is_sound(folder, manifest, stamps):
+        return folder
+    with fileio.writing(layout.root), locks.held(layout, locks.FOLDERS):
+        if not _is_sound(folder, manifest, stamps):
+            _build(layout, folder, manifest)
+    return folder
+
+
+def lay_out(layout: Layout, folder: Path, manifest: Manifest) -> None:
+    """Make the new folder `folder` with all files of the manifest. Raises OSError, CorruptFile."""
+    fileio.make_folder(folder)
+    for file in manifest.files:
+        fileio.make_folder((folder / file.path).parent)
+        _place(layout.blob(file.sha256), folder / file.path, file)
+    fileio.fsync_folder(folder)
+
+
+def names_in(folder: Path) -> set[str]:
+    """The relative paths of everything in a folder that is no folder itself."""
+    return {
+        (Path(place) / name).relative_to(folder).as_posix() for place, _, names in os.walk(folder) for name in names
+    }
+
+
+def _is_sound(folder: Path, manifest: Manifest, stamps: dict[str, Stamp]) -> bool:
+    """Exactly the manifest's files, each with its blob's bytes."""
+    if names_in(folder) != stamps.keys():
+        return False
+    return all(_is_blob(folder / file.path, file.sha256, stamps[file.path]) for file in manifest.files)
+
+
+def _is_blob(path: Path, digest: str, stamp: Stamp) -> bool:
+    found = stamp_of(path)
+    return found is not None and (found == stamp or fileio.hash_file(path) == digest)
+
+
+def _build(layout: Layout, folder: Path, manifest: Manifest) -> None:
+    """Whoever has files of the old folder open keeps them; nobody sees a folder that is half built."""
+    with fileio.temporary_name(layout.temporary) as new, fileio.temporary_name(layout.temporary) as old:
+        lay_out(layout, new, manifest)
+        fileio.make_folder(folder.parent)
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+        fileio.fsync_folder(folder.parent)
+
+
+def _place(blob: Path, target: Path, file: File) -> None:
+    try:
+        os.link(blob, target)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        copied = fileio.copy_hashed(blob, target)
+        if copied != file.sha256:
+            raise CorruptFile(str(blob), wanted=file.sha256, found=copied) from None
+        seal(target)

@@ -1,0 +1,1 @@
+"""Revisions between stores: publish, push, pull, roll back."""

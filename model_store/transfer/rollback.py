@@ -1,0 +1,82 @@
+"""Going back: a tag returns to the revision before, or to one that is named.
+
+Going back twice goes back two steps, not there and back again: the revision that is left is no longer among the earlier
+ones. It stays in the store, and going back to it by its digest is going forward.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from model_store.errors import MissingFile, NothingEarlier, TagMoved, UnknownModel
+from model_store.local.store import Store
+from model_store.local.tags import Tag, moved, read_tag, replace_tag, set_tag
+from model_store.reference import Reference
+from model_store.remote.base import Remote
+from model_store.remote.tags import change_remote_tag, read_remote_tag
+from model_store.transfer.remote_manifest import read_manifest
+
+
+@dataclass(frozen=True, slots=True)
+class RolledBack:
+    """A tag that pointed to `before` and now points to `revision`."""
+
+    reference: str
+    revision: str
+    before: str
+
+    def __str__(self) -> str:
+        name = self.reference.partition("@")[0]
+        return (
+            f"{self.reference} is {self.revision} again. It was {self.before}; "
+            f"`gleaner models rollback {name} --to {self.before}` returns to that."
+        )
+
+
+def rolled_back(tag: Tag, reference: str, to: str | None, *, now_seconds: float) -> Tag:
+    """The tag one step back, or at the revision `to`. Pure. Raises NothingEarlier."""
+    if to is not None:
+        return moved(tag, to, now_seconds=now_seconds)
+    if not tag.earlier:
+        raise NothingEarlier(f"{reference} never pointed anywhere but to {tag.revision}; there is no way back.")
+    return Tag(tag.earlier[0], now_seconds, tag.earlier[1:])
+
+
+def roll_back(reference: Reference, store: Store, remote: Remote | None, to: str | None = None) -> RolledBack:
+    """Move the tag back in the remote store if there is one, and in the local one.
+
+    Raises UnknownModel, NothingEarlier, MissingFile if the revision is not there, TagMoved if somebody else moved the
+    tag meanwhile, and what the stores raise.
+    """
+    assert reference.tag is not None
+    if remote is None:
+        return _locally(reference, reference.tag, store, to)
+    found = read_remote_tag(remote, reference.name, reference.tag)
+    if found is None:
+        raise UnknownModel(f"{reference} in {remote.url}", ())
+    new = rolled_back(found.tag, str(reference), to, now_seconds=time.time())
+    read_manifest(remote, reference.name, new.revision)
+
+    def change(now: Tag | None) -> Tag:
+        if now != found.tag:
+            raise TagMoved(f"Somebody else moved {reference} meanwhile; look again before you roll back.")
+        return new
+
+    change_remote_tag(remote, reference.name, reference.tag, change)
+    if store.find(Reference(reference.name, None, new.revision)):
+        set_tag(store.layout, reference.name, reference.tag, new)
+    return RolledBack(str(reference), new.revision, found.revision)
+
+
+def _locally(reference: Reference, tag: str, store: Store, to: str | None) -> RolledBack:
+    found = read_tag(store.layout, reference.name, tag)
+    if found is None:
+        raise UnknownModel(str(reference), store.references())
+    new = rolled_back(found, str(reference), to, now_seconds=time.time())
+    if store.find(Reference(reference.name, None, new.revision)) is None:
+        raise MissingFile(f"{new.revision} is no longer in the store, so {reference} stays where it is.")
+    store.resolve(Reference(reference.name, None, new.revision))
+    if not replace_tag(store.layout, reference.name, tag, found, new):
+        raise TagMoved(f"Somebody else moved {reference} meanwhile; look again before you roll back.")
+    return RolledBack(str(reference), new.revision, found.revision)

@@ -1,0 +1,110 @@
+"""Looking a model up: the store first, then what is built in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from model_store.errors import CorruptFile, UnknownModel
+from model_store.local.catalog import Catalog
+from model_store.reference import hex_digits
+from model_store.transfer.publish import publish
+
+MakeModel = Callable[..., Path]
+
+
+@pytest.fixture
+def catalog(make_model: MakeModel, tmp_path: Path) -> Catalog:
+    """An empty store, and one built-in model, `documents`, beside a folder that is none."""
+    (tmp_path / "builtin" / "training").mkdir(parents=True)
+    make_model("builtin/documents")
+    return Catalog(tmp_path / "store", tmp_path / "builtin")
+
+
+def test_a_built_in_model_is_served_where_it_is(catalog: Catalog) -> None:
+    revision = catalog.resolve("documents")
+    assert revision.folder == catalog.builtin_root / "documents"
+    assert (revision.name, revision.tag, revision.built_in) == ("documents", "stable", True)
+    assert catalog.resolve(f"documents@{revision.revision}").manifest == revision.manifest
+
+
+def test_the_digests_of_a_built_in_model_are_remembered_until_a_file_changes(catalog: Catalog) -> None:
+    first = catalog.resolve("documents")
+    receipts = list((catalog.store_root / "receipts" / "folders").iterdir())
+    assert len(receipts) == 1
+    written = receipts[0].stat().st_mtime_ns
+    assert catalog.resolve("documents") == first
+    assert receipts[0].stat().st_mtime_ns == written
+    config = first.folder / "config.json"
+    config.write_text(config.read_text().replace("B-NAME", "B-GAME"))
+    assert catalog.resolve("documents").revision != first.revision
+
+
+def test_a_store_that_cannot_be_made_is_no_obstacle_to_a_built_in_model(catalog: Catalog, tmp_path: Path) -> None:
+    (tmp_path / "a file").write_text("")
+    elsewhere = Catalog(tmp_path / "a file" / "store", catalog.builtin_root)
+    assert elsewhere.resolve("documents").revision == catalog.resolve("documents").revision
+
+
+def test_a_published_model_hides_the_built_in_one_of_its_name(catalog: Catalog, make_model: MakeModel) -> None:
+    built_in = catalog.resolve("documents")
+    done = publish(make_model("mine", {"model.safetensors": b"mine"}), "documents", catalog.store)
+    assert catalog.resolve("documents") == done.revision
+    assert catalog.resolve(f"documents@{built_in.revision}").built_in
+
+
+def test_the_same_folder_published_is_the_same_revision(catalog: Catalog) -> None:
+    built_in = catalog.resolve("documents")
+    assert publish(built_in.folder, "documents", catalog.store).revision.revision == built_in.revision
+
+
+def test_a_damaged_revision_is_not_replaced_by_a_built_in_model(catalog: Catalog, make_model: MakeModel) -> None:
+    folder = publish(make_model("mine", {"model.safetensors": b"mine"}), "documents", catalog.store).revision.folder
+    weights = folder / "model.safetensors"
+    weights.chmod(0o644)
+    weights.write_bytes(b"?")
+    with pytest.raises(CorruptFile):
+        catalog.resolve("documents")
+
+
+def test_an_unknown_reference_is_answered_with_everything_there_is(catalog: Catalog, make_model: MakeModel) -> None:
+    publish(make_model("mine"), "invoices", catalog.store, tag="candidate")
+    for reference in ("letters", "documents@candidate", "documents@sha256:" + "0" * 64, "invoices"):
+        with pytest.raises(UnknownModel) as unknown:
+            catalog.resolve(reference)
+        assert unknown.value.available == ("documents@stable", "invoices@candidate")
+
+
+def test_the_list_has_every_revision_with_sizes_own_and_shared(catalog: Catalog, make_model: MakeModel) -> None:
+    one = publish(make_model("one", {"model.safetensors": b"one" * 9}), "invoices", catalog.store).revision
+    two = publish(make_model("two", {"model.safetensors": b"second" * 9}), "invoices", catalog.store).revision
+    publish(make_model("three", {"model.safetensors": b"second" * 9}), "invoices", catalog.store, tag="candidate")
+    listed = {model.revision: model for model in catalog.list()}
+    assert [model.name for model in catalog.list()] == ["documents", "invoices", "invoices"]
+    assert listed[two.revision].tags == ("candidate", "stable")
+    assert listed[one.revision].tags == ()
+    small = sum(file.size_bytes for file in one.manifest.files if file.path != "model.safetensors")
+    assert listed[one.revision].shared_bytes == small
+    assert listed[one.revision].size_bytes == one.manifest.size_bytes
+    assert [model.built_in for model in catalog.list()] == [True, False, False]
+
+
+def test_a_built_in_model_that_was_published_is_listed_once(catalog: Catalog) -> None:
+    publish(catalog.resolve("documents").folder, "documents", catalog.store)
+    (listed,) = catalog.list()
+    assert not listed.built_in
+    assert listed.tags == ("stable",)
+
+
+def test_what_is_damaged_is_listed_with_its_problem(catalog: Catalog, make_model: MakeModel) -> None:
+    revision = publish(make_model("mine"), "invoices", catalog.store).revision.revision
+    catalog.store.layout.manifest(hex_digits(revision)).write_bytes(b"{}")
+    torn = catalog.store.layout.tag("letters", "stable")
+    torn.parent.mkdir()
+    torn.write_bytes(b"{")
+    problems = {model.name: model.problem for model in catalog.list()}
+    assert problems["documents"] is None
+    assert "damaged" in str(problems["invoices"])
+    assert "cannot be read" in str(problems["letters"])
