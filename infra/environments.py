@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from infra.policy_values import Delays, Forecast, Limits, Schedule
+from infra.scaling.policy_values import Delays, Forecast, Limits, Schedule
 
 PLACEHOLDER_ACCOUNT = "111122223333"
 SPOT_NOTICE_SECONDS = 120

@@ -90,15 +90,15 @@ PURE = (
     "service/signals.py",
     "service/publisher/points.py",
     "service/publisher/outbox.py",
-    "infra/alarms.py",
-    "infra/autoscaler.py",
-    "infra/capacity.py",
+    "infra/scaling/alarms.py",
+    "infra/scaling/autoscaler.py",
+    "infra/scaling/capacity.py",
     "infra/dashboards/capacity.py",
     "infra/dashboards/on_call.py",
     "infra/dashboards/page.py",
-    "infra/policy.py",
-    "infra/policy_values.py",
-    "infra/watch.py",
+    "infra/scaling/policy.py",
+    "infra/scaling/policy_values.py",
+    "infra/scaling/oncall_alarms.py",
 )
 """Decisions: values in, values out; time is passed in."""
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from cfnlint import ManualArgs, lint
 
 from infra.environments import ENVIRONMENTS, BadEnvironment, Environment, find_environment
-from infra.rules import findings
 from infra.stacks.app import build
+from infra.stacks.template_rules import findings
 
 
 def main() -> int:

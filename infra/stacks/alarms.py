@@ -1,4 +1,5 @@
-"""`infra.alarms.Alarm` → CloudWatch's alarm. One condition is a plain metric; several are one metric expression.
+"""`infra.scaling.alarms.Alarm` → CloudWatch's alarm. One condition is a plain metric; several are one metric
+expression.
 
 The expression is the first condition's metric where all others hold, and else a value that does not breach; so steps,
 which are measured on the alarm's value, mean the same with permission as without.
@@ -11,8 +12,8 @@ from typing import Any
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
-from infra.alarms import Alarm, Comparison, Condition, Statistic
-from infra.stacks.container import NAMESPACE
+from infra.scaling.alarms import Alarm, Comparison, Condition, Statistic
+from infra.stacks.fleet.container import NAMESPACE
 from service.signals import SERVICE_DIMENSION
 
 _SYMBOLS = {

@@ -10,8 +10,8 @@ import math
 
 import msgspec
 
-from infra import capacity as scaling
-from infra.policy import targets_for
+from infra.scaling import capacity as scaling
+from infra.scaling.policy import targets_for
 from loadtest.knee.search import Knee, Trial
 from loadtest.knee.service_time import ServiceTime
 

@@ -7,9 +7,9 @@ import asyncio
 import sys
 from pathlib import Path
 
-from infra.capacity import Capacity
-from infra.policy import policy_for
-from infra.policy_values import Limits
+from infra.scaling.capacity import Capacity
+from infra.scaling.policy import policy_for
+from infra.scaling.policy_values import Limits
 from loadtest.rehearsal.load import Phase
 from loadtest.rehearsal.plot import plot
 from loadtest.rehearsal.run import Plan, rehearse

@@ -1,7 +1,7 @@
 """One rehearsal: services, balancer, load and controller in one event loop.
 
 The controller is CloudWatch and Auto Scaling: every period it takes what each task would publish, waits as long as
-points take to arrive, lets `infra.autoscaler` judge the policy's own alarms, and does what was decided.
+points take to arrive, lets `infra.scaling.autoscaler` judge the policy's own alarms, and does what was decided.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from infra.alarms import Series
-from infra.autoscaler import Autoscaler, Decision
-from infra.policy import Policy
+from infra.scaling.alarms import Series
+from infra.scaling.autoscaler import Autoscaler, Decision
+from infra.scaling.policy import Policy
 from loadtest.rehearsal.balancer import Balancer
 from loadtest.rehearsal.fleet import Fleet
 from loadtest.rehearsal.load import Phase, send_all

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from infra.autoscaler import Decision
+from infra.scaling.autoscaler import Decision
 from loadtest.rehearsal.load import Answer, Phase
 
 DECISION_LIMIT_SECONDS = 40.0

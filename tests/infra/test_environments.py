@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from infra.environments import ENVIRONMENTS, BadEnvironment, Environment, Purchase, Variant, find_environment
-from infra.policy_values import Delays, Schedule
+from infra.scaling.policy_values import Delays, Schedule
 
 CERTIFICATE = ENVIRONMENTS[0].certificate
 SHORT = Delays(longest_request_seconds=80)

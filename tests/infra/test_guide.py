@@ -7,17 +7,17 @@ import shlex
 
 import pytest
 
-from infra.alarm_table import README, table
-from infra.capacity import ASSUMED, Capacity
-from infra.costs import HOURLY_DOLLARS, per_million
-from infra.costs import table as cost_table
+from infra.scaling.alarm_table import README, table
+from infra.scaling.capacity import ASSUMED, Capacity
+from infra.scaling.costs import HOURLY_DOLLARS, per_million
+from infra.scaling.costs import table as cost_table
 from service.cli import main as gleaner
 
 TEXT = README.read_text()
 
 
 def test_the_table_of_alarms_is_that_of_the_code() -> None:
-    assert table() in TEXT, "run `python -m infra.alarm_table`"
+    assert table() in TEXT, "run `python -m infra.scaling.alarm_table`"
 
 
 def test_the_table_of_costs_is_that_of_the_code() -> None:

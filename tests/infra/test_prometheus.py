@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from infra.policy import policy_for
+from infra.scaling.policy import policy_for
 
 FOLDER = Path(__file__).parents[2] / "infra" / "prometheus"
 METRICS = (FOLDER.parents[1] / "service" / "metrics.py").read_text()

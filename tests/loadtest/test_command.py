@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from infra.capacity import read_capacity
+from infra.scaling.capacity import read_capacity
 from loadtest import command
 from loadtest.errors import NotTrusted
 from loadtest.pacing.traces import read_trace

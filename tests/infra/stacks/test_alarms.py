@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from infra.alarms import Alarm
 from infra.environments import ENVIRONMENTS, Environment
+from infra.scaling.alarms import Alarm
+from infra.scaling.oncall_alarms import alarms_for
 from infra.stacks.alarms import expression, quiet_value
 from infra.stacks.app import policy_of
-from infra.watch import alarms_for
 from tests.support.fleets import EACH, Read, alarms, fleet
 
 

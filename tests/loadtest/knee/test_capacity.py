@@ -5,8 +5,8 @@ import json
 import msgspec
 import pytest
 
-from infra.capacity import read_capacity
-from infra.policy import targets_for
+from infra.scaling.capacity import read_capacity
+from infra.scaling.policy import targets_for
 from loadtest.knee.capacity import describe
 from loadtest.knee.search import Knee, weigh
 from loadtest.knee.service_time import ServiceTime

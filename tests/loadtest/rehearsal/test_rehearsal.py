@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from infra.capacity import Capacity
-from infra.policy import Policy, policy_for
-from infra.policy_values import Delays, Limits, StepScaling
+from infra.scaling.capacity import Capacity
+from infra.scaling.policy import Policy, policy_for
+from infra.scaling.policy_values import Delays, Limits, StepScaling
 from loadtest.rehearsal.__main__ import TOKENS_PER_DOCUMENT, plan_for
 from loadtest.rehearsal.load import Phase
 from loadtest.rehearsal.plot import plot

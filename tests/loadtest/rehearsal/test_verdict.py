@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from infra.autoscaler import Decision
+from infra.scaling.autoscaler import Decision
 from loadtest.rehearsal.load import Answer, Phase, due_times, status_of
 from loadtest.rehearsal.verdict import Verdict, judge
 

@@ -14,10 +14,11 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from infra.environments import Environment, Purchase
-from infra.policy import Policy
+from infra.scaling.oncall_alarms import rollback_alarms
+from infra.scaling.policy import Policy
 from infra.stacks.acknowledged import acknowledge, ecs_reasons
-from infra.stacks.base import BaseStack
-from infra.stacks.container import (
+from infra.stacks.base.stack import BaseStack
+from infra.stacks.fleet.container import (
     MODELS_INSIDE,
     MODELS_ON_HOST,
     PORT,
@@ -25,9 +26,10 @@ from infra.stacks.container import (
     USER,
     container_environment,
 )
-from infra.stacks.ecs_scaling import EcsScaling
-from infra.stacks.fleet import Fleet
-from infra.stacks.machines import Machines, Shape
+from infra.stacks.fleet.ecs_scaling import EcsScaling
+from infra.stacks.fleet.machines import Machines, Shape
+from infra.stacks.fleet.stack import Fleet
+from infra.stacks.fleet.user_data import ecs_user_data
 from infra.stacks.roles import (
     joins_cluster,
     pulls_images,
@@ -39,8 +41,6 @@ from infra.stacks.roles import (
     writes_logs,
     writes_metrics,
 )
-from infra.stacks.user_data import ecs_user_data
-from infra.watch import rollback_alarms
 
 MINIMUM_HEALTHY_PERCENT = 100
 MAXIMUM_PERCENT = 150

@@ -14,8 +14,8 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from infra.environments import Environment
-from infra.policy import Policy
-from infra.stacks.container import PORT
+from infra.scaling.policy import Policy
+from infra.stacks.fleet.container import PORT
 
 CHECK_SECONDS = 5
 CHECK_TIMEOUT_SECONDS = 4

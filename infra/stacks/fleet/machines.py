@@ -11,7 +11,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from infra.environments import Purchase
-from infra.stacks.user_data import HOOK
+from infra.stacks.fleet.user_data import HOOK
 
 GPU_IMAGE = "/aws/service/ecs/optimized-ami/amazon-linux-2023/gpu/recommended/image_id"
 """AWS's own: driver, container toolkit, Docker and the ECS agent."""

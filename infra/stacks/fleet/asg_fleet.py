@@ -11,13 +11,14 @@ from aws_cdk import aws_elasticloadbalancingv2 as elb
 from constructs import Construct
 
 from infra.environments import Environment, Purchase
-from infra.policy import Policy
+from infra.scaling.policy import Policy
 from infra.stacks.acknowledged import acknowledge, asg_reasons
-from infra.stacks.asg_scaling import AsgScaling
-from infra.stacks.base import BaseStack
-from infra.stacks.container import container_environment
-from infra.stacks.fleet import Fleet
-from infra.stacks.machines import Machines, Shape
+from infra.stacks.base.stack import BaseStack
+from infra.stacks.fleet.asg_scaling import AsgScaling
+from infra.stacks.fleet.container import container_environment
+from infra.stacks.fleet.machines import Machines, Shape
+from infra.stacks.fleet.stack import Fleet
+from infra.stacks.fleet.user_data import asg_user_data
 from infra.stacks.roles import (
     Statements,
     pulls_images,
@@ -29,7 +30,6 @@ from infra.stacks.roles import (
     writes_logs,
     writes_metrics,
 )
-from infra.stacks.user_data import asg_user_data
 
 GRACE_SECONDS = 900
 """Boot, pull, fetch and warm the models: until then the balancer's opinion does not count."""

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from infra.alarms import Alarm
+from infra.scaling.alarms import Alarm
 from service.signals import Signal
 
 

@@ -1,4 +1,4 @@
-"""`python -m infra.costs`: what a fleet costs by the hour, and a million documents by measured capacity.
+"""`python -m infra.scaling.costs`: what a fleet costs by the hour, and a million documents by measured capacity.
 
     per million = price of an hour × 1,000,000 ÷ (3,600 × documents a second × share of capacity that is used)
 
@@ -11,8 +11,8 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from infra.capacity import ASSUMED, Capacity, read_capacity
-from infra.policy import targets_for
+from infra.scaling.capacity import ASSUMED, Capacity, read_capacity
+from infra.scaling.policy import targets_for
 
 PRICES_ARE_OF = "2025, us-east-1, Linux, on demand; check before you rely on them"
 HOURLY_DOLLARS: Mapping[str, float] = {"g4dn.xlarge": 0.526, "g6.xlarge": 0.805, "g5.xlarge": 1.006}
@@ -44,7 +44,7 @@ def table(prices: Mapping[str, float], capacity: Capacity, tasks: int) -> list[s
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(prog="python -m infra.costs", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m infra.scaling.costs", description=__doc__)
     parser.add_argument("--capacity", type=Path, help="JSON of `gleaner loadtest --find-knee`, measured on that type")
     parser.add_argument("--price", action="append", default=[], metavar="TYPE=DOLLARS", help="an hour of a type")
     parser.add_argument("--tasks", type=int, default=2, help="size of the fleet (default: 2)")

@@ -1,15 +1,16 @@
-"""`infra.policy.Policy` → EC2 Auto Scaling of a group that runs the containers itself: the same steps, on instances."""
+"""`infra.scaling.policy.Policy` → EC2 Auto Scaling of a group that runs the containers itself: the same steps, on
+instances."""
 
 from __future__ import annotations
 
 from aws_cdk import aws_autoscaling as autoscaling
 from constructs import Construct
 
-from infra.policy import Policy
-from infra.policy_values import Forecast, StepScaling
+from infra.scaling.policy import Policy
+from infra.scaling.policy_values import Forecast, StepScaling
 from infra.stacks.alarms import alarm
-from infra.stacks.container import NAMESPACE
-from infra.stacks.ecs_scaling import requests_per_minute, work_per_task
+from infra.stacks.fleet.container import NAMESPACE
+from infra.stacks.fleet.ecs_scaling import requests_per_minute, work_per_task
 from service.signals import SERVICE_DIMENSION
 
 Property = autoscaling.CfnScalingPolicy

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from infra.environments import Environment
-from infra.policy import Policy
+from infra.scaling.policy import Policy
 
 NAMESPACE = "Gleaner"
 PORT = 8080

@@ -6,7 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infra.alarms import Alarm, Comparison, Condition, Missing, Point, Series, State, Statistic, judge, statistic_of
+from infra.scaling.alarms import (
+    Alarm,
+    Comparison,
+    Condition,
+    Missing,
+    Point,
+    Series,
+    State,
+    Statistic,
+    judge,
+    statistic_of,
+)
 from service.signals import BACKLOG_SECONDS, QUEUE_DEPTH, WORK_RATIO
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from infra.alarms import Series
-from infra.autoscaler import Autoscaler, Decision
-from infra.policy import Policy, policy_for
-from infra.policy_values import Delays, Limits
+from infra.scaling.alarms import Series
+from infra.scaling.autoscaler import Autoscaler, Decision
+from infra.scaling.policy import Policy, policy_for
+from infra.scaling.policy_values import Delays, Limits
 from service import signals
 from service.signals import Signal
 

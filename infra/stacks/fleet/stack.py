@@ -9,13 +9,13 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from infra.environments import Environment
-from infra.policy import Policy
+from infra.scaling.oncall_alarms import alarms_for
+from infra.scaling.policy import Policy
 from infra.stacks.alarms import alarm
-from infra.stacks.balancer import Balancer
-from infra.stacks.base import BaseStack
-from infra.stacks.machines import GPU_IMAGE
-from infra.stacks.network import retention
-from infra.watch import alarms_for
+from infra.stacks.base.network import retention
+from infra.stacks.base.stack import BaseStack
+from infra.stacks.fleet.balancer import Balancer
+from infra.stacks.fleet.machines import GPU_IMAGE
 
 
 class Fleet(Stack):

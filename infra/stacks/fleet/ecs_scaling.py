@@ -1,4 +1,4 @@
-"""`infra.policy.Policy` → Application Auto Scaling of an ECS service: steps, target tracking, schedules."""
+"""`infra.scaling.policy.Policy` → Application Auto Scaling of an ECS service: steps, target tracking, schedules."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from aws_cdk import aws_applicationautoscaling as scaling
 from aws_cdk import aws_ecs as ecs
 from constructs import Construct
 
-from infra.autoscaler import POINTS_A_MINUTE
-from infra.policy import Policy
-from infra.policy_values import Forecast, Schedule, StepScaling
+from infra.scaling.autoscaler import POINTS_A_MINUTE
+from infra.scaling.policy import Policy
+from infra.scaling.policy_values import Forecast, Schedule, StepScaling
 from infra.stacks.alarms import alarm
-from infra.stacks.container import NAMESPACE
+from infra.stacks.fleet.container import NAMESPACE
 from service.signals import SERVICE_DIMENSION
 
 Property = scaling.CfnScalingPolicy

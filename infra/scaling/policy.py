@@ -18,9 +18,9 @@ import math
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from infra.alarms import Alarm, Comparison, Condition, Statistic
-from infra.capacity import ASSUMED, Capacity
-from infra.policy_values import Delays, Forecast, Limits, Schedule, Step, StepScaling, Targets, TargetTracking
+from infra.scaling.alarms import Alarm, Comparison, Condition, Statistic
+from infra.scaling.capacity import ASSUMED, Capacity
+from infra.scaling.policy_values import Delays, Forecast, Limits, Schedule, Step, StepScaling, Targets, TargetTracking
 from service.signals import BACKLOG_SECONDS, GPU_UTILIZATION, OLDEST_AGE_SECONDS, QUEUE_DEPTH, WORK_RATIO, Signal
 
 MOST_WORK_RATIO = 0.7

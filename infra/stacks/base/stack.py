@@ -10,8 +10,8 @@ from constructs import Construct
 
 from infra.environments import Environment
 from infra.stacks.acknowledged import BASE_REASONS, acknowledge
-from infra.stacks.network import Network
-from infra.stacks.storage import Storage
+from infra.stacks.base.network import Network
+from infra.stacks.base.storage import Storage
 
 
 def models_export(environment: Environment) -> str:

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from infra.capacity import BadCapacity, Capacity, read_capacity
-from infra.policy import Policy, policy_for, targets_for
-from infra.policy_values import Delays, Limits, StepScaling
-from infra.watch import alarms_for, rollback_alarms
+from infra.scaling.capacity import BadCapacity, Capacity, read_capacity
+from infra.scaling.oncall_alarms import alarms_for, rollback_alarms
+from infra.scaling.policy import Policy, policy_for, targets_for
+from infra.scaling.policy_values import Delays, Limits, StepScaling
 from service import signals
 
 POLICY = policy_for()

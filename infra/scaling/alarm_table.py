@@ -1,15 +1,16 @@
-"""`python -m infra.alarm_table`: writes the table of alarms in infra/README.md anew, from the alarms themselves."""
+"""`python -m infra.scaling.alarm_table`: writes the table of alarms in infra/README.md anew, from the alarms
+themselves."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from infra.alarms import Alarm, Comparison, Condition
-from infra.policy import policy_for
-from infra.watch import alarms_for
+from infra.scaling.alarms import Alarm, Comparison, Condition
+from infra.scaling.oncall_alarms import alarms_for
+from infra.scaling.policy import policy_for
 
-README = Path(__file__).parent / "README.md"
+README = Path(__file__).parents[1] / "README.md"
 HEAD = "| alarm | when | what it means | what to do |"
 _WORDS = {Comparison.AT_LEAST: "≥", Comparison.ABOVE: ">", Comparison.AT_MOST: "≤", Comparison.BELOW: "<"}
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from infra.environments import Environment, Purchase
+from infra.scaling.oncall_alarms import rollback_alarms
 from infra.stacks.app import policy_of
-from infra.stacks.ecs_fleet import MAXIMUM_PERCENT
-from infra.watch import rollback_alarms
+from infra.stacks.fleet.ecs_fleet import MAXIMUM_PERCENT
 from service.settings import PREFIX, Settings
 from tests.infra.conftest import only, resources
 from tests.support.fleets import ON_ECS, Read, alarms, fleet

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from infra.alarms import Alarm, Comparison, Condition, Missing, Statistic
-from infra.policy import Policy
+from infra.scaling.alarms import Alarm, Comparison, Condition, Missing, Statistic
+from infra.scaling.policy import Policy
 from service.signals import (
     GPU_LOST,
     GPU_MEMORY_UTILIZATION,

@@ -15,9 +15,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from infra.alarms import Alarm, Comparison, Condition, Series, State, Statistic, judge
-from infra.policy import Policy
-from infra.policy_values import TargetTracking
+from infra.scaling.alarms import Alarm, Comparison, Condition, Series, State, Statistic, judge
+from infra.scaling.policy import Policy
+from infra.scaling.policy_values import TargetTracking
 from service.signals import PERIOD_SECONDS
 
 REPEAT_SECONDS = 60

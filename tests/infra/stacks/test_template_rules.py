@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from infra.environments import ENVIRONMENTS
-from infra.rules import findings
+from infra.stacks.template_rules import findings
 from tests.infra.conftest import Template, resources
 
 Read = Callable[[str], Template]

@@ -1,0 +1,1 @@
+"""The base stack: network, image repository, model bucket, keys."""

@@ -1,0 +1,1 @@
+"""The fleet stack: GPU machines, tasks or instances, load balancer, scaling."""
