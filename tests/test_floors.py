@@ -12,18 +12,26 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("service", "model_store", "infra", "loadtest")
 
+PEERS = "loadtest/bench/peers/servers/"
+RANDOM_MODELS = "loadtest/bench/random_models.py"
+TRAINING = "model_store/builtin/training/"
+
 ONLY_IN = {
-    "torch": ("service/engine/", "model_store/builtin/training/", "loadtest/peers/"),
-    "transformers": ("service/engine/", "model_store/builtin/training/", "loadtest/peers/"),
+    "torch": ("service/engine/", TRAINING, PEERS, RANDOM_MODELS, "loadtest/bench/random_shards.py"),
+    "transformers": ("service/engine/", TRAINING, PEERS, RANDOM_MODELS),
     "fastapi": ("service/api/",),
-    "starlette": ("service/api/", "loadtest/peers/"),
+    "starlette": ("service/api/", PEERS),
     "gunicorn": ("service/api/",),
-    "litserve": ("loadtest/peers/",),
-    "mosec": ("loadtest/peers/",),
-    "ray": ("loadtest/peers/",),
+    "litserve": (PEERS,),
+    "mosec": (PEERS,),
+    "ray": (PEERS,),
     "zmq": ("service/engine/ipc/server.py", "service/engine/ipc/local_client.py", "service/api/engine/client.py"),
-    "boto3": ("loadtest/peers/boto3_transfer.py", "service/publisher/cloudwatch.py"),
-    "botocore": ("model_store/remote/s3.py", "model_store/remote/s3_errors.py", "service/publisher/cloudwatch.py"),
+    "boto3": ("loadtest/bench/store/boto3_peer.py", "service/publisher/cloudwatch.py"),
+    "botocore": (
+        "model_store/remote/s3.py",
+        "model_store/remote/s3_errors.py",
+        "service/publisher/cloudwatch.py",
+    ),
     "prometheus_client": ("service/metrics.py",),
     "pydantic_settings": ("service/settings.py",),
     "pypdfium2": ("service/documents/",),
@@ -32,7 +40,7 @@ ONLY_IN = {
     "cdk_nag": ("infra/stacks/",),
     "cfnlint": ("infra/stacks/",),
     "grafana_foundation_sdk": ("infra/dashboards/grafana.py",),
-    "tokenizers": ("service/text/tokenizer.py", "model_store/builtin/training/", "loadtest/peers/"),
+    "tokenizers": ("service/text/tokenizer.py", TRAINING, PEERS, RANDOM_MODELS),
 }
 """Library → the only places that may import it."""
 

@@ -6,34 +6,31 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from loadtest.bench import (
-    cold,
-    faults,
+from loadtest.bench.engine import (
     folder,
-    generator,
     hostile,
-    kills,
+    latency_overhead,
     memory,
-    overhead,
-    start,
-    store,
-    swaps,
+    revision_switch,
+    startup,
     throughput,
 )
-from loadtest.running.ending import end_on_sigterm
+from loadtest.bench.generator import capacity
+from loadtest.bench.store import cold_start, faults, kills, pull_speed
+from loadtest.service_process.sigterm import end_on_sigterm
 
 PARTS = {
     "throughput": throughput.measure,
-    "overhead": overhead.measure,
-    "start": start.measure,
+    "overhead": latency_overhead.measure,
+    "start": startup.measure,
     "memory": memory.measure,
     "engine-overhead": memory.measure_overhead,
-    "cold": cold.measure,
-    "swaps": swaps.measure,
-    "store": store.measure,
+    "cold": cold_start.measure,
+    "swaps": revision_switch.measure,
+    "store": pull_speed.measure,
     "faults": faults.measure,
     "kills": kills.measure,
-    "generator": generator.measure,
+    "generator": capacity.measure,
 }
 
 ON_REQUEST = ("hostile",)

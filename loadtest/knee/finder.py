@@ -13,15 +13,15 @@ import numpy as np
 from msgspec.structs import replace
 
 from loadtest.errors import LoadtestError, NotTrusted
-from loadtest.knee.capacity import Capacity, describe
-from loadtest.knee.search import FEWEST, Trial, Word, find, weigh
-from loadtest.knee.service_time import ServiceTime, from_answers, from_metrics
-from loadtest.results.records import Records, merge
-from loadtest.running.crew import Crew
-from loadtest.running.performance import Performance, perform, saturate
-from loadtest.running.stage import Stage
-from loadtest.running.watch import Moment
-from loadtest.scenario import Phase, Scenario
+from loadtest.knee.batch_latency_fit import ServiceTime, from_answers, from_metrics
+from loadtest.knee.bisection import FEWEST, Trial, Word, find, weigh
+from loadtest.knee.capacity_file import Capacity, describe
+from loadtest.records.records import Records, merge
+from loadtest.runner.generator_pool import Crew
+from loadtest.runner.run import Performance, perform, saturate
+from loadtest.runner.target_service import Stage
+from loadtest.scenario.scenario import Phase, Scenario
+from loadtest.telemetry.sampler import Moment
 
 MOST_WARM_SECONDS = 3.0
 TRIES = 3

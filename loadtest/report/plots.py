@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from loadtest.client.answers import STAGES
+from loadtest.records.answer import STAGES
 from loadtest.report.chart import Band, Bars, Chart, Points, Series
 from loadtest.report.series import by_reason, inside, per_second, quantile_over_time
 from loadtest.results.result import Result
 from loadtest.results.summary import Figures, by_rate
-from loadtest.running.watch import Moment, rates
+from loadtest.telemetry.sampler import Moment, rates
 
 SECONDS = "seconds since the start"
 MEBIBYTE = 2.0**20

@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 import numpy.typing as npt
 
+from loadtest.records.records import Records
 from loadtest.report.chart import Points
-from loadtest.results.records import Records
 
 MOST_BINS = 120
 

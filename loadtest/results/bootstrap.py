@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from loadtest.results.records import Records
+from loadtest.records.records import Records
 
 BLOCK_SECONDS = 1.0
 DRAWS = 1_000

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from loadtest.records.records import Records
 from loadtest.results.bootstrap import blocks, interval, latency_samples, resampled
-from loadtest.results.records import Records
 
 MARGIN = 0.03
 FEWEST = 30

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import msgspec
 
-from loadtest.results.records import Records
+from loadtest.records.records import Records
+from loadtest.results.generator_health import Trust
 from loadtest.results.summary import Figures, by_phase, only_reported, overall
-from loadtest.results.trust import Trust
-from loadtest.running.watch import Moment
-from loadtest.scenario import Scenario
+from loadtest.scenario.scenario import Scenario
+from loadtest.telemetry.sampler import Moment
 
 
 class Summary(msgspec.Struct, frozen=True):

@@ -13,9 +13,9 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 
-from loadtest.client.answers import STAGES
-from loadtest.results.records import Records
-from loadtest.scenario import Phase, Scenario
+from loadtest.records.answer import STAGES
+from loadtest.records.records import Records
+from loadtest.scenario.scenario import Phase, Scenario
 
 Window = tuple[float, float]
 """Begin and length, in seconds."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import argparse
 
-from loadtest import command
-from loadtest.running.ending import end_on_sigterm
+from loadtest import cli
+from loadtest.service_process.sigterm import end_on_sigterm
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be asked for."""
     parser.description = __doc__
-    command.add_arguments(parser)
+    cli.add_arguments(parser)
     parser.set_defaults(run=run)
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Do what was asked for; the exit code."""
     end_on_sigterm()
-    return command.run(chosen)
+    return cli.run(chosen)

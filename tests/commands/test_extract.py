@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from loadtest.running.ports import KeptPort
+from loadtest.service_process.ports import KeptPort
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from tests.support.service import environment

@@ -12,7 +12,7 @@ from itertools import count
 
 import pytest
 
-from loadtest.running.ports import KeptPort
+from loadtest.service_process.ports import KeptPort
 from service.metrics import PublisherMetrics
 from service.publisher.cloudwatch import CloudWatch
 from service.publisher.loop import STOP_SECONDS, Inbox, Order, Publisher

@@ -11,8 +11,8 @@ from uuid import uuid4
 import boto3
 import pytest
 
-from loadtest.storage.fault_proxy import FaultProxy, fault_proxy
-from loadtest.storage.s3_server import S3Server, s3_server
+from loadtest.s3.fault_proxy import FaultProxy, fault_proxy
+from loadtest.s3.server import S3Server, s3_server
 from model_store.local.store import Store
 from model_store.remote.retry import Patience
 from model_store.remote.s3 import S3Remote

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.storage.fault_proxy import Answer, Fault
+from loadtest.s3.fault_proxy import Answer, Fault
 from service.cli import main
 from tests.s3.conftest import Bucket
 from tests.support.model_folders import write_model

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.storage.fault_proxy import Answer, Fault, Request, Truncate
+from loadtest.s3.fault_proxy import Answer, Fault, Request, Truncate
 from model_store.errors import RemoteChanged, RemoteRefused, RemoteUnavailable
 from model_store.local.tags import Tag, moved
 from model_store.remote.base import open_remote

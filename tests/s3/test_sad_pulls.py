@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.storage.fault_proxy import Answer
+from loadtest.s3.fault_proxy import Answer
 from model_store.local.store import Revision, Store
 from model_store.manifest import File
 from model_store.reference import hex_digits

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.storage.fault_proxy import Answer, Fault, Flip, Request, Reset, Stall, Truncate, no_fault
+from loadtest.s3.fault_proxy import Answer, Fault, Flip, Request, Reset, Stall, Truncate, no_fault
 from model_store.errors import CorruptObject, RemoteRefused, RemoteUnavailable, StoreError
 from model_store.local.store import Revision, Store
 from model_store.local.verify import verify_store

@@ -10,8 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 
-from loadtest.client.answers import STAGES
-from loadtest.results.records import Records, from_rows
+from loadtest.records.answer import STAGES
+from loadtest.records.records import Records, from_rows
 
 NAN = float("nan")
 ANSWER = {

@@ -7,12 +7,12 @@ import math
 import numpy as np
 from msgspec.structs import replace
 
+from loadtest.records.records import merge
 from loadtest.report.findings import findings
-from loadtest.results.records import merge
+from loadtest.results.generator_health import judge
 from loadtest.results.result import Result, summarise
-from loadtest.results.trust import judge
-from loadtest.running.watch import Moment
-from loadtest.scenario import Phase, Scenario
+from loadtest.scenario.scenario import Phase, Scenario
+from loadtest.telemetry.sampler import Moment
 from loadtest.workload.mix import Mix
 from tests.support.load_records import records, refusal, row
 

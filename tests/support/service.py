@@ -17,7 +17,7 @@ from typing import Any
 
 import httpx
 
-from loadtest.running.ports import KeptPort
+from loadtest.service_process.ports import KeptPort
 from tests.support.processes import children_of, command_of
 
 START_SECONDS = 120.0

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from infra.dashboards.__main__ import PAGES
-from loadtest.running.ports import KeptPort
+from loadtest.service_process.ports import KeptPort
 from tests.support.nvml.stub import StubNvml
 from tests.support.service import PLAIN, Service, serving, wait_until
 

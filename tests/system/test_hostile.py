@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from loadtest.bench import hostile
+from loadtest.bench.engine import hostile
 from tests.support.service import Service
 
 SECONDS = 8.0

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from loadtest.running.crew import Aim, Crew
-from loadtest.scenario import Phase, Scenario
+from loadtest.runner.generator_pool import Aim, Crew
+from loadtest.scenario.scenario import Phase, Scenario
 from loadtest.workload.mix import Documents, Mix
 from tests.support.service import serving, wait_until
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from loadtest.bench.peers import tables
 from loadtest.bench.peers.contest import AMOUNTS, Contest, Ours
 from loadtest.bench.peers.setups import Setup
-from loadtest.running.ending import end_on_sigterm
+from loadtest.service_process.sigterm import end_on_sigterm
 
 DEFAULT = (Ours("ours"), Ours("ours, int8", {"DTYPE": "int8"}))
 OURS_HELP = """one way to run ours, e.g. 'ours, int8:DTYPE=int8'; may be repeated, the first is compared in latency too

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import uvloop
 
+from loadtest.arrivals.processes import poisson
+from loadtest.arrivals.rates import Constant
 from loadtest.client.connection import Reply
+from loadtest.client.open_loop import Sender
 from loadtest.client.pool import Pool
-from loadtest.client.sender import Sender
 from loadtest.client.target import Target, read_target, request_bytes
-from loadtest.pacing.arrivals import poisson
-from loadtest.pacing.rates import Constant
-from loadtest.results.records import Recorder, Records
+from loadtest.records.records import Recorder, Records
 from loadtest.workload.jobs import Job
 
 Entities = list[dict[str, Any]]

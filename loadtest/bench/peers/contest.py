@@ -13,12 +13,12 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from loadtest.bench.fixtures import Peer, serve
 from loadtest.bench.models import published
 from loadtest.bench.peers.client import Answered, answer_all, answer_at
 from loadtest.bench.peers.outcome import Borne, Outcome, Peered
-from loadtest.bench.peers.servers import SERVERS, peer_server
+from loadtest.bench.peers.server_process import SERVERS, peer_server
 from loadtest.bench.peers.setups import Setup, best_setup, best_size
-from loadtest.bench.running import Peer, serve
 from loadtest.bench.texts import texts
 
 DEFAULT_DTYPE = "float32"
@@ -85,7 +85,9 @@ class Contest:
         return serve(self._home / "bench.log", **settings)
 
     def _pipeline(self, name: str, dtype: str, urls: dict[str, str]) -> Peered:
-        with closing(Peer("loadtest.peers.transformers_pipeline", str(self._folder), "--dtype", dtype)) as peer:
+        with closing(
+            Peer("loadtest.bench.peers.servers.transformers_pipeline", str(self._folder), "--dtype", dtype)
+        ) as peer:
 
             def ask(size: int, sample: list[str]) -> Answered:
                 answer = peer.ask(batch_size=size, texts=sample)

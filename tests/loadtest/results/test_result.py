@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+from loadtest.results.generator_health import judge
 from loadtest.results.result import summarise
-from loadtest.results.trust import judge
-from loadtest.scenario import Phase, Scenario
+from loadtest.scenario.scenario import Phase, Scenario
 from tests.support.load_records import records, row
 
 

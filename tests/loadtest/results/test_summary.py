@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from loadtest.results.records import merge
+from loadtest.records.records import merge
 from loadtest.results.summary import by_phase, by_rate, overall, spread
-from loadtest.scenario import Phase, Scenario
+from loadtest.scenario.scenario import Phase, Scenario
 from loadtest.workload.mix import Mix
 from tests.support.load_records import records, refusal, row, steady
 

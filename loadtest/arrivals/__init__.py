@@ -1,0 +1,1 @@
+"""When requests are due: rates over time, arrival processes, recorded traces."""

@@ -1,0 +1,1 @@
+"""Benchmarks of one service: throughput, overhead, memory, start, revision switches."""

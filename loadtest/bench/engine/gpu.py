@@ -1,0 +1,180 @@
+"""`python -m loadtest.bench.engine.gpu`: every check that needs a GPU, then the table for BENCHMARKS.md; under ten
+minutes.
+
+The marked tests run first. Then BERT-large with random weights: the engine alone, and a service over HTTP from many
+clients, each as a share of the matrix rate that the device itself was measured at. `--shape small` tries the flow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from loadtest.bench.engine import memory
+from loadtest.bench.fixtures import serve
+from loadtest.bench.models import published
+from loadtest.bench.texts import texts
+from loadtest.service_process.sigterm import end_on_sigterm
+
+CLIENTS = 32
+DOCUMENTS_PER_REQUEST = 16
+LIGHT_REQUESTS = 60
+TEST_SECONDS = 300
+RECORD = (
+    "MLPerf Inference 4.1, BERT-large, H200: 9,164 samples/s in INT8, 7,994 in FP8 (offline; no HTTP, no tokenizer)"
+)
+PARAMETERS = {"small": 4_400_000, "six-layer": 22_400_000, "bert-base": 108_900_000, "bert-large": 333_600_000}
+"""About; embeddings included."""
+EMBEDDINGS = {"small": 3_980_000, "six-layer": 11_900_000, "bert-base": 23_800_000, "bert-large": 31_800_000}
+"""Of these: parameters that are looked up and not multiplied."""
+
+
+def main() -> int:
+    """Run all of it; the exit code is that of the tests."""
+    parser = argparse.ArgumentParser(prog="python -m loadtest.bench.engine.gpu", description=__doc__)
+    parser.add_argument("--shape", choices=PARAMETERS, default="bert-large")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of load over HTTP")
+    parser.add_argument(
+        "--batches", type=int, default=1_000, help="random batches that the memory function is tried on"
+    )
+    chosen = parser.parse_args()
+    end_on_sigterm()
+    failed = _tests()
+    with tempfile.TemporaryDirectory(prefix="gleaner-gpu-") as home:
+        _measure(Path(home), chosen.shape, chosen.seconds, chosen.batches)
+    return failed
+
+
+def _tests() -> int:
+    command = [sys.executable, "-m", "pytest", "-q", "tests/gpu"]
+    environment = {**os.environ, "REQUIRE": "cuda"}
+    return subprocess.run(command, env=environment, check=False, timeout=TEST_SECONDS).returncode
+
+
+def _measure(home: Path, shape: str, seconds: float, batches: int) -> None:
+    published(home, shape)
+    trial = memory.run(home, "service.engine.tools.engine_benchmark", shape, str(batches))
+    per_token = 2 * (PARAMETERS[shape] - EMBEDDINGS[shape])
+    share = per_token / trial["matrix_flops"]
+    settings = {"MODELS": shape, "MODEL_STORE": home / "store", "WORKERS": max(1, min(8, (os.cpu_count() or 2) // 2))}
+    with serve(home / "bench.log", **settings) as url:
+        light = _light(url)
+        over_http = _saturate(url, seconds)
+    with serve(home / "graphs.log", **settings, CUDA_GRAPHS="auto") as url:
+        _light(url)
+        light_with_graphs = _light(url)
+    over = trial["over_most"]
+    rows = {
+        "device": f"{trial['device']}, {trial['dtype']}",
+        "matrix rate, measured": f"{trial['matrix_flops'] / 1e12:,.2f} TFLOP/s (bfloat16)",
+        "engine": _rate(trial["engine_tokens_per_second"], share),
+        "over HTTP": _rate(over_http["tokens_per_second"], share),
+        "documents a second over HTTP": f"{over_http['documents_per_second']:,.0f}; failed: {over_http['failed']}",
+        "engine busy at saturation": f"{over_http['busy']:.1%}",
+        "GPU utilization (NVML)": f"{over_http['utilization']:.0%}" if over_http["utilization"] else "not watched",
+        "one document of 128 tokens, engine": f"{trial['latency_ms']:.2f} ms",
+        "one short document over HTTP, p50": f"{light * 1000:.2f} ms",
+        "the same with `GLEANER_CUDA_GRAPHS=auto`": f"{light_with_graphs * 1000:.2f} ms",
+        "memory function: below a measured peak": f"{trial['batches_below']} of {trial['batches_checked']}",
+        "memory function: most above one": "no batch large enough" if over is None else f"{over:.1%}",
+    }
+    print(f"\n| {shape}, random weights | figure |\n|---|---|")
+    for name, value in rows.items():
+        print(f"| {name} | {value} |")
+    print(f"\nBeside it: {RECORD}.", flush=True)
+    show_gains(memory.run(home, "service.engine.tools.graph_benchmark", shape))
+
+
+def show_gains(gains: dict[str, Any]) -> None:
+    """Ways to launch fewer kernels, each against the plain one on the same device."""
+    if not gains:
+        print("\nGraphs and fused products need CUDA.", flush=True)
+        return
+    print("\n| tokens of a row | plain, ms | as a graph, ms | furthest off | recorded, compared, timed, s | kept |")
+    print("|---|---|---|---|---|---|")
+    for row in gains["rows"]:
+        if "failed" in row:
+            print(f"| {row['tokens']:,} | not recorded: {row['failed']} | | | | no |")
+            continue
+        verdict = "yes" if row["kept"] else "no: not faster" if row["right"] else "no: wrong"
+        times = f"{row['plain_ms']:.2f} | {row['graph_ms']:.2f} | {row['error']:.4f} | {row['seconds']:.2f}"
+        print(f"| {row['tokens']:,} | {times} | {verdict} |")
+    document, fused = gains["document"], gains["fused"]
+    print("\n| one document of 128 tokens | ms |\n|---|---|")
+    if document is not None:
+        print(f"| plain | {document['plain_ms']:.2f} |\n| as a graph | {document['graph_ms']:.2f} |")
+    if not fused["layers"]:
+        print("| query, key and value in one product | no layer of this model |", flush=True)
+        return
+    for name in ("three", "one"):
+        print(f"| query, key and value in {name} | {fused[name]['document_ms']:.2f} |")
+    rates = {name: fused[name]["tokens_per_second"] for name in ("three", "one")}
+    gain = rates["one"] / rates["three"] - 1
+    print(f"\nFull batches, query, key and value in three products: {rates['three']:,.0f} tokens/s; ", end="")
+    print(f"in one: {rates['one']:,.0f} ({gain:+.1%}).", flush=True)
+
+
+def _rate(tokens_per_second: float, share: float) -> str:
+    return f"{tokens_per_second:,.0f} tokens/s, {tokens_per_second * share:.0%} of the matrix rate"
+
+
+def _light(url: str) -> float:
+    """Median seconds of a short document, one client."""
+    spent = []
+    with httpx.Client(base_url=url, timeout=60.0) as client:
+        for text in texts(LIGHT_REQUESTS, seed=3):
+            begun = time.perf_counter()
+            client.post("/extract", json={"text": text[:600]}).raise_for_status()
+            spent.append(time.perf_counter() - begun)
+    return statistics.median(spent[LIGHT_REQUESTS // 4 :])
+
+
+def _saturate(url: str, seconds: float) -> dict[str, float]:
+    """As many documents as the service takes from many clients."""
+    requests = [
+        {"documents": [{"id": str(number), "text": text} for number, text in enumerate(part)]}
+        for part in (texts(DOCUMENTS_PER_REQUEST, seed=seed) for seed in range(4 * CLIENTS))
+    ]
+    before = _metrics(url)
+    begun = time.monotonic()
+    end = begun + seconds
+
+    def client(number: int) -> tuple[int, int]:
+        done = failed = 0
+        with httpx.Client(base_url=url, timeout=300.0) as connection:
+            while time.monotonic() < end:
+                answer = connection.post("/extract", json=requests[(number + done) % len(requests)])
+                done += 1
+                failed += answer.status_code != 200
+        return done, failed
+
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        counts = list(pool.map(client, range(CLIENTS)))
+        after = _metrics(url)
+    spent = time.monotonic() - begun
+    return {
+        "tokens_per_second": (after["gleaner_tokens_total"] - before["gleaner_tokens_total"]) / spent,
+        "documents_per_second": DOCUMENTS_PER_REQUEST * sum(done for done, _ in counts) / spent,
+        "failed": sum(failed for _, failed in counts),
+        "busy": (after["gleaner_busy_seconds_total"] - before["gleaner_busy_seconds_total"]) / spent,
+        "utilization": after.get("gleaner_gpu_utilization_ratio", 0.0),
+    }
+
+
+def _metrics(url: str) -> dict[str, float]:
+    lines = httpx.get(url + "/metrics", timeout=30.0).text.splitlines()
+    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines if line[0] != "#")}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

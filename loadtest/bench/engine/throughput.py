@@ -1,0 +1,116 @@
+"""Documents per second over HTTP against transformers' pipeline: same weights, same documents, turn by turn.
+
+The service runs as users get it (bfloat16 where the CPU is fast at it), and once more in 8-bit integers where the CPU
+has VNNI; it pays for HTTP, tokenizing and decoding. The pipeline runs in float32, its default, at the batch size that
+is best for it, and pays for tokenizing and decoding. Clients send eight documents in a request; they run on the same
+cores as all of them.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from loadtest.bench.fixtures import Peer, serve
+from loadtest.bench.models import published
+from loadtest.bench.texts import texts
+
+BATCH_SIZES = (1, 2, 4, 8, 16, 32)
+CLIENTS = 6
+DOCUMENTS_PER_REQUEST = 8
+ROUNDS = 3
+DOCUMENTS = {"six-layer": 1440, "bert-base": 480}
+"""Enough that the last batches, which leave a core idle, are a small part."""
+SEARCHED = 10
+"""The best batch size is looked for with one in so many of them."""
+CPUINFO = Path("/proc/cpuinfo")
+DIFFERENCES = ("largest score difference", "entities that differ")
+Entity = dict[str, Any]
+Run = tuple[float, list[list[Entity]]]
+"""Documents per second, and each document's entities."""
+
+
+def measure(folder: Path) -> None:
+    """Print a row for each model and precision."""
+    print("\n## Documents per second, CPU\n")
+    heads = ("model", "pipeline's best", "at batch size", "precision", "ours over HTTP", "ratio in each round")
+    print("| " + " | ".join(heads + DIFFERENCES) + " |")
+    print("|---|---|---|---|---|---|---|---|")
+    for shape, count in DOCUMENTS.items():
+        for row in _rows(shape, count, folder):
+            print(row, flush=True)
+
+
+def _rows(shape: str, count: int, folder: Path) -> list[str]:
+    model = published(folder, shape)
+    sample = texts(count)
+    peer = Peer("loadtest.bench.peers.servers.transformers_pipeline", str(model))
+    best = max(BATCH_SIZES, key=lambda size: _ask_peer(peer, size, sample[: count // SEARCHED])[0])
+    with ExitStack() as running:
+        services = {name: running.enter_context(_serve(shape, name, folder)) for name in precisions()}
+        for url in services.values():
+            _ask_service(url, sample)
+        theirs: list[Run] = []
+        ours: dict[str, list[Run]] = {name: [] for name in services}
+        for _ in range(ROUNDS):
+            theirs.append(_ask_peer(peer, best, sample))
+            for name, url in services.items():
+                ours[name].append(_ask_service(url, sample))
+    peer.close()
+    return [_row(f"{shape} | {_middle(theirs):.1f} | {best} | {name}", theirs, runs) for name, runs in ours.items()]
+
+
+def _row(start: str, theirs: list[Run], ours: list[Run]) -> str:
+    ratios = ", ".join(f"{mine[0] / other[0]:.2f}" for other, mine in zip(theirs, ours, strict=True))
+    difference, differing = compare(theirs[0][1], ours[0][1])
+    return f"| {start} | {_middle(ours):.1f} | {ratios} | {difference:.4f} | {differing:.2%} |"
+
+
+def _middle(runs: list[Run]) -> float:
+    return statistics.median(run[0] for run in runs)
+
+
+def precisions() -> list[str]:
+    """Settings of GLEANER_DTYPE that are worth a row on this CPU."""
+    flags = CPUINFO.read_text(encoding="utf-8") if CPUINFO.exists() else ""
+    return ["auto", "int8"] if "avx512_vnni" in flags or "avx_vnni" in flags else ["auto"]
+
+
+def _serve(shape: str, dtype: str, folder: Path) -> AbstractContextManager[str]:
+    return serve(folder / "bench.log", MODELS=shape, MODEL_STORE=folder / "store", DTYPE=dtype)
+
+
+def _ask_peer(peer: Peer, batch_size: int, sample: list[str]) -> Run:
+    answer = peer.ask(batch_size=batch_size, texts=sample)
+    return len(sample) / answer["seconds"], answer["entities"]
+
+
+def _ask_service(url: str, sample: list[str]) -> Run:
+    requests = [sample[i : i + DOCUMENTS_PER_REQUEST] for i in range(0, len(sample), DOCUMENTS_PER_REQUEST)]
+    with httpx.Client(base_url=url, timeout=300.0) as client, ThreadPoolExecutor(CLIENTS) as clients:
+        begun = time.perf_counter()
+        answers = list(clients.map(lambda some: _extract(client, some), requests))
+        seconds = time.perf_counter() - begun
+    return len(sample) / seconds, [document["entities"] for document in chain(*answers)]
+
+
+def _extract(client: httpx.Client, some: list[str]) -> list[dict[str, Any]]:
+    body = {"documents": [{"text": text} for text in some], "aggregation": "simple"}
+    documents: list[dict[str, Any]] = client.post("/extract", json=body).raise_for_status().json()["documents"]
+    return documents
+
+
+def compare(theirs: list[list[Entity]], ours: list[list[Entity]]) -> tuple[float, float]:
+    """The largest difference of an entity's score, and the share of entities that only one of the two found."""
+    found = [{(number, e["label"], e["start"], e["end"]): e["score"] for number, entities in enumerate(run)
+              for e in entities} for run in (theirs, ours)]  # fmt: skip
+    both = found[0].keys() & found[1].keys()
+    either = found[0].keys() | found[1].keys()
+    return max(abs(found[0][key] - found[1][key]) for key in both), 1 - len(both) / len(either)

@@ -1,0 +1,1 @@
+"""Other servers and transformers' pipeline, each as a program that the benchmark starts."""

@@ -1,0 +1,37 @@
+"""transformers' own token-classification pipeline, in one process that answers on its standard output.
+
+Set up as its documentation advises for throughput: a list of texts, a batch size, no gradient, float32 (its default).
+Each line read on stdin is a JSON order {"batch_size": n, "texts": […]}; each answer is {"seconds": s, "entities": […]}.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from typing import Any
+
+from loadtest.bench.peers.servers.pipeline import Judge
+
+
+def main() -> None:
+    """`python -m loadtest.bench.peers.servers.transformers_pipeline FOLDER`."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder")
+    parser.add_argument("--dtype", default="float32")
+    chosen = parser.parse_args()
+    judge = Judge(chosen.folder, dtype=chosen.dtype)
+    print(json.dumps({"ready": True}), flush=True)
+    for line in sys.stdin:
+        print(json.dumps(_run(judge, **json.loads(line))), flush=True)
+
+
+def _run(judge: Judge, batch_size: int, texts: list[str]) -> dict[str, Any]:
+    begun = time.perf_counter()
+    entities = judge.entities(texts, batch_size)
+    return {"seconds": time.perf_counter() - begun, "entities": entities}
+
+
+if __name__ == "__main__":
+    main()

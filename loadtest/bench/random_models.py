@@ -1,0 +1,96 @@
+"""BERT-type token classifiers with random weights, for benchmarks: speed does not depend on what the weights are.
+
+The classifier's weights are drawn wide, so that scores spread over [0, 1] as a trained model's do; otherwise rounding
+to bfloat16 would look better than it is. `O` is favoured, so that most tokens belong to no entity, as in documents.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from transformers import BertConfig, BertForTokenClassification
+from transformers.utils.logging import disable_progress_bar
+
+from loadtest.bench.texts import vocabulary
+
+SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+LABELS = ["O", *(f"{prefix}-{kind}" for kind in "ABCD" for prefix in "BI")]
+FAVOUR = 5.0
+"""Added to the logit of `O`, whose standard deviation is 3."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The size of an encoder."""
+
+    layers: int
+    hidden: int
+    heads: int
+
+
+SHAPES = {
+    "small": Shape(2, 128, 2),
+    "six-layer": Shape(6, 384, 12),
+    "bert-base": Shape(12, 768, 12),
+    "bert-large": Shape(24, 1024, 16),
+}
+
+
+def make_model(folder: Path, shape: Shape, seed: int = 0, shards: int = 1) -> None:
+    """Write a Hugging Face folder, its weights in about so many files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    size = _write_tokenizer(folder)
+    disable_progress_bar()
+    torch.manual_seed(seed)
+    config = BertConfig(
+        vocab_size=max(size, 30_522),
+        num_hidden_layers=shape.layers,
+        hidden_size=shape.hidden,
+        num_attention_heads=shape.heads,
+        intermediate_size=4 * shape.hidden,
+        id2label=dict(enumerate(LABELS)),
+        label2id={label: index for index, label in enumerate(LABELS)},
+    )
+    model = BertForTokenClassification(config)
+    torch.nn.init.normal_(model.classifier.weight, std=3.0 / shape.hidden**0.5)
+    with torch.no_grad():
+        model.classifier.bias[0] = FAVOUR
+    size_bytes = sum(weight.numel() * weight.element_size() for weight in model.parameters())
+    model.save_pretrained(folder, max_shard_size=size_bytes + 1 if shards == 1 else size_bytes // (shards - 1))
+
+
+def _write_tokenizer(folder: Path) -> int:
+    words = vocabulary(4_000)
+    pieces = [*SPECIALS, ".", *"abcdefghijklmnopqrstuvwxyz", *(f"##{c}" for c in "abcdefghijklmnopqrstuvwxyz"), *words]
+    ids = {piece: index for index, piece in enumerate(dict.fromkeys(pieces))}
+    tokenizer = Tokenizer(models.WordPiece(ids, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    specials = [(piece, ids[piece]) for piece in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", None, specials)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    names = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
+    config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 512}
+    tokens = {f"{name}_token": token for name, token in names.items()}
+    (folder / "tokenizer_config.json").write_text(json.dumps({**config, **tokens}))
+    return len(ids)
+
+
+def main() -> None:
+    """`python -m loadtest.bench.random_models SHAPE FOLDER`."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("shape", choices=SHAPES)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--shards", type=int, default=1)
+    chosen = parser.parse_args()
+    make_model(chosen.folder, SHAPES[chosen.shape], chosen.seed, chosen.shards)
+
+
+if __name__ == "__main__":
+    main()

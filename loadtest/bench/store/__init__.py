@@ -1,0 +1,1 @@
+"""Benchmarks of the model store: pulls, cold starts, faults, kills."""

@@ -1,0 +1,94 @@
+"""A BERT-large of 16 shards, pulled through a proxy that breaks things."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from loadtest.bench.store.bucket import NAME, REMOTE, Ran, folder_bytes, gleaner, published_model, run
+from loadtest.s3.fault_proxy import (
+    Answer,
+    Fault,
+    FaultProxy,
+    Flip,
+    Request,
+    Reset,
+    Stall,
+    Truncate,
+    fault_proxy,
+)
+from loadtest.s3.server import S3Server
+
+MEGABYTE = 2**20
+NOW_AND_THEN: dict[str, Fault] = {
+    "truncated after 5 MB": Truncate(5 * MEGABYTE),
+    "reset after 5 MB": Reset(5 * MEGABYTE),
+    "silent after 5 MB": Stall(5 * MEGABYTE, 60.0),
+    "500": Answer(500),
+    "503": Answer(503),
+    "416": Answer(416),
+}
+ALWAYS: dict[str, Fault] = {"403": Answer(403), "a flipped byte in every answer": Flip(1)}
+
+
+def measure(home: Path) -> None:
+    """Print a table of faults."""
+    with published_model(home) as (server, folder), fault_proxy(server.port) as proxy:
+        size_bytes = folder_bytes(folder)
+        print(f"\n## {size_bytes / 1e9:.2f} GB in 16 shards through a proxy that breaks things\n")
+        print("| fault | how often | outcome | seconds | bytes sent ÷ size |\n|---|---|---|---|---|")
+        for name, fault in NOW_AND_THEN.items():
+            _try(home, server, proxy, (name, "1 of 9 requests", on_blobs(9, fault)), size_bytes)
+        _try(home, server, proxy, ("a flipped byte", "once", on_blobs(50, Flip(MEGABYTE), times=1)), size_bytes)
+        for name, fault in ALWAYS.items():
+            _try(home, server, proxy, (name, "always", on_blobs(1, fault)), size_bytes)
+
+
+def on_blobs(every: int, fault: Fault, times: int = 10**9) -> Callable[[Request], Fault | None]:
+    """The fault for every so many-th request for a blob's bytes, at most so many times."""
+    lock, seen = threading.Lock(), [0]
+
+    def choose(request: Request) -> Fault | None:
+        if request.method != "GET" or "/blobs/" not in request.path:
+            return None
+        with lock:
+            seen[0] += 1
+            return fault if seen[0] % every == 0 and seen[0] <= every * times else None
+
+    return choose
+
+
+def _try(
+    home: Path,
+    server: S3Server,
+    proxy: FaultProxy,
+    case: tuple[str, str, Callable[[Request], Fault | None]],
+    size_bytes: int,
+) -> None:
+    name, how_often, proxy.choose = case
+    proxy.reset_counts()
+    store = home / "fault-store"
+    ran = pull(store, server, proxy)
+    outcome = "whole" if ran.exit_code == 0 else ran.said.strip().splitlines()[-1].replace("|", "\\|")
+    require_verified(store, whole=ran.exit_code == 0, size_bytes=size_bytes)
+    print(f"| {name} | {how_often} | {outcome} | {ran.seconds:.1f} | {proxy.sent_bytes / size_bytes:.3f} |", flush=True)
+    shutil.rmtree(store)
+
+
+def pull(store: Path, server: S3Server, proxy: FaultProxy, kill_when: Callable[[], bool] = lambda: False) -> Ran:
+    """Pull the model through the proxy."""
+    command = gleaner("pull", NAME, "--store", store, "--remote", REMOTE)
+    return run(command, server.environment(proxy.endpoint), kill_when=kill_when)
+
+
+def require_verified(store: Path, *, whole: bool, size_bytes: int) -> None:
+    """Every file under a final name has the digest that it is called by; all of them if the pull was whole."""
+    blobs = [*(store / "blobs" / "sha256").glob("*")]
+    for path in blobs:
+        with path.open("rb") as file:
+            assert hashlib.file_digest(file, "sha256").hexdigest() == path.name, f"{path} is not what it is called"
+    if whole:
+        assert sum(path.stat().st_size for path in blobs) >= size_bytes

@@ -1,1 +1,0 @@
-"""When requests are due: pure functions of elapsed seconds and a seed; no clock, no socket."""

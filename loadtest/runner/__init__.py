@@ -1,0 +1,1 @@
+"""One load test: the service, the generator processes, the samples."""

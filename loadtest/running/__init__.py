@@ -1,1 +1,0 @@
-"""The processes of a load test: generators, the service under test, and those that watch it."""

@@ -1,0 +1,1 @@
+"""A rehearsal: local services scaled by the real policy under a step of load."""

@@ -1,0 +1,1 @@
+"""A `gleaner serve` of our own: started, waited for, stopped."""

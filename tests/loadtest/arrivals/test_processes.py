@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from random import Random
+
+import numpy as np
+import pytest
+
+from loadtest.arrivals.processes import bursty, evenly, poisson, replay
+from loadtest.arrivals.rates import Constant, Rate, Sine
+from loadtest.arrivals.traces import Trace
+
+LONG = Constant(50, 2_000)
+
+
+def counts(moments: np.ndarray[tuple[int], np.dtype[np.float64]], seconds: float, width: float = 1.0) -> np.ndarray:
+    return np.bincount((moments / width).astype(int), minlength=round(seconds / width))
+
+
+def test_even_arrivals_keep_their_distance() -> None:
+    moments = list(evenly(Constant(8, 3)))
+    assert len(moments) == 24
+    assert {round(b - a, 9) for a, b in pairwise(moments)} == {0.125}
+
+
+def test_poisson_distances_are_exponential() -> None:
+    """Mean and deviation 1 / rate; the share beyond x is e^(-rate x); neighbours know nothing of each other."""
+    gaps = np.diff(list(poisson(LONG, Random(1))))
+    assert gaps.mean() == pytest.approx(1 / 50, rel=0.02)
+    assert gaps.std() / gaps.mean() == pytest.approx(1, abs=0.02)
+    for beyond in (0.5, 1, 2, 3):
+        assert (gaps > beyond / 50).mean() == pytest.approx(math.exp(-beyond), abs=0.005)
+    assert abs(np.corrcoef(gaps[:-1], gaps[1:])[0, 1]) < 0.01
+
+
+def test_poisson_counts_have_the_variance_of_their_mean() -> None:
+    found = counts(np.array(list(poisson(LONG, Random(2)))), 2_000)
+    assert found.mean() == pytest.approx(50, rel=0.02)
+    assert found.var() / found.mean() == pytest.approx(1, abs=0.1)
+
+
+@pytest.mark.parametrize("dispersion", [4.0, 13.2])
+def test_bursty_counts_have_the_dispersion_that_was_asked_for(dispersion: float) -> None:
+    found = counts(np.array(list(bursty(Constant(50, 6_000), dispersion, Random(3)))), 6_000)
+    assert found.mean() == pytest.approx(50, rel=0.03)
+    assert found.var() / found.mean() == pytest.approx(dispersion, rel=0.08)
+
+
+def test_bursty_arrivals_with_the_dispersion_of_poisson_are_poisson() -> None:
+    found = counts(np.array(list(bursty(LONG, 1.0, Random(4)))), 2_000)
+    assert found.var() / found.mean() == pytest.approx(1, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    "arrive", [lambda r, d: poisson(r, d), lambda r, d: bursty(r, 3, d)], ids=["poisson", "bursty"]
+)
+def test_random_arrivals_follow_a_changing_rate(arrive: object) -> None:
+    rate: Rate = Sine(40, 35, 100, 1_000)
+    moments = np.array(list(arrive(rate, Random(5))))  # type: ignore[operator]
+    assert (np.diff(moments) >= 0).all()
+    found = counts(moments, 1_000, width=10).reshape(10, 10).mean(axis=0)
+    wanted = [rate.count(10 * (n + 1)) - rate.count(10 * n) for n in range(10)]
+    assert found == pytest.approx(wanted, rel=0.12, abs=12)
+
+
+def test_the_same_seed_gives_the_same_moments() -> None:
+    assert list(poisson(Constant(5, 10), Random(6))) == list(poisson(Constant(5, 10), Random(6)))
+    assert list(poisson(Constant(5, 10), Random(6))) != list(poisson(Constant(5, 10), Random(7)))
+
+
+def test_a_replay_preserves_the_counts_of_each_bin_exactly() -> None:
+    draw = Random(8)
+    trace = Trace(0.25, tuple(draw.choice((0, 0, 0, 1, 7, 93)) for _ in range(500)))
+    moments = np.array(list(replay(trace, Random(9))))
+    assert (np.diff(moments) >= 0).all()
+    assert tuple(counts(moments, trace.seconds, 0.25).tolist()) == trace.counts
+
+
+def test_a_scaled_replay_preserves_the_scaled_counts_exactly() -> None:
+    trace = Trace(60, (10, 0, 5, 20, 1)).faster(30).scaled(1.7)
+    moments = np.array(list(replay(trace, Random(10))))
+    assert trace.bin_seconds == 2
+    assert tuple(counts(moments, 10, 2).tolist()) == trace.counts

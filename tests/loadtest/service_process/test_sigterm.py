@@ -1,0 +1,29 @@
+"""Programs that start processes, and are told to end."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from loadtest.telemetry.process_usage import descendants
+from tests.support.processes import command_of, lives
+from tests.support.service import wait_until
+
+COMMANDS = {
+    "bench": ("loadtest.bench", "--only", "generator"),
+    "gleaner loadtest": ("service.cli", "loadtest", "smoke", "--capacity", "5"),
+}
+STARTED = {"bench": "loadtest.runner.generator_process", "gleaner loadtest": "service.engine"}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_sigterm_ends_what_was_started_too(name: str) -> None:
+    with subprocess.Popen([sys.executable, "-m", *COMMANDS[name]], stdout=subprocess.DEVNULL) as process:
+        wait_until(lambda: any(STARTED[name] in command_of(each) for each in descendants(process.pid)))
+        below = descendants(process.pid)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 1
+    wait_until(lambda: not any(lives(each) for each in below))  # The kernel ends those whose parent has ended.
