@@ -23,7 +23,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from service.core.lifecycle.restart_limit import Lives
+from service.core.lifecycle.restart_limit import RestartLimit
 from service.metrics import forget_process
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.settings import Settings, child_environment
@@ -44,7 +44,7 @@ class Supervisor:
         self._settings = settings
         self._flags = flags
         self._runtime_dir = Path(settings.runtime_dir or tempfile.mkdtemp(prefix="gleaner-"))
-        self._lives = Lives()
+        self._lives = RestartLimit()
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._publisher_rests_until = 0.0
 

@@ -13,7 +13,7 @@ from prometheus_client import Metric
 
 from service.core.gpu_reading import GpuReading
 from service.core.memory.budget import MemoryReport
-from service.core.memory.cost_model import MemoryFunction
+from service.core.memory.cost_model import MemoryCostModel
 from service.core.types import Load, Phase
 from service.metrics import EngineMetrics, GpuMetrics, GraphMetrics, WorkerMetrics, forget_process
 from service.settings import METRICS_VARIABLE
@@ -83,7 +83,7 @@ def test_a_gpu_s_metrics_are_there_once_it_tells_something() -> None:
 
 def test_what_the_guard_sees_is_shown() -> None:
     metrics = EngineMetrics()
-    function = MemoryFunction(10.0, 30.0, 0.0, 0.0, 0.0, 0.2)
+    function = MemoryCostModel(10.0, 30.0, 0.0, 0.0, 0.0, 0.2)
     report = MemoryReport(
         room_bytes=5, floor_bytes=1, available_bytes=6, rest_bytes=7, shrinks=2, functions={"r": function}
     )

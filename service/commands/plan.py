@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from service.core.errors import InvalidOptions, ModelError
-from service.core.memory.capacity_plan import Plan
+from service.core.memory.capacity_plan import CapacityPlan
 from service.settings import child_environment, read_settings
 
 FLAGS = ("device", "dtype")
@@ -49,7 +49,7 @@ def run(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _measure(arguments: list[str], flags: dict[str, str]) -> Plan:
+def _measure(arguments: list[str], flags: dict[str, str]) -> CapacityPlan:
     with tempfile.TemporaryDirectory(prefix="gleaner-plan-") as folder:
         command = [sys.executable, "-m", "service.engine.tools.capacity_plan", *arguments]
         environment = child_environment(Path(folder), **flags)
@@ -57,10 +57,10 @@ def _measure(arguments: list[str], flags: dict[str, str]) -> Plan:
     if done.returncode:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
         raise ModelError(lines[-1] if lines else "the measuring ended without a word")
-    return msgspec.json.decode(done.stdout, type=Plan)
+    return msgspec.json.decode(done.stdout, type=CapacityPlan)
 
 
-def _print(plan: Plan) -> None:
+def _print(plan: CapacityPlan) -> None:
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(justify="right")
@@ -69,7 +69,7 @@ def _print(plan: Plan) -> None:
     Console(width=None if sys.stdout.isatty() else PIPE_COLUMNS).print(table)
 
 
-def rows(plan: Plan) -> list[tuple[str, str]]:
+def rows(plan: CapacityPlan) -> list[tuple[str, str]]:
     """What the table says."""
     return [
         ("model", f"{plan.model}, {plan.dtype}"),

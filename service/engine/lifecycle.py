@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from service.core.lifecycle.drain import Drain, Workers
+from service.core.lifecycle.drain import Drain, WorkerRegistry
 from service.core.types import Phase
 from service.engine.ending import EXIT_BROKEN, Ending
 from service.engine.models.startup import Loading
@@ -46,7 +46,7 @@ class Life:
         """Whether a drain took so long that what is left is refused."""
         return self._drain is not None and self._drain.overdue(now)
 
-    def is_over(self, workers: Workers, *, busy: bool, now: float) -> bool:
+    def is_over(self, workers: WorkerRegistry, *, busy: bool, now: float) -> bool:
         """Whether to leave now; `busy`: documents wait or run."""
         if self.ending is not None:
             return True

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from service.core.errors import GleanerError
-from service.core.lifecycle.drain import Workers
-from service.core.scheduling.scheduler import Limits, Scheduler
-from service.core.scheduling.shares import Shares
-from service.core.scheduling.throughput import Meter
+from service.core.lifecycle.drain import WorkerRegistry
+from service.core.scheduling.scheduler import QueueLimits, Scheduler
+from service.core.scheduling.shares import ModelQuotas
+from service.core.scheduling.throughput import ThroughputMeter
 from service.core.types import Batch
 from service.engine.ending import Ending
 from service.engine.execution.in_flight import Flights, Launched
@@ -63,10 +63,10 @@ class EngineLoop:
         self._metrics = metrics
         self._clock = clock
         self._models: Residents | None = None
-        self._scheduler = Scheduler(Limits(settings.queue_limit_tokens))
+        self._scheduler = Scheduler(QueueLimits(settings.queue_limit_tokens))
         self._desk = Desk(door, metrics)
-        self._meter = Meter()
-        self._workers = Workers(settings.front_workers)
+        self._meter = ThroughputMeter()
+        self._workers = WorkerRegistry(settings.front_workers)
         self._life = Life(loading, settings, metrics, gpu)
         self._report = Report(name, door, self._workers, loading, self._life, self._scheduler, self._meter, metrics)
         self._reception = Reception(self._workers, self._scheduler, self._desk, self._meter, self._report, metrics)
@@ -112,7 +112,7 @@ class EngineLoop:
             self._report.tell_all(self._models, self._clock())
 
     def _open(self, loaded: Loaded) -> Residents:
-        shares = Shares(self._settings.model_weights, self._settings.model_rate_limits)
+        shares = ModelQuotas(self._settings.model_weights, self._settings.model_rate_limits)
         self._life.begin_gpu_watch()
         models = Residents(loaded, self._scheduler, self._mover, self._metrics, shares)
         for revision, batch in loaded.timed.items():

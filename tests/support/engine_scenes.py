@@ -12,7 +12,7 @@ from typing import cast
 import numpy as np
 
 from service.core.memory.budget import FixedBudget
-from service.core.models.placement import Residency
+from service.core.models.placement import Placement
 from service.core.types import Priority
 from service.engine.device.gpu_monitor import GpuWatch
 from service.engine.execution.runner import Runner
@@ -66,7 +66,7 @@ class World:
     def load(self) -> None:
         """The models are ready from the next turn on."""
         runner = Runner(self.encoder, self.device, lambda: None)
-        residency, held, serving = Residency(None), [], {}
+        residency, held, serving = Placement(None), [], {}
         for name, revision in (("m", MODEL), ("n", OTHER_MODEL)):
             status = ModelStatus(name, "stable", revision, f"/{name}", ("O",), 512, True, 1)
             held.append(Held(status, "", runner, self.encoder))

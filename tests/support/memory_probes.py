@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from service.core.memory.cost_model import Gauged
+from service.core.memory.cost_model import ProbeAccuracy
 from service.core.types import Shape
 from service.engine.execution.packed_batch import Tokens
 from service.engine.execution.runner import Logits
@@ -18,7 +18,7 @@ REST_BYTES = 50_000
 class Device:
     """Memory that batches and another process share; a batch that does not fit fails as CUDA's do."""
 
-    gauged = Gauged(noise_bytes=0, margin=1.0)
+    gauged = ProbeAccuracy(noise_bytes=0, margin=1.0)
 
     def __init__(self, total_bytes: int) -> None:
         self.total_bytes = total_bytes

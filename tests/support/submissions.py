@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.core.scheduling.scheduler import Limits, Scheduler
+from service.core.scheduling.scheduler import QueueLimits, Scheduler
 from service.core.types import Batch, Priority, Submission
 
 FAR = 1e9
@@ -20,7 +20,7 @@ def submission(key: str, *lengths: int, **other: object) -> Submission:
 
 
 def scheduler(queue_tokens: int = 10_000) -> Scheduler:
-    return Scheduler(Limits(queue_tokens))
+    return Scheduler(QueueLimits(queue_tokens))
 
 
 def keys(batch: Batch | None) -> list[str]:

@@ -29,7 +29,7 @@ class _Worker:
     revisions: tuple[str, ...]
 
 
-class Workers:
+class WorkerRegistry:
     """Who is connected, and what they last reported.
 
     Args:
@@ -97,7 +97,7 @@ class Drain:
         """Whether new requests are still let in."""
         return now < self.begun_seconds + self.grace_seconds
 
-    def has_reports(self, workers: Workers, now: float) -> bool:
+    def has_reports(self, workers: WorkerRegistry, now: float) -> bool:
         """True once every worker has reported, or has been silent since the drain began for as long as one may be."""
         return workers.all_heard() or now >= self.begun_seconds + WORKER_SILENCE_SECONDS
 
@@ -109,7 +109,7 @@ class Drain:
         """Whether whoever has still not taken its answer never will."""
         return self.overdue(now - PATIENCE_SECONDS)
 
-    def is_done(self, workers: Workers, now: float) -> bool:
+    def is_done(self, workers: WorkerRegistry, now: float) -> bool:
         """Whether nobody waits any more, or whoever does will never take its answer."""
         heard = self.has_reports(workers, now) and workers.all_closed_and_quiet()
         return (heard and not self.admitting(now)) or self.hopeless(now)

@@ -8,7 +8,7 @@ MOST_DEATHS = 3
 WITHIN_SECONDS = 60.0
 
 
-class Lives:
+class RestartLimit:
     """Deaths of one part, and whether it is worth starting again."""
 
     def __init__(self) -> None:

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from service.core.memory.cost_model import MemoryFunction
-from service.core.memory.headroom import Room
+from service.core.memory.cost_model import MemoryCostModel
+from service.core.memory.headroom import Headroom
 from service.core.types import Shape
 
 
-class MemoryModel(Protocol):
+class MemoryBudget(Protocol):
     """What the engine asks before it launches a batch of a model (a revision)."""
 
     def budget_tokens(self, model: str) -> int:
@@ -65,7 +65,7 @@ class MemoryReport:
     available_bytes: int
     rest_bytes: int
     shrinks: int
-    functions: Mapping[str, MemoryFunction]
+    functions: Mapping[str, MemoryCostModel]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class ModelMemory:
         most_tokens: what a batch may hold at most, even where memory would allow more.
     """
 
-    function: MemoryFunction
+    function: MemoryCostModel
     longest_tokens: int
     most_tokens: int
 
@@ -128,7 +128,7 @@ class ModelMemory:
 class MeasuredBudget:
     """Batches of several models in one room, each by its own measured function; models may come and go."""
 
-    def __init__(self, room: Room, models: Mapping[str, ModelMemory]) -> None:
+    def __init__(self, room: Headroom, models: Mapping[str, ModelMemory]) -> None:
         self.room = room
         self._models = dict(models)
 
@@ -146,7 +146,7 @@ class MeasuredBudget:
     def memories(self) -> tuple[ModelMemory, ...]:
         return tuple(self._models.values())
 
-    def functions(self) -> dict[str, MemoryFunction]:
+    def functions(self) -> dict[str, MemoryCostModel]:
         """Bytes of a batch, for each model."""
         return {model: memory.function for model, memory in self._models.items()}
 

@@ -37,7 +37,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class CapacityPlan:
     """What is printed; bytes and tokens.
 
     Attributes:
@@ -65,7 +65,7 @@ class Plan:
     tokens_per_second: float
 
 
-def plan(measured: Measured, gpu_memory_gib: float | None = None) -> Plan:
+def plan(measured: Measured, gpu_memory_gib: float | None = None) -> CapacityPlan:
     """The plan for the device at hand, or for a GPU of so many GiB on which batches take what they take here."""
     memory = measured.memory
     if gpu_memory_gib is None:
@@ -79,7 +79,7 @@ def plan(measured: Measured, gpu_memory_gib: float | None = None) -> Plan:
     function = memory.function
     longest = memory.longest_tokens
     thousands = [function.bytes(Shape(n * THOUSAND, longest, -(-n * THOUSAND // longest))) for n in (1, 2)]
-    return Plan(
+    return CapacityPlan(
         model=measured.model,
         device=device,
         measured_on=measured.device,

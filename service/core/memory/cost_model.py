@@ -21,7 +21,7 @@ from service.core.types import Shape
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class MeasuredPeak:
     """A batch that was run, and the bytes that it needed at its peak."""
 
     shape: Shape
@@ -29,7 +29,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Gauged:
+class ProbeAccuracy:
     """What is known of the instrument: readings are off by up to `noise_bytes`, and unmeasured shapes by `margin`."""
 
     noise_bytes: int
@@ -37,7 +37,7 @@ class Gauged:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryFunction:
+class MemoryCostModel:
     """Bytes of a batch.
 
     Attributes:
@@ -66,7 +66,7 @@ class MemoryFunction:
         return _largest(lambda tokens: self.bytes(Shape(tokens, tokens, 1)) <= room_bytes, longest)
 
 
-def fit(points: Sequence[Point], gauged: Gauged) -> MemoryFunction:
+def fit(points: Sequence[MeasuredPeak], gauged: ProbeAccuracy) -> MemoryCostModel:
     """The function of these points; see the formula above.
 
     Raises:
@@ -85,7 +85,7 @@ def fit(points: Sequence[Point], gauged: Gauged) -> MemoryFunction:
     predicted = rows @ found * factor + gauged.noise_bytes
     large = peaks >= np.median(peaks)
     error = float((predicted / peaks - 1.0)[large].max())
-    return MemoryFunction(fixed + gauged.noise_bytes, token, pair, longest, sequence, error)
+    return MemoryCostModel(fixed + gauged.noise_bytes, token, pair, longest, sequence, error)
 
 
 def _features(shape: Shape) -> list[float]:

@@ -16,7 +16,7 @@ FAILURE_SHARE = 0.75
 """A batch for which memory ran out shows that less than it needed is there."""
 
 
-class Room:
+class Headroom:
     """Bytes for batches, between a floor that always holds and what is there.
 
     A floor for which there was no room at first rises as the room does; it never falls while models stay.

@@ -7,7 +7,7 @@ that moves back.
 from __future__ import annotations
 
 
-class References:
+class ModelAliases:
     """All references of one engine."""
 
     def __init__(self, serving: dict[str, str]) -> None:

@@ -39,7 +39,7 @@ class _Model:
         return not busy or now - self.came_seconds >= stay
 
 
-class Residency:
+class Placement:
     """The models of one device. `budget_bytes` is what their weights may take of it; None sets no limit."""
 
     def __init__(self, budget_bytes: int | None) -> None:

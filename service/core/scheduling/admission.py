@@ -9,8 +9,8 @@ The rules:
 
 from __future__ import annotations
 
-from service.core.scheduling.promises import Promises
-from service.core.scheduling.queue_stats import Books
+from service.core.scheduling.promises import DeadlineTracker
+from service.core.scheduling.queue_stats import QueueStats
 from service.core.types import Refusal, Submission
 
 RESERVE = 4 / 3
@@ -20,7 +20,7 @@ RESERVE = 4 / 3
 class Admission:
     """The door of one queue, of which it reads the books and the promises."""
 
-    def __init__(self, queue_limit_tokens: int, books: Books, promises: Promises) -> None:
+    def __init__(self, queue_limit_tokens: int, books: QueueStats, promises: DeadlineTracker) -> None:
         self._limit_tokens = queue_limit_tokens
         self._books = books
         self._promises = promises

@@ -44,7 +44,7 @@ class _Size:
         self.seconds = self.seconds * keep + seconds
 
 
-class BatchTime:
+class BatchLatencyModel:
     """The law of one device, as far as its batches have shown it."""
 
     def __init__(self) -> None:

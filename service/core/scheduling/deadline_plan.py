@@ -30,7 +30,7 @@ class Waiting(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DeadlinePlan:
     """`late` and `urgent` keys in the order of their deadlines; the rest is asked by deadline."""
 
     late: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class Plan:
         return self.slacks[bisect_right(self.deadlines, deadline_seconds)]
 
 
-def make_plan(waiting: Iterable[Waiting], running_tokens: int, now: float, speed: float) -> Plan:
+def make_plan(waiting: Iterable[Waiting], running_tokens: int, now: float, speed: float) -> DeadlinePlan:
     """The plan at this moment, for a device that does `speed` tokens a second."""
     late, kept, slacks, hurrying = [], [], [], 0
     ahead = running_tokens
@@ -69,7 +69,7 @@ def make_plan(waiting: Iterable[Waiting], running_tokens: int, now: float, speed
         slacks.append(slack)
         if slack < URGENT_SHARE * (document.deadline_seconds - document.admitted_seconds):
             hurrying = len(kept)
-    return Plan(
+    return DeadlinePlan(
         tuple(late),
         tuple(document.key for document in kept[:hurrying]),
         tuple(document.deadline_seconds for document in kept),

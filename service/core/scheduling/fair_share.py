@@ -16,7 +16,7 @@ Client = tuple[str, Priority]
 WEIGHTS = {Priority.INTERACTIVE: 1.0, Priority.BATCH: 1 / 16}
 
 
-class Turns:
+class FairShareQueue:
     """All documents of which something waits, at their places."""
 
     def __init__(self) -> None:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterable
 
-from service.core.scheduling.deadline_plan import Plan, Waiting, make_plan
+from service.core.scheduling.deadline_plan import DeadlinePlan, Waiting, make_plan
 from service.core.types import Submission
 
 PLAN_SECONDS = 0.02
 """A plan holds for so long; making one costs time in proportion to what waits."""
 
 
-class Promises:
+class DeadlineTracker:
     """The deadlines of those who wait."""
 
     def __init__(self) -> None:
-        self._plan = Plan()
+        self._plan = DeadlinePlan()
         self._next_plan_seconds = float("-inf")
         self._since_plan: list[tuple[float, int]] = []
         self._tokens_since_plan = 0
@@ -30,7 +30,7 @@ class Promises:
         """Whether it is time for another plan."""
         return now >= self._next_plan_seconds
 
-    def renew(self, waiting: Iterable[Waiting], running_tokens: int, now: float, speed: float) -> Plan:
+    def renew(self, waiting: Iterable[Waiting], running_tokens: int, now: float, speed: float) -> DeadlinePlan:
         """Make the plan anew."""
         self._plan = make_plan(waiting, running_tokens, now, speed)
         self._next_plan_seconds = now + PLAN_SECONDS

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(slots=True)
-class Account:
+class ModelQueueStats:
     """One model's documents that are admitted and not answered, and what of them waits."""
 
     documents: int = 0
@@ -14,12 +14,12 @@ class Account:
     waiting_tokens: int = 0
 
 
-class Books:
+class QueueStats:
     """The sums of a queue, in all and by model."""
 
     def __init__(self) -> None:
-        self.total = Account()
-        self._accounts: dict[str, Account] = {}
+        self.total = ModelQueueStats()
+        self._accounts: dict[str, ModelQueueStats] = {}
         self._weights: dict[str, float] = {}
 
     def weigh(self, model: str, weight: float | None) -> None:
@@ -37,13 +37,13 @@ class Books:
         """A model's part of all weights; alone it has everything."""
         return self.weight(model) / max(sum(self._weights.values()), self.weight(model))
 
-    def of(self, model: str) -> Account:
+    def of(self, model: str) -> ModelQueueStats:
         """One model's account; an empty one if it has nothing in the queue."""
-        return self._accounts.get(model, Account())
+        return self._accounts.get(model, ModelQueueStats())
 
     def enter(self, model: str, sequences: int, tokens: int) -> None:
         """A document came in."""
-        for account in (self.total, self._accounts.setdefault(model, Account())):
+        for account in (self.total, self._accounts.setdefault(model, ModelQueueStats())):
             account.documents += 1
             account.waiting_sequences += sequences
             account.waiting_tokens += tokens

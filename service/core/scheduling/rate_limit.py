@@ -9,7 +9,7 @@ from __future__ import annotations
 BURST_SECONDS = 10.0
 
 
-class RateLimit:
+class TokenBucket:
     """One model's allowance."""
 
     def __init__(self, tokens_per_second: float, now: float) -> None:

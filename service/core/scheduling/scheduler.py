@@ -16,12 +16,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from service.core.memory.budget import MemoryModel
+from service.core.memory.budget import MemoryBudget
 from service.core.scheduling.admission import Admission
-from service.core.scheduling.deadline_plan import Plan, Waiting
-from service.core.scheduling.fair_share import Turns
-from service.core.scheduling.promises import Promises
-from service.core.scheduling.queue_stats import Account, Books
+from service.core.scheduling.deadline_plan import DeadlinePlan, Waiting
+from service.core.scheduling.fair_share import FairShareQueue
+from service.core.scheduling.promises import DeadlineTracker
+from service.core.scheduling.queue_stats import ModelQueueStats, QueueStats
 from service.core.types import Batch, Load, Refusal, Sequence, Shape, Submission
 
 LOOK_AHEAD = 32
@@ -29,7 +29,7 @@ LOOK_AHEAD = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class QueueLimits:
     """`queue_tokens`: most tokens that may wait."""
 
     queue_tokens: int
@@ -54,11 +54,11 @@ class _Document:
 class Scheduler:
     """The queue in front of one device."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: QueueLimits) -> None:
         self._documents: dict[str, _Document] = {}
-        self._turns = Turns()
-        self._books = Books()
-        self._promises = Promises()
+        self._turns = FairShareQueue()
+        self._books = QueueStats()
+        self._promises = DeadlineTracker()
         self._admission = Admission(limits.queue_tokens, self._books, self._promises)
         self._running_tokens = 0
 
@@ -100,7 +100,7 @@ class Scheduler:
         detail = "the deadline could not be met any more while the document waited"
         return [Refusal(key, "deadline_exceeded", detail, retry_after_seconds=wait) for key in plan.late]
 
-    def next_batch(self, memory: MemoryModel) -> Batch | None:
+    def next_batch(self, memory: MemoryBudget) -> Batch | None:
         """The fairest sequences of one model that the memory model admits together; None when nothing waits."""
         return next(filter(None, (self.next_batch_of(model, memory) for model in self.models())), None)
 
@@ -108,7 +108,7 @@ class Scheduler:
         """The models that have work waiting, the most deserving first."""
         return self._turns.models()
 
-    def next_batch_of(self, model: str, memory: MemoryModel) -> Batch | None:
+    def next_batch_of(self, model: str, memory: MemoryBudget) -> Batch | None:
         """The same for one model; None also when nothing of it is admitted."""
         sequences = tuple(self._fill(model, memory))
         if not sequences:
@@ -139,11 +139,11 @@ class Scheduler:
         """Tokens that are admitted and not launched."""
         return self._books.total.waiting_tokens
 
-    def account(self, model: str) -> Account:
+    def account(self, model: str) -> ModelQueueStats:
         """What one model has in the queue."""
         return self._books.of(model)
 
-    def _make_plan(self, now: float, speed: float) -> Plan:
+    def _make_plan(self, now: float, speed: float) -> DeadlinePlan:
         waiting = (
             Waiting(document.submission.deadline_seconds, key, document.admitted_seconds, document.waiting_tokens)
             for key, document in self._documents.items()
@@ -173,7 +173,7 @@ class Scheduler:
         document.next_index = len(document.submission.lengths)
         self._turns.leave(document.submission)
 
-    def _fill(self, model: str, memory: MemoryModel) -> Iterator[Sequence]:
+    def _fill(self, model: str, memory: MemoryBudget) -> Iterator[Sequence]:
         shape, alone = Shape(), None
         while (document := self._fairest(model, shape, memory, alone)) is not None:
             sequence = document.next_sequence()
@@ -183,7 +183,7 @@ class Scheduler:
             if document.submission.attempt:
                 alone = sequence.key
 
-    def _fairest(self, model: str, shape: Shape, memory: MemoryModel, alone: str | None) -> _Document | None:
+    def _fairest(self, model: str, shape: Shape, memory: MemoryBudget, alone: str | None) -> _Document | None:
         for key in islice(self._turns.documents(model), LOOK_AHEAD):
             document = self._documents[key]
             mixes = document.submission.attempt == 0 and alone is None

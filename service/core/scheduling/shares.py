@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from service.core.scheduling.rate_limit import RateLimit
+from service.core.scheduling.rate_limit import TokenBucket
 from service.core.types import Refusal, Submission
 
 
-class Shares:
+class ModelQuotas:
     """Of all models of one engine; a weight is 1, and a rate has no limit, unless they are told."""
 
     def __init__(self, weights: Mapping[str, float], rate_limits: Mapping[str, float]) -> None:
         self._weights = weights
         self._rates = rate_limits
-        self._limits = {name: RateLimit(rate, now=0.0) for name, rate in rate_limits.items()}
+        self._limits = {name: TokenBucket(rate, now=0.0) for name, rate in rate_limits.items()}
 
     def weight(self, name: str) -> float:
         """A name's weight."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from service.core.scheduling.batch_latency import BatchTime, TimedBatch
+from service.core.scheduling.batch_latency import BatchLatencyModel, TimedBatch
 
 ARRIVAL_HORIZON_SECONDS = 10.0
 """20 s after a step 86 % of it is seen, which is when the fleet decides how many tasks to add."""
@@ -32,13 +32,13 @@ class _Decaying:
         return self._sum * math.exp(-max(now - self._at, 0.0) / self._horizon) if self._sum else 0.0
 
 
-class Meter:
+class ThroughputMeter:
     """Measured capacity and demand of one engine."""
 
     def __init__(self) -> None:
         self._arrived = _Decaying(ARRIVAL_HORIZON_SECONDS)
         self._refused = _Decaying(ARRIVAL_HORIZON_SECONDS)
-        self._batch_time = BatchTime()
+        self._batch_time = BatchLatencyModel()
         self._full_tokens = 0
         self._busy_until = -math.inf
         self.busy_seconds = 0.0

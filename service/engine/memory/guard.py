@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from concurrent.futures import Executor
 
 from service.core.memory.budget import MeasuredBudget, MemoryReport, ModelMemory, floor_bytes
-from service.core.memory.headroom import Room
+from service.core.memory.headroom import Headroom
 from service.core.types import Shape
 from service.engine.memory.probe import MemoryGauge
 
@@ -32,7 +32,7 @@ class Guard:
     def __init__(self, gauge: MemoryGauge, models: Mapping[str, ModelMemory], compute: Executor) -> None:
         self.gauge = gauge
         self._compute = compute
-        self._room = Room(gauge.available_bytes(), floor_bytes(models.values()))
+        self._room = Headroom(gauge.available_bytes(), floor_bytes(models.values()))
         self._budget = MeasuredBudget(self._room, models)
         self._capped_bytes = self._room.bytes
         self._next_look_seconds = 0.0

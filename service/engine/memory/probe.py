@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import torch
 
-from service.core.memory.cost_model import Gauged
+from service.core.memory.cost_model import ProbeAccuracy
 from service.engine.memory import host as host_memory
 
 MEBIBYTE = 1 << 20
@@ -38,7 +38,7 @@ class Allowance:
 class MemoryGauge(Protocol):
     """What the guard reads. `settle`, `peak_bytes` and `give_back` are for the compute thread, between batches."""
 
-    gauged: Gauged
+    gauged: ProbeAccuracy
     rest_bytes: int
 
     def settle(self) -> None:
@@ -60,7 +60,7 @@ class MemoryGauge(Protocol):
 class HostGauge:
     """Resident memory of this process, against the host's memory and its control groups."""
 
-    gauged = Gauged(noise_bytes=16 * MEBIBYTE, margin=1.25)
+    gauged = ProbeAccuracy(noise_bytes=16 * MEBIBYTE, margin=1.25)
 
     def __init__(self, allowance: Allowance) -> None:
         self._allowance = allowance
@@ -99,7 +99,7 @@ class CudaGauge:
         graphs: there may be some. Looking takes a while where there are many tensors, so it is only done then.
     """
 
-    gauged = Gauged(noise_bytes=24 * MEBIBYTE, margin=1.05)  # The allocator reserves in steps of 2 and 20 MiB.
+    gauged = ProbeAccuracy(noise_bytes=24 * MEBIBYTE, margin=1.05)  # The allocator reserves in steps of 2 and 20 MiB.
 
     def __init__(self, device: torch.device, allowance: Allowance, *, graphs: bool = False) -> None:
         self._device = device

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from service.core.errors import ModelError
-from service.core.memory.cost_model import MemoryFunction, Point, fit
+from service.core.memory.cost_model import MeasuredPeak, MemoryCostModel, fit
 from service.core.types import Shape
 from service.engine.execution.device_errors import is_out_of_memory
 from service.engine.execution.packed_batch import Tokens
@@ -57,7 +57,7 @@ def shapes(longest: int, most_tokens: int) -> list[list[int]]:
 
 def measure(
     model: Measurable, gauge: MemoryGauge, longest: int, most_tokens: int, clock: Clock = time.monotonic
-) -> list[Point]:
+) -> list[MeasuredPeak]:
     """The highest peak of each shape that fits; for the compute thread, while nothing else runs.
 
     All shapes are run once, and again while time is left: how far the threads of a batch overlap is a matter of luck.
@@ -73,10 +73,10 @@ def measure(
     gauge.give_back()
     if not peaks:
         raise ModelError("the device's free memory does not hold the smallest batch of this model")
-    return [Point(shape, peak) for shape, peak in peaks.items()]
+    return [MeasuredPeak(shape, peak) for shape, peak in peaks.items()]
 
 
-def calibrate(model: Measurable, gauge: MemoryGauge, longest: int, most_tokens: int) -> MemoryFunction:
+def calibrate(model: Measurable, gauge: MemoryGauge, longest: int, most_tokens: int) -> MemoryCostModel:
     """The model's memory function on this device."""
     begun = time.monotonic()
     points = measure(model, gauge, longest, most_tokens)

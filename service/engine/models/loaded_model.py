@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from service.core.memory.budget import MemoryModel
-from service.core.models.placement import Residency
+from service.core.memory.budget import MemoryBudget
+from service.core.models.placement import Placement
 from service.core.scheduling.batch_latency import TimedBatch
 from service.wire import ModelStatus
 
@@ -50,8 +50,8 @@ class Loaded:
 
     serving: dict[str, str]
     held: list[Held]
-    residency: Residency
-    memory: MemoryModel
+    residency: Placement
+    memory: MemoryBudget
     device: str
     dtype: str
     release: Callable[[str], None] = lambda _: None

@@ -17,11 +17,11 @@ from concurrent.futures import Future
 
 from msgspec.structs import replace
 
-from service.core.lifecycle.drain import Workers
+from service.core.lifecycle.drain import WorkerRegistry
 from service.core.memory.budget import ModelMemory
-from service.core.models.aliases import References
+from service.core.models.aliases import ModelAliases
 from service.core.scheduling.scheduler import Scheduler
-from service.core.scheduling.shares import Shares
+from service.core.scheduling.shares import ModelQuotas
 from service.core.types import Refusal, Submission
 from service.engine.models.loaded_model import Held, Loaded
 from service.engine.models.weight_mover import Mover
@@ -43,9 +43,9 @@ class Residents:
         scheduler: Scheduler,
         mover: Mover,
         metrics: EngineMetrics,
-        shares: Shares,
+        shares: ModelQuotas,
     ) -> None:
-        self._references = References(loaded.serving)
+        self._references = ModelAliases(loaded.serving)
         self._held = {each.revision: each for each in loaded.held}
         self._residency = loaded.residency
         self.memory = loaded.memory
@@ -112,7 +112,7 @@ class Residents:
         self._used_seconds[revision] = now
         self._metrics.model_tokens.labels(self._held[revision].status.name).inc(tokens)
 
-    def tidy(self, workers: Workers, now: float) -> None:
+    def tidy(self, workers: WorkerRegistry, now: float) -> None:
         """Send away, or drop, what no request uses any more."""
         for revision, version in list(self._retired.items()):
             if self._scheduler.account(revision).documents or not workers.done_with(revision, version):

@@ -11,7 +11,7 @@ from concurrent.futures import Executor
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from service.core.memory.budget import FixedBudget, MemoryModel, ModelMemory
+from service.core.memory.budget import FixedBudget, MemoryBudget, ModelMemory
 from service.core.scheduling.batch_latency import REACH, TimedBatch
 from service.engine.models.loaded_model import Held
 from service.settings import Settings
@@ -19,7 +19,7 @@ from service.settings import Settings
 if TYPE_CHECKING:
     import torch
 
-    from service.core.memory.cost_model import MemoryFunction
+    from service.core.memory.cost_model import MemoryCostModel
     from service.engine.memory.probe import MemoryGauge
 
 CPU_BATCH_TOKENS = 2_048
@@ -46,7 +46,7 @@ class Measuring:
         side_by_side = BATCHES if self._on_cpu else 1
         allowance = Allowance(settings.memory_fraction, settings.memory_limit_bytes, side_by_side)
         self._gauge = gauge_of(device, allowance, graphs=settings.cuda_graphs == "auto")
-        self._functions: dict[str, MemoryFunction] = {}
+        self._functions: dict[str, MemoryCostModel] = {}
         if self._gauge is None:
             log.warning("memory cannot be measured on this system; the budget is fixed")
 
@@ -69,7 +69,7 @@ class Measuring:
             self._functions[held.sizes] = work.result()
         return ModelMemory(self._functions[held.sizes], longest, most)
 
-    def guard(self, models: dict[str, ModelMemory]) -> MemoryModel:
+    def guard(self, models: dict[str, ModelMemory]) -> MemoryBudget:
         """The memory model over what was measured, weights at rest being those that are there now."""
         from service.engine.memory.guard import Guard
 
@@ -83,7 +83,7 @@ class Measuring:
         if self._gauge is not None:
             self._gauge.settle()
 
-    def _calibrate(self, held: Held, gauge: MemoryGauge, longest: int, most_tokens: int) -> MemoryFunction:
+    def _calibrate(self, held: Held, gauge: MemoryGauge, longest: int, most_tokens: int) -> MemoryCostModel:
         """On a CPU with few layers: all of a large model's would take many seconds and need no more memory."""
         from service.engine.encoder.layer_subset import shallow
         from service.engine.memory.profiler import calibrate

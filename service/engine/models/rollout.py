@@ -16,7 +16,7 @@ from model_store.errors import StoreError
 from model_store.local.store import Revision
 from service.core.errors import GleanerError, ModelError
 from service.core.memory.budget import ModelMemory
-from service.core.models.placement import Residency
+from service.core.models.placement import Placement
 from service.core.scheduling.batch_latency import TimedBatch
 from service.engine.models.factory import ModelMaker
 from service.engine.models.golden_check import first_failure
@@ -50,7 +50,7 @@ class FirstModels:
         self._measuring = measuring
         self._compute = compute
         self._timed = timed
-        self._residency = Residency(maker.weights_budget_bytes())
+        self._residency = Placement(maker.weights_budget_bytes())
         self._held: dict[str, Held] = {}
         self._memories: dict[str, ModelMemory] = {}
         self._batches: dict[str, TimedBatch] = {}

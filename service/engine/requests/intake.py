@@ -9,9 +9,9 @@ import logging
 
 import numpy as np
 
-from service.core.lifecycle.drain import Workers
+from service.core.lifecycle.drain import WorkerRegistry
 from service.core.scheduling.scheduler import Scheduler
-from service.core.scheduling.throughput import Meter
+from service.core.scheduling.throughput import ThroughputMeter
 from service.core.types import Refusal, Submission
 from service.engine.models.manager import Residents
 from service.engine.requests.request_table import Desk, Tokens
@@ -27,10 +27,10 @@ class Reception:
 
     def __init__(
         self,
-        workers: Workers,
+        workers: WorkerRegistry,
         scheduler: Scheduler,
         desk: Desk,
-        meter: Meter,
+        meter: ThroughputMeter,
         report: Report,
         metrics: EngineMetrics,
     ) -> None:

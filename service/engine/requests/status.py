@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from service.core.lifecycle.drain import Workers
+from service.core.lifecycle.drain import WorkerRegistry
 from service.core.scheduling.scheduler import Scheduler
-from service.core.scheduling.throughput import Meter
+from service.core.scheduling.throughput import ThroughputMeter
 from service.engine.ipc.server import Door
 from service.engine.lifecycle import Life
 from service.engine.models.manager import Residents
@@ -24,11 +24,11 @@ class Report:
         self,
         name: str,
         door: Door,
-        workers: Workers,
+        workers: WorkerRegistry,
         loading: Loading,
         life: Life,
         scheduler: Scheduler,
-        meter: Meter,
+        meter: ThroughputMeter,
         metrics: EngineMetrics,
     ) -> None:
         self._name = name

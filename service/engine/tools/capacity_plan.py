@@ -17,7 +17,7 @@ import numpy as np
 from model_store.errors import StoreError
 from model_store.local.catalog import Catalog
 from service.core.errors import GleanerError, ModelError
-from service.core.memory.capacity_plan import Measured, Plan, plan
+from service.core.memory.capacity_plan import CapacityPlan, Measured, plan
 from service.engine.execution.executor import Compute
 from service.engine.models.factory import GPU_SHARE, ModelMaker
 from service.engine.models.loaded_model import Held
@@ -45,7 +45,7 @@ def main() -> int:
     return 0
 
 
-def make_plan(model: str, settings: Settings, gpu_memory_gib: float | None = None) -> Plan:
+def make_plan(model: str, settings: Settings, gpu_memory_gib: float | None = None) -> CapacityPlan:
     """Load, warm and measure a model on the device at hand.
 
     Raises:

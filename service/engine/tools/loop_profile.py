@@ -19,9 +19,9 @@ import numpy as np
 import torch
 
 from service.core.memory.budget import MeasuredBudget, ModelMemory
-from service.core.memory.cost_model import MemoryFunction
-from service.core.memory.headroom import Room
-from service.core.models.placement import Residency
+from service.core.memory.cost_model import MemoryCostModel
+from service.core.memory.headroom import Headroom
+from service.core.models.placement import Placement
 from service.core.types import Priority
 from service.engine.execution.packed_batch import Tokens
 from service.engine.execution.runner import Logits, Runner
@@ -156,13 +156,13 @@ def _run(batches: int) -> float:
 
 
 def _loaded(compute: _AtOnce) -> Loaded:
-    model, residency = _NoModel(), Residency(None)
+    model, residency = _NoModel(), Placement(None)
     residency.add(MODEL, 1, 0.0)
     residency.bring(MODEL, 0.0, ())
     status = ModelStatus("m", "stable", MODEL, "/m", ("O",) * LABELS, 512, True, 1)
     held = Held(status, "", Runner(model, compute, lambda: None), model)
-    function = MemoryFunction(0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
-    budget = _Budget(Room(1 << 30, 1 << 20), {MODEL: ModelMemory(function, 512, BATCH_TOKENS)})
+    function = MemoryCostModel(0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
+    budget = _Budget(Headroom(1 << 30, 1 << 20), {MODEL: ModelMemory(function, 512, BATCH_TOKENS)})
     return Loaded({"m": MODEL}, [held], residency, budget, "none", "none")
 
 

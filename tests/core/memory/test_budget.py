@@ -6,17 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.core.memory.budget import FixedBudget, MeasuredBudget, ModelMemory, floor_bytes
-from service.core.memory.cost_model import MemoryFunction
-from service.core.memory.headroom import Room
+from service.core.memory.cost_model import MemoryCostModel
+from service.core.memory.headroom import Headroom
 from service.core.types import Shape
 
-SMALL = ModelMemory(MemoryFunction(100, 2, 0, 0, 1, 0.0), longest_tokens=100, most_tokens=1_000)
-LARGE = ModelMemory(MemoryFunction(100, 20, 0, 0, 1, 0.0), longest_tokens=100, most_tokens=1_000)
+SMALL = ModelMemory(MemoryCostModel(100, 2, 0, 0, 1, 0.0), longest_tokens=100, most_tokens=1_000)
+LARGE = ModelMemory(MemoryCostModel(100, 20, 0, 0, 1, 0.0), longest_tokens=100, most_tokens=1_000)
 
 
 def _budget(available_bytes: int) -> MeasuredBudget:
     models = {"small": SMALL, "large": LARGE}
-    return MeasuredBudget(Room(available_bytes, floor_bytes(models.values())), models)
+    return MeasuredBudget(Headroom(available_bytes, floor_bytes(models.values())), models)
 
 
 def test_a_fixed_budget_never_falls_below_one_longest_sequence() -> None:

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from service.core.memory.budget import ModelMemory
 from service.core.memory.capacity_plan import CONTEXT_BYTES, GIBIBYTE, Measured, plan
-from service.core.memory.cost_model import MemoryFunction
+from service.core.memory.cost_model import MemoryCostModel
 
-MEMORY = ModelMemory(MemoryFunction(5_000, 1_000, 0, 0, 0, 0.25), longest_tokens=500, most_tokens=8_000)
+MEMORY = ModelMemory(MemoryCostModel(5_000, 1_000, 0, 0, 0, 0.25), longest_tokens=500, most_tokens=8_000)
 MEASURED = Measured(
     model="m@stable",
     device="here",

@@ -5,26 +5,26 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.memory.headroom import GROWTH_PER_SECOND, HOLD_SECONDS, Room
+from service.core.memory.headroom import GROWTH_PER_SECOND, HOLD_SECONDS, Headroom
 
 GIB = 1 << 30
 
 
 def test_another_process_takes_memory_and_the_room_shrinks_at_once() -> None:
-    room = Room(10 * GIB, GIB)
+    room = Headroom(10 * GIB, GIB)
     room.observe(3 * GIB, 0.0)
     assert (room.bytes, room.shrinks) == (3 * GIB, 1)
 
 
 def test_it_never_shrinks_below_its_floor() -> None:
-    room = Room(10 * GIB, GIB)
+    room = Headroom(10 * GIB, GIB)
     room.observe(0, 0.0)
     room.failed(1, 1.0)
     assert room.bytes == GIB
 
 
 def test_it_grows_back_slowly_and_only_after_a_while() -> None:
-    room = Room(10 * GIB, GIB)
+    room = Headroom(10 * GIB, GIB)
     room.observe(2 * GIB, 0.0)
     for second in range(1, int(HOLD_SECONDS)):
         room.observe(10 * GIB, float(second))
@@ -37,7 +37,7 @@ def test_it_grows_back_slowly_and_only_after_a_while() -> None:
 
 
 def test_a_failure_leaves_less_than_the_batch_was_thought_to_need() -> None:
-    room = Room(10 * GIB, GIB)
+    room = Headroom(10 * GIB, GIB)
     room.failed(4 * GIB, 0.0)
     assert room.bytes == 3 * GIB
     room.observe(10 * GIB, 1.0)
@@ -45,12 +45,12 @@ def test_a_failure_leaves_less_than_the_batch_was_thought_to_need() -> None:
 
 
 def test_a_small_start_is_its_own_floor() -> None:
-    room = Room(100, GIB)
+    room = Headroom(100, GIB)
     assert (room.bytes, room.floor_bytes) == (100, 100)
 
 
 def test_the_floor_follows_the_models_that_are_there() -> None:
-    room = Room(10 * GIB, GIB)
+    room = Headroom(10 * GIB, GIB)
     room.keep(2 * GIB)
     room.observe(0, 0.0)
     assert room.bytes == 2 * GIB
@@ -58,7 +58,7 @@ def test_the_floor_follows_the_models_that_are_there() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 100), st.floats(0.01, 3.0)), max_size=60))
 def test_it_is_never_above_what_is_there_unless_at_its_floor(steps: list[tuple[int, float]]) -> None:
-    room, now = Room(80, 10), 0.0
+    room, now = Headroom(80, 10), 0.0
     for available, seconds in steps:
         now += seconds
         room.observe(available, now)
@@ -67,7 +67,7 @@ def test_it_is_never_above_what_is_there_unless_at_its_floor(steps: list[tuple[i
 
 
 def test_a_floor_for_which_there_was_no_room_at_first_rises_with_the_room() -> None:
-    room = Room(GIB // 2, GIB)
+    room = Headroom(GIB // 2, GIB)
     for second in range(1, 60):
         room.observe(10 * GIB, float(second))
     assert room.floor_bytes == GIB

@@ -5,20 +5,20 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.core.models.placement import SHORTEST_STAY_SECONDS, STAY_FACTOR, Residency
+from service.core.models.placement import SHORTEST_STAY_SECONDS, STAY_FACTOR, Placement
 
 MODELS = "abcdef"
 COST_SECONDS = 0.5
 
 
-def residency(budget_bytes: int | None, **weight_bytes: int) -> Residency:
-    made = Residency(budget_bytes)
+def residency(budget_bytes: int | None, **weight_bytes: int) -> Placement:
+    made = Placement(budget_bytes)
     for name, size in weight_bytes.items():
         made.add(name, size, 0.0)
     return made
 
 
-def bring(models: Residency, model: str, now: float, busy: str = "", cost: float = 0.0) -> tuple[str, ...] | None:
+def bring(models: Placement, model: str, now: float, busy: str = "", cost: float = 0.0) -> tuple[str, ...] | None:
     leaving = models.bring(model, now, busy)
     if leaving is not None:
         models.arrived(model, cost, now)
@@ -106,7 +106,7 @@ ACTIONS = st.lists(
 def test_whatever_happens_the_budget_holds(
     budget: int, sizes: list[int], actions: list[tuple[str, float, set[str], float, str]]
 ) -> None:
-    models, now, held = Residency(budget), 0.0, set()
+    models, now, held = Placement(budget), 0.0, set()
     sizes_of = dict(zip(MODELS, sizes, strict=True))
     for name, seconds, busy, cost, action in actions:
         now += seconds

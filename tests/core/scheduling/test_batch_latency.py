@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.scheduling.batch_latency import REACH, BatchTime
+from service.core.scheduling.batch_latency import REACH, BatchLatencyModel
 
 Batches = list[tuple[int, float]]
 BATCHES = st.lists(
@@ -16,20 +16,20 @@ BATCHES = st.lists(
 )
 
 
-def learnt(*batches: tuple[int, float]) -> BatchTime:
-    law = BatchTime()
+def learnt(*batches: tuple[int, float]) -> BatchLatencyModel:
+    law = BatchLatencyModel()
     for tokens, seconds in batches:
         law.add(tokens, seconds)
     return law
 
 
-def on_the_line(base: float, per_token: float, *sizes: int) -> BatchTime:
+def on_the_line(base: float, per_token: float, *sizes: int) -> BatchLatencyModel:
     return learnt(*((tokens, base + per_token * tokens) for tokens in sizes))
 
 
 def test_nothing_is_known_before_the_first_batch() -> None:
-    assert BatchTime().tokens_per_second(100) is None
-    assert BatchTime().law() == (0.0, 0.0)
+    assert BatchLatencyModel().tokens_per_second(100) is None
+    assert BatchLatencyModel().law() == (0.0, 0.0)
 
 
 def test_base_and_time_per_token_are_found() -> None:

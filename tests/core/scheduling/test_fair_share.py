@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.core.scheduling.fair_share import Turns
+from service.core.scheduling.fair_share import FairShareQueue
 from service.core.types import Priority, Submission
 
 
@@ -12,8 +12,8 @@ def submission(key: str, model: str = "m", client: str = "c", priority: Priority
     )
 
 
-def turns(*submissions: Submission) -> Turns:
-    made = Turns()
+def turns(*submissions: Submission) -> FairShareQueue:
+    made = FairShareQueue()
     for each in submissions:
         made.join(each, 1.0)
     return made

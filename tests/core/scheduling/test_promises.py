@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.core.scheduling.deadline_plan import Waiting
-from service.core.scheduling.promises import PLAN_SECONDS, Promises
+from service.core.scheduling.promises import PLAN_SECONDS, DeadlineTracker
 from service.core.types import Priority, Submission
 
 
@@ -23,7 +23,7 @@ def submission(tokens: int, deadline: float) -> Submission:
 
 
 def test_a_plan_grows_old_and_is_made_anew() -> None:
-    promises = Promises()
+    promises = DeadlineTracker()
     assert promises.is_old(0.0)
     promises.renew((), 0, 5.0, 1.0)
     assert not promises.is_old(5.0)
@@ -31,7 +31,7 @@ def test_a_plan_grows_old_and_is_made_anew() -> None:
 
 
 def test_who_came_since_the_plan_counts_until_the_next_one_knows_it() -> None:
-    promises = Promises()
+    promises = DeadlineTracker()
     promises.renew([Waiting(10.0, "a", 0.0, 100)], 0, 0.0, 100.0)
     promises.add(submission(50, deadline=8.0))
     assert [promises.tokens_until(at) for at in (7.0, 8.0, 10.0)] == [0, 50, 150]
@@ -40,7 +40,7 @@ def test_who_came_since_the_plan_counts_until_the_next_one_knows_it() -> None:
 
 
 def test_what_takes_longer_than_the_slack_of_those_after_it_would_break_a_promise() -> None:
-    promises = Promises()
+    promises = DeadlineTracker()
     promises.renew([Waiting(10.0, "a", 0.0, 900)], 0, 0.0, 100.0)
     assert not promises.would_break(submission(100, deadline=5.0), 100.0)
     assert promises.would_break(submission(101, deadline=5.0), 100.0)
@@ -49,7 +49,7 @@ def test_what_takes_longer_than_the_slack_of_those_after_it_would_break_a_promis
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 500)), max_size=30), st.integers(-1, 21))
 def test_deadlines_in_any_order_count_up_to_the_one_asked_for(admitted: list[tuple[int, int]], asked: int) -> None:
-    promises = Promises()
+    promises = DeadlineTracker()
     for deadline, tokens in admitted:
         promises.add(submission(tokens, float(deadline)))
     assert promises.tokens_until(float(asked)) == sum(tokens for deadline, tokens in admitted if deadline <= asked)

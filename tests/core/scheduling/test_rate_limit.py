@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.scheduling.rate_limit import BURST_SECONDS, RateLimit
+from service.core.scheduling.rate_limit import BURST_SECONDS, TokenBucket
 
 
 def test_a_burst_passes_and_what_follows_waits() -> None:
-    limit = RateLimit(100.0, now=0.0)
+    limit = TokenBucket(100.0, now=0.0)
     assert limit.take(int(100 * BURST_SECONDS), 0.0) == 0.0
     assert limit.take(50, 0.0) == pytest.approx(0.5)
     assert limit.take(50, 0.5) == 0.0
 
 
 def test_a_document_larger_than_the_burst_passes_once_the_bucket_is_full_and_leaves_a_debt() -> None:
-    limit = RateLimit(100.0, now=0.0)
+    limit = TokenBucket(100.0, now=0.0)
     assert limit.take(5_000, 0.0) == 0.0
     assert limit.take(1, 0.0) == pytest.approx(40.01)
     assert limit.take(5_000, 49.0) == pytest.approx(1.0)
@@ -31,7 +31,7 @@ def test_a_document_larger_than_the_burst_passes_once_the_bucket_is_full_and_lea
 def test_over_any_time_no_more_than_the_rate_and_one_burst_and_one_document_passes(
     rate: float, arrivals: list[tuple[int, float]]
 ) -> None:
-    limit, now, passed = RateLimit(rate, now=0.0), 0.0, 0
+    limit, now, passed = TokenBucket(rate, now=0.0), 0.0, 0
     for tokens, seconds in arrivals:
         now += seconds
         wait = limit.take(tokens, now)
@@ -42,7 +42,7 @@ def test_over_any_time_no_more_than_the_rate_and_one_burst_and_one_document_pass
 
 @given(st.floats(1.0, 1e5), st.lists(st.integers(1, 5_000), min_size=1, max_size=30), st.integers(1, 5_000))
 def test_who_comes_again_after_the_time_that_was_said_is_let_in(rate: float, before: list[int], tokens: int) -> None:
-    limit = RateLimit(rate, now=0.0)
+    limit = TokenBucket(rate, now=0.0)
     for each in before:
         limit.take(each, 0.0)
     wait = limit.take(tokens, 0.0)

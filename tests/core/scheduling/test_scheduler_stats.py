@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from service.core.memory.budget import FixedBudget
-from service.core.scheduling.scheduler import Limits, Scheduler
+from service.core.scheduling.scheduler import QueueLimits, Scheduler
 from service.core.types import Batch, Priority, Submission
 from tests.support.submissions import FAR
 
@@ -19,7 +19,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.queue = Scheduler(Limits(2_000))
+        self.queue = Scheduler(QueueLimits(2_000))
         self.now = 0.0
         self.number = 0
         self.open: dict[str, Submission] = {}

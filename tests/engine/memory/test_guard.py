@@ -8,13 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from service.core.memory.budget import ModelMemory
-from service.core.memory.cost_model import MemoryFunction
+from service.core.memory.cost_model import MemoryCostModel
 from service.core.types import Shape
 from service.engine.memory.guard import LOOK_SECONDS, NOTICEABLE, SETTLE_SECONDS, Guard
 from tests.support.memory_probes import BYTES_PER_TOKEN, REST_BYTES, Device
 
 MODEL = "sha256:a"
-MEMORY = ModelMemory(MemoryFunction(0, BYTES_PER_TOKEN, 0, 0, 0, 0.0), longest_tokens=512, most_tokens=8_192)
+MEMORY = ModelMemory(MemoryCostModel(0, BYTES_PER_TOKEN, 0, 0, 0, 0.0), longest_tokens=512, most_tokens=8_192)
 
 
 @pytest.fixture

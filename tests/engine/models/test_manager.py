@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
-from service.core.lifecycle.drain import Workers
+from service.core.lifecycle.drain import WorkerRegistry
 from service.core.memory.budget import FixedBudget
-from service.core.models.placement import Residency
-from service.core.scheduling.scheduler import Limits, Scheduler
-from service.core.scheduling.shares import Shares
+from service.core.models.placement import Placement
+from service.core.scheduling.scheduler import QueueLimits, Scheduler
+from service.core.scheduling.shares import ModelQuotas
 from service.core.types import Priority, Submission
 from service.engine.execution.runner import Runner
 from service.engine.ipc.loop_calls import Errands
@@ -63,15 +63,15 @@ class Weights:
 class World:
     """Residents of `a` and `b`, whose revisions are `a0` and `b0`, and one worker."""
 
-    def __init__(self, budget_bytes: int | None = None, shares: Shares | None = None) -> None:
+    def __init__(self, budget_bytes: int | None = None, shares: ModelQuotas | None = None) -> None:
         self.now = 1_000.0
         self.weights: dict[str, Weights] = {}
         self.released: list[str] = []
-        self.scheduler = Scheduler(Limits(10_000))
-        self.workers = Workers(1)
+        self.scheduler = Scheduler(QueueLimits(10_000))
+        self.workers = WorkerRegistry(1)
         self.errands = Errands(lambda: None)
         self.metrics = EngineMetrics()
-        residency = Residency(budget_bytes)
+        residency = Placement(budget_bytes)
         held = [self.held(name) for name in ("a0", "b0")]
         for each in held:
             residency.add(each.revision, WEIGHT_BYTES, self.now)
@@ -82,7 +82,7 @@ class World:
         budget = FixedBudget(512, 512)
         loaded = Loaded(serving, held, residency, budget, "cpu", "float32", self.released.append)
         mover = Mover(AtOnce(), self.errands, self.metrics)
-        self.models = Residents(loaded, self.scheduler, mover, self.metrics, shares or Shares({}, {}))
+        self.models = Residents(loaded, self.scheduler, mover, self.metrics, shares or ModelQuotas({}, {}))
 
     def held(self, revision: str) -> Held:
         self.weights[revision] = Weights()
@@ -236,7 +236,7 @@ def test_a_model_that_cannot_come_counts_as_away_and_is_tried_again() -> None:
 
 
 def test_a_rate_limit_holds_for_its_model_whatever_the_revision() -> None:
-    world = World(shares=Shares({}, {"a": 10.0}))
+    world = World(shares=ModelQuotas({}, {"a": 10.0}))
     assert world.models.reason_against(world.submission("a0", 100), world.now) is None
     world.bring_new("a", "a1")
     refusal = world.models.reason_against(world.submission("a1", 100), world.now)
