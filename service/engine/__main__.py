@@ -7,13 +7,13 @@ import os
 import signal
 import sys
 
-from service.engine.device.gpu_monitor import GpuWatch
-from service.engine.execution.executor import Compute
-from service.engine.ipc.loop_calls import Errands
-from service.engine.ipc.server import Bell, Door
+from service.engine.device.gpu_monitor import GpuMonitor
+from service.engine.execution.executor import DeviceExecutor
+from service.engine.ipc.loop_calls import LoopCalls
+from service.engine.ipc.server import EngineSocket, Waker
 from service.engine.loop import EngineLoop
 from service.engine.models.startup import start_loading
-from service.engine.models.weight_mover import Mover
+from service.engine.models.weight_mover import WeightMover
 from service.logs import configure
 from service.metrics import EngineMetrics
 from service.process import die_with_parent
@@ -27,16 +27,16 @@ def main() -> int:
     settings = read_settings()
     configure(settings.log_level)
     die_with_parent()
-    bell = Bell()
-    stop = _StopNote(bell)
+    bell = Waker()
+    stop = _StopSignal(bell)
     metrics = EngineMetrics()
     metrics.starts.inc()
-    door = Door(settings.engine_address, bell)
-    compute = Compute()
-    errands = Errands(bell.ring)
+    door = EngineSocket(settings.engine_address, bell)
+    compute = DeviceExecutor()
+    errands = LoopCalls(bell.ring)
     loading = start_loading(settings, compute, bell, errands, metrics)
-    mover = Mover(compute, errands, metrics)
-    gpu = GpuWatch(bell.ring)
+    mover = WeightMover(compute, errands, metrics)
+    gpu = GpuMonitor(bell.ring)
     if settings.gpu_watch not in ("auto", "none"):
         gpu.begin(settings.gpu_watch)
     loop = EngineLoop(str(os.getpid()), door, loading, mover, errands, settings, metrics, gpu=gpu)
@@ -48,10 +48,10 @@ def main() -> int:
     return loop.ending.exit_code
 
 
-class _StopNote:
+class _StopSignal:
     """Takes note of SIGTERM; the loop acts on it."""
 
-    def __init__(self, bell: Bell) -> None:
+    def __init__(self, bell: Waker) -> None:
         self._asked = False
         signal.signal(signal.SIGTERM, self._note)
         signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -9,7 +9,7 @@ EXIT_BROKEN = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class ExitReason:
     """`refuse`: whether what waits is refused, because no other engine will come."""
 
     exit_code: int

@@ -7,35 +7,37 @@ from typing import TYPE_CHECKING
 
 from service.core.lifecycle.drain import Drain, WorkerRegistry
 from service.core.types import Phase
-from service.engine.ending import EXIT_BROKEN, Ending
-from service.engine.models.startup import Loading
+from service.engine.ending import EXIT_BROKEN, ExitReason
+from service.engine.models.startup import StartupState
 from service.metrics import EngineMetrics
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.settings import Settings
 
 if TYPE_CHECKING:
-    from service.engine.device.gpu_monitor import GpuWatch
+    from service.engine.device.gpu_monitor import GpuMonitor
 
 log = logging.getLogger(__name__)
 
 
-class Life:
+class Lifecycle:
     """One engine's, from loading to its end."""
 
-    def __init__(self, loading: Loading, settings: Settings, metrics: EngineMetrics, gpu: GpuWatch | None) -> None:
+    def __init__(
+        self, loading: StartupState, settings: Settings, metrics: EngineMetrics, gpu: GpuMonitor | None
+    ) -> None:
         self._loading = loading
         self._settings = settings
         self._metrics = metrics
         self._gpu = gpu
         self._drain: Drain | None = None
-        self._ending: Ending | None = None
+        self._ending: ExitReason | None = None
         self.phase = Phase.SYNCING
 
     @property
-    def ending(self) -> Ending | None:
+    def ending(self) -> ExitReason | None:
         """Why it ends without being told to, if so."""
         if self._loading.failure is not None:
-            return Ending(EXIT_UNUSABLE, self._loading.failure, refuse=False)
+            return ExitReason(EXIT_UNUSABLE, self._loading.failure, refuse=False)
         return self._ending
 
     def admitting(self, now: float) -> bool:
@@ -89,9 +91,9 @@ class Life:
 
     def broke(self, reason: str) -> None:
         """Note that the device failed over a batch, which ends it; what waits is left to the next engine."""
-        self._ending = self._gpu_lost() or Ending(EXIT_BROKEN, reason, refuse=False)
+        self._ending = self._gpu_lost() or ExitReason(EXIT_BROKEN, reason, refuse=False)
 
-    def _gpu_lost(self) -> Ending | None:
+    def _gpu_lost(self) -> ExitReason | None:
         reason = self._gpu.lost() if self._gpu is not None else None
         self._metrics.gpu_lost.set(float(reason is not None))
-        return None if reason is None else Ending(EXIT_DEVICE_LOST, reason, refuse=True)
+        return None if reason is None else ExitReason(EXIT_DEVICE_LOST, reason, refuse=True)

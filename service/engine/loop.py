@@ -17,23 +17,23 @@ from service.core.scheduling.scheduler import QueueLimits, Scheduler
 from service.core.scheduling.shares import ModelQuotas
 from service.core.scheduling.throughput import ThroughputMeter
 from service.core.types import Batch
-from service.engine.ending import Ending
-from service.engine.execution.in_flight import Flights, Launched
-from service.engine.ipc.loop_calls import Errands
-from service.engine.ipc.server import Door
-from service.engine.lifecycle import Life
-from service.engine.models.loaded_model import Loaded
-from service.engine.models.manager import Residents
-from service.engine.models.startup import Loading
-from service.engine.models.weight_mover import Mover
-from service.engine.requests.intake import Reception
-from service.engine.requests.request_table import Desk, refusal_of
-from service.engine.requests.status import Report
+from service.engine.ending import ExitReason
+from service.engine.execution.in_flight import InFlightBatch, InFlightBatches
+from service.engine.ipc.loop_calls import LoopCalls
+from service.engine.ipc.server import EngineSocket
+from service.engine.lifecycle import Lifecycle
+from service.engine.models.loaded_model import InitialModels
+from service.engine.models.manager import ModelManager
+from service.engine.models.startup import StartupState
+from service.engine.models.weight_mover import WeightMover
+from service.engine.requests.intake import RequestHandler
+from service.engine.requests.request_table import RequestTable, refusal_of
+from service.engine.requests.status import StatusPublisher
 from service.metrics import EngineMetrics
 from service.settings import Settings
 
 if TYPE_CHECKING:
-    from service.engine.device.gpu_monitor import GpuWatch
+    from service.engine.device.gpu_monitor import GpuMonitor
 
 IDLE_SECONDS = 0.25
 MOVING_SECONDS = 0.01
@@ -46,14 +46,14 @@ class EngineLoop:
     def __init__(
         self,
         name: str,
-        door: Door,
-        loading: Loading,
-        mover: Mover,
-        errands: Errands,
+        door: EngineSocket,
+        loading: StartupState,
+        mover: WeightMover,
+        errands: LoopCalls,
         settings: Settings,
         metrics: EngineMetrics,
         clock: Callable[[], float] = time.monotonic,
-        gpu: GpuWatch | None = None,
+        gpu: GpuMonitor | None = None,
     ) -> None:
         self._door = door
         self._loading = loading
@@ -62,15 +62,17 @@ class EngineLoop:
         self._settings = settings
         self._metrics = metrics
         self._clock = clock
-        self._models: Residents | None = None
+        self._models: ModelManager | None = None
         self._scheduler = Scheduler(QueueLimits(settings.queue_limit_tokens))
-        self._desk = Desk(door, metrics)
+        self._desk = RequestTable(door, metrics)
         self._meter = ThroughputMeter()
         self._workers = WorkerRegistry(settings.front_workers)
-        self._life = Life(loading, settings, metrics, gpu)
-        self._report = Report(name, door, self._workers, loading, self._life, self._scheduler, self._meter, metrics)
-        self._reception = Reception(self._workers, self._scheduler, self._desk, self._meter, self._report, metrics)
-        self._flights = Flights()
+        self._life = Lifecycle(loading, settings, metrics, gpu)
+        self._report = StatusPublisher(
+            name, door, self._workers, loading, self._life, self._scheduler, self._meter, metrics
+        )
+        self._reception = RequestHandler(self._workers, self._scheduler, self._desk, self._meter, self._report, metrics)
+        self._flights = InFlightBatches()
         self._waits_for_weights = False
 
     def run(self, stopping: Callable[[], bool]) -> None:
@@ -89,7 +91,7 @@ class EngineLoop:
         self._report.tell_all(self._models, self._clock())
 
     @property
-    def ending(self) -> Ending | None:
+    def ending(self) -> ExitReason | None:
         """Why it ended without being told to, if so."""
         return self._life.ending
 
@@ -111,10 +113,10 @@ class EngineLoop:
         if self._life.go_on(stopping=stopping, now=self._clock()):
             self._report.tell_all(self._models, self._clock())
 
-    def _open(self, loaded: Loaded) -> Residents:
+    def _open(self, loaded: InitialModels) -> ModelManager:
         shares = ModelQuotas(self._settings.model_weights, self._settings.model_rate_limits)
         self._life.begin_gpu_watch()
-        models = Residents(loaded, self._scheduler, self._mover, self._metrics, shares)
+        models = ModelManager(loaded, self._scheduler, self._mover, self._metrics, shares)
         for revision, batch in loaded.timed.items():
             self._meter.warmed(batch, full_tokens=models.memory.budget_tokens(revision))
         self._loading.opened.set_result(models)
@@ -159,7 +161,7 @@ class EngineLoop:
             self._flights.add(batch, flight, full_tokens)
             self._metrics.batch_fill.observe(batch.tokens / full_tokens)
 
-    def _next_batch(self, models: Residents) -> Batch | None:
+    def _next_batch(self, models: ModelManager) -> Batch | None:
         """Of the most deserving model whose weights are on the device, or may come now."""
         waiting, now = self._scheduler.models(), self._clock()
         ready = (model for model in waiting if models.is_ready(model, now, waiting))
@@ -175,7 +177,7 @@ class EngineLoop:
             self._learn(launched)
             self._answer(launched)
 
-    def _learn(self, launched: Launched) -> None:
+    def _learn(self, launched: InFlightBatch) -> None:
         assert self._models is not None
         batch, flight = launched.batch, launched.flight
         times = flight.begun_seconds, flight.ended_seconds
@@ -184,7 +186,7 @@ class EngineLoop:
         for shape in flight.out_of_memory:
             self._models.memory.failed(batch.model, shape, self._clock())
 
-    def _answer(self, launched: Launched) -> None:
+    def _answer(self, launched: InFlightBatch) -> None:
         batch, flight = launched.batch, launched.flight
         for sequence, outcome in zip(batch.sequences, flight.result(), strict=True):
             if isinstance(outcome, GleanerError):

@@ -9,8 +9,8 @@ from typing import cast
 from service.core.gpu_reading import GpuReading
 from service.core.memory.budget import FixedBudget
 from service.core.types import Phase, Shape
-from service.engine.device.gpu_monitor import GpuWatch
-from service.engine.ending import EXIT_BROKEN, Ending
+from service.engine.device.gpu_monitor import GpuMonitor
+from service.engine.ending import EXIT_BROKEN, ExitReason
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.wire import Refused
 from tests.support.engine_scenes import BUDGET, MODEL, Turn, World, document, hello, marked, play
@@ -24,7 +24,7 @@ def test_when_loading_fails_the_loop_ends_and_says_why() -> None:
         yield []
 
     world = play(scene, loaded=False)
-    assert world.loop.ending == Ending(EXIT_UNUSABLE, "no such model", refuse=False)
+    assert world.loop.ending == ExitReason(EXIT_UNUSABLE, "no such model", refuse=False)
     assert (world.status().phase, world.status().detail) == (Phase.FAILED, "no such model")
 
 
@@ -38,7 +38,7 @@ def test_a_broken_device_ends_the_engine_and_what_waits_is_left_to_the_next_one(
         yield []
 
     world = play(scene)
-    assert world.loop.ending == Ending(
+    assert world.loop.ending == ExitReason(
         EXIT_BROKEN, "AcceleratorError: CUDA error: device-side assert triggered", refuse=False
     )
     assert world.status().phase is Phase.FAILED
@@ -68,8 +68,8 @@ def test_a_lost_gpu_ends_the_engine_and_refuses_what_waits_because_no_other_engi
         yield []
         yield []
 
-    world = play(scene, gpu=cast(GpuWatch, watched))
-    assert world.loop.ending == Ending(EXIT_DEVICE_LOST, "GPU is lost", refuse=True)
+    world = play(scene, gpu=cast(GpuMonitor, watched))
+    assert world.loop.ending == ExitReason(EXIT_DEVICE_LOST, "GPU is lost", refuse=True)
     assert world.status().phase is Phase.FAILED
     assert [world.refusal(key).code for key in ("runs", "waits")] == ["engine_restarting"] * 2
 

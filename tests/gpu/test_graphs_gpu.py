@@ -14,24 +14,24 @@ import torch
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from service.engine.cuda_graphs.buckets import bucket_for, buckets
-from service.engine.cuda_graphs.capturable import NotRecordable
-from service.engine.cuda_graphs.capture import CudaRecorder
-from service.engine.cuda_graphs.capture_queue import Studio
-from service.engine.cuda_graphs.graph import Recording, Replay
-from service.engine.cuda_graphs.graphed_encoder import USES, Graphed
+from service.engine.cuda_graphs.capturable import NotCapturable
+from service.engine.cuda_graphs.capture import CudaGraphCapture
+from service.engine.cuda_graphs.capture_queue import CaptureQueue
+from service.engine.cuda_graphs.graph import GraphedRow, Replay
+from service.engine.cuda_graphs.graphed_encoder import USES, GraphedEncoder
 from service.engine.cuda_graphs.validation import worst_error
 from service.engine.device.dtype import choose_dtype
 from service.engine.device.selection import choose_device, free_cache
 from service.engine.encoder.encoder import Encoder, load_encoder
 from service.engine.encoder.encoder_fused import fuse
-from service.engine.execution.executor import Compute
-from service.engine.execution.gpu_pipeline import BATCHES, Lane
-from service.engine.execution.offloading import Pinned
+from service.engine.execution.executor import DeviceExecutor
+from service.engine.execution.gpu_pipeline import BATCHES, PipelinedEncoder
+from service.engine.execution.offloading import HostOffloaded
 from service.engine.execution.packed_batch import PackedBatch, Tokens
 from service.engine.execution.runner import Runner
-from service.engine.ipc.loop_calls import Errands
-from service.engine.ipc.server import Bell
-from service.engine.memory.probe import Allowance, CudaGauge, kept_bytes
+from service.engine.ipc.loop_calls import LoopCalls
+from service.engine.ipc.server import Waker
+from service.engine.memory.probe import CudaProbe, MemoryLimit, kept_bytes
 from service.engine.models.startup import start_loading
 from service.metrics import EngineMetrics, GraphMetrics
 from service.settings import Settings
@@ -65,9 +65,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("precision", ["float32", "auto"])
 def test_a_graph_gives_what_the_plain_pass_gives(kind: str, precision: str, tmp_path: Path) -> None:
     encoder = _load(make_model(tmp_path / kind, kind, hidden=64), precision)
-    graphed = Graphed(encoder, CudaRecorder(encoder.device), lambda _: None, GraphMetrics(), "m")
+    graphed = GraphedEncoder(encoder, CudaGraphCapture(encoder.device), lambda _: None, GraphMetrics(), "m")
     if kind == "modernbert" and encoder.dtype_name == "float32":  # No kernel for windows in float32 reads cu_seqlens.
-        with pytest.raises(NotRecordable, match="cu_seqlens"):
+        with pytest.raises(NotCapturable, match="cu_seqlens"):
             graphed.try_out(buckets(encoder.max_tokens)[0])
         return
     for bucket in buckets(encoder.max_tokens):
@@ -85,7 +85,7 @@ def test_two_batches_that_are_queued_together_do_not_mix(folder: Path) -> None:
     bucket = bucket_for(buckets(encoder.max_tokens), [100])
     assert bucket is not None
     with torch.inference_mode():
-        recording = Recording(bucket, encoder, CudaRecorder(encoder.device))
+        recording = GraphedRow(bucket, encoder, CudaGraphCapture(encoder.device))
         alone = [recording.forward(_batch([100], seed)) for seed in range(20)]
         landings = [recording.begin(_batch([100], seed)) for seed in range(20)]
     for landing, expected in zip(landings, alone, strict=True):
@@ -95,13 +95,13 @@ def test_two_batches_that_are_queued_together_do_not_mix(folder: Path) -> None:
 class Served:
     """An engine's parts around one model."""
 
-    def __init__(self, encoder: Encoder, recorder: CudaRecorder) -> None:
-        self.compute = Compute()
+    def __init__(self, encoder: Encoder, recorder: CudaGraphCapture) -> None:
+        self.compute = DeviceExecutor()
         self.compute.overlap(BATCHES)
-        self.studio = Studio(self.compute)
-        self.gauge = CudaGauge(encoder.device, Allowance(0.9), graphs=True)
-        self.graphed = Graphed(encoder, recorder, self.studio.ask, GraphMetrics(), "m")
-        self.weights = Pinned(Lane(self.graphed, Lock()), encoder.module, self.graphed.forget)
+        self.studio = CaptureQueue(self.compute)
+        self.gauge = CudaProbe(encoder.device, MemoryLimit(0.9), graphs=True)
+        self.graphed = GraphedEncoder(encoder, recorder, self.studio.ask, GraphMetrics(), "m")
+        self.weights = HostOffloaded(PipelinedEncoder(self.graphed, Lock()), encoder.module, self.graphed.forget)
         self.runner = Runner(self.weights, self.compute, lambda: None)
         self._encoder = encoder
         self._right = {tuple(lengths): encoder.forward(_batch(lengths)) for lengths in BATCH_LENGTHS}
@@ -120,12 +120,12 @@ class Served:
 
 
 @pytest.fixture
-def serving(folder: Path) -> Iterator[Callable[[CudaRecorder | None], Served]]:
+def serving(folder: Path) -> Iterator[Callable[[CudaGraphCapture | None], Served]]:
     engines: list[Served] = []
 
-    def serve(recorder: CudaRecorder | None = None) -> Served:
+    def serve(recorder: CudaGraphCapture | None = None) -> Served:
         encoder = _load(folder)
-        engines.append(Served(encoder, recorder or CudaRecorder(encoder.device)))
+        engines.append(Served(encoder, recorder or CudaGraphCapture(encoder.device)))
         return engines[-1]
 
     yield serve
@@ -134,7 +134,7 @@ def serving(folder: Path) -> Iterator[Callable[[CudaRecorder | None], Served]]:
 
 
 def test_what_is_recorded_while_serving_is_faster_or_refused(
-    serving: Callable[[CudaRecorder | None], Served], caplog: pytest.LogCaptureFixture
+    serving: Callable[[CudaGraphCapture | None], Served], caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level("INFO"):
         serving(None).until_recorded()
@@ -145,7 +145,7 @@ def test_what_is_recorded_while_serving_is_faster_or_refused(
 
 
 def test_after_weights_were_away_answers_are_right_and_graphs_are_recorded_anew(
-    serving: Callable[[CudaRecorder | None], Served],
+    serving: Callable[[CudaGraphCapture | None], Served],
 ) -> None:
     engine = serving(None)
     engine.until_recorded()
@@ -158,7 +158,7 @@ def test_after_weights_were_away_answers_are_right_and_graphs_are_recorded_anew(
 
 
 def test_memory_that_graphs_hold_is_at_rest_and_given_back_when_they_are_dropped(
-    serving: Callable[[CudaRecorder | None], Served],
+    serving: Callable[[CudaGraphCapture | None], Served],
 ) -> None:
     engine = serving(None)
     device = choose_device("cuda")
@@ -188,9 +188,9 @@ def test_an_engine_that_is_told_to_records_once_it_is_loaded(tmp_path: Path, cap
         model_poll_seconds=0,
         runtime_dir=tmp_path,
     )
-    bell = Bell()
-    with Compute() as compute, caplog.at_level("INFO"):
-        loading = start_loading(settings, compute, bell, Errands(bell.ring), EngineMetrics())
+    bell = Waker()
+    with DeviceExecutor() as compute, caplog.at_level("INFO"):
+        loading = start_loading(settings, compute, bell, LoopCalls(bell.ring), EngineMetrics())
         for loader in [thread for thread in threading.enumerate() if thread.name == "loader"]:
             loader.join(LIMIT_SECONDS)
         assert loading.loaded is not None, loading.failure
@@ -201,7 +201,7 @@ def test_an_engine_that_is_told_to_records_once_it_is_loaded(tmp_path: Path, cap
     assert "a graph was recorded" in caplog.text
 
 
-class Waits(CudaRecorder):
+class Waits(CudaGraphCapture):
     """Records code that waits for the device: always, or in the middle of the recording only, where CUDA refuses."""
 
     def __init__(self, device: torch.device, *, always: bool) -> None:
@@ -219,7 +219,7 @@ class Waits(CudaRecorder):
 
 
 def test_a_pass_that_waits_for_the_device_is_not_recorded(
-    serving: Callable[[CudaRecorder | None], Served], caplog: pytest.LogCaptureFixture
+    serving: Callable[[CudaGraphCapture | None], Served], caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level("INFO"):
         serving(Waits(choose_device("cuda"), always=True)).until_recorded()
@@ -227,7 +227,7 @@ def test_a_pass_that_waits_for_the_device_is_not_recorded(
 
 
 def test_a_recording_that_fails_midway_leaves_a_device_that_serves_on(
-    serving: Callable[[CudaRecorder | None], Served], caplog: pytest.LogCaptureFixture
+    serving: Callable[[CudaGraphCapture | None], Served], caplog: pytest.LogCaptureFixture
 ) -> None:
     engine = serving(Waits(choose_device("cuda"), always=False))
     engine.until_recorded()

@@ -20,10 +20,10 @@ from service.engine.device.dtype import choose_dtype
 from service.engine.device.nvml import Gpu
 from service.engine.device.selection import choose_device, gpu_uuid
 from service.engine.encoder.encoder import Encoder, load_encoder
-from service.engine.execution.executor import Compute
+from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.runner import Runner
 from service.engine.memory.guard import Guard
-from service.engine.memory.probe import Allowance, CudaGauge
+from service.engine.memory.probe import CudaProbe, MemoryLimit
 from service.engine.memory.profiler import calibrate
 from tests.support.tiny_models import MAX_TOKENS, make_model
 
@@ -41,20 +41,20 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Encoder:
 
 
 @pytest.fixture
-def gauge(encoder: Encoder) -> Iterator[CudaGauge]:
-    gauge = CudaGauge(encoder.device, Allowance(0.9))
+def gauge(encoder: Encoder) -> Iterator[CudaProbe]:
+    gauge = CudaProbe(encoder.device, MemoryLimit(0.9))
     yield gauge
     torch.cuda.set_per_process_memory_fraction(1.0, encoder.device)
     gauge.give_back()
 
 
-def _guard(encoder: Encoder, gauge: CudaGauge, compute: ThreadPoolExecutor) -> Guard:
+def _guard(encoder: Encoder, gauge: CudaProbe, compute: ThreadPoolExecutor) -> Guard:
     function = calibrate(encoder, gauge, MAX_TOKENS, MOST_TOKENS)
     gauge.settle()
     return Guard(gauge, {MODEL: ModelMemory(function, MAX_TOKENS, MOST_TOKENS)}, compute)
 
 
-def test_predictions_are_never_below_a_peak_and_little_above_a_large_one(encoder: Encoder, gauge: CudaGauge) -> None:
+def test_predictions_are_never_below_a_peak_and_little_above_a_large_one(encoder: Encoder, gauge: CudaProbe) -> None:
     function = calibrate(encoder, gauge, MAX_TOKENS, MOST_TOKENS)
     draw = random.Random(0)
     for _ in range(200):
@@ -85,7 +85,7 @@ def _hog(size_bytes: int) -> Iterator[None]:
         process.kill()
 
 
-def test_a_hog_shrinks_the_room_before_a_batch_fails_and_it_grows_back(encoder: Encoder, gauge: CudaGauge) -> None:
+def test_a_hog_shrinks_the_room_before_a_batch_fails_and_it_grows_back(encoder: Encoder, gauge: CudaProbe) -> None:
     with ThreadPoolExecutor(1) as compute:
         guard = _guard(encoder, gauge, compute)
         before = guard.report().room_bytes
@@ -101,14 +101,14 @@ def test_a_hog_shrinks_the_room_before_a_batch_fails_and_it_grows_back(encoder: 
         assert guard.report().room_bytes > 0.8 * before
 
 
-def test_a_batch_for_which_memory_runs_out_is_split_and_answered(encoder: Encoder, gauge: CudaGauge) -> None:
+def test_a_batch_for_which_memory_runs_out_is_split_and_answered(encoder: Encoder, gauge: CudaProbe) -> None:
     sequences = [np.zeros(MAX_TOKENS, dtype=np.int32)] * 64
     peak = gauge.peak_bytes(lambda: encoder.forward(sequences))
     gauge.settle()
     gauge.give_back()
     total = torch.cuda.get_device_properties(encoder.device).total_memory
     torch.cuda.set_per_process_memory_fraction((gauge.rest_bytes + 0.6 * peak) / total, encoder.device)
-    compute = Compute()
+    compute = DeviceExecutor()
     flight = Runner(encoder, compute, lambda: None).launch(sequences)
     assert all(isinstance(outcome, np.ndarray) for outcome in flight.result())
     assert flight.splits >= 1

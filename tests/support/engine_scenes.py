@@ -14,14 +14,14 @@ import numpy as np
 from service.core.memory.budget import FixedBudget
 from service.core.models.placement import Placement
 from service.core.types import Priority
-from service.engine.device.gpu_monitor import GpuWatch
+from service.engine.device.gpu_monitor import GpuMonitor
 from service.engine.execution.runner import Runner
-from service.engine.ipc.loop_calls import Errands
-from service.engine.ipc.server import Door
+from service.engine.ipc.loop_calls import LoopCalls
+from service.engine.ipc.server import EngineSocket
 from service.engine.loop import EngineLoop
-from service.engine.models.loaded_model import Held, Loaded
-from service.engine.models.startup import Loading
-from service.engine.models.weight_mover import Mover
+from service.engine.models.loaded_model import InitialModels, LoadedModel
+from service.engine.models.startup import StartupState
+from service.engine.models.weight_mover import WeightMover
 from service.metrics import EngineMetrics
 from service.settings import Settings
 from service.wire import Buffer, Cancelled, Hello, Message, ModelStatus, Refused, Scored, Started, Status, Submitted
@@ -42,11 +42,11 @@ Scene = Callable[["World"], Iterator[Turn]]
 class World:
     """Everything around one loop; also the door that it looks through."""
 
-    def __init__(self, scene: Scene, *, loaded: bool = True, gpu: GpuWatch | None = None, workers: int = 1) -> None:
+    def __init__(self, scene: Scene, *, loaded: bool = True, gpu: GpuMonitor | None = None, workers: int = 1) -> None:
         self.now = 1_000.0
         self.device = HandMovedDevice()
         self.encoder = Encoder()
-        self.loading = Loading()
+        self.loading = StartupState()
         self.sent: list[tuple[bytes, Message]] = []
         self.metrics = EngineMetrics()
         self.stopping = False
@@ -57,9 +57,9 @@ class World:
             self.load()
         limits = {"queue_limit_tokens": QUEUE_LIMIT, "drain_seconds": DRAIN_SECONDS, "workers": workers}
         settings = Settings(drain_grace_seconds=GRACE_SECONDS, **limits)  # type: ignore[arg-type]
-        errands = Errands(lambda: None)
-        mover = Mover(self.device, errands, self.metrics)
-        door = cast(Door, self)
+        errands = LoopCalls(lambda: None)
+        mover = WeightMover(self.device, errands, self.metrics)
+        door = cast(EngineSocket, self)
         clock = lambda: self.now  # noqa: E731
         self.loop = EngineLoop("1", door, self.loading, mover, errands, settings, self.metrics, clock, gpu)
 
@@ -69,11 +69,11 @@ class World:
         residency, held, serving = Placement(None), [], {}
         for name, revision in (("m", MODEL), ("n", OTHER_MODEL)):
             status = ModelStatus(name, "stable", revision, f"/{name}", ("O",), 512, True, 1)
-            held.append(Held(status, "", runner, self.encoder))
+            held.append(LoadedModel(status, "", runner, self.encoder))
             serving[name] = revision
             residency.add(revision, 1, self.now)
             residency.bring(revision, self.now, ())
-        self.loading.loaded = Loaded(serving, held, residency, FixedBudget(BUDGET, BUDGET), "cpu", "float32")
+        self.loading.loaded = InitialModels(serving, held, residency, FixedBudget(BUDGET, BUDGET), "cpu", "float32")
 
     # The door
 
@@ -122,7 +122,7 @@ class World:
         return [m for name, m in self.sent if name == worker and isinstance(m, Status)][-1]
 
 
-def play(scene: Scene, *, loaded: bool = True, gpu: GpuWatch | None = None, workers: int = 1) -> World:
+def play(scene: Scene, *, loaded: bool = True, gpu: GpuMonitor | None = None, workers: int = 1) -> World:
     """Run a scene of a service with so many workers to the loop's end."""
     world = World(scene, loaded=loaded, gpu=gpu, workers=workers)
     world.loop.run(lambda: world.stopping)

@@ -18,11 +18,11 @@ LOOKS_AT_NUMBERS = frozenset({torch.Tag.data_dependent_output, torch.Tag.dynamic
 COPIES = ("aten::_to_copy", "aten::copy_")
 
 
-class NotRecordable(Exception):
+class NotCapturable(Exception):
     """This forward pass cannot be recorded; the device is as it was."""
 
 
-class NeverWaits(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class ForbidDeviceSync(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """While entered, operators of this thread that wait for the device raise NotRecordable."""
 
     def __torch_dispatch__(
@@ -36,22 +36,22 @@ class NeverWaits(TorchDispatchMode):  # type: ignore[no-untyped-call]
             if parts is not NotImplemented:
                 return parts
         if not LOOKS_AT_NUMBERS.isdisjoint(operator.tags):
-            raise NotRecordable(f"{name} waits for the device")
+            raise NotCapturable(f"{name} waits for the device")
         result = operator(*args, **kwargs)
         if name.startswith(COPIES) and len({each.device for each in _tensors((args, result))}) > 1:
-            raise NotRecordable(f"{name} copies between host and device")
+            raise NotCapturable(f"{name} copies between host and device")
         return result
 
 
 def demand_recordable(work: Callable[[], object]) -> None:
     """Do it once. Raises NotRecordable if it waits for the device, and is then not done to its end, or if it fails."""
     try:
-        with NeverWaits():  # type: ignore[no-untyped-call]
+        with ForbidDeviceSync():  # type: ignore[no-untyped-call]
             work()
-    except NotRecordable:
+    except NotCapturable:
         raise
     except Exception as error:  # Whatever it is, nothing was recorded yet; a device that broke says so in a batch.
-        raise NotRecordable(f"{type(error).__name__}: {error}") from error
+        raise NotCapturable(f"{type(error).__name__}: {error}") from error
 
 
 def _tensors(tree: object) -> Iterator[torch.Tensor]:

@@ -24,7 +24,7 @@ WARM_RUNS = 2
 """Before recording: libraries choose kernels and take their workspaces, which they must not do in the middle."""
 
 
-class CudaRecorder:
+class CudaGraphCapture:
     """Records on one device; for one thread, while nothing else runs there."""
 
     def __init__(self, device: torch.device) -> None:

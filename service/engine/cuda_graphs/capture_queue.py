@@ -13,7 +13,7 @@ from concurrent.futures import Executor
 log = logging.getLogger(__name__)
 
 
-class Studio:
+class CaptureQueue:
     """Where all encoders of one engine have their forward passes recorded.
 
     Args:

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from service.engine.cuda_graphs.buckets import Bucket
-from service.engine.execution.landing import send_home
+from service.engine.execution.landing import copy_to_host
 from service.engine.execution.packed_batch import PackedBatch, Tokens, pack
 from service.engine.execution.runner import Logits
 
@@ -23,14 +23,14 @@ Replay: TypeAlias = Callable[[], torch.Tensor]
 """Computes what the recorded tensors hold now: rows [tokens, labels], which the next replay writes over."""
 
 
-class Recorder(Protocol):
+class GraphCapture(Protocol):
     """How a device records."""
 
     def record(self, compute: Callable[[PackedBatch], torch.Tensor], batch: PackedBatch) -> Replay:
         """Record a forward pass. `batch` has no Python numbers that change: its tensors alone say what is in it."""
 
 
-class Recordable(Protocol):
+class CapturableEncoder(Protocol):
     """A packed encoder, as those need it who record it.
 
     `compute` queues one forward pass: rows [total, labels] on the device. `begin` and `demand_sound` are `Encoder`'s.
@@ -53,10 +53,10 @@ class Recordable(Protocol):
     def begin(self, sequences: Sequence[Tokens]) -> Callable[[], list[Logits]]: ...
 
 
-class Recording:
+class GraphedRow:
     """One recorded row; to be made and used in inference mode."""
 
-    def __init__(self, bucket: Bucket, encoder: Recordable, recorder: Recorder) -> None:
+    def __init__(self, bucket: Bucket, encoder: CapturableEncoder, recorder: GraphCapture) -> None:
         self._bucket = bucket
         self._device = encoder.device
         self._first_position = encoder.first_position
@@ -70,7 +70,7 @@ class Recording:
         self._recorded.input_ids.copy_(batch.input_ids)
         self._recorded.position_ids.copy_(batch.position_ids)
         self._recorded.cu_seqlens.copy_(batch.cu_seqlens)
-        landing = send_home(self._replay())
+        landing = copy_to_host(self._replay())
         return lambda: batch.split(landing())[: len(sequences)]
 
     def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:

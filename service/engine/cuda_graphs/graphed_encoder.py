@@ -18,9 +18,9 @@ import numpy as np
 import torch
 
 from service.engine.cuda_graphs.buckets import Bucket, bucket_for, buckets
-from service.engine.cuda_graphs.capturable import NotRecordable
-from service.engine.cuda_graphs.graph import Recordable, Recorder, Recording
-from service.engine.cuda_graphs.validation import Clock, Verdict, compare, race, random_samples
+from service.engine.cuda_graphs.capturable import NotCapturable
+from service.engine.cuda_graphs.graph import CapturableEncoder, GraphCapture, GraphedRow
+from service.engine.cuda_graphs.validation import Clock, GraphCheck, compare, race, random_samples
 from service.engine.device.selection import free_cache
 from service.engine.execution.packed_batch import Tokens
 from service.engine.execution.runner import Logits
@@ -32,7 +32,7 @@ USES = 16
 log = logging.getLogger(__name__)
 
 
-class Graphed:
+class GraphedEncoder:
     """Begins batches as its encoder does.
 
     Args:
@@ -42,8 +42,8 @@ class Graphed:
 
     def __init__(
         self,
-        encoder: Recordable,
-        recorder: Recorder,
+        encoder: CapturableEncoder,
+        recorder: GraphCapture,
         ask: Callable[[Callable[[], None]], None],
         metrics: GraphMetrics,
         model: str,
@@ -59,7 +59,7 @@ class Graphed:
         self._clock = clock
         self._buckets = buckets(encoder.max_tokens)
         self._uses: Counter[Bucket] = Counter()
-        self._recordings: dict[Bucket, Recording] = {}
+        self._recordings: dict[Bucket, GraphedRow] = {}
         self._refused: set[Bucket] = set()
         self._show()
 
@@ -93,7 +93,7 @@ class Graphed:
         begun = self._clock()
         try:
             verdict = self._judge(bucket)
-        except NotRecordable as error:
+        except NotCapturable as error:
             self._refused.add(bucket)
             facts = {"model": self._model, "tokens": bucket.tokens, "reason": str(error)}
             log.info("a graph cannot be recorded", extra=facts)
@@ -101,7 +101,7 @@ class Graphed:
             self._say(bucket, verdict, self._clock() - begun)
         free_cache(self.device)
 
-    def _judge(self, bucket: Bucket) -> Verdict:
+    def _judge(self, bucket: Bucket) -> GraphCheck:
         recording, verdict = self.try_out(bucket)
         if verdict.is_good(self._encoder.dtype_name):
             self._recordings[bucket] = recording
@@ -111,7 +111,7 @@ class Graphed:
         return verdict
 
     @torch.inference_mode()
-    def try_out(self, bucket: Bucket) -> tuple[Recording, Verdict]:
+    def try_out(self, bucket: Bucket) -> tuple[GraphedRow, GraphCheck]:
         """Record a row, compare it and time it; while no batch runs.
 
         Raises:
@@ -120,10 +120,10 @@ class Graphed:
         """
         samples = list(random_samples(bucket, self._encoder.vocabulary_size))
         try:
-            recording = Recording(bucket, self._encoder, self._recorder)
+            recording = GraphedRow(bucket, self._encoder, self._recorder)
             error = compare(partial(self._filled, bucket), recording.forward, samples)
-            return recording, Verdict(error, *race(self._plain, recording.forward, samples[0], self._clock))
-        except NotRecordable:
+            return recording, GraphCheck(error, *race(self._plain, recording.forward, samples[0], self._clock))
+        except NotCapturable:
             raise
         except Exception:
             with suppress(Exception):  # What the failure left behind is raised by the next call: not by a batch's.
@@ -141,7 +141,7 @@ class Graphed:
     def _show(self) -> None:
         self._metrics.held.labels(self._model).set(len(self._recordings))
 
-    def _say(self, bucket: Bucket, verdict: Verdict, seconds: float) -> None:
+    def _say(self, bucket: Bucket, verdict: GraphCheck, seconds: float) -> None:
         facts = {
             "model": self._model,
             "tokens": bucket.tokens,

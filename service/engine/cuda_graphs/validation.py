@@ -31,7 +31,7 @@ RUNS = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GraphCheck:
     """What was found: the largest error of a sequence, and median seconds from token ids to logits on the host."""
 
     error: float

@@ -27,7 +27,7 @@ class Readable(Protocol):
     def read(self) -> GpuReading: ...
 
 
-class GpuWatch:
+class GpuMonitor:
     """The watch over one GPU; until `begin` there is none."""
 
     def __init__(self, wake: Callable[[], None], clock: Callable[[], float] = time.monotonic) -> None:

@@ -24,7 +24,7 @@ from torch import nn
 from torch.nn.attention.varlen import varlen_attn
 from transformers import AttentionInterface
 
-from service.engine.cuda_graphs.capturable import NotRecordable
+from service.engine.cuda_graphs.capturable import NotCapturable
 from service.engine.encoder.cpu.native import attention as native
 
 NAME = "gleaner_packed"
@@ -81,7 +81,7 @@ def packed_attention(
         mixed = native.attend(query, key, value, borders, scaling, int8=int8 and sliding_window is None)
     else:
         if not borders:
-            raise NotRecordable("no kernel for this attention reads cu_seqlens on the device")
+            raise NotCapturable("no kernel for this attention reads cu_seqlens on the device")
         mixed = torch.empty_like(query, memory_format=torch.contiguous_format)
         for start, stop in pairwise(borders):
             part = slice(start, stop)

@@ -23,12 +23,12 @@ from service.core.errors import InternalError
 from service.engine.device.dtype import INT8, name_of
 from service.engine.encoder import attention, checkpoint
 from service.engine.encoder.cpu.int8_linear import quantize_linears
-from service.engine.encoder.cpu.module_swap import LaidOut
+from service.engine.encoder.cpu.module_swap import PrepackedModule
 from service.engine.encoder.cpu.native.swap_layers import join_layers
 from service.engine.encoder.cpu.native.swap_linears import compile_layers
-from service.engine.encoder.cpu.prepacked_linear import lay_out_weights
-from service.engine.encoder.packing_check import can_be_packed, place, set_attention
-from service.engine.execution.landing import send_home
+from service.engine.encoder.cpu.prepacked_linear import prepack_linears
+from service.engine.encoder.packing_check import place, set_attention, supports_packing
+from service.engine.execution.landing import copy_to_host
 from service.engine.execution.packed_batch import PackedBatch, Tokens, pack
 
 PADDING_SHARE = 0.1
@@ -63,7 +63,7 @@ def load_encoder(
     limit = checkpoint.max_tokens(model, folder)
     attention.register()
     if packed is None:
-        packed = can_be_packed(model, device, first_position, limit, lambda: settle(parameter_bytes(model)))
+        packed = supports_packing(model, device, first_position, limit, lambda: settle(parameter_bytes(model)))
     else:
         settle(parameter_bytes(model))
         place(model, device, packed=packed)
@@ -95,7 +95,7 @@ def _suit_the_processor(model: PreTrainedModel, dtype: torch.dtype, trial: Calla
         quantize_linears(model)
         model.to(dtype)
     if dtype == torch.bfloat16:
-        lay_out_weights(model, trial)
+        prepack_linears(model, trial)
     return False
 
 
@@ -154,7 +154,7 @@ class Encoder:
         self.demand_sound(sequences)
         if self.packed:
             batch = pack(sequences, self.device, self.first_position)
-            landing = send_home(self.compute(batch))
+            landing = copy_to_host(self.compute(batch))
             return lambda: batch.split(landing())
         logits: dict[int, Logits] = {}
         for group in group_by_length([len(tokens) for tokens in sequences]):
@@ -191,7 +191,7 @@ class Encoder:
 def parameter_bytes(model: PreTrainedModel) -> int:
     """What the weights take, in the precision and layout that they have now."""
     own: int = sum(each.numel() * each.element_size() for each in model.parameters())
-    return own + sum(each.weight_bytes for each in model.modules() if isinstance(each, LaidOut))
+    return own + sum(each.weight_bytes for each in model.modules() if isinstance(each, PrepackedModule))
 
 
 def group_by_length(lengths: Sequence[int]) -> list[list[int]]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 from torch import nn
 
-from service.engine.encoder.cpu.module_swap import Exchange, try_out
+from service.engine.encoder.cpu.module_swap import ModuleSwap, swap_or_restore
 
 TRIOS = (("query", "key", "value"), ("q_lin", "k_lin", "v_lin"), ("q_proj", "k_proj", "v_proj"))
 """As BERT's family, DistilBERT and others name them."""
@@ -63,15 +63,15 @@ def fuse(model: nn.Module, trial: Callable[[], object]) -> int:
     Args:
         trial: runs the model once.
     """
-    exchanges: list[Exchange] = []
+    exchanges: list[ModuleSwap] = []
     for parent, names, linears in _trios(model):
         whole = _joined(linears)
         product = _Product(whole, len(linears))
         exchanges += [
-            Exchange(parent, name, FusedLinear(index, product, None if index else whole))
+            ModuleSwap(parent, name, FusedLinear(index, product, None if index else whole))
             for index, name in enumerate(names)
         ]
-    return len(exchanges) // 3 if exchanges and try_out(exchanges, trial) else 0
+    return len(exchanges) // 3 if exchanges and swap_or_restore(exchanges, trial) else 0
 
 
 def _trios(model: nn.Module) -> Iterator[tuple[nn.Module, tuple[str, ...], list[nn.Linear]]]:

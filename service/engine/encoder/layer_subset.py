@@ -20,7 +20,7 @@ _PLAIN = (bool, int, float, str, type(None), tuple)
 
 
 @contextmanager
-def shallow(model: torch.nn.Module, kept: int) -> Iterator[None]:
+def first_layers_only(model: torch.nn.Module, kept: int) -> Iterator[None]:
     """Leave the first `kept` layers of each kind in their places; afterwards all are back."""
     place = _layers(model)
     if place is None:

@@ -23,7 +23,7 @@ from transformers import PreTrainedModel
 from transformers.utils import logging as transformers_logging
 
 from service.engine.encoder import attention
-from service.engine.encoder.layer_subset import shallow
+from service.engine.encoder.layer_subset import first_layers_only
 from service.engine.execution.packed_batch import PackedBatch, pack
 
 LENGTHS = (24, 40)
@@ -53,7 +53,7 @@ class _Trial:
         return self.is_exact() or float(error) <= HALF_SHARE * float(mistake)
 
 
-def can_be_packed(
+def supports_packing(
     model: PreTrainedModel,
     device: torch.device,
     first_position: int,
@@ -66,7 +66,7 @@ def can_be_packed(
         settle: called before the model goes to its device.
     """
     own = model.config._attn_implementation
-    with shallow(model, LAYERS), _in_float32(model):
+    with first_layers_only(model, LAYERS), _in_float32(model):
         trial = _try(model, first_position, max_tokens)
     passed = trial is not None and trial.is_exact()
     settle()

@@ -41,7 +41,7 @@ class Threads:
         torch.set_num_threads(cores)  # The threads of the shares have taken theirs; all others get all cores.
 
 
-class Crew:
+class ShardedEncoder:
     """A token classifier that judges a batch in shares."""
 
     def __init__(self, encoder: TokenClassifier, threads: Threads) -> None:
@@ -52,7 +52,7 @@ class Crew:
 
     def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
         """Logits of each sequence: [tokens, labels] float32, in the order given."""
-        shares = share_out([len(tokens) for tokens in sequences], self._threads.count)
+        shares = shard([len(tokens) for tokens in sequences], self._threads.count)
         if len(shares) == 1:
             return self._encoder.forward(sequences)
         parts = self._threads.pool.map(self._encoder.forward, ([sequences[i] for i in share] for share in shares))
@@ -62,7 +62,7 @@ class Crew:
         return [found[index] for index in range(len(sequences))]
 
 
-def share_out(lengths: Sequence[int], most: int) -> list[list[int]]:
+def shard(lengths: Sequence[int], most: int) -> list[list[int]]:
     """Indices of sequences in up to `most` shares of about equal tokens; a single share where that cannot be."""
     total = sum(lengths)
     count = max(1, min(most, total // SMALLEST_SHARE_TOKENS))

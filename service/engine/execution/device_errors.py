@@ -31,7 +31,7 @@ def is_broken_device(error: Exception) -> bool:
     return says_so or isinstance(error, torch.AcceleratorError)
 
 
-def typed(error: Exception) -> GleanerError:
+def to_service_error(error: Exception) -> GleanerError:
     """The failure of a batch as one that a person may see; it holds nothing of the document."""
     if isinstance(error, GleanerError):
         return error

@@ -16,7 +16,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-class Compute(Executor):
+class DeviceExecutor(Executor):
     """An executor with one thread, and, once batches may overlap, one more for each of them."""
 
     def __init__(self) -> None:

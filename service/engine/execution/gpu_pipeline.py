@@ -19,7 +19,7 @@ BATCHES = 2
 """One that runs, and one behind it."""
 
 
-class Beginning(Protocol):
+class StagedEncoder(Protocol):
     """What a lane needs of an encoder."""
 
     @property
@@ -31,10 +31,10 @@ class Beginning(Protocol):
     def begin(self, sequences: Sequence[Tokens]) -> Callable[[], list[Logits]]: ...
 
 
-class Lane:
+class PipelinedEncoder:
     """A token classifier whose batches take turns to be queued, together with those of all who share the turn."""
 
-    def __init__(self, encoder: Beginning, turn: Lock) -> None:
+    def __init__(self, encoder: StagedEncoder, turn: Lock) -> None:
         self.device = encoder.device
         self.max_tokens = encoder.max_tokens
         self._encoder = encoder

@@ -10,35 +10,35 @@ from typing import TYPE_CHECKING
 from service.core.types import Batch
 
 if TYPE_CHECKING:
-    from service.engine.execution.runner import Flight
+    from service.engine.execution.runner import BatchHandle
 
 MOST_IN_FLIGHT = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Launched:
+class InFlightBatch:
     """One batch, the `number`th of this engine; `full_tokens`: what a full one had when it left."""
 
     number: int
     batch: Batch
-    flight: Flight
+    flight: BatchHandle
     full_tokens: int
 
 
-class Flights:
+class InFlightBatches:
     """At most one batch runs, and one that was formed ahead waits behind it."""
 
     def __init__(self) -> None:
-        self._flights: deque[Launched] = deque()
+        self._flights: deque[InFlightBatch] = deque()
         self._launches = 0
 
     def __len__(self) -> int:
         return len(self._flights)
 
-    def add(self, batch: Batch, flight: Flight, full_tokens: int) -> None:
+    def add(self, batch: Batch, flight: BatchHandle, full_tokens: int) -> None:
         """Note a launch."""
         self._launches += 1
-        self._flights.append(Launched(self._launches, batch, flight, full_tokens))
+        self._flights.append(InFlightBatch(self._launches, batch, flight, full_tokens))
 
     def can_take_one(self, is_full: Callable[[], bool]) -> bool:
         """Whether to launch now; `is_full`: whether the next batch is, which alone may be formed ahead."""
@@ -47,7 +47,7 @@ class Flights:
         flying = sum(not launched.flight.done() for launched in self._flights)
         return not flying or (flying < MOST_IN_FLIGHT and is_full())
 
-    def landed(self) -> Iterator[Launched]:
+    def landed(self) -> Iterator[InFlightBatch]:
         """Take out those that are done, up to the first that is not."""
         while self._flights and self._flights[0].flight.done():
             yield self._flights.popleft()

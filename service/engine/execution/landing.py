@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-Landing = Callable[[], npt.NDArray[np.float32]]
+HostCopy = Callable[[], npt.NDArray[np.float32]]
 """Waits, if need be, and gives the rows."""
 
 
-def send_home(rows: torch.Tensor) -> Landing:
+def copy_to_host(rows: torch.Tensor) -> HostCopy:
     """Begin to bring rows [total, labels] to the host."""
     if rows.device.type != "cuda":
         return rows.float().numpy

@@ -17,7 +17,7 @@ from service.engine.execution.packed_batch import Tokens
 from service.engine.execution.runner import Logits, TokenClassifier
 
 
-class Parkable(TokenClassifier, Protocol):
+class Offloadable(TokenClassifier, Protocol):
     """A token classifier that can be away."""
 
     def leave(self) -> None: ...
@@ -25,7 +25,7 @@ class Parkable(TokenClassifier, Protocol):
     def come(self) -> None: ...
 
 
-class Remade:
+class ReloadedFromDisk:
     """Leaves by being dropped; comes back from `make`, which gives the same model each time."""
 
     def __init__(self, present: TokenClassifier, make: Callable[[], TokenClassifier]) -> None:
@@ -47,7 +47,7 @@ class Remade:
         self._present = self._present or self._make()
 
 
-class Pinned:
+class HostOffloaded:
     """Leaves to host memory, where its copy is kept: weights never change, so leaving again costs nothing.
 
     Args:

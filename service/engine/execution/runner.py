@@ -21,7 +21,7 @@ from service.core.errors import GleanerError, InsufficientMemory
 from service.core.scheduling.batch_latency import TimedBatch
 from service.core.types import Shape
 from service.engine.device.selection import free_cache
-from service.engine.execution.device_errors import DeviceBroken, is_broken_device, typed
+from service.engine.execution.device_errors import DeviceBroken, is_broken_device, to_service_error
 from service.engine.execution.packed_batch import Tokens
 
 WARM_LENGTH_TOKENS = 128
@@ -47,13 +47,13 @@ class TokenClassifier(Protocol):
     def forward(self, sequences: Sequence[Tokens]) -> list[Logits]: ...
 
 
-class Flying(Protocol):
+class BatchExecutor(Protocol):
     """What a runner needs of the compute thread: batches are run in order, each after the work before it."""
 
     def fly(self, batch: Callable[[], None]) -> None: ...
 
 
-class Flight:
+class BatchHandle:
     """One launched batch.
 
     Attributes:
@@ -110,7 +110,7 @@ class Runner:
     def __init__(
         self,
         encoder: TokenClassifier,
-        compute: Flying,
+        compute: BatchExecutor,
         wake: Callable[[], None],
         pauses_seconds: Sequence[float] = PAUSES_SECONDS,
     ) -> None:
@@ -119,9 +119,9 @@ class Runner:
         self._wake = wake
         self._pauses_seconds = pauses_seconds
 
-    def launch(self, sequences: Sequence[Tokens]) -> Flight:
+    def launch(self, sequences: Sequence[Tokens]) -> BatchHandle:
         """Start a batch, or queue it behind the one that runs."""
-        flight = Flight()
+        flight = BatchHandle()
         self._compute.fly(partial(self._fly, flight, list(sequences)))
         return flight
 
@@ -144,7 +144,7 @@ class Runner:
             return None
         return TimedBatch(length * count, flight.seconds)
 
-    def _fly(self, flight: Flight, sequences: list[Tokens]) -> None:
+    def _fly(self, flight: BatchHandle, sequences: list[Tokens]) -> None:
         flight.begun_seconds = time.monotonic()
         try:
             outcomes = self._attempt(flight, sequences)
@@ -155,7 +155,7 @@ class Runner:
             flight.land(outcomes)
         self._wake()
 
-    def _attempt(self, flight: Flight, sequences: list[Tokens]) -> list[Outcome]:
+    def _attempt(self, flight: BatchHandle, sequences: list[Tokens]) -> list[Outcome]:
         outcomes = self._try(flight, sequences)
         for pause_seconds in self._pauses_seconds if len(sequences) == 1 else ():
             if not isinstance(outcomes, InsufficientMemory):
@@ -166,20 +166,20 @@ class Runner:
             return outcomes
         return self._confine(flight, sequences, outcomes)
 
-    def _try(self, flight: Flight, sequences: list[Tokens]) -> list[Outcome] | GleanerError:
+    def _try(self, flight: BatchHandle, sequences: list[Tokens]) -> list[Outcome] | GleanerError:
         """Outcomes, or why the batch as a whole failed; the device's cache is then free again."""
         try:
             return list(self.encoder.forward(sequences))
         except Exception as error:  # Whatever fails, the neighbours of the sequence that caused it must not.
             if is_broken_device(error):
                 raise DeviceBroken(f"{type(error).__name__}: {error}".splitlines()[0]) from error
-            failure = typed(error)
+            failure = to_service_error(error)
         if isinstance(failure, InsufficientMemory):
             flight.out_of_memory.append(Shape.of([len(tokens) for tokens in sequences]))
         free_cache(self.encoder.device)  # Outside the handler: the traceback would keep the batch's tensors alive.
         return failure
 
-    def _confine(self, flight: Flight, sequences: list[Tokens], failure: GleanerError) -> list[Outcome]:
+    def _confine(self, flight: BatchHandle, sequences: list[Tokens], failure: GleanerError) -> list[Outcome]:
         """A sequence that fails alone fails alone; of a batch that fails, the halves are tried."""
         if len(sequences) == 1:
             log.error("a sequence failed", extra={"code": failure.code, "tokens": len(sequences[0])})

@@ -15,7 +15,7 @@ from service.engine.execution.packed_batch import Tokens
 from service.engine.execution.runner import Logits, TokenClassifier
 
 
-class Paced:
+class ThrottledEncoder:
     """An encoder whose batches take at least as long as on a device of this speed."""
 
     def __init__(self, encoder: TokenClassifier, tokens_per_second: float) -> None:

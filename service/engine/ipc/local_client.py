@@ -24,7 +24,7 @@ PATIENCE_SECONDS = 0.5
 """Between two tries while the engine is too busy."""
 
 
-class Guest:
+class LocalClient:
     """One caller; to be closed."""
 
     def __init__(self, address: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 Result = TypeVar("Result")
 
 
-class Errands:
+class LoopCalls:
     """Work in the order in which it was asked for.
 
     Args:

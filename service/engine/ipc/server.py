@@ -21,7 +21,7 @@ MOST_AT_ONCE = 1_000
 log = logging.getLogger(__name__)
 
 
-class Bell:
+class Waker:
     """Rung by another thread or by a signal handler, heard by the loop's poll."""
 
     def __init__(self) -> None:
@@ -52,10 +52,10 @@ class Bell:
         self._hammer.close()
 
 
-class Door:
+class EngineSocket:
     """Where the workers come to the engine."""
 
-    def __init__(self, address: str, bell: Bell) -> None:
+    def __init__(self, address: str, bell: Waker) -> None:
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.ROUTER)
         self._socket.setsockopt(zmq.SNDHWM, 0)

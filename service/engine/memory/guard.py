@@ -12,7 +12,7 @@ from concurrent.futures import Executor
 from service.core.memory.budget import MeasuredBudget, MemoryReport, ModelMemory, floor_bytes
 from service.core.memory.headroom import Headroom
 from service.core.types import Shape
-from service.engine.memory.probe import MemoryGauge
+from service.engine.memory.probe import MemoryProbe
 
 LOOK_SECONDS = 0.1
 """Least time between two looks at the device: they cost some 50 microseconds each."""
@@ -29,7 +29,7 @@ SETTLE_SECONDS = 30.0
 class Guard:
     """A memory model whose room is looked after."""
 
-    def __init__(self, gauge: MemoryGauge, models: Mapping[str, ModelMemory], compute: Executor) -> None:
+    def __init__(self, gauge: MemoryProbe, models: Mapping[str, ModelMemory], compute: Executor) -> None:
         self.gauge = gauge
         self._compute = compute
         self._room = Headroom(gauge.available_bytes(), floor_bytes(models.values()))

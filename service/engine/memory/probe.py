@@ -21,7 +21,7 @@ MEBIBYTE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class MemoryLimit:
     """How much of what is there one batch may take.
 
     Attributes:
@@ -35,7 +35,7 @@ class Allowance:
     batches: int = 1
 
 
-class MemoryGauge(Protocol):
+class MemoryProbe(Protocol):
     """What the guard reads. `settle`, `peak_bytes` and `give_back` are for the compute thread, between batches."""
 
     gauged: ProbeAccuracy
@@ -57,12 +57,12 @@ class MemoryGauge(Protocol):
         """Have the allocator refuse to go beyond this, where it can."""
 
 
-class HostGauge:
+class HostProbe:
     """Resident memory of this process, against the host's memory and its control groups."""
 
     gauged = ProbeAccuracy(noise_bytes=16 * MEBIBYTE, margin=1.25)
 
-    def __init__(self, allowance: Allowance) -> None:
+    def __init__(self, allowance: MemoryLimit) -> None:
         self._allowance = allowance
         self.rest_bytes = host_memory.resident_bytes()
 
@@ -88,7 +88,7 @@ class HostGauge:
         """A limit on a process's address space would fail its threads as well, so there is none on CPUs."""
 
 
-class CudaGauge:
+class CudaProbe:
     """Memory that torch's allocator reserves on one CUDA device, against what the driver says is free there.
 
     Other processes, the CUDA context and whatever libraries take for themselves are missing from the driver's figure,
@@ -101,7 +101,7 @@ class CudaGauge:
 
     gauged = ProbeAccuracy(noise_bytes=24 * MEBIBYTE, margin=1.05)  # The allocator reserves in steps of 2 and 20 MiB.
 
-    def __init__(self, device: torch.device, allowance: Allowance, *, graphs: bool = False) -> None:
+    def __init__(self, device: torch.device, allowance: MemoryLimit, *, graphs: bool = False) -> None:
         self._device = device
         self._allowance = allowance
         self._graphs = graphs
@@ -146,14 +146,14 @@ def kept_bytes(segments: Iterable[Mapping[str, Any]], device: int) -> int:
     )
 
 
-def gauge_of(device: torch.device, allowance: Allowance, *, graphs: bool = False) -> MemoryGauge | None:
+def gauge_of(device: torch.device, allowance: MemoryLimit, *, graphs: bool = False) -> MemoryProbe | None:
     """The gauge of a device on which there may be graphs; None where nothing can be measured."""
     if device.type == "cuda":
-        return CudaGauge(device, allowance, graphs=graphs)
-    return HostGauge(allowance) if host_memory.can_be_measured() else None
+        return CudaProbe(device, allowance, graphs=graphs)
+    return HostProbe(allowance) if host_memory.can_be_measured() else None
 
 
-def _allowed(there_bytes: int, rest_bytes: int, allowance: Allowance) -> int:
+def _allowed(there_bytes: int, rest_bytes: int, allowance: MemoryLimit) -> int:
     if allowance.limit_bytes:
         there_bytes = min(there_bytes, allowance.limit_bytes - rest_bytes)
     return max(0, int(there_bytes * allowance.fraction / allowance.batches))

@@ -19,7 +19,7 @@ from service.core.memory.cost_model import MeasuredPeak, MemoryCostModel, fit
 from service.core.types import Shape
 from service.engine.execution.device_errors import is_out_of_memory
 from service.engine.execution.packed_batch import Tokens
-from service.engine.memory.probe import MemoryGauge
+from service.engine.memory.probe import MemoryProbe
 
 SHORT_TOKENS, MEDIUM_TOKENS = 16, 128
 PART = 4
@@ -56,7 +56,7 @@ def shapes(longest: int, most_tokens: int) -> list[list[int]]:
 
 
 def measure(
-    model: Measurable, gauge: MemoryGauge, longest: int, most_tokens: int, clock: Clock = time.monotonic
+    model: Measurable, gauge: MemoryProbe, longest: int, most_tokens: int, clock: Clock = time.monotonic
 ) -> list[MeasuredPeak]:
     """The highest peak of each shape that fits; for the compute thread, while nothing else runs.
 
@@ -76,7 +76,7 @@ def measure(
     return [MeasuredPeak(shape, peak) for shape, peak in peaks.items()]
 
 
-def calibrate(model: Measurable, gauge: MemoryGauge, longest: int, most_tokens: int) -> MemoryCostModel:
+def calibrate(model: Measurable, gauge: MemoryProbe, longest: int, most_tokens: int) -> MemoryCostModel:
     """The model's memory function on this device."""
     begun = time.monotonic()
     points = measure(model, gauge, longest, most_tokens)
@@ -86,7 +86,7 @@ def calibrate(model: Measurable, gauge: MemoryGauge, longest: int, most_tokens: 
     return function
 
 
-def _measure_one(model: Measurable, gauge: MemoryGauge, lengths: list[int], peaks: dict[Shape, int]) -> bool:
+def _measure_one(model: Measurable, gauge: MemoryProbe, lengths: list[int], peaks: dict[Shape, int]) -> bool:
     """Whether the batch fits."""
     batch = [np.zeros(length, dtype=np.int32) for length in lengths]
     shape = Shape.of(lengths)

@@ -13,9 +13,9 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from model_store.local.store import Revision
-from service.engine.cuda_graphs.capture_queue import Studio
-from service.engine.execution.executor import Compute
-from service.engine.models.loaded_model import Held
+from service.engine.cuda_graphs.capture_queue import CaptureQueue
+from service.engine.execution.executor import DeviceExecutor
+from service.engine.models.loaded_model import LoadedModel
 from service.metrics import GraphMetrics
 from service.settings import Settings
 from service.wire import ModelStatus
@@ -23,10 +23,10 @@ from service.wire import ModelStatus
 if TYPE_CHECKING:
     import torch
 
-    from service.engine.cuda_graphs.capture import CudaRecorder
+    from service.engine.cuda_graphs.capture import CudaGraphCapture
     from service.engine.encoder.encoder import Encoder
     from service.engine.execution.cpu_sharding import Threads
-    from service.engine.execution.offloading import Parkable
+    from service.engine.execution.offloading import Offloadable
     from service.engine.execution.runner import TokenClassifier
 
 Settle = Callable[[int], None]
@@ -36,7 +36,7 @@ GPU_SHARE = 0.75
 """Of a GPU's free memory that weights may take; the rest is for batches."""
 
 
-class ModelMaker:
+class ModelFactory:
     """Makes the models of one engine.
 
     Args:
@@ -47,14 +47,14 @@ class ModelMaker:
         studio: where their forward passes are recorded, once it is opened.
     """
 
-    def __init__(self, settings: Settings, compute: Compute, wake: Callable[[], None]) -> None:
+    def __init__(self, settings: Settings, compute: DeviceExecutor, wake: Callable[[], None]) -> None:
         from service.engine.device.dtype import INT8, choose_dtype
         from service.engine.device.selection import choose_device, use_threads
 
         self._settings = settings
         self._compute = compute
         self._wake = wake
-        self.studio = Studio(compute)
+        self.studio = CaptureQueue(compute)
         self.device: torch.device = choose_device(settings.device)
         self._packed: dict[str, bool] = {}
         use_threads(settings.threads)
@@ -84,7 +84,7 @@ class ModelMaker:
         free_bytes, _ = torch.cuda.mem_get_info(self.device)
         return int(free_bytes * GPU_SHARE)
 
-    def make(self, revision: Revision, settle: Settle = lambda _: None) -> Held:
+    def make(self, revision: Revision, settle: Settle = lambda _: None) -> LoadedModel:
         """Load a revision's model.
 
         Raises:
@@ -99,39 +99,39 @@ class ModelMaker:
         self._packed[sizes] = encoder.packed
         weights = self._parkable(revision, encoder)
         runner = Runner(self._paced(weights), self._compute, self._wake)
-        return Held(_status(revision, encoder), sizes, runner, weights, weakref.ref(encoder.module))
+        return LoadedModel(_status(revision, encoder), sizes, runner, weights, weakref.ref(encoder.module))
 
     def _paced(self, encoder: TokenClassifier) -> TokenClassifier:
-        from service.engine.execution.throttle import Paced
+        from service.engine.execution.throttle import ThrottledEncoder
 
         pace = self._settings.pace_tokens_per_second
-        return Paced(encoder, pace) if pace else encoder
+        return ThrottledEncoder(encoder, pace) if pace else encoder
 
-    def _parkable(self, revision: Revision, encoder: Encoder) -> Parkable:
+    def _parkable(self, revision: Revision, encoder: Encoder) -> Offloadable:
         from service.engine.encoder.encoder import load_encoder
-        from service.engine.execution.gpu_pipeline import Lane
-        from service.engine.execution.offloading import Pinned, Remade
+        from service.engine.execution.gpu_pipeline import PipelinedEncoder
+        from service.engine.execution.offloading import HostOffloaded, ReloadedFromDisk
 
         if self.device.type == "cuda":
             if encoder.packed and self._settings.cuda_graphs == "auto":
                 return self._graphed(revision, encoder)
-            return Pinned(Lane(encoder, self._turn), encoder.module)
+            return HostOffloaded(PipelinedEncoder(encoder, self._turn), encoder.module)
         packed = encoder.packed
         load = partial(load_encoder, revision.folder, self.device, self._dtype, int8=self._int8, packed=packed)
-        return Remade(self._crewed(encoder), lambda: self._crewed(load()))
+        return ReloadedFromDisk(self._crewed(encoder), lambda: self._crewed(load()))
 
-    def _graphed(self, revision: Revision, encoder: Encoder) -> Parkable:
-        from service.engine.cuda_graphs.graphed_encoder import Graphed
-        from service.engine.execution.gpu_pipeline import Lane
-        from service.engine.execution.offloading import Pinned
+    def _graphed(self, revision: Revision, encoder: Encoder) -> Offloadable:
+        from service.engine.cuda_graphs.graphed_encoder import GraphedEncoder
+        from service.engine.execution.gpu_pipeline import PipelinedEncoder
+        from service.engine.execution.offloading import HostOffloaded
 
-        graphed = Graphed(encoder, self._recorder, self.studio.ask, self._graph_metrics, revision.revision)
-        return Pinned(Lane(graphed, self._turn), encoder.module, graphed.forget)
+        graphed = GraphedEncoder(encoder, self._recorder, self.studio.ask, self._graph_metrics, revision.revision)
+        return HostOffloaded(PipelinedEncoder(graphed, self._turn), encoder.module, graphed.forget)
 
     def _crewed(self, encoder: Encoder) -> TokenClassifier:
-        from service.engine.execution.cpu_sharding import Crew
+        from service.engine.execution.cpu_sharding import ShardedEncoder
 
-        return Crew(encoder, self._threads)
+        return ShardedEncoder(encoder, self._threads)
 
     @cached_property
     def _turn(self) -> Lock:
@@ -141,10 +141,10 @@ class ModelMaker:
         return Lock()
 
     @cached_property
-    def _recorder(self) -> CudaRecorder:
-        from service.engine.cuda_graphs.capture import CudaRecorder
+    def _recorder(self) -> CudaGraphCapture:
+        from service.engine.cuda_graphs.capture import CudaGraphCapture
 
-        return CudaRecorder(self.device)
+        return CudaGraphCapture(self.device)
 
     @cached_property
     def _graph_metrics(self) -> GraphMetrics:

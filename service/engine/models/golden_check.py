@@ -16,14 +16,14 @@ from service.text.pipeline import Rows, find, prepare
 from service.text.tokenizer import Ids, TextTokenizer
 from service.wire import ModelStatus
 
-Judge = Callable[[list[Ids]], list[Rows]]
+Infer = Callable[[list[Ids]], list[Rows]]
 """Rows of logits for each sequence, special tokens included."""
 
 Place = tuple[str, int, int]
 MOST_SHOWN = 3
 
 
-def first_failure(manifest: Manifest, model: ModelStatus, judge: Judge, settings: Settings) -> str | None:
+def first_failure(manifest: Manifest, model: ModelStatus, judge: Infer, settings: Settings) -> str | None:
     """A sentence on the first golden example that fails, without its text; None when all pass.
 
     Raises:

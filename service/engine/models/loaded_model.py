@@ -14,12 +14,12 @@ from service.wire import ModelStatus
 if TYPE_CHECKING:
     import torch
 
-    from service.engine.execution.offloading import Parkable
+    from service.engine.execution.offloading import Offloadable
     from service.engine.execution.runner import Runner
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class LoadedModel:
     """A model that is made, whether or not it serves.
 
     `sizes`: equal for models that compute alike, so that their batches take equal memory.
@@ -29,7 +29,7 @@ class Held:
     status: ModelStatus
     sizes: str
     runner: Runner
-    weights: Parkable
+    weights: Offloadable
     module: Callable[[], torch.nn.Module | None] = lambda: None
 
     @property
@@ -38,7 +38,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class InitialModels:
     """Everything the loop needs to serve.
 
     Attributes:
@@ -49,7 +49,7 @@ class Loaded:
     """
 
     serving: dict[str, str]
-    held: list[Held]
+    held: list[LoadedModel]
     residency: Placement
     memory: MemoryBudget
     device: str

@@ -23,8 +23,8 @@ from service.core.models.aliases import ModelAliases
 from service.core.scheduling.scheduler import Scheduler
 from service.core.scheduling.shares import ModelQuotas
 from service.core.types import Refusal, Submission
-from service.engine.models.loaded_model import Held, Loaded
-from service.engine.models.weight_mover import Mover
+from service.engine.models.loaded_model import InitialModels, LoadedModel
+from service.engine.models.weight_mover import WeightMover
 from service.metrics import EngineMetrics
 from service.wire import PREVIOUS, SERVING, ModelStatus
 
@@ -34,14 +34,14 @@ IDLE_SECONDS = 10.0
 log = logging.getLogger(__name__)
 
 
-class Residents:
+class ModelManager:
     """All revisions of one engine."""
 
     def __init__(
         self,
-        loaded: Loaded,
+        loaded: InitialModels,
         scheduler: Scheduler,
-        mover: Mover,
+        mover: WeightMover,
         metrics: EngineMetrics,
         shares: ModelQuotas,
     ) -> None:
@@ -68,7 +68,7 @@ class Residents:
     def __contains__(self, revision: str) -> bool:
         return revision in self._held
 
-    def __getitem__(self, revision: str) -> Held:
+    def __getitem__(self, revision: str) -> LoadedModel:
         return self._held[revision]
 
     def held(self) -> tuple[str, ...]:
@@ -157,7 +157,7 @@ class Residents:
         self._residency.hold(revision)
         return [self._leave(each) for each in leaving]
 
-    def try_out(self, held: Held, memory: ModelMemory | None, now: float) -> None:
+    def try_out(self, held: LoadedModel, memory: ModelMemory | None, now: float) -> None:
         """Serve a revision that was made to those who know its digest."""
         if memory is not None:
             self.memory.put(held.revision, memory)

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 from service.core.memory.budget import FixedBudget, MemoryBudget, ModelMemory
 from service.core.scheduling.batch_latency import REACH, TimedBatch
-from service.engine.models.loaded_model import Held
+from service.engine.models.loaded_model import LoadedModel
 from service.settings import Settings
 
 if TYPE_CHECKING:
     import torch
 
     from service.core.memory.cost_model import MemoryCostModel
-    from service.engine.memory.probe import MemoryGauge
+    from service.engine.memory.probe import MemoryProbe
 
 CPU_BATCH_TOKENS = 2_048
 GPU_BATCH_TOKENS = 65_536
@@ -30,12 +30,12 @@ CPU_LAYERS = 4
 log = logging.getLogger(__name__)
 
 
-class Measuring:
+class ModelProfiler:
     """Memory functions of one engine's models; everything on the device happens on its compute thread."""
 
     def __init__(self, settings: Settings, device: torch.device, compute: Executor) -> None:
         from service.engine.execution.cpu_sharding import BATCHES
-        from service.engine.memory.probe import Allowance, gauge_of
+        from service.engine.memory.probe import MemoryLimit, gauge_of
 
         self._settings = settings
         self._compute = compute
@@ -44,21 +44,21 @@ class Measuring:
         self._timed_tokens = min(self._batch_tokens, usual_tokens) // REACH
         self._on_cpu = device.type == "cpu"
         side_by_side = BATCHES if self._on_cpu else 1
-        allowance = Allowance(settings.memory_fraction, settings.memory_limit_bytes, side_by_side)
+        allowance = MemoryLimit(settings.memory_fraction, settings.memory_limit_bytes, side_by_side)
         self._gauge = gauge_of(device, allowance, graphs=settings.cuda_graphs == "auto")
         self._functions: dict[str, MemoryCostModel] = {}
         if self._gauge is None:
             log.warning("memory cannot be measured on this system; the budget is fixed")
 
-    def warm(self, held: Held) -> None:
+    def warm(self, held: LoadedModel) -> None:
         """Run a few small shapes once."""
         held.runner.warm(self._longest(held))
 
-    def time(self, held: Held) -> TimedBatch | None:
+    def time(self, held: LoadedModel) -> TimedBatch | None:
         """How long a batch takes that is just large enough to tell a full one's speed; None: it cannot be run."""
         return held.runner.time(self._longest(held), self._timed_tokens)
 
-    def measure(self, held: Held) -> ModelMemory | None:
+    def measure(self, held: LoadedModel) -> ModelMemory | None:
         """What a model on the device takes; None where nothing can be measured."""
         if self._gauge is None:
             return None
@@ -83,14 +83,14 @@ class Measuring:
         if self._gauge is not None:
             self._gauge.settle()
 
-    def _calibrate(self, held: Held, gauge: MemoryGauge, longest: int, most_tokens: int) -> MemoryCostModel:
+    def _calibrate(self, held: LoadedModel, gauge: MemoryProbe, longest: int, most_tokens: int) -> MemoryCostModel:
         """On a CPU with few layers: all of a large model's would take many seconds and need no more memory."""
-        from service.engine.encoder.layer_subset import shallow
+        from service.engine.encoder.layer_subset import first_layers_only
         from service.engine.memory.profiler import calibrate
 
         module = held.module() if self._on_cpu else None
-        with shallow(module, CPU_LAYERS) if module is not None else nullcontext():
+        with first_layers_only(module, CPU_LAYERS) if module is not None else nullcontext():
             return calibrate(held.runner.encoder, gauge, longest, most_tokens)
 
-    def _longest(self, held: Held) -> int:
+    def _longest(self, held: LoadedModel) -> int:
         return min(held.status.max_tokens, self._settings.window_tokens)

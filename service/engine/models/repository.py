@@ -22,7 +22,7 @@ from service.settings import Settings
 log = logging.getLogger(__name__)
 
 
-class Fetcher:
+class ModelRepository:
     """Fetches for one engine; used by one thread at a time, except for `release`."""
 
     def __init__(self, settings: Settings) -> None:

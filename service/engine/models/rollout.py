@@ -18,11 +18,11 @@ from service.core.errors import GleanerError, ModelError
 from service.core.memory.budget import ModelMemory
 from service.core.models.placement import Placement
 from service.core.scheduling.batch_latency import TimedBatch
-from service.engine.models.factory import ModelMaker
+from service.engine.models.factory import ModelFactory
 from service.engine.models.golden_check import first_failure
-from service.engine.models.loaded_model import Held, Loaded
-from service.engine.models.profiling import Measuring
-from service.engine.models.repository import Fetcher, by_digest
+from service.engine.models.loaded_model import InitialModels, LoadedModel
+from service.engine.models.profiling import ModelProfiler
+from service.engine.models.repository import ModelRepository, by_digest
 from service.settings import Settings
 from service.text.pipeline import Rows
 from service.text.tokenizer import Ids
@@ -38,9 +38,9 @@ class FirstModels:
     def __init__(
         self,
         settings: Settings,
-        fetcher: Fetcher,
-        maker: ModelMaker,
-        measuring: Measuring,
+        fetcher: ModelRepository,
+        maker: ModelFactory,
+        measuring: ModelProfiler,
         compute: Executor,
         timed: Timed,
     ) -> None:
@@ -51,7 +51,7 @@ class FirstModels:
         self._compute = compute
         self._timed = timed
         self._residency = Placement(maker.weights_budget_bytes())
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, LoadedModel] = {}
         self._memories: dict[str, ModelMemory] = {}
         self._batches: dict[str, TimedBatch] = {}
         self._serving: dict[str, str] = {}
@@ -70,13 +70,13 @@ class FirstModels:
             revision = self._earlier(reference, error)
         self._serving[reference] = revision.revision
 
-    def loaded(self) -> Loaded:
+    def loaded(self) -> InitialModels:
         """All of them, and the guard over what they take."""
         from service.engine.device.selection import describe
 
         with self._timed("measure"):
             memory = self._measuring.guard(self._memories)
-        return Loaded(
+        return InitialModels(
             self._serving,
             list(self._held.values()),
             self._residency,
@@ -137,7 +137,7 @@ def reference_of(revision: Revision) -> str:
     return f"{revision.name}@{revision.revision}"
 
 
-def _judge(held: Held, sequences: list[Ids]) -> list[Rows]:
+def _judge(held: LoadedModel, sequences: list[Ids]) -> list[Rows]:
     """One sequence at a time: each fits the device alone, and nobody else waits."""
     rows = []
     for tokens in sequences:

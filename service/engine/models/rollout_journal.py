@@ -16,7 +16,7 @@ import msgspec
 log = logging.getLogger(__name__)
 
 
-class Memory(msgspec.Struct, frozen=True):
+class RolloutRecord(msgspec.Struct, frozen=True):
     """By reference: the revision that was `serving`, the one in trial, the one that may not be tried again."""
 
     serving: dict[str, str] = {}
@@ -24,23 +24,23 @@ class Memory(msgspec.Struct, frozen=True):
     deadly: dict[str, str] = {}
 
 
-class Memo:
+class RolloutJournal:
     """The file in the folder where the service's processes meet; without a folder nothing is noted."""
 
     def __init__(self, folder: Path | None) -> None:
         self._path = folder / "revisions.json" if folder else None
 
-    def recall(self) -> Memory:
+    def recall(self) -> RolloutRecord:
         """What the engine before wrote; what it was trying out when it died counts as deadly."""
         if self._path is None:
-            return Memory()
+            return RolloutRecord()
         try:
-            found = msgspec.json.decode(self._path.read_bytes(), type=Memory)
+            found = msgspec.json.decode(self._path.read_bytes(), type=RolloutRecord)
         except (OSError, msgspec.DecodeError):
-            return Memory()
-        return Memory(found.serving, {}, {**found.deadly, **found.trying})
+            return RolloutRecord()
+        return RolloutRecord(found.serving, {}, {**found.deadly, **found.trying})
 
-    def write(self, memory: Memory) -> None:
+    def write(self, memory: RolloutRecord) -> None:
         """Replace the file; where that fails the engine goes on without."""
         if self._path is None:
             return

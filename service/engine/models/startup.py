@@ -23,20 +23,20 @@ from model_store.errors import StoreError
 from model_store.local.store import Revision
 from service.core.errors import GleanerError
 from service.core.types import Phase
-from service.engine.execution.executor import Compute
-from service.engine.ipc.loop_calls import Errands
-from service.engine.ipc.server import Bell
-from service.engine.models.factory import ModelMaker
-from service.engine.models.loaded_model import Loaded
-from service.engine.models.profiling import Measuring
-from service.engine.models.repository import Fetcher, by_digest
+from service.engine.execution.executor import DeviceExecutor
+from service.engine.ipc.loop_calls import LoopCalls
+from service.engine.ipc.server import Waker
+from service.engine.models.factory import ModelFactory
+from service.engine.models.loaded_model import InitialModels
+from service.engine.models.profiling import ModelProfiler
+from service.engine.models.repository import ModelRepository, by_digest
 from service.engine.models.rollout import FirstModels
-from service.engine.models.rollout_journal import Memo, Memory
+from service.engine.models.rollout_journal import RolloutJournal, RolloutRecord
 from service.metrics import EngineMetrics
 from service.settings import Settings
 
 if TYPE_CHECKING:
-    from service.engine.models.manager import Residents
+    from service.engine.models.manager import ModelManager
 
 FETCH_PERCENT, MAKE_PERCENT = 50, 45
 """What each is worth of the whole start; the rest is the guard's."""
@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Loading:
+class StartupState:
     """Progress that the loop reads while the loader's thread writes it; `loaded` or `failure` ends it.
 
     `gpu` is the UUID of the device, if that is a GPU. `opened` is set by the loop, with what it made of `loaded`.
@@ -54,10 +54,10 @@ class Loading:
     phase: Phase = Phase.LOADING
     percent: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
-    loaded: Loaded | None = None
+    loaded: InitialModels | None = None
     failure: str | None = None
     gpu: str | None = None
-    opened: Future[Residents] = field(default_factory=Future)
+    opened: Future[ModelManager] = field(default_factory=Future)
 
     @contextmanager
     def timed(self, part: str) -> Iterator[None]:
@@ -70,24 +70,24 @@ class Loading:
 
 
 def start_loading(
-    settings: Settings, compute: Compute, bell: Bell, errands: Errands, metrics: EngineMetrics
-) -> Loading:
+    settings: Settings, compute: DeviceExecutor, bell: Waker, errands: LoopCalls, metrics: EngineMetrics
+) -> StartupState:
     """Begin to load in a new thread; the bell rings at each step."""
-    loading = Loading()
-    loader = _Loader(settings, compute, bell, errands, metrics, loading)
+    loading = StartupState()
+    loader = _Startup(settings, compute, bell, errands, metrics, loading)
     threading.Thread(target=loader.run, name="loader", daemon=True).start()
     return loading
 
 
-class _Loader:
+class _Startup:
     def __init__(
         self,
         settings: Settings,
-        compute: Compute,
-        bell: Bell,
-        errands: Errands,
+        compute: DeviceExecutor,
+        bell: Waker,
+        errands: LoopCalls,
         metrics: EngineMetrics,
-        loading: Loading,
+        loading: StartupState,
     ) -> None:
         self._settings = settings
         self._compute = compute
@@ -95,7 +95,7 @@ class _Loader:
         self._errands = errands
         self._metrics = metrics
         self._loading = loading
-        self._memo = Memo(settings.runtime_dir)
+        self._memo = RolloutJournal(settings.runtime_dir)
         self._before = self._memo.recall()
         self._aside = ThreadPoolExecutor(1, thread_name_prefix="fetch")
         self._fetched = self._made = 0.0
@@ -113,10 +113,10 @@ class _Loader:
         if self._loading.failure is None and self._settings.model_poll_seconds:
             self._follow(fetcher, maker, measuring)
 
-    def _load(self) -> tuple[Fetcher, ModelMaker, Measuring]:
+    def _load(self) -> tuple[ModelRepository, ModelFactory, ModelProfiler]:
         self._step(Phase.SYNCING)
         with self._loading.timed("ready"):
-            fetcher = Fetcher(self._settings)
+            fetcher = ModelRepository(self._settings)
             fetches = {
                 reference: self._aside.submit(self._fetch, fetcher, number, reference)
                 for number, reference in enumerate(self._settings.models)
@@ -124,7 +124,7 @@ class _Loader:
             with self._loading.timed("import"):
                 maker = _maker(self._settings, self._compute, self._bell.ring)
             self._loading.gpu = _gpu_uuid(maker)
-            measuring = Measuring(self._settings, maker.device, self._compute)
+            measuring = ModelProfiler(self._settings, maker.device, self._compute)
             first = FirstModels(self._settings, fetcher, maker, measuring, self._compute, self._loading.timed)
             for number, (reference, fetch) in enumerate(fetches.items(), start=1):
                 revision = fetch.result()
@@ -133,13 +133,13 @@ class _Loader:
                 self._made = number / len(fetches)
             self._step(Phase.WARMING)
             loaded = first.loaded()
-        self._memo.write(Memory(loaded.serving, {}, self._before.deadly))
+        self._memo.write(RolloutRecord(loaded.serving, {}, self._before.deadly))
         log.info("loaded", extra={"seconds": dict(self._loading.seconds)})
         self._loading.loaded = loaded
         maker.studio.open(measuring.settle)
         return fetcher, maker, measuring
 
-    def _fetch(self, fetcher: Fetcher, number: int, reference: str) -> Revision:
+    def _fetch(self, fetcher: ModelRepository, number: int, reference: str) -> Revision:
         count = len(self._settings.models)
 
         def progress(done_bytes: int, total_bytes: int) -> None:
@@ -151,7 +151,7 @@ class _Loader:
         self._fetched = (number + 1) / count
         return found
 
-    def _served_before(self, fetcher: Fetcher, reference: str) -> Revision | None:
+    def _served_before(self, fetcher: ModelRepository, reference: str) -> Revision | None:
         """What the engine before this one served, if it died: requests may wait that were tokenized for it."""
         revision = self._before.serving.get(reference)
         if revision is None:
@@ -167,21 +167,21 @@ class _Loader:
         self._loading.percent = int(FETCH_PERCENT * self._fetched + MAKE_PERCENT * self._made)
         self._bell.ring()
 
-    def _follow(self, fetcher: Fetcher, maker: ModelMaker, measuring: Measuring) -> None:
-        from service.engine.models.tag_watcher import Watcher
+    def _follow(self, fetcher: ModelRepository, maker: ModelFactory, measuring: ModelProfiler) -> None:
+        from service.engine.models.tag_watcher import TagWatcher
 
         residents = self._loading.opened.result()
         parts = (fetcher, maker, measuring, residents, self._errands, self._metrics, self._memo, self._before)
-        Watcher(self._settings, *parts).run()
+        TagWatcher(self._settings, *parts).run()
 
 
-def _maker(settings: Settings, compute: Compute, wake: Callable[[], None]) -> ModelMaker:
+def _maker(settings: Settings, compute: DeviceExecutor, wake: Callable[[], None]) -> ModelFactory:
     import service.engine.encoder.encoder  # noqa: F401
 
-    return ModelMaker(settings, compute, wake)
+    return ModelFactory(settings, compute, wake)
 
 
-def _gpu_uuid(maker: ModelMaker) -> str | None:
+def _gpu_uuid(maker: ModelFactory) -> str | None:
     from service.engine.device.selection import gpu_uuid
 
     return gpu_uuid(maker.device)

@@ -15,14 +15,14 @@ from enum import StrEnum
 from model_store.errors import StoreError
 from model_store.local.store import Revision
 from service.core.errors import GleanerError, InsufficientMemory, ModelError, Overloaded
-from service.engine.ipc.local_client import Guest
-from service.engine.ipc.loop_calls import Errands
-from service.engine.models.factory import ModelMaker
+from service.engine.ipc.local_client import LocalClient
+from service.engine.ipc.loop_calls import LoopCalls
+from service.engine.models.factory import ModelFactory
 from service.engine.models.golden_check import first_failure
-from service.engine.models.manager import Residents
-from service.engine.models.profiling import Measuring
-from service.engine.models.repository import Fetcher, is_tag
-from service.engine.models.rollout_journal import Memo, Memory
+from service.engine.models.manager import ModelManager
+from service.engine.models.profiling import ModelProfiler
+from service.engine.models.repository import ModelRepository, is_tag
+from service.engine.models.rollout_journal import RolloutJournal, RolloutRecord
 from service.metrics import EngineMetrics
 from service.settings import Settings
 
@@ -34,7 +34,7 @@ DIED = "the engine died while it was tried"
 log = logging.getLogger(__name__)
 
 
-class Outcome(StrEnum):
+class RolloutOutcome(StrEnum):
     """How a new revision ended, as metrics say it."""
 
     SWITCHED = "switched"
@@ -48,7 +48,7 @@ class GoldenFailed(ModelError):
     """A revision does not find what its golden examples say."""
 
 
-class Watcher:
+class TagWatcher:
     """The tags of one engine.
 
     Args:
@@ -58,14 +58,14 @@ class Watcher:
     def __init__(
         self,
         settings: Settings,
-        fetcher: Fetcher,
-        maker: ModelMaker,
-        measuring: Measuring,
-        residents: Residents,
-        errands: Errands,
+        fetcher: ModelRepository,
+        maker: ModelFactory,
+        measuring: ModelProfiler,
+        residents: ModelManager,
+        errands: LoopCalls,
         metrics: EngineMetrics,
-        memo: Memo,
-        memory: Memory,
+        memo: RolloutJournal,
+        memory: RolloutRecord,
     ) -> None:
         self._settings = settings
         self._fetcher = fetcher
@@ -90,7 +90,7 @@ class Watcher:
     def remind(self) -> None:
         """Say which revisions are not tried because an engine died over them."""
         for reference, revision in self._deadly.items():
-            self._complain(reference, revision, Outcome.LOAD_FAILED, DIED)
+            self._complain(reference, revision, RolloutOutcome.LOAD_FAILED, DIED)
 
     def look(self) -> None:
         """Look at every tag once, and take what is new."""
@@ -104,7 +104,7 @@ class Watcher:
         try:
             wanted = self._fetcher.points_to(reference)
         except StoreError as error:
-            self._complain(reference, "its tag", Outcome.FETCH_FAILED, error.detail)
+            self._complain(reference, "its tag", RolloutOutcome.FETCH_FAILED, error.detail)
             return
         if wanted == self._errands.ask(lambda: self._residents.leads_to(reference)):
             self._said.pop(reference, None)
@@ -117,17 +117,19 @@ class Watcher:
         try:
             revision = self._proven(reference, wanted)
         except StoreError as error:
-            self._complain(reference, wanted, Outcome.FETCH_FAILED, error.detail)
+            self._complain(reference, wanted, RolloutOutcome.FETCH_FAILED, error.detail)
         except (Overloaded, InsufficientMemory) as error:
-            self._complain(reference, wanted, Outcome.NO_ROOM, error.detail)
+            self._complain(reference, wanted, RolloutOutcome.NO_ROOM, error.detail)
         except GleanerError as error:
             golden = isinstance(error, GoldenFailed)
             self._refused[reference] = wanted
-            self._complain(reference, wanted, Outcome.GOLDEN_FAILED if golden else Outcome.LOAD_FAILED, error.detail)
+            self._complain(
+                reference, wanted, RolloutOutcome.GOLDEN_FAILED if golden else RolloutOutcome.LOAD_FAILED, error.detail
+            )
         except Exception as error:
             log.exception("a new revision could not be tried")
             self._refused[reference] = wanted
-            self._complain(reference, wanted, Outcome.LOAD_FAILED, f"{type(error).__name__}: {error}")
+            self._complain(reference, wanted, RolloutOutcome.LOAD_FAILED, f"{type(error).__name__}: {error}")
         else:
             if revision != self._errands.ask(lambda: self._residents.leads_to(reference)):  # It may have moved back.
                 self._switch(reference, revision, time.monotonic() - begun)
@@ -137,7 +139,7 @@ class Watcher:
         self._refused.pop(reference, None)
         self._said.pop(reference, None)
         self._note()
-        self._metrics.switches.labels(reference, Outcome.SWITCHED.value).inc()
+        self._metrics.switches.labels(reference, RolloutOutcome.SWITCHED.value).inc()
         facts = {"model": reference, "revision": revision, "seconds": round(seconds, 3)}
         log.warning("a new revision serves", extra=facts)
 
@@ -164,7 +166,7 @@ class Watcher:
         self._measuring.warm(held)
         memory = self._measuring.measure(held)
         self._errands.ask(lambda: self._residents.try_out(held, memory, time.monotonic()))
-        guest = Guest(self._settings.engine_address)
+        guest = LocalClient(self._settings.engine_address)
         end = time.monotonic() + PROVING_SECONDS
         try:
             problem = first_failure(
@@ -189,7 +191,7 @@ class Watcher:
         for moved in leaving:
             moved.result()
 
-    def _complain(self, reference: str, revision: str, outcome: Outcome, detail: str) -> None:
+    def _complain(self, reference: str, revision: str, outcome: RolloutOutcome, detail: str) -> None:
         self._metrics.switches.labels(reference, outcome.value).inc()
         problem = f"{revision} is not taken: {detail}"
         self._errands.ask(lambda: self._residents.note_problem(reference, problem))
@@ -200,4 +202,4 @@ class Watcher:
 
     def _note(self, trying: dict[str, str] | None = None) -> None:
         serving = self._errands.ask(self._residents.serving)
-        self._memo.write(Memory(serving, trying or {}, self._deadly))
+        self._memo.write(RolloutRecord(serving, trying or {}, self._deadly))

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 
-from service.engine.ipc.loop_calls import Errands
-from service.engine.models.loaded_model import Held
+from service.engine.ipc.loop_calls import LoopCalls
+from service.engine.models.loaded_model import LoadedModel
 from service.metrics import EngineMetrics
 
 Done = Callable[[float | None], None]
@@ -20,23 +20,23 @@ Done = Callable[[float | None], None]
 log = logging.getLogger(__name__)
 
 
-class Mover:
+class WeightMover:
     """Moves weights for one engine."""
 
-    def __init__(self, compute: Executor, errands: Errands, metrics: EngineMetrics) -> None:
+    def __init__(self, compute: Executor, errands: LoopCalls, metrics: EngineMetrics) -> None:
         self._compute = compute
         self._errands = errands
         self._metrics = metrics
 
-    def come(self, held: Held, done: Done) -> Future[None]:
+    def come(self, held: LoadedModel, done: Done) -> Future[None]:
         """Bring weights, before any batch that is launched after this."""
         return self._submit("in", held, held.weights.come, done)
 
-    def leave(self, held: Held) -> Future[None]:
+    def leave(self, held: LoadedModel) -> Future[None]:
         """Send weights away, after all batches that were launched before this; the future ends when room is made."""
         return self._submit("out", held, held.weights.leave, lambda _: None)
 
-    def _submit(self, direction: str, held: Held, work: Callable[[], None], done: Done) -> Future[None]:
+    def _submit(self, direction: str, held: LoadedModel, work: Callable[[], None], done: Done) -> Future[None]:
         moved: Future[None] = Future()
 
         def move() -> None:
@@ -47,7 +47,7 @@ class Mover:
         self._compute.submit(move)
         return moved
 
-    def _timed(self, direction: str, held: Held, work: Callable[[], None]) -> float | None:
+    def _timed(self, direction: str, held: LoadedModel, work: Callable[[], None]) -> float | None:
         begun = time.monotonic()
         facts = {"direction": direction, "model": held.status.name, "revision": held.revision}
         try:

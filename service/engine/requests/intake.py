@@ -13,25 +13,25 @@ from service.core.lifecycle.drain import WorkerRegistry
 from service.core.scheduling.scheduler import Scheduler
 from service.core.scheduling.throughput import ThroughputMeter
 from service.core.types import Refusal, Submission
-from service.engine.models.manager import Residents
-from service.engine.requests.request_table import Desk, Tokens
-from service.engine.requests.status import Report
+from service.engine.models.manager import ModelManager
+from service.engine.requests.request_table import RequestTable, Tokens
+from service.engine.requests.status import StatusPublisher
 from service.metrics import EngineMetrics
 from service.wire import Buffer, Cancelled, Hello, Message, Submitted, TurnedAway
 
 log = logging.getLogger(__name__)
 
 
-class Reception:
+class RequestHandler:
     """Between the workers and the queue. `models`: None until they are loaded."""
 
     def __init__(
         self,
         workers: WorkerRegistry,
         scheduler: Scheduler,
-        desk: Desk,
+        desk: RequestTable,
         meter: ThroughputMeter,
-        report: Report,
+        report: StatusPublisher,
         metrics: EngineMetrics,
     ) -> None:
         self._workers = workers
@@ -42,7 +42,7 @@ class Reception:
         self._metrics = metrics
 
     def handle(
-        self, worker: bytes, message: Message, buffer: Buffer | None, models: Residents | None, now: float
+        self, worker: bytes, message: Message, buffer: Buffer | None, models: ModelManager | None, now: float
     ) -> None:
         """Do what one message asks for."""
         match message:
@@ -82,7 +82,7 @@ class Reception:
         for key in self._desk.documents(worker):
             self.give_up(Refusal(key, code, detail, retry_after_seconds))
 
-    def _greet(self, worker: bytes, hello: Hello, models: Residents | None, now: float) -> None:
+    def _greet(self, worker: bytes, hello: Hello, models: ModelManager | None, now: float) -> None:
         version, revisions = hello.models_version, hello.revisions
         new = self._workers.heard(
             worker, hello.active_requests, hello.closed, now, version=version, revisions=revisions
@@ -90,7 +90,9 @@ class Reception:
         if new:
             self._report.tell(worker, models, now)
 
-    def _submit(self, worker: bytes, message: Submitted, tokens: Tokens, models: Residents | None, now: float) -> None:
+    def _submit(
+        self, worker: bytes, message: Submitted, tokens: Tokens, models: ModelManager | None, now: float
+    ) -> None:
         submission = _submission(message)
         self._meter.arrived(submission.tokens, now)
         refusal = _misfit(submission, models, now)
@@ -102,7 +104,7 @@ class Reception:
             self._desk.turn_away(worker, refusal)
 
 
-def _misfit(submission: Submission, models: Residents | None, now: float) -> Refusal | None:
+def _misfit(submission: Submission, models: ModelManager | None, now: float) -> Refusal | None:
     if models is None:
         return Refusal(submission.key, "not_ready", "the engine is still loading", retry_after_seconds=1.0)
     return models.reason_against(submission, now)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from service.core.errors import GleanerError, InternalError
 from service.core.types import Batch, Refusal, Sequence
-from service.engine.ipc.server import Door
+from service.engine.ipc.server import EngineSocket
 from service.metrics import EngineMetrics
 from service.wire import Refused, Scored, Started, Submitted
 
@@ -23,23 +23,23 @@ Logits = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class _Papers:
+class _Request:
     worker: bytes
     tokens: Tokens
     borders: tuple[int, ...]
 
 
-class Desk:
+class RequestTable:
     """Documents between admission and their last answer."""
 
-    def __init__(self, door: Door, metrics: EngineMetrics) -> None:
+    def __init__(self, door: EngineSocket, metrics: EngineMetrics) -> None:
         self._door = door
         self._metrics = metrics
-        self._papers: dict[str, _Papers] = {}
+        self._papers: dict[str, _Request] = {}
 
     def put(self, worker: bytes, message: Submitted, tokens: Tokens) -> None:
         """Keep a document's token ids, all its sequences end to end."""
-        self._papers[message.key] = _Papers(worker, tokens, (0, *accumulate(message.lengths)))
+        self._papers[message.key] = _Request(worker, tokens, (0, *accumulate(message.lengths)))
 
     def tokens(self, sequence: Sequence) -> Tokens:
         """The ids of one sequence."""

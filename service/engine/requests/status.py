@@ -7,26 +7,26 @@ from msgspec.structs import replace
 from service.core.lifecycle.drain import WorkerRegistry
 from service.core.scheduling.scheduler import Scheduler
 from service.core.scheduling.throughput import ThroughputMeter
-from service.engine.ipc.server import Door
-from service.engine.lifecycle import Life
-from service.engine.models.manager import Residents
-from service.engine.models.startup import Loading
+from service.engine.ipc.server import EngineSocket
+from service.engine.lifecycle import Lifecycle
+from service.engine.models.manager import ModelManager
+from service.engine.models.startup import StartupState
 from service.metrics import EngineMetrics
 from service.wire import Status
 
 STATUS_SECONDS = 0.5
 
 
-class Report:
+class StatusPublisher:
     """Told to all at each change of phase and twice a second. `models`: None until they are loaded."""
 
     def __init__(
         self,
         name: str,
-        door: Door,
+        door: EngineSocket,
         workers: WorkerRegistry,
-        loading: Loading,
-        life: Life,
+        loading: StartupState,
+        life: Lifecycle,
         scheduler: Scheduler,
         meter: ThroughputMeter,
         metrics: EngineMetrics,
@@ -48,17 +48,17 @@ class Report:
             self._next_seconds = now + STATUS_SECONDS
         return due
 
-    def tell_all(self, models: Residents | None, now: float) -> None:
+    def tell_all(self, models: ModelManager | None, now: float) -> None:
         """Send the status to every worker."""
         status = self._status(models, now)
         for worker in self._workers:
             self._door.send(worker, status)
 
-    def tell(self, worker: bytes, models: Residents | None, now: float) -> None:
+    def tell(self, worker: bytes, models: ModelManager | None, now: float) -> None:
         """Send the status to one."""
         self._door.send(worker, self._status(models, now))
 
-    def show(self, models: Residents | None, now: float) -> None:
+    def show(self, models: ModelManager | None, now: float) -> None:
         """Set the gauges."""
         if models is not None:
             models.show()
@@ -75,7 +75,7 @@ class Report:
         for part, seconds in self._loading.seconds.items():
             self._metrics.start_seconds.labels(part).set(seconds)
 
-    def _status(self, models: Residents | None, now: float) -> Status:
+    def _status(self, models: ModelManager | None, now: float) -> Status:
         ending = self._life.ending
         status = Status(
             engine=self._name,

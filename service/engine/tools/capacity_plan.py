@@ -18,10 +18,10 @@ from model_store.errors import StoreError
 from model_store.local.catalog import Catalog
 from service.core.errors import GleanerError, ModelError
 from service.core.memory.capacity_plan import CapacityPlan, Measured, plan
-from service.engine.execution.executor import Compute
-from service.engine.models.factory import GPU_SHARE, ModelMaker
-from service.engine.models.loaded_model import Held
-from service.engine.models.profiling import GPU_BATCH_TOKENS, Measuring
+from service.engine.execution.executor import DeviceExecutor
+from service.engine.models.factory import GPU_SHARE, ModelFactory
+from service.engine.models.loaded_model import LoadedModel
+from service.engine.models.profiling import GPU_BATCH_TOKENS, ModelProfiler
 from service.logs import configure
 from service.process import die_with_parent
 from service.settings import Settings, read_settings
@@ -53,9 +53,9 @@ def make_plan(model: str, settings: Settings, gpu_memory_gib: float | None = Non
         ModelError: it cannot be used, or nothing can be measured on this system.
     """
     revision = Catalog(settings.model_store).resolve(model)
-    compute = Compute()
-    maker = ModelMaker(settings, compute, lambda: None)
-    measuring = Measuring(settings, maker.device, compute)
+    compute = DeviceExecutor()
+    maker = ModelFactory(settings, compute, lambda: None)
+    measuring = ModelProfiler(settings, maker.device, compute)
     held = maker.make(revision)
     measuring.warm(held)
     memory = measuring.measure(held)
@@ -82,7 +82,7 @@ def make_plan(model: str, settings: Settings, gpu_memory_gib: float | None = Non
     )
 
 
-def _speed(held: Held, batch_tokens: int) -> float:
+def _speed(held: LoadedModel, batch_tokens: int) -> float:
     """Tokens per second of full batches of typical length, one at a time."""
     length = min(TYPICAL_TOKENS, held.status.max_tokens)
     batch = [np.zeros(length, dtype=np.int32)] * max(1, batch_tokens // length)

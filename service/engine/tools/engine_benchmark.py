@@ -21,13 +21,13 @@ import torch
 from model_store.local.catalog import Catalog
 from service.core.memory.budget import ModelMemory
 from service.core.types import Shape
-from service.engine.execution.executor import Compute
+from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.packed_batch import Tokens
-from service.engine.execution.runner import Flight
-from service.engine.memory.probe import Allowance, MemoryGauge, gauge_of
-from service.engine.models.factory import ModelMaker
-from service.engine.models.loaded_model import Held
-from service.engine.models.profiling import Measuring
+from service.engine.execution.runner import BatchHandle
+from service.engine.memory.probe import MemoryLimit, MemoryProbe, gauge_of
+from service.engine.models.factory import ModelFactory
+from service.engine.models.loaded_model import LoadedModel
+from service.engine.models.profiling import ModelProfiler
 from service.logs import configure
 from service.process import die_with_parent
 from service.settings import read_settings
@@ -44,13 +44,13 @@ def main() -> int:
     die_with_parent()
     configure("WARNING")
     settings = read_settings()
-    compute = Compute()
-    maker = ModelMaker(settings, compute, lambda: None)
-    measuring = Measuring(settings, maker.device, compute)
+    compute = DeviceExecutor()
+    maker = ModelFactory(settings, compute, lambda: None)
+    measuring = ModelProfiler(settings, maker.device, compute)
     held = maker.make(Catalog(settings.model_store).resolve(sys.argv[1]))
     measuring.warm(held)
     memory = measuring.measure(held)
-    gauge = gauge_of(maker.device, Allowance(1.0))
+    gauge = gauge_of(maker.device, MemoryLimit(1.0))
     assert memory is not None, "memory cannot be measured on this system"
     assert gauge is not None, "memory cannot be measured on this system"
     checked = check_memory(held, memory, gauge, compute, int(sys.argv[2]) if len(sys.argv) > 2 else 200)
@@ -76,13 +76,13 @@ def matrix_rate(device: torch.device) -> float:
     return 2 * size**3 * runs
 
 
-def throughput(held: Held, batch_tokens: int) -> float:
+def throughput(held: LoadedModel, batch_tokens: int) -> float:
     """Tokens per second of full batches with one in flight behind another, as the loop keeps them."""
     draw = random.Random(0)
     batches = [_batch(draw, batch_tokens, held.status.max_tokens) for _ in range(8)]
     held.runner.launch(batches[0]).result()
     begun, tokens, number = time.monotonic(), 0, 0
-    flights: list[tuple[Flight, int]] = []
+    flights: list[tuple[BatchHandle, int]] = []
     while time.monotonic() < begun + SECONDS or flights:
         while len(flights) < 2 and time.monotonic() < begun + SECONDS:
             batch = batches[number % len(batches)]
@@ -95,7 +95,7 @@ def throughput(held: Held, batch_tokens: int) -> float:
     return tokens / (time.monotonic() - begun)
 
 
-def latency_seconds(held: Held) -> float:
+def latency_seconds(held: LoadedModel) -> float:
     """Median time of one document alone."""
     document = [np.zeros(min(LATENCY_TOKENS, held.status.max_tokens), dtype=np.int32)]
     spent = []
@@ -107,7 +107,7 @@ def latency_seconds(held: Held) -> float:
 
 
 def check_memory(
-    held: Held, memory: ModelMemory, gauge: MemoryGauge, compute: Compute, count: int
+    held: LoadedModel, memory: ModelMemory, gauge: MemoryProbe, compute: DeviceExecutor, count: int
 ) -> dict[str, object]:
     """The function against the peaks of random batches: how often below, and how far above."""
     below, ratios, most_over = 0, [], 0

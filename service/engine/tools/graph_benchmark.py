@@ -17,17 +17,17 @@ import torch
 
 from model_store.local.catalog import Catalog
 from service.engine.cuda_graphs.buckets import buckets
-from service.engine.cuda_graphs.capturable import NotRecordable
-from service.engine.cuda_graphs.capture import CudaRecorder
-from service.engine.cuda_graphs.graph import Recordable, Recorder, Recording
-from service.engine.cuda_graphs.graphed_encoder import Graphed
+from service.engine.cuda_graphs.capturable import NotCapturable
+from service.engine.cuda_graphs.capture import CudaGraphCapture
+from service.engine.cuda_graphs.graph import CapturableEncoder, GraphCapture, GraphedRow
+from service.engine.cuda_graphs.graphed_encoder import GraphedEncoder
 from service.engine.cuda_graphs.validation import race
 from service.engine.device.dtype import choose_dtype
 from service.engine.encoder.encoder import load_encoder
 from service.engine.encoder.encoder_fused import fuse
-from service.engine.execution.executor import Compute
-from service.engine.models.factory import ModelMaker
-from service.engine.models.loaded_model import Held
+from service.engine.execution.executor import DeviceExecutor
+from service.engine.models.factory import ModelFactory
+from service.engine.models.loaded_model import LoadedModel
 from service.engine.models.profiling import GPU_BATCH_TOKENS
 from service.engine.tools.engine_benchmark import LATENCY_TOKENS, latency_seconds, throughput
 from service.logs import configure
@@ -45,17 +45,17 @@ def main() -> int:
 
 
 def _figures(settings: Settings, model: str) -> dict[str, Any]:
-    compute = Compute()
-    maker = ModelMaker(settings, compute, lambda: None)
+    compute = DeviceExecutor()
+    maker = ModelFactory(settings, compute, lambda: None)
     if maker.device.type != "cuda":
         return {}
     revision = Catalog(settings.model_store).resolve(model)
     fused_figures = fused(maker.make(revision), compute)
     encoder = load_encoder(revision.folder, maker.device, choose_dtype(settings.dtype, maker.device))
-    return {"fused": fused_figures, **graphs(encoder, CudaRecorder(maker.device))}
+    return {"fused": fused_figures, **graphs(encoder, CudaGraphCapture(maker.device))}
 
 
-def fused(held: Held, compute: Compute) -> dict[str, Any]:
+def fused(held: LoadedModel, compute: DeviceExecutor) -> dict[str, Any]:
     """Tokens per second of full batches, and one document's time, with three products and with one."""
     module = held.module()
     assert module is not None, "it was made just now"
@@ -65,16 +65,16 @@ def fused(held: Held, compute: Compute) -> dict[str, Any]:
     return {"layers": layers, "three": three, "one": _speed(held) if layers else None}
 
 
-def graphs(encoder: Recordable, recorder: Recorder) -> dict[str, Any]:
+def graphs(encoder: CapturableEncoder, recorder: GraphCapture) -> dict[str, Any]:
     """Each row as the service would find it, up to one that fails; one document's time without and with its graph."""
-    graphed = Graphed(encoder, recorder, lambda _: None, GraphMetrics(), "")
+    graphed = GraphedEncoder(encoder, recorder, lambda _: None, GraphMetrics(), "")
     rows: list[dict[str, Any]] = []
     document = None
     for bucket in buckets(encoder.max_tokens):
         begun = time.perf_counter()
         try:
             recording, verdict = graphed.try_out(bucket)
-        except (NotRecordable, RuntimeError) as error:  # Torch's errors are RuntimeErrors.
+        except (NotCapturable, RuntimeError) as error:  # Torch's errors are RuntimeErrors.
             rows.append({"tokens": bucket.tokens, "failed": f"{type(error).__name__}: {error}".splitlines()[0]})
             break
         rows.append(
@@ -93,7 +93,7 @@ def graphs(encoder: Recordable, recorder: Recorder) -> dict[str, Any]:
     return {"rows": rows, "document": document}
 
 
-def _speed(held: Held) -> dict[str, float]:
+def _speed(held: LoadedModel) -> dict[str, float]:
     return {
         "tokens_per_second": throughput(held, GPU_BATCH_TOKENS),
         "document_ms": latency_seconds(held) * 1_000,
@@ -101,7 +101,7 @@ def _speed(held: Held) -> dict[str, float]:
 
 
 @torch.inference_mode()
-def _document(encoder: Recordable, recording: Recording) -> dict[str, float]:
+def _document(encoder: CapturableEncoder, recording: GraphedRow) -> dict[str, float]:
     document = [np.zeros(LATENCY_TOKENS, dtype=np.int32)]
     plain, graph = race(lambda batch: encoder.begin(batch)(), recording.forward, document, time.perf_counter)
     return {"plain_ms": plain * 1_000, "graph_ms": graph * 1_000}

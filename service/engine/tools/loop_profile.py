@@ -25,12 +25,12 @@ from service.core.models.placement import Placement
 from service.core.types import Priority
 from service.engine.execution.packed_batch import Tokens
 from service.engine.execution.runner import Logits, Runner
-from service.engine.ipc.loop_calls import Errands
-from service.engine.ipc.server import Door
+from service.engine.ipc.loop_calls import LoopCalls
+from service.engine.ipc.server import EngineSocket
 from service.engine.loop import EngineLoop
-from service.engine.models.loaded_model import Held, Loaded
-from service.engine.models.startup import Loading
-from service.engine.models.weight_mover import Mover
+from service.engine.models.loaded_model import InitialModels, LoadedModel
+from service.engine.models.startup import StartupState
+from service.engine.models.weight_mover import WeightMover
 from service.metrics import EngineMetrics
 from service.settings import Settings
 from service.wire import Buffer, Hello, Message, ModelStatus, Refused, Submitted, pack, unpack
@@ -144,26 +144,26 @@ def main() -> int:
 
 def _run(batches: int) -> float:
     """Seconds of the loop's thread."""
-    compute, metrics, loading, messages = _AtOnce(), EngineMetrics(), Loading(), _Messages(batches)
-    errands = Errands(lambda: None)
+    compute, metrics, loading, messages = _AtOnce(), EngineMetrics(), StartupState(), _Messages(batches)
+    errands = LoopCalls(lambda: None)
     loading.loaded = _loaded(compute)
     settings = Settings(drain_grace_seconds=0.0, drain_seconds=60.0)
-    mover = Mover(compute, errands, metrics)
-    loop = EngineLoop("1", cast(Door, messages), loading, mover, errands, settings, metrics)
+    mover = WeightMover(compute, errands, metrics)
+    loop = EngineLoop("1", cast(EngineSocket, messages), loading, mover, errands, settings, metrics)
     begun = time.thread_time()
     loop.run(lambda: messages.over)
     return time.thread_time() - begun
 
 
-def _loaded(compute: _AtOnce) -> Loaded:
+def _loaded(compute: _AtOnce) -> InitialModels:
     model, residency = _NoModel(), Placement(None)
     residency.add(MODEL, 1, 0.0)
     residency.bring(MODEL, 0.0, ())
     status = ModelStatus("m", "stable", MODEL, "/m", ("O",) * LABELS, 512, True, 1)
-    held = Held(status, "", Runner(model, compute, lambda: None), model)
+    held = LoadedModel(status, "", Runner(model, compute, lambda: None), model)
     function = MemoryCostModel(0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
     budget = _Budget(Headroom(1 << 30, 1 << 20), {MODEL: ModelMemory(function, 512, BATCH_TOKENS)})
-    return Loaded({"m": MODEL}, [held], residency, budget, "none", "none")
+    return InitialModels({"m": MODEL}, [held], residency, budget, "none", "none")
 
 
 def _largest(profile: cProfile.Profile) -> list[tuple[str, float, float]]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from service.engine.cuda_graphs.capturable import NeverWaits, NotRecordable, demand_recordable
+from service.engine.cuda_graphs.capturable import ForbidDeviceSync, NotCapturable, demand_recordable
 from service.engine.encoder.encoder import load_encoder
 from service.engine.execution.packed_batch import pack
 from tests.support.tiny_models import PACKABLE, make_model
@@ -36,12 +36,12 @@ ROWS = torch.arange(6.0).reshape(2, 3)
 def test_what_looks_at_numbers_or_leaves_the_device_is_refused(
     work: Callable[[], object], words: str, inference: bool
 ) -> None:
-    with torch.inference_mode(inference), pytest.raises(NotRecordable, match=words):
+    with torch.inference_mode(inference), pytest.raises(NotCapturable, match=words):
         demand_recordable(work)
 
 
 def test_what_fails_before_anything_is_recorded_is_refused_with_its_reason() -> None:
-    with pytest.raises(NotRecordable, match="RuntimeError: The size of tensor"):
+    with pytest.raises(NotCapturable, match="RuntimeError: The size of tensor"):
         demand_recordable(lambda: ROWS + torch.ones(7))
 
 
@@ -61,7 +61,7 @@ def test_forward_passes_of_models_that_can_be_packed_are_not(kind: str, tmp_path
 
 def test_other_threads_may_wait() -> None:
     found: list[object] = []
-    with NeverWaits():  # type: ignore[no-untyped-call]
+    with ForbidDeviceSync():  # type: ignore[no-untyped-call]
         thread = Thread(target=lambda: found.append(ROWS.sum().item()))
         thread.start()
         thread.join()

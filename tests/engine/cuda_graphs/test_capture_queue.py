@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from service.engine.cuda_graphs.capture_queue import Studio
-from service.engine.execution.executor import Compute
+from service.engine.cuda_graphs.capture_queue import CaptureQueue
+from service.engine.execution.executor import DeviceExecutor
 
 
 class Queue(Executor):
@@ -28,7 +28,7 @@ class Queue(Executor):
 
 def test_nothing_is_recorded_before_the_engine_is_ready() -> None:
     queue = Queue()
-    studio = Studio(queue)
+    studio = CaptureQueue(queue)
     studio.ask(lambda: None)
     assert queue.waiting == []
     studio.open(lambda: None)
@@ -38,7 +38,7 @@ def test_nothing_is_recorded_before_the_engine_is_ready() -> None:
 
 def test_one_recording_waits_at_a_time_and_memory_is_settled_after_each() -> None:
     queue, done = Queue(), list[object]()
-    studio = Studio(queue)
+    studio = CaptureQueue(queue)
     studio.open(lambda: done.append("settled"))
     for number in (1, 2):
         studio.ask(lambda number=number: done.append(number))  # type: ignore[misc]
@@ -51,7 +51,7 @@ def test_one_recording_waits_at_a_time_and_memory_is_settled_after_each() -> Non
 
 def test_one_that_fails_is_the_last(caplog: pytest.LogCaptureFixture) -> None:
     queue, done = Queue(), list[object]()
-    studio = Studio(queue)
+    studio = CaptureQueue(queue)
     studio.open(lambda: done.append("settled"))
 
     def fail() -> None:
@@ -67,8 +67,8 @@ def test_one_that_fails_is_the_last(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_a_batch_that_asks_while_the_engine_ends_is_not_disturbed() -> None:
-    compute = Compute()
-    studio = Studio(compute)
+    compute = DeviceExecutor()
+    studio = CaptureQueue(compute)
     studio.open(lambda: None)
     compute.shutdown()
     studio.ask(lambda: None)

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from service.engine.cuda_graphs.buckets import Bucket, bucket_for, buckets
-from service.engine.cuda_graphs.graph import Recording, Replay
+from service.engine.cuda_graphs.graph import GraphedRow, Replay
 from service.engine.encoder.encoder import Encoder, load_encoder
 from service.engine.execution.packed_batch import PackedBatch, Tokens
 from tests.support.graph_captures import Compute, CpuRecorder
@@ -39,7 +39,7 @@ def load(folder: Path) -> Encoder:
 def test_a_recording_gives_what_the_plain_pass_gives(kind: str, tmp_path: Path) -> None:
     encoder = load(make_model(tmp_path / kind, kind))
     with torch.inference_mode():
-        recording = Recording(row_of(encoder, [128]), encoder, CpuRecorder())
+        recording = GraphedRow(row_of(encoder, [128]), encoder, CpuRecorder())
         for seed, lengths in enumerate(BATCHES):
             sequences = batch(lengths, seed)
             for found, wanted in zip(recording.forward(sequences), encoder.forward(sequences), strict=True):
@@ -70,7 +70,7 @@ def test_the_row_is_filled_up_and_slots_that_are_left_over_are_empty(
 ) -> None:
     encoder, recorder = load(make_model(tmp_path / "model", "roberta")), Seen()
     with torch.inference_mode():
-        recording = Recording(row_of(encoder, [128]), encoder, recorder)
+        recording = GraphedRow(row_of(encoder, [128]), encoder, recorder)
         found = recording.forward(batch(lengths))
     assert [len(rows) for rows in found] == lengths
     assert recorder.batch.cu_seqlens.tolist() == borders
@@ -83,7 +83,7 @@ def test_a_row_longer_than_the_model_s_longest_sequence_is_filled_by_several(tmp
     encoder = load(make_model(tmp_path / "model"))
     lengths = [MAX_TOKENS, 1, 513 - 1]
     with torch.inference_mode():
-        recording = Recording(row_of(encoder, lengths), encoder, CpuRecorder())
+        recording = GraphedRow(row_of(encoder, lengths), encoder, CpuRecorder())
         found, wanted = recording.forward(batch(lengths)), encoder.forward(batch(lengths))
     assert [len(rows) for rows in found] == lengths
     for left, right in zip(found, wanted, strict=True):
@@ -94,7 +94,7 @@ def test_a_second_batch_may_be_queued_before_the_first_is_home(tmp_path: Path) -
     encoder = load(make_model(tmp_path / "model"))
     first, second = batch([100], 1), batch([80, 20], 2)
     with torch.inference_mode():
-        recording = Recording(row_of(encoder, [100]), encoder, CpuRecorder())
+        recording = GraphedRow(row_of(encoder, [100]), encoder, CpuRecorder())
         landings = [recording.begin(first), recording.begin(second)]
     for landing, sequences in zip(landings, (first, second), strict=True):
         for left, right in zip(landing(), encoder.forward(sequences), strict=True):

@@ -12,12 +12,12 @@ import pytest
 import torch
 
 from service.core.errors import InternalError
-from service.engine.cuda_graphs.capture_queue import Studio
-from service.engine.cuda_graphs.graphed_encoder import USES, Graphed
+from service.engine.cuda_graphs.capture_queue import CaptureQueue
+from service.engine.cuda_graphs.graphed_encoder import USES, GraphedEncoder
 from service.engine.encoder.encoder import Encoder, load_encoder
-from service.engine.execution.executor import Compute
-from service.engine.execution.gpu_pipeline import BATCHES, Lane
-from service.engine.execution.offloading import Pinned
+from service.engine.execution.executor import DeviceExecutor
+from service.engine.execution.gpu_pipeline import BATCHES, PipelinedEncoder
+from service.engine.execution.offloading import HostOffloaded
 from service.engine.execution.packed_batch import PackedBatch, Tokens
 from service.engine.execution.runner import Logits, Runner
 from service.metrics import GraphMetrics
@@ -82,22 +82,22 @@ def ask_at_once(record: Callable[[], None]) -> None:
     record()
 
 
-def graphed(encoder: Watched, recorder: CpuRecorder, ask: Callable[[Callable[[], None]], None]) -> Graphed:
-    return Graphed(encoder, recorder, ask, encoder.metrics, MODEL, lambda: encoder.now)
+def graphed(encoder: Watched, recorder: CpuRecorder, ask: Callable[[Callable[[], None]], None]) -> GraphedEncoder:
+    return GraphedEncoder(encoder, recorder, ask, encoder.metrics, MODEL, lambda: encoder.now)
 
 
-def use(graphed: Graphed, *lengths: int, times: int = USES) -> None:
+def use(graphed: GraphedEncoder, *lengths: int, times: int = USES) -> None:
     for _ in range(times):
         graphed.begin(batch(*lengths))()
 
 
-def assert_right(graphed: Graphed, encoder: Watched, *lengths: int, seed: int = 7) -> None:
+def assert_right(graphed: GraphedEncoder, encoder: Watched, *lengths: int, seed: int = 7) -> None:
     sequences = batch(*lengths, seed=seed)
     for found, wanted in zip(graphed.begin(sequences)(), encoder.forward(sequences), strict=True):
         np.testing.assert_allclose(found, wanted, atol=2e-5)
 
 
-def runs_plain(graphed: Graphed, encoder: Watched, *lengths: int) -> bool:
+def runs_plain(graphed: GraphedEncoder, encoder: Watched, *lengths: int) -> bool:
     before = encoder.plain
     assert_right(graphed, encoder, *lengths)
     return encoder.plain > before
@@ -225,12 +225,12 @@ class Served:
     """An engine's parts around one model, on a CPU."""
 
     def __init__(self, encoder: Watched, recorder: CpuRecorder) -> None:
-        self.compute = Compute()
+        self.compute = DeviceExecutor()
         self.compute.overlap(BATCHES)
-        self.studio = Studio(self.compute)
+        self.studio = CaptureQueue(self.compute)
         self.settled = 0
         self.graphed = graphed(encoder, recorder, self.studio.ask)
-        self.weights = Pinned(Lane(self.graphed, Lock()), encoder.module, self.graphed.forget)
+        self.weights = HostOffloaded(PipelinedEncoder(self.graphed, Lock()), encoder.module, self.graphed.forget)
         self.runner = Runner(self.weights, self.compute, lambda: None)
         self._encoder = encoder
 

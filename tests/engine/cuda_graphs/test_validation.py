@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from service.engine.cuda_graphs.buckets import Bucket
-from service.engine.cuda_graphs.validation import RUNS, Verdict, compare, race, random_samples, worst_error
+from service.engine.cuda_graphs.validation import RUNS, GraphCheck, compare, race, random_samples, worst_error
 from service.engine.execution.packed_batch import Tokens
 from service.engine.execution.runner import Logits
 
@@ -30,12 +30,12 @@ ROW = Bucket(tokens=256, above=128, slots=4, longest=256)
     ],
 )
 def test_rounding_is_allowed_and_nothing_beyond(error: float, dtype_name: str, right: bool) -> None:
-    assert Verdict(error, 1.0, 0.5).is_right(dtype_name) is right
+    assert GraphCheck(error, 1.0, 0.5).is_right(dtype_name) is right
 
 
 @pytest.mark.parametrize(("graph_seconds", "faster"), [(0.5, True), (0.9, True), (0.91, False), (1.5, False)])
 def test_a_tenth_must_be_gained(graph_seconds: float, faster: bool) -> None:
-    assert Verdict(0.0, 1.0, graph_seconds).is_faster is faster
+    assert GraphCheck(0.0, 1.0, graph_seconds).is_faster is faster
 
 
 def test_the_sequence_that_is_furthest_off_counts() -> None:

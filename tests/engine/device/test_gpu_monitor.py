@@ -9,7 +9,7 @@ import pytest
 
 from service.core.gpu_reading import GpuReading
 from service.engine.device import gpu_monitor
-from service.engine.device.gpu_monitor import SILENCE_SECONDS, GpuWatch
+from service.engine.device.gpu_monitor import SILENCE_SECONDS, GpuMonitor
 from service.engine.device.nvml import GpuLost
 from tests.support.service import wait_until
 
@@ -37,9 +37,9 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu_monitor, "LOOK_SECONDS", 0.001)
 
 
-def _watch(gpu: ScriptedGpu, clock: Callable[[], float] = lambda: 0.0) -> tuple[GpuWatch, threading.Event]:
+def _watch(gpu: ScriptedGpu, clock: Callable[[], float] = lambda: 0.0) -> tuple[GpuMonitor, threading.Event]:
     woken = threading.Event()
-    watch = GpuWatch(woken.set, clock)
+    watch = GpuMonitor(woken.set, clock)
     watch.watch(gpu)
     return watch, woken
 
@@ -73,7 +73,7 @@ def test_a_driver_that_never_answers_again_is_gone() -> None:
 
 
 def test_without_a_gpu_nothing_is_watched_and_nothing_lost() -> None:
-    watch = GpuWatch(lambda: None)
+    watch = GpuMonitor(lambda: None)
     watch.begin("GPU-that-is-not-there")
     assert watch.take() == []
     assert watch.lost() is None

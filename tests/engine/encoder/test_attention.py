@@ -9,7 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-from service.engine.cuda_graphs.capturable import NotRecordable
+from service.engine.cuda_graphs.capturable import NotCapturable
 from service.engine.encoder.attention import packed_attention
 
 Row: TypeAlias = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
@@ -90,5 +90,5 @@ def test_bfloat16_stays_near_float32() -> None:
 def test_a_pass_without_borders_on_the_host_is_refused_where_these_are_needed() -> None:
     rows = torch.randn(1, 2, 5, 8)
     borders = torch.tensor([0, 5], dtype=torch.int32)
-    with pytest.raises(NotRecordable, match="cu_seqlens"):
+    with pytest.raises(NotCapturable, match="cu_seqlens"):
         packed_attention(torch.nn.Identity(), rows, rows, rows, None, cu_seqlens=borders, borders=(), max_length=5)

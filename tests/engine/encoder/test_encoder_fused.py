@@ -12,7 +12,7 @@ from torch import nn
 
 from service.engine.encoder.encoder import Encoder, load_encoder
 from service.engine.encoder.encoder_fused import FusedLinear, fuse
-from service.engine.execution.offloading import Pinned
+from service.engine.execution.offloading import HostOffloaded
 from service.engine.execution.packed_batch import Tokens
 from tests.support.tiny_models import make_model
 
@@ -54,7 +54,7 @@ def test_weights_leave_and_come_back(tmp_path: Path) -> None:
     encoder = load(make_model(tmp_path / "m"))
     fused(encoder)
     before = encoder.forward(IDS)
-    model = Pinned(encoder, encoder.module)
+    model = HostOffloaded(encoder, encoder.module)
     model.leave()
     model.come()
     for left, right in zip(model.forward(IDS), before, strict=True):

@@ -8,7 +8,7 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModelForTokenClassification, PreTrainedModel
 
-from service.engine.encoder.layer_subset import shallow
+from service.engine.encoder.layer_subset import first_layers_only
 from tests.support.tiny_models import KINDS, make_model
 
 
@@ -23,7 +23,7 @@ def test_a_model_of_twelve_layers_runs_with_few_and_then_gives_what_it_gave(tmp_
     ids = torch.arange(5, 20).unsqueeze(0)
     with torch.inference_mode():
         before = model(input_ids=ids).logits
-        with shallow(model, 2):
+        with first_layers_only(model, 2):
             assert layers_in(model) <= 6
             few = model(input_ids=ids).logits
         assert layers_in(model) == 12
@@ -37,7 +37,7 @@ def test_layers_that_see_all_and_layers_that_see_their_neighbours_are_of_two_kin
     model: PreTrainedModel = AutoModelForTokenClassification.from_pretrained(folder)
     kinds = AutoConfig.from_pretrained(folder).layer_types
     assert len(set(kinds)) == 2
-    with shallow(model, 1):
+    with first_layers_only(model, 1):
         kept = [layer.attention_type for layer in model.base_model.layers]
     assert set(kept) == set(kinds)
     assert len(kept) <= 3  # The first layer has no norm, which makes it a kind of its own.
@@ -45,17 +45,17 @@ def test_layers_that_see_all_and_layers_that_see_their_neighbours_are_of_two_kin
 
 def test_all_layers_are_back_after_a_failure(tmp_path: Path) -> None:
     model = AutoModelForTokenClassification.from_pretrained(make_model(tmp_path, layers=5))
-    with pytest.raises(ValueError, match="a bug"), shallow(model, 2):
+    with pytest.raises(ValueError, match="a bug"), first_layers_only(model, 2):
         raise ValueError("a bug")
     assert layers_in(model) == 5
 
 
 def test_a_model_without_a_list_of_layers_or_with_several_stays_as_it_is() -> None:
     plain = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
-    with shallow(plain, 1):
+    with first_layers_only(plain, 1):
         assert len(plain) == 2
     several = torch.nn.Module()
     several.first = torch.nn.ModuleList(torch.nn.Linear(2, 2) for _ in range(3))
     several.second = torch.nn.ModuleList(torch.nn.Linear(2, 2) for _ in range(3))
-    with shallow(several, 1):
+    with first_layers_only(several, 1):
         assert len(several.first) == len(several.second) == 3

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from service.engine.device.selection import usable_cores
 from service.engine.encoder.encoder import load_encoder
-from service.engine.execution.cpu_sharding import EVEN, SMALLEST_SHARE_TOKENS, Crew, Threads, share_out
+from service.engine.execution.cpu_sharding import EVEN, SMALLEST_SHARE_TOKENS, ShardedEncoder, Threads, shard
 from tests.support.tiny_models import make_model
 
 
 @given(st.lists(st.integers(1, 512), min_size=1, max_size=60), st.integers(1, 4))
 def test_shares_hold_every_sequence_once_and_are_even_or_single(lengths: list[int], most: int) -> None:
-    shares = share_out(lengths, most)
+    shares = shard(lengths, most)
     assert sorted(index for share in shares for index in share) == list(range(len(lengths)))
     tokens = [sum(lengths[index] for index in share) for share in shares]
     assert 1 <= len(shares) <= most
@@ -26,15 +26,15 @@ def test_shares_hold_every_sequence_once_and_are_even_or_single(lengths: list[in
 
 
 def test_a_lone_sequence_a_small_batch_and_an_uneven_one_are_not_shared_out() -> None:
-    assert share_out([400], 4) == [[0]]
-    assert share_out([SMALLEST_SHARE_TOKENS // 2] * 3, 4) == [[0, 1, 2]]
-    assert share_out([500, 20], 2) == [[0, 1]]
-    assert len(share_out([500, 480], 2)) == 2
+    assert shard([400], 4) == [[0]]
+    assert shard([SMALLEST_SHARE_TOKENS // 2] * 3, 4) == [[0, 1, 2]]
+    assert shard([500, 20], 2) == [[0, 1]]
+    assert len(shard([500, 480], 2)) == 2
 
 
 def test_logits_come_back_in_the_order_given(tmp_path: Path) -> None:
     encoder = load_encoder(make_model(tmp_path, "bert"), torch.device("cpu"), torch.float32)
-    crew = Crew(encoder, Threads(2))
+    crew = ShardedEncoder(encoder, Threads(2))
     draw = np.random.default_rng(0)
     sequences = [draw.integers(5, 200, length).astype(np.int32) for length in (100, 60, 90, 80, 70)]
     for shared, whole in zip(crew.forward(sequences), encoder.forward(sequences), strict=True):
@@ -43,7 +43,7 @@ def test_logits_come_back_in_the_order_given(tmp_path: Path) -> None:
 
 def test_a_failure_in_one_share_is_the_batch_s(tmp_path: Path) -> None:
     encoder = load_encoder(make_model(tmp_path, "bert"), torch.device("cpu"), torch.float32)
-    crew = Crew(encoder, Threads(2))
+    crew = ShardedEncoder(encoder, Threads(2))
     with pytest.raises(Exception, match="vocabulary"):
         crew.forward([np.full(200, 10_000_000, dtype=np.int32), np.zeros(200, dtype=np.int32)])
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from service.core.errors import InsufficientMemory, InternalError, ModelError
-from service.engine.execution.device_errors import is_broken_device, is_out_of_memory, typed
+from service.engine.execution.device_errors import is_broken_device, is_out_of_memory, to_service_error
 
 MEMORY = [
     torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB"),
@@ -27,7 +27,7 @@ OTHER = [ValueError("a bug"), RuntimeError("mat1 and mat2 shapes cannot be multi
 def test_too_little_memory(error: Exception) -> None:
     assert is_out_of_memory(error)
     assert not is_broken_device(error)
-    assert isinstance(typed(error), InsufficientMemory)
+    assert isinstance(to_service_error(error), InsufficientMemory)
 
 
 @pytest.mark.parametrize("error", BROKEN, ids=repr)
@@ -43,5 +43,5 @@ def test_a_fault_of_this_batch_alone(error: Exception) -> None:
 
 
 def test_a_typed_failure_stays_what_it_is_and_others_become_internal_ones() -> None:
-    assert typed(OTHER[2]) is OTHER[2]
-    assert isinstance(typed(OTHER[0]), InternalError)
+    assert to_service_error(OTHER[2]) is OTHER[2]
+    assert isinstance(to_service_error(OTHER[0]), InternalError)

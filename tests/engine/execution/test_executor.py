@@ -7,18 +7,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from service.engine.execution.executor import Compute
+from service.engine.execution.executor import DeviceExecutor
 
 LONG_SECONDS = 20.0
 
 
 @pytest.fixture
-def compute() -> Iterator[Compute]:
-    with Compute() as executor:
+def compute() -> Iterator[DeviceExecutor]:
+    with DeviceExecutor() as executor:
         yield executor
 
 
-def test_batches_run_one_after_the_other_on_the_compute_thread(compute: Compute) -> None:
+def test_batches_run_one_after_the_other_on_the_compute_thread(compute: DeviceExecutor) -> None:
     seen: list[tuple[int, str]] = []
     for number in range(3):
         compute.fly(lambda number=number: seen.append((number, threading.current_thread().name)))  # type: ignore[misc]
@@ -26,7 +26,7 @@ def test_batches_run_one_after_the_other_on_the_compute_thread(compute: Compute)
     assert seen == [(0, "compute_0"), (1, "compute_0"), (2, "compute_0")]
 
 
-def test_batches_overlap_where_they_may(compute: Compute) -> None:
+def test_batches_overlap_where_they_may(compute: DeviceExecutor) -> None:
     compute.overlap(2)
     both = threading.Barrier(2)
     met: list[int] = []
@@ -36,7 +36,7 @@ def test_batches_overlap_where_they_may(compute: Compute) -> None:
     assert sorted(met) == [0, 1]
 
 
-def test_other_work_waits_for_the_batches_before_it_and_those_after_it_wait_for_it(compute: Compute) -> None:
+def test_other_work_waits_for_the_batches_before_it_and_those_after_it_wait_for_it(compute: DeviceExecutor) -> None:
     compute.overlap(2)
     release = threading.Event()
     seen: list[str] = []
@@ -54,7 +54,7 @@ def test_other_work_waits_for_the_batches_before_it_and_those_after_it_wait_for_
     assert seen == ["batch", "alone", "next batch"]
 
 
-def test_work_s_own_failure_is_its_future_s(compute: Compute) -> None:
+def test_work_s_own_failure_is_its_future_s(compute: DeviceExecutor) -> None:
     with pytest.raises(ZeroDivisionError):
         compute.submit(lambda: 1 // 0).result(LONG_SECONDS)
     assert compute.submit(lambda: 2).result(LONG_SECONDS) == 2

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import torch
 
-from service.engine.execution.gpu_pipeline import BATCHES, Lane
-from service.engine.execution.landing import send_home
+from service.engine.execution.gpu_pipeline import BATCHES, PipelinedEncoder
+from service.engine.execution.landing import copy_to_host
 from service.engine.execution.packed_batch import Tokens
 from service.engine.execution.runner import Logits
 
@@ -44,7 +44,7 @@ class QueuingEncoder:
 
 def test_the_next_batch_is_queued_while_one_is_waited_for() -> None:
     encoder, turn = QueuingEncoder(), threading.Lock()
-    lanes = [Lane(encoder, turn) for _ in range(BATCHES)]
+    lanes = [PipelinedEncoder(encoder, turn) for _ in range(BATCHES)]
     with ThreadPoolExecutor(BATCHES) as threads:
         flights = [threads.submit(lane.forward, [np.full(3, n, np.int32)]) for n, lane in enumerate(lanes)]
         for _ in lanes:
@@ -62,13 +62,13 @@ def test_a_batch_that_cannot_be_queued_gives_its_turn_away() -> None:
 
     turn = threading.Lock()
     try:
-        Lane(Failing(), turn).forward([])
+        PipelinedEncoder(Failing(), turn).forward([])
     except torch.OutOfMemoryError:
         assert not turn.locked()
 
 
 def test_rows_in_half_precision_come_home_exactly() -> None:
     rows = torch.randn(5, 3).bfloat16()
-    home = send_home(rows)()
+    home = copy_to_host(rows)()
     assert home.dtype == np.float32
     assert torch.equal(torch.from_numpy(home).bfloat16(), rows)

@@ -11,7 +11,7 @@ import torch
 
 from service.core.errors import InternalError, ModelError
 from service.engine.encoder.encoder import Encoder, load_encoder
-from service.engine.execution.offloading import Parkable, Pinned, Remade
+from service.engine.execution.offloading import HostOffloaded, Offloadable, ReloadedFromDisk
 from service.engine.execution.packed_batch import Tokens
 from service.engine.execution.runner import Logits
 from tests.support.tiny_models import make_model
@@ -29,13 +29,13 @@ def load(folder: Path) -> Encoder:
     return load_encoder(folder, CPU, torch.float32)
 
 
-def remade(folder: Path) -> Parkable:
-    return Remade(load(folder), lambda: load(folder))
+def remade(folder: Path) -> Offloadable:
+    return ReloadedFromDisk(load(folder), lambda: load(folder))
 
 
-def pinned(folder: Path) -> Parkable:
+def pinned(folder: Path) -> Offloadable:
     encoder = load(folder)
-    return Pinned(encoder, encoder.module)
+    return HostOffloaded(encoder, encoder.module)
 
 
 def same(left: list[Logits], right: list[Logits]) -> bool:
@@ -43,7 +43,7 @@ def same(left: list[Logits], right: list[Logits]) -> bool:
 
 
 @pytest.mark.parametrize("park", [remade, pinned])
-def test_a_model_that_was_away_judges_as_before(folder: Path, park: Callable[[Path], Parkable]) -> None:
+def test_a_model_that_was_away_judges_as_before(folder: Path, park: Callable[[Path], Offloadable]) -> None:
     model = park(folder)
     before = model.forward(IDS)
     for _ in range(2):
@@ -57,7 +57,7 @@ def test_a_model_that_was_away_judges_as_before(folder: Path, park: Callable[[Pa
 
 def test_weights_that_left_have_given_the_device_s_memory_back(folder: Path) -> None:
     encoder = load(folder)
-    model = Pinned(encoder, encoder.module)
+    model = HostOffloaded(encoder, encoder.module)
     there = {tensor.data_ptr() for tensor in encoder.module.parameters()}
     model.leave()
     assert there.isdisjoint(tensor.data_ptr() for tensor in encoder.module.parameters())
@@ -71,7 +71,7 @@ def test_what_holds_addresses_of_weights_is_dropped_while_they_are_still_there(f
     def forget() -> None:
         seen.append(there == {tensor.data_ptr() for tensor in encoder.module.parameters()})
 
-    model = Pinned(encoder, encoder.module, forget)
+    model = HostOffloaded(encoder, encoder.module, forget)
     model.come()
     assert seen == []
     model.leave()
@@ -79,7 +79,7 @@ def test_what_holds_addresses_of_weights_is_dropped_while_they_are_still_there(f
 
 
 def test_a_model_that_cannot_be_made_again_stays_away_and_says_why(folder: Path, tmp_path: Path) -> None:
-    model = Remade(load(folder), lambda: load(tmp_path))
+    model = ReloadedFromDisk(load(folder), lambda: load(tmp_path))
     model.leave()
     with pytest.raises(ModelError, match="safetensors"):
         model.come()

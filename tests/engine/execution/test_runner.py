@@ -11,7 +11,7 @@ import torch
 
 from service.core.errors import InsufficientMemory, InternalError
 from service.engine.execution.device_errors import DeviceBroken
-from service.engine.execution.executor import Compute
+from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.packed_batch import Tokens
 from service.engine.execution.runner import Logits, Outcome, Runner
 
@@ -45,12 +45,12 @@ class FailingEncoder:
 
 
 @pytest.fixture
-def compute() -> Iterator[Compute]:
-    with Compute() as executor:
+def compute() -> Iterator[DeviceExecutor]:
+    with DeviceExecutor() as executor:
         yield executor
 
 
-def _runner(compute: Compute, encoder: FailingEncoder | None = None) -> Runner:
+def _runner(compute: DeviceExecutor, encoder: FailingEncoder | None = None) -> Runner:
     return Runner(encoder or FailingEncoder(), compute, lambda: None, pauses_seconds=(0.0, 0.0))
 
 
@@ -62,7 +62,7 @@ def _names(outcomes: list[Outcome]) -> list[object]:
     return [type(each) if isinstance(each, Exception) else int(each[0, 0]) for each in outcomes]
 
 
-def test_outcomes_come_in_the_order_launched_and_the_loop_is_woken(compute: Compute) -> None:
+def test_outcomes_come_in_the_order_launched_and_the_loop_is_woken(compute: DeviceExecutor) -> None:
     woken = threading.Event()
     encoder = FailingEncoder()
     flight = Runner(encoder, compute, woken.set).launch(_sequences(3, 4, 5))
@@ -74,7 +74,7 @@ def test_outcomes_come_in_the_order_launched_and_the_loop_is_woken(compute: Comp
     assert encoder.threads == {"compute_0"}
 
 
-def test_a_second_flight_waits_behind_the_first(compute: Compute) -> None:
+def test_a_second_flight_waits_behind_the_first(compute: DeviceExecutor) -> None:
     release = threading.Event()
     compute.submit(release.wait, 10)
     runner = _runner(compute)
@@ -92,7 +92,7 @@ def test_a_second_flight_waits_behind_the_first(compute: Compute) -> None:
 )
 @pytest.mark.parametrize("place", range(5))
 def test_only_the_sequence_that_fails_alone_fails(
-    compute: Compute, mark: int, failure: type[Exception], place: int
+    compute: DeviceExecutor, mark: int, failure: type[Exception], place: int
 ) -> None:
     firsts = [10, 11, 12, 13, 14]
     expected: list[object] = [*firsts]
@@ -102,7 +102,7 @@ def test_only_the_sequence_that_fails_alone_fails(
     assert 2 <= flight.splits <= 4
 
 
-def test_a_batch_that_is_too_large_is_halved_until_it_fits(compute: Compute) -> None:
+def test_a_batch_that_is_too_large_is_halved_until_it_fits(compute: DeviceExecutor) -> None:
     encoder = FailingEncoder(room_tokens=4)
     flight = _runner(compute, encoder).launch(_sequences(*range(8)))
     assert _names(flight.result()) == list(range(8))
@@ -110,25 +110,25 @@ def test_a_batch_that_is_too_large_is_halved_until_it_fits(compute: Compute) -> 
     assert [shape.tokens for shape in flight.out_of_memory] == [16, 8, 8]
 
 
-def test_a_batch_of_failures_gives_a_failure_for_each(compute: Compute) -> None:
+def test_a_batch_of_failures_gives_a_failure_for_each(compute: DeviceExecutor) -> None:
     flight = _runner(compute).launch(_sequences(BROKEN, OUT_OF_MEMORY, BROKEN))
     assert _names(flight.result()) == [InternalError, InsufficientMemory, InternalError]
 
 
-def test_the_reason_holds_nothing_of_the_document(compute: Compute) -> None:
+def test_the_reason_holds_nothing_of_the_document(compute: DeviceExecutor) -> None:
     (outcome,) = _runner(compute).launch(_sequences(BROKEN)).result()
     assert isinstance(outcome, InternalError)
     assert outcome.detail == "the model failed on this sequence: ValueError"
 
 
-def test_a_runner_goes_on_after_failures(compute: Compute) -> None:
+def test_a_runner_goes_on_after_failures(compute: DeviceExecutor) -> None:
     runner = _runner(compute)
     runner.launch(_sequences(OUT_OF_MEMORY)).result()
     assert _names(runner.launch(_sequences(7)).result()) == [7]
 
 
 @pytest.mark.parametrize(("longest", "batches"), [(100, [[100], [100] * 4]), (512, [[128], [128] * 4])])
-def test_warming_runs_small_batches_only(compute: Compute, longest: int, batches: list[list[int]]) -> None:
+def test_warming_runs_small_batches_only(compute: DeviceExecutor, longest: int, batches: list[list[int]]) -> None:
     encoder = FailingEncoder()
     _runner(compute, encoder).warm(longest)
     assert encoder.batches == batches
@@ -145,7 +145,7 @@ def test_warming_runs_small_batches_only(compute: Compute, longest: int, batches
     ],
 )
 def test_a_batch_is_timed_when_its_shape_has_run_before(
-    compute: Compute, longest: int, most: int, batches: list[list[int]]
+    compute: DeviceExecutor, longest: int, most: int, batches: list[list[int]]
 ) -> None:
     encoder = FailingEncoder()
     runner = _runner(compute, encoder)
@@ -158,11 +158,11 @@ def test_a_batch_is_timed_when_its_shape_has_run_before(
 
 
 @pytest.mark.parametrize(("room", "most"), [(500, 512), (100, 512), (100, 128)])
-def test_a_batch_that_cannot_be_run_whole_tells_no_time(compute: Compute, room: int, most: int) -> None:
+def test_a_batch_that_cannot_be_run_whole_tells_no_time(compute: DeviceExecutor, room: int, most: int) -> None:
     assert _runner(compute, FailingEncoder(room_tokens=room)).time(512, most) is None
 
 
-def test_a_model_that_fails_tells_no_time(compute: Compute) -> None:
+def test_a_model_that_fails_tells_no_time(compute: DeviceExecutor) -> None:
     class Buggy(FailingEncoder):
         def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
             raise ValueError("a bug")
@@ -171,7 +171,7 @@ def test_a_model_that_fails_tells_no_time(compute: Compute) -> None:
 
 
 def test_a_lone_sequence_is_tried_again_when_another_process_may_have_had_the_memory(
-    compute: Compute,
+    compute: DeviceExecutor,
 ) -> None:
     class Crowded(FailingEncoder):
         """Has room from the third try on."""
@@ -187,13 +187,13 @@ def test_a_lone_sequence_is_tried_again_when_another_process_may_have_had_the_me
     assert len(flight.out_of_memory) == 2
 
 
-def test_a_sequence_that_fails_for_another_reason_is_not_tried_again(compute: Compute) -> None:
+def test_a_sequence_that_fails_for_another_reason_is_not_tried_again(compute: DeviceExecutor) -> None:
     encoder = FailingEncoder()
     _runner(compute, encoder).launch(_sequences(BROKEN)).result()
     assert len(encoder.batches) == 1
 
 
-def test_a_broken_device_ends_the_flight_without_outcomes_or_further_tries(compute: Compute) -> None:
+def test_a_broken_device_ends_the_flight_without_outcomes_or_further_tries(compute: DeviceExecutor) -> None:
     woken = threading.Event()
     encoder = FailingEncoder()
     flight = Runner(encoder, compute, woken.set).launch(_sequences(1, DEADLY, 3))

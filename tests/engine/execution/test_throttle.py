@@ -11,7 +11,7 @@ import torch
 
 from service.engine.execution.packed_batch import Tokens
 from service.engine.execution.runner import Logits
-from service.engine.execution.throttle import Paced
+from service.engine.execution.throttle import ThrottledEncoder
 
 
 class Echo:
@@ -28,14 +28,14 @@ def tokens(count: int) -> Tokens:
 
 def test_a_batch_takes_at_least_what_its_tokens_take() -> None:
     begun = time.monotonic()
-    (logits,) = Paced(Echo(), 1000.0).forward([tokens(50)])
+    (logits,) = ThrottledEncoder(Echo(), 1000.0).forward([tokens(50)])
     assert time.monotonic() - begun >= 0.05
     assert logits.shape == (50, 2)
     assert (logits == 7).all()
 
 
 def test_overlapping_batches_share_one_device() -> None:
-    paced = Paced(Echo(), 1000.0)
+    paced = ThrottledEncoder(Echo(), 1000.0)
     begun = time.monotonic()
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda _: paced.forward([tokens(40)]), range(3)))
@@ -43,5 +43,5 @@ def test_overlapping_batches_share_one_device() -> None:
 
 
 def test_it_passes_for_the_encoder_that_it_slows() -> None:
-    paced = Paced(Echo(), 1.0)
+    paced = ThrottledEncoder(Echo(), 1.0)
     assert (paced.device, paced.max_tokens) == (Echo.device, Echo.max_tokens)

@@ -12,7 +12,7 @@ import pytest
 import zmq
 
 from service.core.errors import DeadlineExceeded, InsufficientMemory
-from service.engine.ipc.local_client import Guest
+from service.engine.ipc.local_client import LocalClient
 from service.wire import Message, Refused, Scored, Submitted, pack, unpack
 
 IDS = [np.arange(3, dtype=np.int32), np.arange(5, dtype=np.int32)]
@@ -55,8 +55,8 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def guest(tmp_path: Path, engine: Engine) -> Iterator[Guest]:
-    guest = Guest(f"ipc://{tmp_path}/engine")
+def guest(tmp_path: Path, engine: Engine) -> Iterator[LocalClient]:
+    guest = LocalClient(f"ipc://{tmp_path}/engine")
     yield guest
     guest.close()
 
@@ -67,7 +67,9 @@ def pool() -> Iterator[ThreadPoolExecutor]:
         yield pool
 
 
-def test_rows_come_back_in_the_order_of_the_sequences(engine: Engine, guest: Guest, pool: ThreadPoolExecutor) -> None:
+def test_rows_come_back_in_the_order_of_the_sequences(
+    engine: Engine, guest: LocalClient, pool: ThreadPoolExecutor
+) -> None:
     asked = pool.submit(guest.judge, "sha256:0", IDS, time.monotonic() + SECONDS)
     message = engine.hear()
     assert (message.model, message.lengths) == ("sha256:0", (3, 5))
@@ -77,14 +79,18 @@ def test_rows_come_back_in_the_order_of_the_sequences(engine: Engine, guest: Gue
     assert [rows.tolist() for rows in asked.result(SECONDS)] == [[[0, 0]] * 3, [[1, 1]] * 5]
 
 
-def test_a_refusal_is_raised_as_the_error_that_it_names(engine: Engine, guest: Guest, pool: ThreadPoolExecutor) -> None:
+def test_a_refusal_is_raised_as_the_error_that_it_names(
+    engine: Engine, guest: LocalClient, pool: ThreadPoolExecutor
+) -> None:
     asked = pool.submit(guest.judge, "sha256:0", IDS, time.monotonic() + SECONDS)
     engine.say(Refused(engine.hear().key, "insufficient_memory", "too long"))
     with pytest.raises(InsufficientMemory, match="too long"):
         asked.result(SECONDS)
 
 
-def test_it_comes_again_while_the_engine_is_too_busy(engine: Engine, guest: Guest, pool: ThreadPoolExecutor) -> None:
+def test_it_comes_again_while_the_engine_is_too_busy(
+    engine: Engine, guest: LocalClient, pool: ThreadPoolExecutor
+) -> None:
     asked = pool.submit(guest.judge, "sha256:0", IDS, time.monotonic() + SECONDS)
     engine.say(Refused(engine.hear().key, "queue_full", "full", 1.0))
     message = engine.hear()
@@ -93,10 +99,10 @@ def test_it_comes_again_while_the_engine_is_too_busy(engine: Engine, guest: Gues
     assert len(asked.result(SECONDS)) == 2
 
 
-def test_an_engine_that_does_not_answer_is_not_waited_for_for_ever(engine: Engine, guest: Guest) -> None:
+def test_an_engine_that_does_not_answer_is_not_waited_for_for_ever(engine: Engine, guest: LocalClient) -> None:
     with pytest.raises(DeadlineExceeded):
         guest.judge("sha256:0", IDS, time.monotonic() + 0.1)
 
 
-def test_nothing_to_judge_is_judged_at_once(engine: Engine, guest: Guest) -> None:
+def test_nothing_to_judge_is_judged_at_once(engine: Engine, guest: LocalClient) -> None:
     assert guest.judge("sha256:0", [], 0.0) == []

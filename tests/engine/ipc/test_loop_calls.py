@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from service.engine.ipc.loop_calls import Errands
+from service.engine.ipc.loop_calls import LoopCalls
 
 
 def test_work_is_done_by_whoever_runs_it_in_order_and_its_result_comes_back() -> None:
     handed = threading.Semaphore(0)
-    errands, threads = Errands(handed.release), []
+    errands, threads = LoopCalls(handed.release), []
     with ThreadPoolExecutor(1) as other:
         first = other.submit(lambda: errands.ask(lambda: threads.append(threading.current_thread())))
         handed.acquire(timeout=30)
@@ -23,7 +23,7 @@ def test_work_is_done_by_whoever_runs_it_in_order_and_its_result_comes_back() ->
 
 def test_what_fails_fails_for_the_one_who_asked() -> None:
     handed = threading.Semaphore(0)
-    errands = Errands(handed.release)
+    errands = LoopCalls(handed.release)
     with ThreadPoolExecutor(1) as other:
         asked = other.submit(lambda: errands.ask(lambda: 1 // 0))
         handed.acquire(timeout=30)

@@ -12,7 +12,7 @@ import pytest
 import zmq
 
 from service.core.types import Priority
-from service.engine.ipc.server import MOST_AT_ONCE, Bell, Door
+from service.engine.ipc.server import MOST_AT_ONCE, EngineSocket, Waker
 from service.wire import Buffer, Cancelled, Hello, Message, Refused, Scored, Submitted, pack, unpack
 
 LIMIT_SECONDS = 20.0
@@ -44,8 +44,8 @@ class Place:
 
     def __init__(self, folder: Path) -> None:
         self.address = f"ipc://{folder}/engine"
-        self.bell = Bell()
-        self.door = Door(self.address, self.bell)
+        self.bell = Waker()
+        self.door = EngineSocket(self.address, self.bell)
         self._workers: list[Worker] = []
 
     def worker(self, name: bytes = b"w") -> Worker:
@@ -160,7 +160,7 @@ def test_a_bell_that_rang_before_the_wait_is_not_missed_and_is_heard_once(place:
 
 
 def test_a_bell_may_ring_more_often_than_anybody_listens() -> None:
-    bell = Bell()
+    bell = Waker()
     for _ in range(100_000):
         bell.ring()
     bell.hush()
@@ -168,8 +168,8 @@ def test_a_bell_may_ring_more_often_than_anybody_listens() -> None:
 
 
 def test_closing_delivers_what_is_on_its_way(tmp_path: Path) -> None:
-    bell = Bell()
-    door = Door(f"ipc://{tmp_path}/engine", bell)
+    bell = Waker()
+    door = EngineSocket(f"ipc://{tmp_path}/engine", bell)
     worker = Worker(f"ipc://{tmp_path}/engine", b"a")
     worker.send(Hello(0))
     while not list(door.receive(0.1)):

@@ -13,7 +13,7 @@ from model_store.manifest import GoldenEntity, GoldenExample, Manifest
 from model_store.transfer.publish import publish
 from service.core.errors import GleanerError, InternalError
 from service.engine.encoder.encoder import load_encoder
-from service.engine.models.golden_check import Judge, first_failure
+from service.engine.models.golden_check import Infer, first_failure
 from service.settings import Settings
 from service.text.pipeline import Rows
 from service.text.tokenizer import Ids
@@ -28,7 +28,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return make_revision(tmp_path_factory.mktemp("made") / "m", 0)
 
 
-def judge_of(made: Made) -> Judge:
+def judge_of(made: Made) -> Infer:
     encoder = load_encoder(made.folder, torch.device("cpu"), torch.float32)
 
     def judge(sequences: list[Ids]) -> list[Rows]:

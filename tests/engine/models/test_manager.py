@@ -15,10 +15,10 @@ from service.core.scheduling.scheduler import QueueLimits, Scheduler
 from service.core.scheduling.shares import ModelQuotas
 from service.core.types import Priority, Submission
 from service.engine.execution.runner import Runner
-from service.engine.ipc.loop_calls import Errands
-from service.engine.models.loaded_model import Held, Loaded
-from service.engine.models.manager import IDLE_SECONDS, Residents
-from service.engine.models.weight_mover import Mover
+from service.engine.ipc.loop_calls import LoopCalls
+from service.engine.models.loaded_model import InitialModels, LoadedModel
+from service.engine.models.manager import IDLE_SECONDS, ModelManager
+from service.engine.models.weight_mover import WeightMover
 from service.metrics import EngineMetrics
 from service.wire import ModelStatus
 
@@ -69,7 +69,7 @@ class World:
         self.released: list[str] = []
         self.scheduler = Scheduler(QueueLimits(10_000))
         self.workers = WorkerRegistry(1)
-        self.errands = Errands(lambda: None)
+        self.errands = LoopCalls(lambda: None)
         self.metrics = EngineMetrics()
         residency = Placement(budget_bytes)
         held = [self.held(name) for name in ("a0", "b0")]
@@ -80,15 +80,15 @@ class World:
             residency.arrived(each.revision, 0.0, self.now)
         serving = {"a": "a0", "b@candidate": "b0"}
         budget = FixedBudget(512, 512)
-        loaded = Loaded(serving, held, residency, budget, "cpu", "float32", self.released.append)
-        mover = Mover(AtOnce(), self.errands, self.metrics)
-        self.models = Residents(loaded, self.scheduler, mover, self.metrics, shares or ModelQuotas({}, {}))
+        loaded = InitialModels(serving, held, residency, budget, "cpu", "float32", self.released.append)
+        mover = WeightMover(AtOnce(), self.errands, self.metrics)
+        self.models = ModelManager(loaded, self.scheduler, mover, self.metrics, shares or ModelQuotas({}, {}))
 
-    def held(self, revision: str) -> Held:
+    def held(self, revision: str) -> LoadedModel:
         self.weights[revision] = Weights()
         status = ModelStatus(revision[0], "stable", revision, "/m", ("O",), 512, True, WEIGHT_BYTES)
         runner = Runner(self.weights[revision], AtOnce(), lambda: None)
-        return Held(status, "", runner, self.weights[revision])
+        return LoadedModel(status, "", runner, self.weights[revision])
 
     def bring_new(self, reference: str, revision: str) -> None:
         """A new revision, from its reservation to the switch."""

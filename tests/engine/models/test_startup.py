@@ -14,11 +14,11 @@ from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from service.core.scheduling.batch_latency import REACH
 from service.core.types import Phase
-from service.engine.execution.executor import Compute
-from service.engine.ipc.loop_calls import Errands
-from service.engine.ipc.server import Bell
+from service.engine.execution.executor import DeviceExecutor
+from service.engine.ipc.loop_calls import LoopCalls
+from service.engine.ipc.server import Waker
 from service.engine.models.profiling import CPU_BATCH_TOKENS
-from service.engine.models.startup import Loading, start_loading
+from service.engine.models.startup import StartupState, start_loading
 from service.metrics import EngineMetrics
 from service.settings import Settings
 from tests.support.tiny_models import LABELS, MAX_TOKENS, make_model
@@ -35,24 +35,24 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "store"
 
 
-Load = Callable[..., Loading]
+Load = Callable[..., StartupState]
 
 
 @pytest.fixture
 def load(store: Path) -> Iterator[Load]:
     """Loads to the end, whichever it is."""
-    bell = Bell()
+    bell = Waker()
 
-    def load(*models: str, store: Path = store, **values: Any) -> Loading:
+    def load(*models: str, store: Path = store, **values: Any) -> StartupState:
         settings = {"model_store": store, "models": models, "device": "cpu", "dtype": "float32", "threads": 1}
         made = Settings(**{"model_poll_seconds": 0, **settings, **values})
-        loading = start_loading(made, compute, bell, Errands(bell.ring), EngineMetrics())
+        loading = start_loading(made, compute, bell, LoopCalls(bell.ring), EngineMetrics())
         for loader in [thread for thread in threading.enumerate() if thread.name == "loader"]:
             loader.join(LIMIT_SECONDS)
             assert not loader.is_alive(), "loading has no end"
         return loading
 
-    with Compute() as compute:
+    with DeviceExecutor() as compute:
         yield load
     bell.close()
 

@@ -12,17 +12,17 @@ import pytest
 
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
-from service.engine.execution.executor import Compute
-from service.engine.ipc.loop_calls import Errands
-from service.engine.ipc.server import Bell, Door
+from service.engine.execution.executor import DeviceExecutor
+from service.engine.ipc.loop_calls import LoopCalls
+from service.engine.ipc.server import EngineSocket, Waker
 from service.engine.loop import EngineLoop
-from service.engine.models.factory import ModelMaker
-from service.engine.models.profiling import Measuring
-from service.engine.models.repository import Fetcher
-from service.engine.models.rollout_journal import Memo, Memory
+from service.engine.models.factory import ModelFactory
+from service.engine.models.profiling import ModelProfiler
+from service.engine.models.repository import ModelRepository
+from service.engine.models.rollout_journal import RolloutJournal, RolloutRecord
 from service.engine.models.startup import start_loading
-from service.engine.models.tag_watcher import DIED, Outcome, Watcher
-from service.engine.models.weight_mover import Mover
+from service.engine.models.tag_watcher import DIED, RolloutOutcome, TagWatcher
+from service.engine.models.weight_mover import WeightMover
 from service.metrics import EngineMetrics
 from service.settings import Settings
 from service.wire import ModelStatus
@@ -41,12 +41,12 @@ class Engine:
         self._stopping = False
         values = {"device": "cpu", "dtype": "float32", "threads": 1, "drain_grace_seconds": 0, "model_poll_seconds": 0}
         self.settings = Settings(model_store=self.store.root, runtime_dir=home, models=("live",), **values)  # type: ignore[arg-type]
-        self.bell = Bell()
-        self.door = Door(self.settings.engine_address, self.bell)
-        self.compute = Compute()
-        self.errands, self.metrics = Errands(self.bell.ring), EngineMetrics()
+        self.bell = Waker()
+        self.door = EngineSocket(self.settings.engine_address, self.bell)
+        self.compute = DeviceExecutor()
+        self.errands, self.metrics = LoopCalls(self.bell.ring), EngineMetrics()
         self.loading = start_loading(self.settings, self.compute, self.bell, self.errands, self.metrics)
-        mover = Mover(self.compute, self.errands, self.metrics)
+        mover = WeightMover(self.compute, self.errands, self.metrics)
         self.loop = EngineLoop("1", self.door, self.loading, mover, self.errands, self.settings, self.metrics)
         self.thread = threading.Thread(target=self.loop.run, args=(lambda: self._stopping,))
         self.thread.start()
@@ -57,16 +57,18 @@ class Engine:
         made = folder or make_model(self.home / f"model-{seed}", seed=seed)
         return publish(made, "live", self.store).revision.revision
 
-    def watcher(self, memory: Memory | None = None) -> Watcher:
-        maker = ModelMaker(self.settings, self.compute, self.bell.ring)
-        measuring = Measuring(self.settings, maker.device, self.compute)
+    def watcher(self, memory: RolloutRecord | None = None) -> TagWatcher:
+        maker = ModelFactory(self.settings, self.compute, self.bell.ring)
+        measuring = ModelProfiler(self.settings, maker.device, self.compute)
         parts = (maker, measuring, self.loading.opened.result(), self.errands, self.metrics)
-        return Watcher(self.settings, Fetcher(self.settings), *parts, Memo(self.home), memory or Memory())
+        return TagWatcher(
+            self.settings, ModelRepository(self.settings), *parts, RolloutJournal(self.home), memory or RolloutRecord()
+        )
 
     def serving(self) -> ModelStatus:
         return self.errands.ask(lambda: self.loading.opened.result().statuses()[0])
 
-    def count(self, outcome: Outcome) -> float:
+    def count(self, outcome: RolloutOutcome) -> float:
         return value(self.metrics.switches, model="live", outcome=outcome.value)
 
     def close(self) -> None:
@@ -89,9 +91,9 @@ def test_what_is_new_and_sound_serves_and_is_noted_for_the_next_engine(engine: E
     watcher, new = engine.watcher(), engine.put(1)
     watcher.look()
     assert (engine.serving().revision, engine.serving().problem) == (new, "")
-    assert Memo(engine.home).recall() == Memory({"live": new})
+    assert RolloutJournal(engine.home).recall() == RolloutRecord({"live": new})
     watcher.look()
-    assert engine.count(Outcome.SWITCHED) == 1
+    assert engine.count(RolloutOutcome.SWITCHED) == 1
 
 
 def test_a_tag_that_moves_back_is_followed_without_loading_again(engine: Engine) -> None:
@@ -101,7 +103,7 @@ def test_a_tag_that_moves_back_is_followed_without_loading_again(engine: Engine)
     engine.put(0, engine.home / "model-0")
     watcher.look()
     assert engine.serving().revision == engine.first
-    assert engine.count(Outcome.SWITCHED) == 2
+    assert engine.count(RolloutOutcome.SWITCHED) == 2
 
 
 def test_one_that_cannot_be_loaded_is_refused_once_and_said_until_the_tag_moves(
@@ -118,7 +120,7 @@ def test_one_that_cannot_be_loaded_is_refused_once_and_said_until_the_tag_moves(
     assert engine.serving().revision == engine.first
     assert bad in engine.serving().problem
     assert "weights missing" in engine.serving().problem
-    assert engine.count(Outcome.LOAD_FAILED) == 1
+    assert engine.count(RolloutOutcome.LOAD_FAILED) == 1
     assert sum("is not taken" in record.message for record in caplog.records) == 1
     good = engine.put(3)
     watcher.look()
@@ -136,7 +138,7 @@ def test_a_tag_that_cannot_be_read_is_asked_again_and_said_once(
         watcher.look()
         watcher.look()
     assert engine.serving().revision == engine.first
-    assert engine.count(Outcome.FETCH_FAILED) == 2
+    assert engine.count(RolloutOutcome.FETCH_FAILED) == 2
     assert sum("is not taken" in record.message for record in caplog.records) == 1
     tag.write_bytes(whole)
     watcher.look()
@@ -145,9 +147,9 @@ def test_a_tag_that_cannot_be_read_is_asked_again_and_said_once(
 
 def test_one_over_whose_trial_an_engine_died_is_not_tried_again(engine: Engine) -> None:
     deadly = engine.put(1)
-    watcher = engine.watcher(Memory({}, {}, {"live": deadly}))
+    watcher = engine.watcher(RolloutRecord({}, {}, {"live": deadly}))
     watcher.remind()
     watcher.look()
     assert engine.serving().revision == engine.first
     assert DIED in engine.serving().problem
-    assert engine.count(Outcome.SWITCHED) == 0
+    assert engine.count(RolloutOutcome.SWITCHED) == 0

@@ -8,8 +8,8 @@ import numpy as np
 
 from service.core.errors import InsufficientMemory
 from service.core.types import Batch, Priority, Refusal, Sequence
-from service.engine.ipc.server import Door
-from service.engine.requests.request_table import Desk, refusal_of
+from service.engine.ipc.server import EngineSocket
+from service.engine.requests.request_table import RequestTable, refusal_of
 from service.metrics import EngineMetrics
 from service.wire import Buffer, Message, Refused, Scored, Started, Submitted
 
@@ -28,12 +28,12 @@ class Sent:
         self.buffers.append(buffer)
 
 
-def desk() -> tuple[Desk, Sent]:
+def desk() -> tuple[RequestTable, Sent]:
     sent = Sent()
-    return Desk(cast(Door, sent), EngineMetrics()), sent
+    return RequestTable(cast(EngineSocket, sent), EngineMetrics()), sent
 
 
-def put(desk: Desk, key: str, *lengths: int, worker: bytes = WORKER) -> None:
+def put(desk: RequestTable, key: str, *lengths: int, worker: bytes = WORKER) -> None:
     message = Submitted(key, "sha256:0", lengths, "c", Priority.INTERACTIVE, 1e9, 0)
     desk.put(worker, message, np.arange(sum(lengths), dtype=np.int32))
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from service.engine.encoder.cpu.module_swap import LaidOut
+from service.engine.encoder.cpu.module_swap import PrepackedModule
 
 LARGEST = 127
 ZERO = 128
@@ -37,7 +37,7 @@ def quantize_linears(model: nn.Module) -> int:
     return len(places)
 
 
-class Int8Linear(LaidOut):
+class Int8Linear(PrepackedModule):
     """Computes nearly what `nn.Linear` computes, in about half the time of bfloat16."""
 
     def __init__(self, linear: nn.Linear) -> None:

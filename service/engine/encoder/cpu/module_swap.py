@@ -17,14 +17,14 @@ _ACTIVATION = "intermediate_act_fn"
 log = logging.getLogger(__name__)
 
 
-class LaidOut(nn.Module):
+class PrepackedModule(nn.Module):
     """A module whose weights are laid out for a product, and so are no parameters that others could count."""
 
     weight_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class ModuleSwap:
     """A child of a module, and what is to stand in its place."""
 
     parent: nn.Module
@@ -32,9 +32,9 @@ class Exchange:
     new: nn.Module
 
 
-def try_out(exchanges: Sequence[Exchange], trial: Callable[[], object]) -> bool:
+def swap_or_restore(exchanges: Sequence[ModuleSwap], trial: Callable[[], object]) -> bool:
     """Exchange them all; put all back, and say no, if `trial`, which runs the model once, fails then."""
-    old = [Exchange(each.parent, each.name, getattr(each.parent, each.name)) for each in exchanges]
+    old = [ModuleSwap(each.parent, each.name, getattr(each.parent, each.name)) for each in exchanges]
     _put(exchanges)
     try:
         trial()
@@ -50,9 +50,9 @@ def children(model: nn.Module) -> Iterator[tuple[nn.Module, str, nn.Module]]:
     return ((parent, name, child) for parent in model.modules() for name, child in parent.named_children())
 
 
-def without_gelu(parents: Sequence[nn.Module]) -> list[Exchange]:
+def without_gelu(parents: Sequence[nn.Module]) -> list[ModuleSwap]:
     """For those whose linear layer does GELU as well."""
-    return [Exchange(parent, _ACTIVATION, nn.Identity()) for parent in parents if has_gelu(parent)]
+    return [ModuleSwap(parent, _ACTIVATION, nn.Identity()) for parent in parents if has_gelu(parent)]
 
 
 def has_gelu(module: nn.Module) -> bool:
@@ -61,6 +61,6 @@ def has_gelu(module: nn.Module) -> bool:
     return isinstance(activation, GELUActivation) and set(dict(module.named_children())) == {"dense", _ACTIVATION}
 
 
-def _put(exchanges: Sequence[Exchange]) -> None:
+def _put(exchanges: Sequence[ModuleSwap]) -> None:
     for each in exchanges:
         setattr(each.parent, each.name, each.new)

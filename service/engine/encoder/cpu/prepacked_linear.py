@@ -12,10 +12,17 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
-from service.engine.encoder.cpu.module_swap import Exchange, LaidOut, children, has_gelu, try_out, without_gelu
+from service.engine.encoder.cpu.module_swap import (
+    ModuleSwap,
+    PrepackedModule,
+    children,
+    has_gelu,
+    swap_or_restore,
+    without_gelu,
+)
 
 
-class PrelaidLinear(LaidOut):
+class PrepackedLinear(PrepackedModule):
     """Computes what `nn.Linear` computes, by the operators that torch's own compiler uses for it on CPUs."""
 
     def __init__(self, linear: nn.Linear, activation: str = "none") -> None:
@@ -35,7 +42,7 @@ class PrelaidLinear(LaidOut):
         return product
 
 
-def lay_out_weights(model: nn.Module, trial: Callable[[], object]) -> bool:
+def prepack_linears(model: nn.Module, trial: Callable[[], object]) -> bool:
     """Exchange a model's linear layers; keep them as they were where torch or the model's code cannot do with others.
 
     Args:
@@ -44,9 +51,9 @@ def lay_out_weights(model: nn.Module, trial: Callable[[], object]) -> bool:
     linears = [(parent, name, child) for parent, name, child in children(model) if type(child) is nn.Linear]
     try:
         exchanges = [
-            Exchange(parent, name, PrelaidLinear(linear, "gelu" if has_gelu(parent) else "none"))
+            ModuleSwap(parent, name, PrepackedLinear(linear, "gelu" if has_gelu(parent) else "none"))
             for parent, name, linear in linears
         ]
     except (RuntimeError, AttributeError):  # This build of torch lacks these operators.
         return False
-    return try_out([*exchanges, *without_gelu([parent for parent, *_ in linears])], trial)
+    return swap_or_restore([*exchanges, *without_gelu([parent for parent, *_ in linears])], trial)

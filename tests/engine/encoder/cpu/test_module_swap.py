@@ -6,20 +6,20 @@ import torch
 from torch import nn
 from transformers.activations import GELUActivation
 
-from service.engine.encoder.cpu.module_swap import Exchange, has_gelu, try_out, without_gelu
+from service.engine.encoder.cpu.module_swap import ModuleSwap, has_gelu, swap_or_restore, without_gelu
 
 
 def test_a_trial_that_succeeds_keeps_the_new_ones() -> None:
     model, new = nn.Sequential(nn.ReLU()), nn.Identity()
-    assert try_out([Exchange(model, "0", new)], lambda: model(torch.zeros(1)))
+    assert swap_or_restore([ModuleSwap(model, "0", new)], lambda: model(torch.zeros(1)))
     assert model[0] is new
 
 
 def test_a_trial_that_fails_puts_everything_back() -> None:
     model = nn.Sequential(nn.ReLU(), nn.Tanh())
     old = list(model)
-    news = [Exchange(model, "0", nn.Identity()), Exchange(model, "1", nn.Linear(3, 3))]
-    assert not try_out(news, lambda: model(torch.zeros(1, 5)))
+    news = [ModuleSwap(model, "0", nn.Identity()), ModuleSwap(model, "1", nn.Linear(3, 3))]
+    assert not swap_or_restore(news, lambda: model(torch.zeros(1, 5)))
     assert list(model) == old
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from service.engine.encoder.cpu.prepacked_linear import PrelaidLinear, lay_out_weights
+from service.engine.encoder.cpu.prepacked_linear import PrepackedLinear, prepack_linears
 
 
 class Reader(nn.Module):
@@ -26,19 +26,19 @@ def test_the_product_is_the_same(bias: bool) -> None:
     linear = nn.Linear(96, 33, bias=bias).bfloat16()
     rows = torch.randn(1, 70, 96).bfloat16()
     with torch.inference_mode():
-        torch.testing.assert_close(PrelaidLinear(linear)(rows), linear(rows), atol=0.01, rtol=0.01)
+        torch.testing.assert_close(PrepackedLinear(linear)(rows), linear(rows), atol=0.01, rtol=0.01)
 
 
 def test_all_linear_layers_of_a_model_are_exchanged() -> None:
     model = nn.Sequential(nn.Linear(8, 8), nn.Sequential(nn.GELU(), nn.Linear(8, 4))).bfloat16()
     with torch.inference_mode():
-        assert lay_out_weights(model, lambda: model(torch.zeros(1, 8, dtype=torch.bfloat16)))
-    assert sum(isinstance(module, PrelaidLinear) for module in model.modules()) == 2
+        assert prepack_linears(model, lambda: model(torch.zeros(1, 8, dtype=torch.bfloat16)))
+    assert sum(isinstance(module, PrepackedLinear) for module in model.modules()) == 2
     assert not any(isinstance(module, nn.Linear) for module in model.modules())
 
 
 def test_a_model_that_reads_its_weights_keeps_them() -> None:
     model = Reader()
     with torch.inference_mode():
-        assert not lay_out_weights(model, lambda: model(torch.zeros(1, 8)))
+        assert not prepack_linears(model, lambda: model(torch.zeros(1, 8)))
     assert isinstance(model.inner, nn.Linear)

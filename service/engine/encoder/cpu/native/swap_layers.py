@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from service.engine.encoder import attention
-from service.engine.encoder.cpu.module_swap import Exchange, LaidOut, children, try_out
+from service.engine.encoder.cpu.module_swap import ModuleSwap, PrepackedModule, children, swap_or_restore
 from service.engine.encoder.cpu.native.layer import Layer, Parts, can
 from service.engine.encoder.cpu.native.swap_linears import Compiled
 
@@ -26,7 +26,7 @@ _PARTS = (f"{_SELF}.query", f"{_SELF}.key", f"{_SELF}.value", "attention.output"
 _TRIAL_BORDERS = (0, 2, 5)
 
 
-class NativeLayer(LaidOut):
+class NativeLayer(PrepackedModule):
     """Computes what a layer of BERT's encoder computes on a packed row."""
 
     def __init__(self, layer: Layer, config: Any) -> None:
@@ -50,7 +50,7 @@ def join_layers(model: nn.Module, trial: Callable[[], Sequence[NDArray[np.float3
         trial: what the model answers to a few sequences; all layers stay as they are if it would be anything else.
     """
     exchanges = [
-        Exchange(parent, name, joined) for parent, name, child in children(model) if (joined := _joined(child))
+        ModuleSwap(parent, name, joined) for parent, name, child in children(model) if (joined := _joined(child))
     ]
     if not exchanges:
         return 0
@@ -60,7 +60,7 @@ def join_layers(model: nn.Module, trial: Callable[[], Sequence[NDArray[np.float3
         if not all(map(np.array_equal, before, trial())):
             raise RuntimeError("the model answers otherwise")
 
-    return len(exchanges) if try_out(exchanges, same) else 0
+    return len(exchanges) if swap_or_restore(exchanges, same) else 0
 
 
 def _joined(layer: nn.Module) -> NativeLayer | None:

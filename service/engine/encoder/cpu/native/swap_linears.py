@@ -12,14 +12,21 @@ import torch
 from torch import nn
 
 from service.engine.encoder.cpu.int8_linear import SMALLEST_OUTPUT
-from service.engine.encoder.cpu.module_swap import Exchange, LaidOut, children, has_gelu, try_out, without_gelu
+from service.engine.encoder.cpu.module_swap import (
+    ModuleSwap,
+    PrepackedModule,
+    children,
+    has_gelu,
+    swap_or_restore,
+    without_gelu,
+)
 from service.engine.encoder.cpu.native.linear import Product, can
 
 _RESIDUAL_NORM = {"dense", "LayerNorm", "dropout"}
 _TRIAL_ROWS = 3
 
 
-class Compiled(LaidOut):
+class Compiled(PrepackedModule):
     """A linear layer of ours, with what follows it."""
 
     def __init__(self, product: Product) -> None:
@@ -67,10 +74,10 @@ def compile_layers(model: nn.Module, trial: Callable[[], object], *, int8: bool 
         if parent in outputs:
             norm = parent.get_submodule("LayerNorm")
             assert isinstance(norm, nn.LayerNorm)
-            exchanges.append(Exchange(*outputs[parent], NativeResidualNorm(linear, norm, int8=whole)))
+            exchanges.append(ModuleSwap(*outputs[parent], NativeResidualNorm(linear, norm, int8=whole)))
         else:
-            exchanges.append(Exchange(parent, name, NativeLinear(linear, int8=whole, gelu=has_gelu(parent))))
-    return try_out([*exchanges, *without_gelu([parent for parent, *_ in linears])], trial)
+            exchanges.append(ModuleSwap(parent, name, NativeLinear(linear, int8=whole, gelu=has_gelu(parent))))
+    return swap_or_restore([*exchanges, *without_gelu([parent for parent, *_ in linears])], trial)
 
 
 @torch.inference_mode()
