@@ -67,7 +67,7 @@ class Supervisor:
             received = signal.sigtimedwait(WATCHED, 1.0)
             if received is not None and received.si_signo != signal.SIGCHLD:
                 return self._drain()
-            _bury_strangers({process.pid for process in self._processes.values()})
+            _reap_orphans({process.pid for process in self._processes.values()})
             if (code := self._processes["api"].poll()) is not None:
                 log.error("the front workers ended", extra={"exit_code": code})
                 return 1
@@ -152,7 +152,7 @@ class Supervisor:
                 process.wait()
 
 
-def _bury_strangers(ours: set[int]) -> None:
+def _reap_orphans(ours: set[int]) -> None:
     """Reap orphans that came to us because we are PID 1; our own children are left to their Popen."""
     while (dead := _waiting_child()) is not None and dead not in ours:
         os.waitpid(dead, os.WNOHANG)

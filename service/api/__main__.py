@@ -17,7 +17,7 @@ COLLECTION_OBJECTS = 10_000
 """New objects between two searches for garbage: with Python's 700 they took 6 % of a worker's time."""
 
 
-class Front(BaseApplication):  # type: ignore[misc]
+class GunicornServer(BaseApplication):  # type: ignore[misc]
     """gunicorn, configured from our settings instead of from its command line."""
 
     def __init__(self, settings: Settings) -> None:
@@ -60,7 +60,7 @@ def main() -> None:
     settings = read_settings()
     configure(settings.log_level)
     die_with_parent()
-    Front(settings).run()
+    GunicornServer(settings).run()
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ from service.api import problems
 from service.api.http.auth import read_keys
 from service.api.http.disconnects import CLIENT_CLOSED_REQUEST
 from service.api.http.request_body import BodyLimits
-from service.api.middleware import Observe
-from service.api.routes import Front, router
+from service.api.middleware import AccessLog
+from service.api.routes import AppState, router
 from service.api.worker import open_worker
 from service.core.errors import GleanerError
 from service.settings import Settings
@@ -36,13 +36,13 @@ def create_app(settings: Settings) -> ASGIApp:
     )
     app.add_exception_handler(GleanerError, _problem)
     app.add_exception_handler(ClientDisconnect, _hung_up)
-    return Observe(app)
+    return AccessLog(app)
 
 
 @asynccontextmanager
-async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[dict[str, Front]]:
+async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[dict[str, AppState]]:
     async with open_worker(settings) as worker:
-        front = Front(
+        front = AppState(
             worker=worker,
             keys=read_keys(settings.api_keys_file, settings.api_keys),
             body_limits=BodyLimits(settings.max_request_bytes, settings.max_request_documents),

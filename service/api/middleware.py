@@ -23,7 +23,7 @@ class Requests:
     active: int = 0
 
 
-class Observe:
+class AccessLog:
     """Pure ASGI, so that it costs next to nothing and never buffers a stream."""
 
     def __init__(self, app: ASGIApp) -> None:

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
 from service.api.engine.routing import find_model, refuse_unless_serving
-from service.api.extraction.extractor import Order
+from service.api.extraction.extractor import ExtractRequest
 from service.api.http import response
 from service.api.http.auth import ApiKeys, presented_key
 from service.api.http.disconnects import unless_disconnected
@@ -28,7 +28,7 @@ router = APIRouter()
 
 
 @dataclass(frozen=True, slots=True)
-class Front:
+class AppState:
     """What the routes work with; one for each worker."""
 
     worker: Worker
@@ -40,7 +40,7 @@ class Front:
 @router.post("/extract", summary="Documents in, entities out", **EXTRACT)
 async def extract(request: Request) -> Response:
     begun = time.monotonic()
-    front: Front = request.state.front
+    front: AppState = request.state.front
     engine = front.worker.engine
     client = front.keys.client(presented_key(request.headers))
     refuse_unless_serving(engine.status, engine.connected)
@@ -48,7 +48,7 @@ async def extract(request: Request) -> Response:
     model = find_model(engine.status.models, body.options.model)
     milliseconds = body.options.deadline_ms
     deadline = begun + (milliseconds / 1000 if milliseconds else front.deadline_seconds)
-    order = Order(model, body.options, client, deadline, alone=len(body.sources) == 1)
+    order = ExtractRequest(model, body.options, client, deadline, alone=len(body.sources) == 1)
     start = partial(response.begin, front.worker.extractor, front.worker.metrics, body, order)
     if NDJSON in request.headers.get("accept", ""):
         lines = response.lines(start, order, begun)

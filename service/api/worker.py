@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from service.api.engine.client import EngineClient
 from service.api.extraction.extractor import Extractor
-from service.api.extraction.parser_pool import Allowance, ParserPool
+from service.api.extraction.parser_pool import ParseLimits, ParserPool
 from service.api.middleware import Requests
-from service.documents.limits import Limits
+from service.documents.limits import DocumentLimits
 from service.metrics import WorkerMetrics
 from service.settings import Settings
 
@@ -35,7 +35,7 @@ async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
     requests, metrics = Requests(), WorkerMetrics()
     engine = EngineClient(settings.engine_address, lambda: requests.active, metrics.resubmitted.inc)
     limits = document_limits(settings)
-    allowance = Allowance(limits, settings.parse_seconds, settings.parse_memory_bytes)
+    allowance = ParseLimits(limits, settings.parse_seconds, settings.parse_memory_bytes)
     parsers = ParserPool(settings.parsers, allowance, metrics.parser_deaths.inc)
     threads = ThreadPoolExecutor(THREADS, thread_name_prefix="text")
     extractor = Extractor(
@@ -57,9 +57,9 @@ async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
         threads.shutdown(wait=False, cancel_futures=True)
 
 
-def document_limits(settings: Settings) -> Limits:
+def document_limits(settings: Settings) -> DocumentLimits:
     """The limits that the settings set on one document."""
-    return Limits(
+    return DocumentLimits(
         max_bytes=settings.max_document_bytes,
         max_pages=settings.max_document_pages,
         max_characters=settings.max_document_characters,

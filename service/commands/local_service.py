@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from service.api.engine.routing import find_model
-from service.api.extraction.extractor import Order, Source, Watch
+from service.api.extraction.extractor import DocumentInput, ExtractRequest, StageTimer
 from service.api.schemas import read_options
 from service.api.worker import Worker, open_worker
 from service.core.errors import InternalError, ModelError, NotReady
@@ -50,9 +50,9 @@ class LocalService:
         """The result of one file, as /extract gives it for each document."""
         model = find_model(self._worker.engine.status.models, self._options.model)
         deadline = time.monotonic() + self._deadline_seconds
-        source = Source(path.name, data=data, name=path.name)
-        order = Order(model, self._options, "cli", deadline)
-        work = asyncio.create_task(self._worker.extractor.extract(source, order, Watch()))
+        source = DocumentInput(path.name, data=data, name=path.name)
+        order = ExtractRequest(model, self._options, "cli", deadline)
+        work = asyncio.create_task(self._worker.extractor.extract(source, order, StageTimer()))
         await asyncio.wait((work, self._death), return_when=asyncio.FIRST_COMPLETED)
         if not work.done():
             work.cancel()

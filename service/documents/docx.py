@@ -22,8 +22,8 @@ from lxml import etree
 
 from service.core.errors import UnreadableDocument
 from service.documents.document import Document
-from service.documents.limits import Limits
-from service.documents.text_writer import Flow
+from service.documents.limits import DocumentLimits
+from service.documents.text_writer import TextWriter
 
 _CHUNK_BYTES = 65_536
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError, KeyError)
@@ -34,7 +34,7 @@ _MARKS = {"tab": "\t", "ptab": "\t", "noBreakHyphen": "\u2011"}
 _NUMBER = re.compile(r"\d+")
 
 
-def read_docx(data: bytes, *, limits: Limits) -> Document:
+def read_docx(data: bytes, *, limits: DocumentLimits) -> Document:
     """Raises `UnreadableDocument` where the zip or its parts are broken, `DocumentTooLarge` over a limit."""
     try:
         with zipfile.ZipFile(BytesIO(data)) as package:
@@ -52,7 +52,7 @@ def _reason(error: Exception) -> str:
 class _Package:
     """The parts of one file, unpacked within the limits."""
 
-    def __init__(self, package: zipfile.ZipFile, limits: Limits) -> None:
+    def __init__(self, package: zipfile.ZipFile, limits: DocumentLimits) -> None:
         self._package = package
         self._limits = limits
         self._unpacked_bytes = 0
@@ -107,12 +107,12 @@ def _number(name: str) -> int:
 class _Body:
     """lxml's parser target: WordprocessingML events in, text into the innermost flow."""
 
-    def __init__(self, limits: Limits, characters_before: int) -> None:
+    def __init__(self, limits: DocumentLimits, characters_before: int) -> None:
         self.text = ""
         self.characters = 0
         self._limits = limits
         self._characters_before = characters_before
-        self._flows = [Flow()]  # the body, then each open text box
+        self._flows = [TextWriter()]  # the body, then each open text box
         self._boxes: list[str] = []  # texts of closed boxes, waiting for their paragraph to end
         self._skipped_depth = 0
         self._in_text = False
@@ -144,7 +144,7 @@ class _Body:
         elif name == "tc":
             flow.cell_start()
         elif name == "txbxContent":
-            self._flows.append(Flow())
+            self._flows.append(TextWriter())
 
     def end(self, tag: str) -> None:
         name = tag.rpartition("}")[2]

@@ -18,8 +18,8 @@ from lxml import etree
 
 from service.documents.charset import charset_of, decode
 from service.documents.document import Document
-from service.documents.limits import Limits
-from service.documents.text_writer import Flow
+from service.documents.limits import DocumentLimits
+from service.documents.text_writer import TextWriter
 
 _UNSHOWN = frozenset(
     "head script style template noscript iframe object svg audio video canvas textarea datalist".split()
@@ -37,7 +37,7 @@ _CHUNK_CHARACTERS = 65_536
 _UNWANTED = re.compile(r"[\x00\ud800-\udfff]")
 
 
-def read_html(data: bytes, *, charset: str | None = None, limits: Limits) -> Document:
+def read_html(data: bytes, *, charset: str | None = None, limits: DocumentLimits) -> Document:
     """Raises `UnsupportedFormat` where the content is binary, `DocumentTooLarge` over the limit of characters, and
     `MemoryError` where the parser ran out of memory: libxml2 then just stops, and leaves the root element open.
     """
@@ -61,8 +61,8 @@ def _meta_charset(data: bytes) -> str | None:
 class _Shown:
     """lxml's parser target: events in, shown text into `flow`."""
 
-    def __init__(self, limits: Limits) -> None:
-        self.flow = Flow()
+    def __init__(self, limits: DocumentLimits) -> None:
+        self.flow = TextWriter()
         self.open_roots = 0
         self._limits = limits
         self._hidden_depth = 0  # open elements from the outermost hidden one on

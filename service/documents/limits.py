@@ -13,7 +13,7 @@ MEBIBYTE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class DocumentLimits:
     """The most that one document may hold; each check raises `DocumentTooLarge`, saying which limit and by how much.
 
     Attributes:

@@ -12,12 +12,12 @@ from service.documents.document import Document
 from service.documents.docx import read_docx
 from service.documents.format_detection import Format, detect
 from service.documents.html import read_html
-from service.documents.limits import Limits
+from service.documents.limits import DocumentLimits
 from service.documents.pdf.reader import read_pdf
 from service.documents.text import read_text
 
 
-def read(data: bytes, *, media_type: str | None = None, name: str | None = None, limits: Limits) -> Document:
+def read(data: bytes, *, media_type: str | None = None, name: str | None = None, limits: DocumentLimits) -> Document:
     """The text of one file, with pages and boxes where its format has them.
 
     Args:
@@ -41,7 +41,7 @@ def read(data: bytes, *, media_type: str | None = None, name: str | None = None,
     return document
 
 
-def _read(data: bytes, format_: Format, charset: str | None, limits: Limits) -> Document:
+def _read(data: bytes, format_: Format, charset: str | None, limits: DocumentLimits) -> Document:
     match format_:
         case Format.PDF:
             return read_pdf(data, limits=limits)

@@ -24,7 +24,7 @@ class _Row:
     cells: int = 0
 
 
-class Flow:
+class TextWriter:
     """Collects text; `result()` gives it. Time and memory are linear in what is written.
 
     `characters` counts what has been written so far, in code points.

@@ -11,7 +11,7 @@ from service.logs import configure
 from service.metrics import PublisherMetrics, series
 from service.process import die_with_parent
 from service.publisher.cloudwatch import CloudWatch
-from service.publisher.loop import Inbox, Order, Publisher
+from service.publisher.loop import Inbox, Publisher, PublisherSignal
 from service.publisher.points import Snapshot
 from service.settings import read_settings
 from service.signals import PERIOD_SECONDS
@@ -29,7 +29,7 @@ def main() -> None:
     die_with_parent()
     assert settings.cloudwatch_namespace is not None, "the supervisor starts the publisher only if it is set"
     inbox = Inbox()
-    signal.signal(signal.SIGTERM, lambda _signal, _frame: inbox.put(Order.STOP))
+    signal.signal(signal.SIGTERM, lambda _signal, _frame: inbox.put(PublisherSignal.STOP))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     cloud = CloudWatch(settings.cloudwatch_namespace, settings.cloudwatch_service)
     Publisher(look, cloud.deliver, inbox, PublisherMetrics(), PERIOD_SECONDS).run()

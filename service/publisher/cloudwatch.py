@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from service.publisher.outbox import Outcome, Round
+from service.publisher.outbox import Round, SendOutcome
 from service.publisher.points import Point
 from service.signals import SERVICE_DIMENSION, STORAGE_RESOLUTION_SECONDS
 
@@ -49,7 +49,7 @@ class CloudWatch:
         self._client: Any = None
         self._complaint = ""
 
-    def deliver(self, points: Round) -> Outcome:
+    def deliver(self, points: Round) -> SendOutcome:
         """Send points in one call; never raises."""
         try:
             if self._client is None:
@@ -58,9 +58,9 @@ class CloudWatch:
             self._client.put_metric_data(Namespace=self._namespace, MetricData=data)
         except Exception as error:  # Whatever goes wrong out there, the next round is tried.
             self._complain(f"{type(error).__name__}: {error}")
-            return Outcome.REFUSED if _code(error) in REFUSED_CODES else Outcome.FAILED
+            return SendOutcome.REFUSED if _code(error) in REFUSED_CODES else SendOutcome.FAILED
         self._complaint = ""
-        return Outcome.SENT
+        return SendOutcome.SENT
 
     def _complain(self, complaint: str) -> None:
         """Log a reason once, not every period."""

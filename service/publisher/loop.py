@@ -15,7 +15,7 @@ from collections.abc import Callable
 from enum import Enum
 
 from service.metrics import PublisherMetrics
-from service.publisher.outbox import Outbox, Outcome, Round
+from service.publisher.outbox import Outbox, Round, SendOutcome
 from service.publisher.points import Snapshot, measure
 
 STOP_SECONDS = 3.0
@@ -24,13 +24,13 @@ STOP_SECONDS = 3.0
 log = logging.getLogger(__name__)
 
 
-class Order(Enum):
+class PublisherSignal(Enum):
     """What may be asked of the loop."""
 
     STOP = "stop"
 
 
-Inbox = queue.SimpleQueue[Order | Outcome]
+Inbox = queue.SimpleQueue[PublisherSignal | SendOutcome]
 """Signal handlers may put into it at any moment."""
 
 
@@ -40,7 +40,7 @@ class Publisher:
     def __init__(
         self,
         look: Callable[[], Snapshot],
-        deliver: Callable[[Round], Outcome],
+        deliver: Callable[[Round], SendOutcome],
         inbox: Inbox,
         metrics: PublisherMetrics,
         period_seconds: float,
@@ -64,7 +64,7 @@ class Publisher:
         self._last = self._look()
         self._measure()  # At once: a new task is counted from its first second.
         tick = time.monotonic() + self._period_seconds
-        while (event := self._next_event(tick)) is not Order.STOP:
+        while (event := self._next_event(tick)) is not PublisherSignal.STOP:
             if event is None:
                 self._measure()
                 tick = max(tick + self._period_seconds, time.monotonic())
@@ -77,7 +77,7 @@ class Publisher:
         while True:
             self._inbox.put(self._deliver(self._orders.get()))
 
-    def _next_event(self, until: float) -> Order | Outcome | None:
+    def _next_event(self, until: float) -> PublisherSignal | SendOutcome | None:
         """What comes in, or None when the time has come."""
         try:
             return self._inbox.get(timeout=max(until - time.monotonic(), 0.0))
@@ -94,13 +94,13 @@ class Publisher:
         if points := self._outbox.take():
             self._orders.put(points)
 
-    def _settle(self, outcome: Outcome) -> None:
+    def _settle(self, outcome: SendOutcome) -> None:
         self._metrics.deliveries.labels(outcome.value).inc()
         self._note_given_up(self._outbox.settle(outcome))
-        if self._failing != (outcome is Outcome.FAILED):
+        if self._failing != (outcome is SendOutcome.FAILED):
             self._failing = not self._failing
             log.warning("CloudWatch is out of reach" if self._failing else "CloudWatch is in reach again")
-        if outcome is not Outcome.FAILED:  # What failed is tried again after the next period, not at once.
+        if outcome is not SendOutcome.FAILED:  # What failed is tried again after the next period, not at once.
             self._hand_over()
 
     def _note_given_up(self, rounds: int) -> None:
@@ -113,8 +113,8 @@ class Publisher:
         end = time.monotonic() + STOP_SECONDS
         while len(self._outbox):
             event = self._next_event(end)
-            if event is None or event is Outcome.FAILED:
+            if event is None or event is SendOutcome.FAILED:
                 break
-            if isinstance(event, Outcome):
+            if isinstance(event, SendOutcome):
                 self._settle(event)
         log.info("stopped publishing", extra={"rounds_left": len(self._outbox)})

@@ -19,7 +19,7 @@ MOST_POINTS = 900
 """In one call; CloudWatch takes 1,000."""
 
 
-class Outcome(Enum):
+class SendOutcome(Enum):
     """How a delivery ended."""
 
     SENT = "sent"
@@ -57,12 +57,12 @@ class Outbox:
             room -= len(self._leaving[-1])
         return tuple(point for each in self._leaving for point in each)
 
-    def settle(self, outcome: Outcome) -> int:
+    def settle(self, outcome: SendOutcome) -> int:
         """Note how the delivery ended; how many rounds were given up because of it."""
         left, self._leaving = self._leaving, []
-        if outcome is Outcome.SENT:
+        if outcome is SendOutcome.SENT:
             return 0
-        if outcome is Outcome.REFUSED:
+        if outcome is SendOutcome.REFUSED:
             return len(left)
         self._waiting.extendleft(reversed(left))
         return self._trim()

@@ -39,7 +39,7 @@ def prepare(tokenizer: TextTokenizer, text: str, *, longest: int, overlap: int) 
     return Prepared(text, tokens, windows, tokenizer.sequences(tokens.ids, windows))
 
 
-def find(
+def decode_entities(
     tokenizer: TextTokenizer,
     prepared: Prepared,
     rows: Sequence[Rows],

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from service.api.__main__ import COLLECTION_OBJECTS, Front
+from service.api.__main__ import COLLECTION_OBJECTS, GunicornServer
 from service.settings import Settings
 
 
@@ -21,7 +21,7 @@ def _collections_as_before() -> Iterator[None]:
 
 @pytest.mark.usefixtures("_collections_as_before")
 def test_a_worker_seldom_looks_for_garbage_and_never_among_its_modules() -> None:
-    front = Front(Settings())
+    front = GunicornServer(Settings())
     front.cfg.post_worker_init(None)
     assert gc.get_threshold()[0] == COLLECTION_OBJECTS
     assert gc.get_freeze_count() > 0

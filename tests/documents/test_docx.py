@@ -6,12 +6,12 @@ import pytest
 
 from service.core.errors import DocumentTooLarge, UnreadableDocument
 from service.documents.docx import read_docx
-from service.documents.limits import Limits
+from service.documents.limits import DocumentLimits
 from tests.support.document_files import WORD_NAMESPACE, package_of, paragraph, word_body, word_document
 
 
 def text_of(data: bytes) -> str:
-    return read_docx(data, limits=Limits()).text
+    return read_docx(data, limits=DocumentLimits()).text
 
 
 def test_paragraphs_are_lines_and_empty_ones_leave_none() -> None:
@@ -108,12 +108,12 @@ def test_a_zip_bomb_is_stopped_by_the_limit_of_unpacked_bytes() -> None:
     bomb = word_body(paragraph("a" * 5_000_000))
     assert len(bomb) < 20_000
     with pytest.raises(DocumentTooLarge, match="unpacked bytes"):
-        read_docx(bomb, limits=Limits(max_unpacked_bytes=1_000_000))
+        read_docx(bomb, limits=DocumentLimits(max_unpacked_bytes=1_000_000))
 
 
 def test_too_many_characters_are_refused() -> None:
     with pytest.raises(DocumentTooLarge, match="characters"):
-        read_docx(word_body(paragraph("abc") * 50), limits=Limits(max_characters=100))
+        read_docx(word_body(paragraph("abc") * 50), limits=DocumentLimits(max_characters=100))
 
 
 def test_a_part_that_declares_entities_is_unreadable() -> None:

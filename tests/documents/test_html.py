@@ -4,12 +4,12 @@ import pytest
 
 from service.core.errors import DocumentTooLarge
 from service.documents.html import read_html
-from service.documents.limits import Limits
+from service.documents.limits import DocumentLimits
 
 
 def text_of(html: str | bytes, charset: str | None = None) -> str:
     data = html.encode() if isinstance(html, str) else html
-    return read_html(data, charset=charset, limits=Limits()).text
+    return read_html(data, charset=charset, limits=DocumentLimits()).text
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_deep_nesting_costs_no_stack_and_loses_nothing() -> None:
 
 def test_too_many_characters_are_refused() -> None:
     with pytest.raises(DocumentTooLarge, match="characters"):
-        read_html(b"<p>" + b"word " * 100, limits=Limits(max_characters=99))
+        read_html(b"<p>" + b"word " * 100, limits=DocumentLimits(max_characters=99))
 
 
 def test_no_zeros_or_lone_surrogates_come_through() -> None:

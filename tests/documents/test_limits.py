@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 
 from service.core.errors import DocumentTooLarge
-from service.documents.limits import Limits
+from service.documents.limits import DocumentLimits
 
 
 def test_a_document_at_the_limit_passes() -> None:
-    Limits(max_pages=3).check_pages(3)
+    DocumentLimits(max_pages=3).check_pages(3)
 
 
 def test_the_refusal_says_which_limit_and_by_how_much() -> None:
     with pytest.raises(DocumentTooLarge, match=r"1,250 pages; the limit is 1,000: 250 too many"):
-        Limits(max_pages=1000).check_pages(1250)
+        DocumentLimits(max_pages=1000).check_pages(1250)

@@ -5,11 +5,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from service.core.errors import DocumentTooLarge, GleanerError, UnreadableDocument
-from service.documents.limits import Limits
+from service.documents.limits import DocumentLimits
 from service.documents.reader import read
 from tests.support import document_files
 
-LIMITS = Limits(max_bytes=1_000_000, max_pages=50, max_characters=200_000, max_unpacked_bytes=2_000_000)
+LIMITS = DocumentLimits(max_bytes=1_000_000, max_pages=50, max_characters=200_000, max_unpacked_bytes=2_000_000)
 HTML = b"<!doctype html><meta charset=utf-8><table><tr><td>a<td>b</table><div hidden>c</div>&eacute;<pre> d\n</pre>"
 SAMPLES = (
     document_files.pdf(document_files.column(40, 90, ["Two lines", "of text"]), [(50, 50, "page two")]),
@@ -50,8 +50,10 @@ def test_a_document_without_text_is_unreadable(data: bytes, media_type: str | No
         read(data, media_type=media_type, limits=LIMITS)
 
 
-@pytest.mark.parametrize(("limits", "unit"), [(Limits(max_bytes=9), "bytes"), (Limits(max_characters=9), "characters")])
-def test_a_document_over_a_limit_is_refused(limits: Limits, unit: str) -> None:
+@pytest.mark.parametrize(
+    ("limits", "unit"), [(DocumentLimits(max_bytes=9), "bytes"), (DocumentLimits(max_characters=9), "characters")]
+)
+def test_a_document_over_a_limit_is_refused(limits: DocumentLimits, unit: str) -> None:
     with pytest.raises(DocumentTooLarge, match=f"10 {unit}; the limit is 9: 1 too many"):
         read(b"0123456789", media_type="text/plain", limits=limits)
 

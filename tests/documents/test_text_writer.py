@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.documents.text_writer import Flow
+from service.documents.text_writer import TextWriter
 
 
-def table(*rows: Iterable[str]) -> Flow:
-    flow = Flow()
+def table(*rows: Iterable[str]) -> TextWriter:
+    flow = TextWriter()
     for row in rows:
         flow.row_start()
         for cell in row:
@@ -23,7 +23,7 @@ def table(*rows: Iterable[str]) -> Flow:
 
 
 def test_white_space_collapses_and_is_trimmed_at_line_ends() -> None:
-    flow = Flow()
+    flow = TextWriter()
     flow.words("  a \n b ")
     flow.words(" c\xa0 ")
     flow.block()
@@ -32,7 +32,7 @@ def test_white_space_collapses_and_is_trimmed_at_line_ends() -> None:
 
 
 def test_a_line_break_counts_each_time_but_not_at_the_start() -> None:
-    flow = Flow()
+    flow = TextWriter()
     flow.line_break()
     flow.words("a")
     flow.line_break()
@@ -59,7 +59,7 @@ def test_cells_are_separated_by_tabs_and_rows_by_newlines(rows: list[list[str]],
 
 
 def test_a_table_in_a_cell_begins_in_the_cells_line() -> None:
-    flow = Flow()
+    flow = TextWriter()
     flow.row_start()
     flow.cell_start()
     flow.words("a")
@@ -80,7 +80,7 @@ OPERATIONS = ["row_start", "row_end", "cell_start", "block", "line_break", "word
 
 @given(st.lists(st.sampled_from(OPERATIONS)))
 def test_no_order_of_events_breaks_it_or_loses_a_word(operations: list[str]) -> None:
-    flow = Flow()
+    flow = TextWriter()
     for operation in operations:
         if operation in ("word", "blank"):
             flow.words(" " if operation == "blank" else "w")

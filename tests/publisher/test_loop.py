@@ -15,8 +15,8 @@ import pytest
 from loadtest.service_process.ports import KeptPort
 from service.metrics import PublisherMetrics
 from service.publisher.cloudwatch import CloudWatch
-from service.publisher.loop import STOP_SECONDS, Inbox, Order, Publisher
-from service.publisher.outbox import MOST_ROUNDS, Outcome, Round
+from service.publisher.loop import STOP_SECONDS, Inbox, Publisher, PublisherSignal
+from service.publisher.outbox import MOST_ROUNDS, Round, SendOutcome
 from service.publisher.points import Snapshot
 from service.signals import SIGNALS
 from tests.support.cloudwatch_endpoint import Endpoint, endpoint, use
@@ -48,13 +48,13 @@ class Running:
         self.seen = next(self.looks)
         return Snapshot(time.monotonic(), time.time(), {READY: 1.0, ("gleaner_work_ratio", ()): float(self.seen)})
 
-    def counted(self, outcome: Outcome) -> float:
+    def counted(self, outcome: SendOutcome) -> float:
         return value(self.metrics.deliveries, outcome=outcome.value)
 
     def stop(self) -> float:
         """Ask it to stop; the seconds that it took."""
         begun = time.monotonic()
-        self.inbox.put(Order.STOP)
+        self.inbox.put(PublisherSignal.STOP)
         self.thread.join(30.0)
         assert not self.thread.is_alive()
         return time.monotonic() - begun
@@ -90,17 +90,17 @@ def test_every_round_arrives_once_in_order_and_the_last_one_at_the_stop(cloud: E
         running.stop()
     assert arrived(cloud) == [float(number) for number in range(1, running.seen + 1)]
     assert len(cloud.data("Refusals")) == running.seen
-    assert running.counted(Outcome.FAILED) == 0
+    assert running.counted(SendOutcome.FAILED) == 0
 
 
 @pytest.mark.parametrize("mood", ["failing", "hanging"])
 def test_what_could_not_be_sent_arrives_later_with_its_own_time(cloud: Endpoint, mood: str) -> None:
     cloud.mood = "failing" if mood == "failing" else "hanging"
     with publishing((1.0, 1.0)) as running:  # A call that is answered later than that is made once more.
-        wait_until(lambda: running.counted(Outcome.FAILED) >= 2)
+        wait_until(lambda: running.counted(SendOutcome.FAILED) >= 2)
         assert not cloud.calls
         cloud.mood = "well"
-        wait_until(lambda: running.counted(Outcome.SENT) >= 2)
+        wait_until(lambda: running.counted(SendOutcome.SENT) >= 2)
         running.stop()
     assert arrived(cloud) == [float(number) for number in range(1, running.seen + 1)]
     times = [datum["Timestamp"] for datum in cloud.data("WorkRatio")]
@@ -112,7 +112,7 @@ def test_nobody_listening_loses_nothing_and_stops_at_once(monkeypatch: pytest.Mo
     nobody = KeptPort()
     use(monkeypatch, f"http://127.0.0.1:{nobody.number}")
     with publishing() as running:
-        wait_until(lambda: running.counted(Outcome.FAILED) >= 3)
+        wait_until(lambda: running.counted(SendOutcome.FAILED) >= 3)
         assert running.stop() < STOP_SECONDS + SLACK_SECONDS
     assert value(running.metrics.given_up) == 0
 
@@ -121,13 +121,13 @@ def test_a_region_that_is_not_set_is_a_failure_like_any_other(monkeypatch: pytes
     monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
     with publishing() as running:
-        wait_until(lambda: running.counted(Outcome.FAILED) >= 1)
+        wait_until(lambda: running.counted(SendOutcome.FAILED) >= 1)
 
 
 def test_points_that_are_at_fault_do_not_hold_up_the_others(cloud: Endpoint) -> None:
     cloud.mood = "refusing"
     with publishing() as running:
-        wait_until(lambda: running.counted(Outcome.REFUSED) >= 2)
+        wait_until(lambda: running.counted(SendOutcome.REFUSED) >= 2)
         cloud.mood = "well"
         wait_until(lambda: bool(cloud.calls))
     assert value(running.metrics.given_up) >= 2
@@ -152,7 +152,7 @@ def test_a_backlog_leaves_in_calls_that_cloudwatch_takes(cloud: Endpoint) -> Non
     with publishing(period_seconds=SHORT_PERIOD_SECONDS) as running:
         wait_until(lambda: running.seen > 150)
         cloud.mood = "well"
-        wait_until(lambda: running.counted(Outcome.SENT) >= 3)
+        wait_until(lambda: running.counted(SendOutcome.SENT) >= 3)
     sizes = [len(call["MetricData"]) for call in cloud.calls]
     assert max(sizes) <= 1000
     assert sizes[0] > 10 * len(SIGNALS)
@@ -161,12 +161,12 @@ def test_a_backlog_leaves_in_calls_that_cloudwatch_takes(cloud: Endpoint) -> Non
 def test_a_signal_handler_may_stop_it(cloud: Endpoint) -> None:
     """It waits in the main thread, where Python runs the handlers."""
     inbox = Inbox()
-    before = signal.signal(signal.SIGUSR1, lambda *_: inbox.put(Order.STOP))
+    before = signal.signal(signal.SIGUSR1, lambda *_: inbox.put(PublisherSignal.STOP))
     try:
         sent: list[Round] = []
         publisher = Publisher(
             lambda: Snapshot(time.monotonic(), time.time(), {}),
-            lambda points: sent.append(points) or Outcome.SENT,  # type: ignore[func-returns-value]
+            lambda points: sent.append(points) or SendOutcome.SENT,  # type: ignore[func-returns-value]
             inbox,
             PublisherMetrics(),
             60.0,

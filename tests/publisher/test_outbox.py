@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.publisher.outbox import Outbox, Outcome, Round
+from service.publisher.outbox import Outbox, Round, SendOutcome
 from service.publisher.points import Point
 from service.signals import WORK_RATIO
 
@@ -43,7 +43,7 @@ def test_there_is_only_one_call_at_a_time() -> None:
 def test_a_call_takes_only_whole_rounds_and_no_more_than_it_may() -> None:
     outbox = filled(3, most_points=5)
     assert numbers(outbox.take()) == [0, 1]
-    outbox.settle(Outcome.SENT)
+    outbox.settle(SendOutcome.SENT)
     assert numbers(outbox.take()) == [2]
 
 
@@ -51,7 +51,7 @@ def test_what_failed_is_sent_again_before_what_is_newer() -> None:
     outbox = filled(2)
     outbox.take()
     outbox.put(round_of(2))
-    assert outbox.settle(Outcome.FAILED) == 0
+    assert outbox.settle(SendOutcome.FAILED) == 0
     assert numbers(outbox.take()) == [0, 1, 2]
 
 
@@ -59,7 +59,7 @@ def test_what_was_refused_never_holds_up_the_others() -> None:
     outbox = filled(2)
     outbox.take()
     outbox.put(round_of(2))
-    assert outbox.settle(Outcome.REFUSED) == 2
+    assert outbox.settle(SendOutcome.REFUSED) == 2
     assert numbers(outbox.take()) == [2]
 
 
@@ -74,28 +74,28 @@ def test_a_failed_call_gives_up_its_oldest_when_newer_rounds_took_the_room() -> 
     outbox.take()
     outbox.put(round_of(3))
     outbox.put(round_of(4))
-    assert outbox.settle(Outcome.FAILED) == 2
+    assert outbox.settle(SendOutcome.FAILED) == 2
     assert numbers(outbox.take()) == [2, 3, 4]
 
 
 @pytest.mark.parametrize("limit", [1, 3])
-@given(actions=st.lists(st.sampled_from(["put", "take", *Outcome]), max_size=60))
+@given(actions=st.lists(st.sampled_from(["put", "take", *SendOutcome]), max_size=60))
 def test_any_history_keeps_order_and_bound_and_accounts_for_every_round(
-    limit: int, actions: list[str | Outcome]
+    limit: int, actions: list[str | SendOutcome]
 ) -> None:
     outbox, put, sent, given_up, leaving = Outbox(limit), 0, 0, 0, 0
     last_sent = -1
     flying: list[int] = []
-    for action in [*actions, Outcome.FAILED]:
+    for action in [*actions, SendOutcome.FAILED]:
         if action == "put":
             given_up += outbox.put(round_of(put))
             put += 1
         elif action == "take":
             flying = numbers(outbox.take()) or flying
             leaving = len(flying)
-        elif isinstance(action, Outcome):
+        elif isinstance(action, SendOutcome):
             given_up += outbox.settle(action)
-            if action is Outcome.SENT and flying:
+            if action is SendOutcome.SENT and flying:
                 assert flying[0] > last_sent
                 sent, last_sent = sent + leaving, flying[-1]
             flying, leaving = [], 0

@@ -15,7 +15,7 @@ import zmq
 import zmq.asyncio
 
 from service.api.engine.client import EngineClient
-from service.api.engine.pending import Judgement
+from service.api.engine.pending import InferenceResult
 from service.core.types import Phase, Priority
 from service.wire import Buffer, Hello, Message, ModelStatus, Scored, Status, Submitted, pack, unpack
 
@@ -85,7 +85,7 @@ class World:
         self._engines.append(Engine(self.address, name))
         return self._engines[-1]
 
-    def judge(self, *lengths: int, seconds: float = SOON) -> asyncio.Task[Judgement]:
+    def judge(self, *lengths: int, seconds: float = SOON) -> asyncio.Task[InferenceResult]:
         """Ask for one document, in a task of its own."""
         sequences: list[npt.NDArray[np.int32]] = [np.full(n, i, dtype=np.int32) for i, n in enumerate(lengths)]
         return asyncio.create_task(
@@ -134,7 +134,7 @@ def play(folder: Path, scene: Callable[[World], Awaitable[None]]) -> None:
     asyncio.run(whole())
 
 
-def firsts(judgement: Judgement) -> list[float]:
+def firsts(judgement: InferenceResult) -> list[float]:
     return [float(rows[0, 0]) for rows in judgement.rows]
 
 

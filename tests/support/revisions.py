@@ -13,7 +13,7 @@ import torch
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from service.engine.encoder.encoder import load_encoder
-from service.text.pipeline import find, prepare
+from service.text.pipeline import decode_entities, prepare
 from service.text.tokenizer import TextTokenizer
 from tests.support.tiny_models import WORDS, make_model
 
@@ -48,7 +48,7 @@ def make_revision(folder: Path, number: int) -> Made:
     for text in TEXTS:
         prepared = prepare(tokenizer, text, longest=512, overlap=128)
         rows = encoder.forward([np.asarray(ids, dtype=np.int32) for ids in prepared.sequences])
-        entities = find(tokenizer, prepared, rows, encoder.labels)
+        entities = decode_entities(tokenizer, prepared, rows, encoder.labels)
         found[text] = [(entity.label, entity.start, entity.end) for entity in entities]
     return Made(folder, found)
 

@@ -21,8 +21,8 @@ import numpy.typing as npt
 import zmq
 import zmq.asyncio
 
-from service.api.engine.pending import Judgement, Pending
-from service.api.engine.refusal_cache import ShutDoor
+from service.api.engine.pending import InferenceResult, Pending
+from service.api.engine.refusal_cache import RefusalCache
 from service.api.engine.routing import is_serving
 from service.core.errors import DeadlineExceeded
 from service.core.types import Phase, Priority
@@ -63,7 +63,7 @@ class EngineClient:
         self._connected = False
         self._learn: Learn | None = None
         self._tasks: list[asyncio.Task[None]] = []
-        self.door = ShutDoor()
+        self.door = RefusalCache()
 
     async def start(self) -> None:
         """Connect and begin to listen; does not wait for the engine."""
@@ -133,7 +133,7 @@ class EngineClient:
         client: str,
         priority: Priority,
         deadline_seconds: float,
-    ) -> Judgement:
+    ) -> InferenceResult:
         """Have one document's sequences judged by `model` (a revision).
 
         Raises:

@@ -22,7 +22,7 @@ Rows = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class InferenceResult:
     """What the engine says of one document: logits `[tokens, labels]` of each sequence, special tokens included.
 
     `compute_seconds` is the time of the batches that it ran in; `queue_seconds` all other time in the engine.
@@ -39,7 +39,7 @@ class Pending:
 
     message: Submitted
     tokens: npt.NDArray[np.int32]
-    answer: asyncio.Future[Judgement]
+    answer: asyncio.Future[InferenceResult]
     submitted: bool = False
     running: bool = False
     again: bool = False
@@ -64,7 +64,7 @@ class Pending:
         if len(self._rows) == len(self.message.lengths) and not self.answer.done():
             compute = sum(self._batches.values())
             queue = max(time.monotonic() - self._begun_seconds - compute, 0.0)
-            self.answer.set_result(Judgement([self._rows[i] for i in range(len(self._rows))], queue, compute))
+            self.answer.set_result(InferenceResult([self._rows[i] for i in range(len(self._rows))], queue, compute))
 
     def refuse(self, refused: Refused) -> None:
         """Take the engine's no, as the error that its code names."""

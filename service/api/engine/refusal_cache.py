@@ -21,7 +21,7 @@ ALIKE = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Want:
+class WorkEstimate:
     """A document that asks for work, before anything was done for it."""
 
     model: str
@@ -38,27 +38,27 @@ class Want:
 
 
 @dataclass(frozen=True, slots=True)
-class _No:
-    want: Want
+class _CachedRefusal:
+    want: WorkEstimate
     tokens: int
     error: Overloaded
     until_seconds: float
 
 
-class ShutDoor:
+class RefusalCache:
     """What was refused lately, and how much was turned away because of it since somebody asked."""
 
     def __init__(self) -> None:
-        self._latest: dict[tuple[str, str, Priority, str], _No] = {}
+        self._latest: dict[tuple[str, str, Priority, str], _CachedRefusal] = {}
         self._counts: dict[str, tuple[int, int]] = {}
 
-    def remember(self, want: Want, tokens: int, error: Overloaded, now: float) -> None:
+    def remember(self, want: WorkEstimate, tokens: int, error: Overloaded, now: float) -> None:
         """Note a refusal of the engine, unless it came after the document had been let in."""
         hold = min(HOLD_SECONDS, HOLD_SHARE * want.left_seconds)
         if isinstance(error, (QueueFull, DeadlineExceeded)) and now - want.at_seconds < hold:
-            self._latest[want.kind] = _No(want, tokens, error, now + hold)
+            self._latest[want.kind] = _CachedRefusal(want, tokens, error, now + hold)
 
-    def check(self, want: Want) -> None:
+    def check(self, want: WorkEstimate) -> None:
         """Let it pass, or refuse it as one like it was refused.
 
         Raises:

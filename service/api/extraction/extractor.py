@@ -19,18 +19,18 @@ from typing import TypeVar
 import msgspec
 
 from service.api.engine.client import EngineClient
-from service.api.engine.pending import Judgement
-from service.api.engine.refusal_cache import Want
+from service.api.engine.pending import InferenceResult
+from service.api.engine.refusal_cache import WorkEstimate
 from service.api.extraction.parser_pool import ParserPool
-from service.api.extraction.time_slicer import Turns
+from service.api.extraction.time_slicer import TimeSlicer
 from service.api.schemas import DocumentResult, EntityResult, Options, Timing
 from service.core.decoding.normalize import normalise
 from service.core.decoding.offsets import OffsetMap
 from service.core.decoding.spans import Entity
 from service.core.errors import DeadlineExceeded, Overloaded
 from service.documents.document import Document
-from service.documents.limits import Limits
-from service.text.pipeline import Prepared, find, prepare
+from service.documents.limits import DocumentLimits
+from service.text.pipeline import Prepared, decode_entities, prepare
 from service.text.tokenizer import Ids, TextTokenizer, Tokenizers
 from service.wire import ModelStatus
 
@@ -45,7 +45,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DocumentInput:
     """A document as it came: text, or a file's bytes with what was said of its format."""
 
     id: str
@@ -56,7 +56,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ExtractRequest:
     """What one request wants of each of its documents; `alone`: there is only one."""
 
     model: ModelStatus
@@ -67,7 +67,7 @@ class Order:
 
 
 @dataclass(slots=True)
-class Watch:
+class StageTimer:
     """Seconds by stage of one document."""
 
     seconds: dict[str, float] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class Extractor:
         parsers: ParserPool,
         threads: ThreadPoolExecutor,
         *,
-        limits: Limits,
+        limits: DocumentLimits,
         window_tokens: int,
         overlap_tokens: int,
     ) -> None:
@@ -106,9 +106,9 @@ class Extractor:
         self._window_tokens = window_tokens
         self._overlap_tokens = overlap_tokens
         self._tokenizers = Tokenizers()
-        self._turns = Turns()
+        self._turns = TimeSlicer()
 
-    async def extract(self, source: Source, order: Order, watch: Watch) -> DocumentResult:
+    async def extract(self, source: DocumentInput, order: ExtractRequest, watch: StageTimer) -> DocumentResult:
         """The document's entities.
 
         Raises:
@@ -142,7 +142,7 @@ class Extractor:
             return known
         return await self._in_thread(lambda: self._tokenizers.get(model.revision, Path(model.folder)))
 
-    async def _document(self, source: Source, order: Order) -> Document:
+    async def _document(self, source: DocumentInput, order: ExtractRequest) -> Document:
         if source.text is not None:
             self._limits.check_bytes(len(source.text))
             self._limits.check_characters(len(source.text))
@@ -154,13 +154,13 @@ class Extractor:
         except TimeoutError:
             raise DeadlineExceeded("the deadline passed while the document was read") from None
 
-    def _prepare(self, tokenizer: TextTokenizer, text: str, order: Order) -> Prepared:
+    def _prepare(self, tokenizer: TextTokenizer, text: str, order: ExtractRequest) -> Prepared:
         longest = min(self._window_tokens, order.model.max_tokens)
         return prepare(tokenizer, text, longest=longest, overlap=self._overlap_tokens)
 
-    async def _judge(self, sequences: list[Ids], order: Order) -> Judgement:
+    async def _judge(self, sequences: list[Ids], order: ExtractRequest) -> InferenceResult:
         if not sequences:
-            return Judgement([], 0.0, 0.0)
+            return InferenceResult([], 0.0, 0.0)
         return await self._engine.judge(
             order.model.revision,
             sequences,
@@ -169,7 +169,7 @@ class Extractor:
             deadline_seconds=order.deadline_seconds,
         )
 
-    async def _work(self, work: Callable[[], Result], order: Order, *, short: bool) -> Result:
+    async def _work(self, work: Callable[[], Result], order: ExtractRequest, *, short: bool) -> Result:
         """Long work in a thread; short work on the event loop, where that of a batch lets others in between."""
         if not short:
             return await self._in_thread(work)
@@ -179,9 +179,9 @@ class Extractor:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
 
-def _want(source: Source, order: Order, now: float) -> Want:
+def _want(source: DocumentInput, order: ExtractRequest, now: float) -> WorkEstimate:
     """What the document asks for, before anything is done for it."""
-    return Want(
+    return WorkEstimate(
         model=order.model.revision,
         client=order.client,
         priority=order.options.priority,
@@ -193,15 +193,15 @@ def _want(source: Source, order: Order, now: float) -> Want:
 
 
 def _result(
-    source: Source,
+    source: DocumentInput,
     document: Document,
-    order: Order,
+    order: ExtractRequest,
     tokenizer: TextTokenizer,
     prepared: Prepared,
-    judgement: Judgement,
+    judgement: InferenceResult,
 ) -> DocumentResult:
     options, text = order.options, document.text
-    found = find(tokenizer, prepared, judgement.rows, order.model.labels, options.aggregation)
+    found = decode_entities(tokenizer, prepared, judgement.rows, order.model.labels, options.aggregation)
     units = OffsetMap(text, options.offsets)
     scored = ((each, round(each.score, SCORE_DIGITS)) for each in found)
     entities = [_entity(each, score, document, units) for each, score in scored if _is_wanted(each, score, options)]

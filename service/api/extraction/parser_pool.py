@@ -18,7 +18,7 @@ import msgspec
 from service.api.extraction.parser_process import File, decode_parsed, frame, from_frames
 from service.core.errors import BY_CODE, InternalError, UnreadableDocument
 from service.documents.document import Document
-from service.documents.limits import Limits
+from service.documents.limits import DocumentLimits
 
 TRIES = 2
 COMMAND = (sys.executable, "-m", "service.api.extraction.parser_process")
@@ -27,10 +27,10 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class ParseLimits:
     """What one file may cost."""
 
-    limits: Limits
+    limits: DocumentLimits
     seconds: float
     memory_bytes: int
 
@@ -38,7 +38,7 @@ class Allowance:
 class ParserPool:
     """A fixed number of parser processes, each reading one file at a time."""
 
-    def __init__(self, size: int, allowance: Allowance, died: Callable[[], None]) -> None:
+    def __init__(self, size: int, allowance: ParseLimits, died: Callable[[], None]) -> None:
         self._size = size
         self._allowance = allowance
         self._died = died

@@ -19,7 +19,7 @@ import numpy as np
 
 from service.core.errors import GleanerError, UnreadableDocument
 from service.documents.document import Document, Layout, Page
-from service.documents.limits import Limits
+from service.documents.limits import DocumentLimits
 from service.documents.reader import read
 from service.process import die_with_parent
 
@@ -29,7 +29,7 @@ class File(msgspec.Struct, frozen=True):
 
     media_type: str | None
     name: str | None
-    limits: Limits
+    limits: DocumentLimits
 
 
 class Parsed(msgspec.Struct, frozen=True):

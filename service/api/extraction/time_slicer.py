@@ -20,7 +20,7 @@ GO_SECONDS = 0.001
 Result = TypeVar("Result")
 
 
-class Turns:
+class TimeSlicer:
     """The pieces of work that wait for one event loop. `clock`: seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -18,7 +18,7 @@ from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from service.api.extraction.extractor import Source
+from service.api.extraction.extractor import DocumentInput
 from service.api.schemas import Options, read_documents, read_options
 from service.core.errors import DocumentTooLarge, MalformedRequest
 
@@ -38,7 +38,7 @@ class BodyLimits:
 class Body:
     """The documents of a request. A batch answers 200 and gives each document its own error."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[DocumentInput, ...]
     options: Options
     batch: bool
 
@@ -57,7 +57,7 @@ async def read_body(request: Request, limits: BodyLimits) -> Body:
     else:
         data = await _whole(request, limits)
         sent = request.headers.get("content-type")
-        body = Body((Source("0", data=data, media_type=sent),), _options(request, {}), batch=False)
+        body = Body((DocumentInput("0", data=data, media_type=sent),), _options(request, {}), batch=False)
     if len(body.sources) > limits.documents:
         raise DocumentTooLarge(f"{len(body.sources)} documents came; one request may have {limits.documents}.")
     return body
@@ -86,7 +86,7 @@ def _from_json(data: bytes, request: Request) -> Body:
         raise MalformedRequest("The body must be a JSON object with `text` or `documents`.")
     documents, batch = read_documents(values)
     options = {name: value for name, value in values.items() if name not in ("text", "documents")}
-    sources = (Source(each.id or str(number), text=each.text) for number, each in enumerate(documents))
+    sources = (DocumentInput(each.id or str(number), text=each.text) for number, each in enumerate(documents))
     return Body(tuple(sources), _options(request, options), batch)
 
 
@@ -113,9 +113,9 @@ async def _from_form(request: Request, limits: BodyLimits) -> Body:
     return Body(tuple(sources), _options(request, fields), batch=len(sources) > 1)
 
 
-async def _source(number: int, upload: UploadFile) -> Source:
+async def _source(number: int, upload: UploadFile) -> DocumentInput:
     name = upload.filename or None
-    return Source(name or str(number), data=await upload.read(), media_type=upload.content_type, name=name)
+    return DocumentInput(name or str(number), data=await upload.read(), media_type=upload.content_type, name=name)
 
 
 async def _whole(request: Request, limits: BodyLimits) -> bytes:

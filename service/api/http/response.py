@@ -16,7 +16,7 @@ import msgspec
 from starlette.responses import Response
 
 from service.api import problems
-from service.api.extraction.extractor import Extractor, Order, Source, Watch
+from service.api.extraction.extractor import DocumentInput, Extractor, ExtractRequest, StageTimer
 from service.api.http.request_body import Body
 from service.api.schemas import DocumentLine, DocumentResult, ExtractResult, ModelName, Timing
 from service.core.errors import GleanerError, InternalError, Overloaded
@@ -26,23 +26,23 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class DocumentOutcome:
     """One document's end: its result, the seconds it took by stage, and the error if there was one."""
 
     result: DocumentResult
-    watch: Watch
+    watch: StageTimer
     error: GleanerError | None
 
 
-Endings = list["asyncio.Task[Ending]"]
+Endings = list["asyncio.Task[DocumentOutcome]"]
 
 
-def begin(extractor: Extractor, metrics: WorkerMetrics, body: Body, order: Order) -> Endings:
+def begin(extractor: Extractor, metrics: WorkerMetrics, body: Body, order: ExtractRequest) -> Endings:
     """Start all documents of a request, each in a task of its own."""
     return [asyncio.create_task(_end(extractor, metrics, source, order)) for source in body.sources]
 
 
-async def whole(endings: Endings, body: Body, order: Order, begun: float) -> Response:
+async def whole(endings: Endings, body: Body, order: ExtractRequest, begun: float) -> Response:
     """One answer for all documents, in the order in which they came."""
     try:
         ended = await asyncio.gather(*endings)
@@ -55,7 +55,7 @@ async def whole(endings: Endings, body: Body, order: Order, begun: float) -> Res
     return Response(msgspec.json.encode(result), media_type="application/json")
 
 
-async def lines(start: Callable[[], Endings], order: Order, begun: float) -> AsyncIterator[bytes]:
+async def lines(start: Callable[[], Endings], order: ExtractRequest, begun: float) -> AsyncIterator[bytes]:
     """One JSON line for each document, as soon as it is finished; nothing starts before somebody reads."""
     endings = start()
     try:
@@ -67,10 +67,12 @@ async def lines(start: Callable[[], Endings], order: Order, begun: float) -> Asy
         _cancel(endings)
 
 
-async def _end(extractor: Extractor, metrics: WorkerMetrics, source: Source, order: Order) -> Ending:
-    watch = Watch()
+async def _end(
+    extractor: Extractor, metrics: WorkerMetrics, source: DocumentInput, order: ExtractRequest
+) -> DocumentOutcome:
+    watch = StageTimer()
     try:
-        ending = Ending(await extractor.extract(source, order, watch), watch, None)
+        ending = DocumentOutcome(await extractor.extract(source, order, watch), watch, None)
     except GleanerError as error:
         ending = _failed(source, watch, error)
     except Exception as error:
@@ -80,12 +82,12 @@ async def _end(extractor: Extractor, metrics: WorkerMetrics, source: Source, ord
     return ending
 
 
-def _failed(source: Source, watch: Watch, error: GleanerError) -> Ending:
+def _failed(source: DocumentInput, watch: StageTimer, error: GleanerError) -> DocumentOutcome:
     nothing = DocumentResult(source.id, None, [], 0, 0, 0, False, [], problems.problem(error))
-    return Ending(nothing, watch, error)
+    return DocumentOutcome(nothing, watch, error)
 
 
-def _count(metrics: WorkerMetrics, ending: Ending) -> None:
+def _count(metrics: WorkerMetrics, ending: DocumentOutcome) -> None:
     metrics.documents.labels(ending.error.code if ending.error else "ok").inc()
     metrics.entities.inc(len(ending.result.entities))
     for stage, seconds in ending.watch.seconds.items():
@@ -97,12 +99,12 @@ def _cancel(endings: Endings) -> None:
         ending.cancel()
 
 
-def _name(order: Order) -> ModelName:
+def _name(order: ExtractRequest) -> ModelName:
     return ModelName(order.model.name, order.model.revision)
 
 
-def _sum(ended: list[Ending], total_seconds: float) -> Timing:
-    total = Watch()
+def _sum(ended: list[DocumentOutcome], total_seconds: float) -> Timing:
+    total = StageTimer()
     for ending in ended:
         for stage, seconds in ending.watch.seconds.items():
             total.seconds[stage] = total.seconds.get(stage, 0.0) + seconds

@@ -20,10 +20,10 @@ import pypdfium2.raw as pdfium
 
 from service.core.errors import UnreadableDocument
 from service.documents.document import Document, Layout, Page
-from service.documents.limits import Limits
+from service.documents.limits import DocumentLimits
 from service.documents.pdf.glyphs import Glyphs, read_glyphs
 from service.documents.pdf.lines import Line, height
-from service.documents.pdf.reading_order import in_reading_order
+from service.documents.pdf.reading_order import order_lines
 from service.documents.pdf.words import Word, words_by_direction
 
 _SPACE, _TAB, _NEWLINE = -1, -2, -3
@@ -32,7 +32,7 @@ _WIDEST_SPACE = 2.0  # in word heights; a wider gap is a tab
 _TOUCHING = 0.15  # in word heights; words of two places in the content stream that are closer are one word
 
 
-def read_pdf(data: bytes, *, limits: Limits) -> Document:
+def read_pdf(data: bytes, *, limits: DocumentLimits) -> Document:
     """The text of all pages; pages are separated by an empty line.
 
     Raises:
@@ -76,7 +76,7 @@ def _why_empty(pages: int, images: int) -> str:
 class _Pages:
     """Collects page after page; `document()` joins them."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: DocumentLimits) -> None:
         self.pages: list[Page] = []
         self.has_text = False
         self._limits = limits
@@ -97,7 +97,7 @@ class _Pages:
         return has_images
 
     def _append(self, number: int, glyphs: Glyphs) -> None:
-        lines = [line for words in words_by_direction(glyphs) for line in in_reading_order(words)]
+        lines = [line for words in words_by_direction(glyphs) for line in order_lines(words)]
         order, starts = _in_order(lines)
         self.has_text = self.has_text or bool(lines)
         if self.pages:

@@ -32,7 +32,7 @@ _PARAGRAPH_GAP = 0.4  # in typical word heights; loose boxes of following lines 
 _FURTHEST_MARGIN = 1.2  # a first or last line further away than this, in typical heights, is a running head or foot
 
 
-def in_reading_order(words: list[Word], depth: int = 0) -> list[Line]:
+def order_lines(words: list[Word], depth: int = 0) -> list[Line]:
     """All words, each once, as lines in reading order."""
     lines = lines_of(words)
     if depth >= _DEEPEST or len(lines) < _FEWEST_LINES:
@@ -47,11 +47,11 @@ def _read(lines: list[Line], gaps: list[Gap], depth: int) -> list[Line]:
         left = [word for line in lines for word in line if word.left < right_edge - 0.01]
         right = [word for line in lines for word in line if word.left >= right_edge - 0.01]
         if left and right and _switches(left, right) <= _most_switches(len(lines)) and _are_columns(left, right):
-            return in_reading_order(left, depth + 1) + in_reading_order(right, depth + 1)
+            return order_lines(left, depth + 1) + order_lines(right, depth + 1)
     paragraphs = _paragraphs(lines)
     if len(paragraphs) == 1:
         return lines
-    return [line for words in paragraphs for line in in_reading_order(words, depth + 1)]
+    return [line for words in paragraphs for line in order_lines(words, depth + 1)]
 
 
 def _paragraphs(lines: list[Line]) -> list[list[Word]]:

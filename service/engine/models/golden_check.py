@@ -12,7 +12,7 @@ from pathlib import Path
 from model_store.manifest import GoldenExample, Manifest
 from service.core.decoding.spans import Entity
 from service.settings import Settings
-from service.text.pipeline import Rows, find, prepare
+from service.text.pipeline import Rows, decode_entities, prepare
 from service.text.tokenizer import Ids, TextTokenizer
 from service.wire import ModelStatus
 
@@ -33,7 +33,7 @@ def first_failure(manifest: Manifest, model: ModelStatus, judge: Infer, settings
     longest = min(settings.window_tokens, model.max_tokens)
     for number, example in enumerate(manifest.golden, start=1):
         prepared = prepare(tokenizer, example.text, longest=longest, overlap=settings.overlap_tokens)
-        found = find(tokenizer, prepared, judge(prepared.sequences), model.labels)
+        found = decode_entities(tokenizer, prepared, judge(prepared.sequences), model.labels)
         if difference := _difference(example, found):
             return f"golden example {number} of {len(manifest.golden)} fails: {difference}"
     return None

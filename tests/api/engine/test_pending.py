@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.api.engine.pending import Judgement, Pending
+from service.api.engine.pending import InferenceResult, Pending
 from service.core.errors import InternalError, PoisonDocument, QueueFull
 from service.core.types import Priority
 from service.wire import Refused, Scored, Submitted
@@ -22,7 +22,7 @@ LABELS = 2
 def pending(*lengths: int, attempt: int = 0) -> Pending:
     """A submission with an open future; needs a running event loop."""
     message = Submitted("k", "sha256:0", lengths, "client", Priority.INTERACTIVE, 1e9, attempt)
-    answer: asyncio.Future[Judgement] = asyncio.get_running_loop().create_future()
+    answer: asyncio.Future[InferenceResult] = asyncio.get_running_loop().create_future()
     return Pending(message, np.zeros(sum(lengths), dtype=np.int32), answer)
 
 

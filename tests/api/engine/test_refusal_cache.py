@@ -4,22 +4,22 @@ from dataclasses import replace
 
 import pytest
 
-from service.api.engine.refusal_cache import ShutDoor, Want
+from service.api.engine.refusal_cache import RefusalCache, WorkEstimate
 from service.core.errors import DeadlineExceeded, Draining, QueueFull
 from service.core.types import Priority
 
-WANT = Want("sha256:0", "c", Priority.INTERACTIVE, "text", 1_000, 10.0, 4.0)
+WANT = WorkEstimate("sha256:0", "c", Priority.INTERACTIVE, "text", 1_000, 10.0, 4.0)
 LATE = DeadlineExceeded("about 5 s are needed", retry_after_seconds=3.0)
 
 
-def shut(error: DeadlineExceeded | QueueFull = LATE) -> ShutDoor:
-    door = ShutDoor()
+def shut(error: DeadlineExceeded | QueueFull = LATE) -> RefusalCache:
+    door = RefusalCache()
     door.remember(WANT, 400, error, 10.1)
     return door
 
 
 def test_a_door_lets_everything_pass_at_first() -> None:
-    ShutDoor().check(WANT)
+    RefusalCache().check(WANT)
 
 
 def test_one_like_it_is_refused_in_the_same_words() -> None:
@@ -51,19 +51,19 @@ def test_a_full_queue_is_full_for_the_patient_too() -> None:
 
 
 def test_a_refusal_after_waiting_says_nothing_of_the_door() -> None:
-    door = ShutDoor()
+    door = RefusalCache()
     door.remember(WANT, 400, LATE, 13.9)
     door.check(replace(WANT, at_seconds=13.9))
 
 
 def test_a_refusal_for_another_reason_says_nothing_of_the_door() -> None:
-    door = ShutDoor()
+    door = RefusalCache()
     door.remember(WANT, 400, Draining("bye"), 10.1)
     door.check(replace(WANT, at_seconds=10.1))
 
 
 def test_who_has_little_time_gets_a_fresh_answer_sooner() -> None:
-    door = ShutDoor()
+    door = RefusalCache()
     door.remember(replace(WANT, left_seconds=0.8), 400, LATE, 10.05)
     door.check(replace(WANT, at_seconds=10.16, left_seconds=0.8))
 

@@ -12,12 +12,19 @@ import numpy as np
 import pytest
 
 from service.api.engine.client import EngineClient
-from service.api.engine.pending import Judgement
-from service.api.engine.refusal_cache import ShutDoor
-from service.api.extraction.extractor import SHORT_CHARACTERS, SHORT_TOKENS, Extractor, Order, Source, Watch
+from service.api.engine.pending import InferenceResult
+from service.api.engine.refusal_cache import RefusalCache
+from service.api.extraction.extractor import (
+    SHORT_CHARACTERS,
+    SHORT_TOKENS,
+    DocumentInput,
+    Extractor,
+    ExtractRequest,
+    StageTimer,
+)
 from service.api.extraction.parser_pool import ParserPool
 from service.api.schemas import DocumentResult, Options
-from service.documents.limits import Limits
+from service.documents.limits import DocumentLimits
 from service.wire import ModelStatus
 from tests.support.tiny_models import BERT_SPECIALS, _word_piece
 
@@ -28,10 +35,12 @@ class FakeEngine:
     """Takes every token for a person's name."""
 
     def __init__(self) -> None:
-        self.door = ShutDoor()
+        self.door = RefusalCache()
 
-    async def judge(self, _model: str, sequences: list[Any], **_how: object) -> Judgement:
-        return Judgement([np.tile(np.array([0, 1], dtype=np.float32), (len(each), 1)) for each in sequences], 0.0, 0.0)
+    async def judge(self, _model: str, sequences: list[Any], **_how: object) -> InferenceResult:
+        return InferenceResult(
+            [np.tile(np.array([0, 1], dtype=np.float32), (len(each), 1)) for each in sequences], 0.0, 0.0
+        )
 
 
 class CountingThreads(ThreadPoolExecutor):
@@ -60,18 +69,18 @@ def extract(model: ModelStatus, text: str, *, alone: bool, learned: bool = True)
             if learned:
                 await extractor.learn((model,))
                 threads.asked = 0
-            return await extractor.extract(Source("0", text=text), _order(model, alone=alone), Watch())
+            return await extractor.extract(DocumentInput("0", text=text), _order(model, alone=alone), StageTimer())
 
         return asyncio.run(scene()), threads.asked
 
 
 def _extractor(threads: ThreadPoolExecutor) -> Extractor:
     engine, parsers = cast(EngineClient, FakeEngine()), cast(ParserPool, None)
-    return Extractor(engine, parsers, threads, limits=Limits(), window_tokens=512, overlap_tokens=128)
+    return Extractor(engine, parsers, threads, limits=DocumentLimits(), window_tokens=512, overlap_tokens=128)
 
 
-def _order(model: ModelStatus, *, alone: bool) -> Order:
-    return Order(model, Options(), "c", 1e9, alone=alone)
+def _order(model: ModelStatus, *, alone: bool) -> ExtractRequest:
+    return ExtractRequest(model, Options(), "c", 1e9, alone=alone)
 
 
 @pytest.mark.parametrize("alone", [True, False])
@@ -91,7 +100,7 @@ def test_a_text_that_came_alone_does_not_queue_behind_a_batch(model: ModelStatus
 
     async def scene(extractor: Extractor) -> None:
         async def one(name: str, *, alone: bool) -> None:
-            await extractor.extract(Source(name, text="anna"), _order(model, alone=alone), Watch())
+            await extractor.extract(DocumentInput(name, text="anna"), _order(model, alone=alone), StageTimer())
             done.append(name)
 
         await extractor.learn((model,))

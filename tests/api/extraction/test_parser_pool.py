@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from service.api.extraction.parser_pool import Allowance, ParserPool
+from service.api.extraction.parser_pool import ParseLimits, ParserPool
 from service.core.errors import DocumentTooLarge, UnreadableDocument, UnsupportedFormat
-from service.documents.limits import MEBIBYTE, Limits
+from service.documents.limits import MEBIBYTE, DocumentLimits
 from tests.support.processes import children_of, command_of
 from tests.system.test_shapes import pdf, word
 
@@ -24,7 +24,12 @@ Scene = Callable[[ParserPool], Awaitable[None]]
 
 
 def play(
-    scene: Scene, *, size: int = 1, seconds: float = 30.0, memory_bytes: int = 2**31, limits: Limits | None = None
+    scene: Scene,
+    *,
+    size: int = 1,
+    seconds: float = 30.0,
+    memory_bytes: int = 2**31,
+    limits: DocumentLimits | None = None,
 ) -> int:
     """Run a scene with a fresh pool; returns how many deaths it noted."""
     deaths = 0
@@ -34,7 +39,7 @@ def play(
         deaths += 1
 
     async def whole() -> None:
-        pool = ParserPool(size, Allowance(limits or Limits(), seconds, memory_bytes), died)
+        pool = ParserPool(size, ParseLimits(limits or DocumentLimits(), seconds, memory_bytes), died)
         await pool.start()
         try:
             async with asyncio.timeout(LIMIT_SECONDS):
@@ -83,7 +88,7 @@ def test_what_the_file_is_refused_for_crosses_the_process_border_and_costs_no_pr
         assert await text(pool, b"hello", "a.txt") == "hello"
         assert parsers() == before
 
-    assert play(scene, limits=Limits(max_characters=10)) == 0
+    assert play(scene, limits=DocumentLimits(max_characters=10)) == 0
 
 
 def test_many_files_go_through_two_parsers_and_each_comes_back_to_its_owner() -> None:
@@ -156,7 +161,7 @@ def test_a_file_that_nobody_waits_for_any_more_does_not_answer_the_next_one() ->
 
 
 def test_a_file_that_takes_too_much_memory_is_refused_and_the_pool_goes_on() -> None:
-    large = Limits(max_bytes=128 * MEBIBYTE, max_characters=128 * MEBIBYTE)
+    large = DocumentLimits(max_bytes=128 * MEBIBYTE, max_characters=128 * MEBIBYTE)
 
     async def scene(pool: ParserPool) -> None:
         with pytest.raises(UnreadableDocument, match="memory"):

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from service.api.extraction.parser_process import File, Parsed, decode_parsed, frame, from_frames, to_frames
 from service.documents.document import Document, Layout, Page
-from service.documents.limits import Limits
+from service.documents.limits import DocumentLimits
 
 
 @st.composite
@@ -65,7 +65,7 @@ class Parser:
         self._sink.flush()
 
     def ask(self, data: bytes, name: str) -> Parsed:
-        self.write(msgspec.msgpack.encode(File(None, name, Limits(max_characters=1_000))), data)
+        self.write(msgspec.msgpack.encode(File(None, name, DocumentLimits(max_characters=1_000))), data)
         length = struct.unpack("<I", self._source.read(4))[0]
         return decode_parsed(self._source.read(length))
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from service.api.extraction.time_slicer import GO_SECONDS, Turns
+from service.api.extraction.time_slicer import GO_SECONDS, TimeSlicer
 
 MANY = 200
 Run = Callable[[Coroutine[Any, Any, None]], None]
@@ -34,7 +34,7 @@ class Batch:
     def __init__(self, *, share_of_a_go: float = 0.4) -> None:
         self._clock = Clock()
         self._share = share_of_a_go
-        self.turns = Turns(self._clock)
+        self.turns = TimeSlicer(self._clock)
         self.done: list[int] = []
 
     def begin(self, numbers: range) -> list[asyncio.Task[int]]:
@@ -91,7 +91,7 @@ def test_a_timer_and_a_socket_are_served_between_the_pieces_of_a_batch(run: Run)
     """Pieces of real time here: a loop looks for timers and sockets only if it gets around."""
 
     async def scene() -> None:
-        turns, done, served = Turns(), [0], dict[str, int]()
+        turns, done, served = TimeSlicer(), [0], dict[str, int]()
 
         def piece() -> None:
             end = time.monotonic() + GO_SECONDS / 2

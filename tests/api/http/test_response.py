@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from starlette.responses import Response
 
-from service.api.extraction.extractor import Extractor, Order, Source, Watch
+from service.api.extraction.extractor import DocumentInput, Extractor, ExtractRequest, StageTimer
 from service.api.http import response
 from service.api.http.request_body import Body
 from service.api.schemas import DocumentResult, EntityResult, Options
@@ -17,7 +17,7 @@ from service.core.errors import NotReady, QueueFull, UnreadableDocument
 from service.metrics import WorkerMetrics
 from service.wire import ModelStatus
 
-ORDER = Order(ModelStatus("m", "stable", "sha256:0", "/m", ("O",), 512, True, 1), Options(), "c", 1e9)
+ORDER = ExtractRequest(ModelStatus("m", "stable", "sha256:0", "/m", ("O",), 512, True, 1), Options(), "c", 1e9)
 ENTITY = EntityResult("PER", "Anna", 0, 4, 0.9, "Anna", None, [])
 
 
@@ -43,7 +43,7 @@ class FakeExtractor:
         self._turns = turns
         self.cancelled: list[str] = []
 
-    async def extract(self, source: Source, _order: Order, watch: Watch) -> DocumentResult:
+    async def extract(self, source: DocumentInput, _order: ExtractRequest, watch: StageTimer) -> DocumentResult:
         watch.seconds.update(parse=0.25, compute=0.5)
         try:
             if source.id in self._turns:
@@ -63,7 +63,7 @@ class Desk:
     def __init__(self, ends: dict[str, Exception | None], *, batch: bool = True) -> None:
         self.turns: dict[str, asyncio.Event] = {}
         self.extractor = FakeExtractor(ends, self.turns)
-        self.body = Body(tuple(Source(each, text="Anna") for each in ends), Options(), batch)
+        self.body = Body(tuple(DocumentInput(each, text="Anna") for each in ends), Options(), batch)
         self.metrics = WorkerMetrics()
 
     def begin(self) -> response.Endings:

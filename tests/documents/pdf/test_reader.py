@@ -9,7 +9,7 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 
 from service.core.errors import DocumentTooLarge, UnreadableDocument
 from service.documents.document import Document
-from service.documents.limits import Limits
+from service.documents.limits import DocumentLimits
 from service.documents.pdf.reader import read_pdf
 from tests.support import document_files
 from tests.support.document_files import column
@@ -18,8 +18,8 @@ LEFT_LINES = [f"The left column, line {n}, tells its story" for n in "abcdefgh"]
 RIGHT_LINES = [f"and the right one, row {n}, tells another" for n in "abcdefgh"]
 
 
-def read(data: bytes, limits: Limits | None = None) -> Document:
-    return read_pdf(data, limits=limits or Limits())
+def read(data: bytes, limits: DocumentLimits | None = None) -> Document:
+    return read_pdf(data, limits=limits or DocumentLimits())
 
 
 def boxes_of(document: Document, word: str) -> list[tuple[float, float, float, float]]:
@@ -187,9 +187,9 @@ def test_a_damaged_file_is_refused(data: bytes) -> None:
 def test_limits_of_pages_and_characters_hold() -> None:
     data = document_files.pdf(*[[(50, 50, "twelve chars")]] * 3)
     with pytest.raises(DocumentTooLarge, match="3 pages"):
-        read(data, Limits(max_pages=2))
+        read(data, DocumentLimits(max_pages=2))
     with pytest.raises(DocumentTooLarge, match="characters"):
-        read(data, Limits(max_characters=20))
+        read(data, DocumentLimits(max_characters=20))
 
 
 def test_reading_twice_gives_the_same() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.documents.pdf.reading_order import in_reading_order
+from service.documents.pdf.reading_order import order_lines
 from service.documents.pdf.words import Word
 
 
@@ -13,7 +13,7 @@ def word(left: float, top: float, start: int, width: float = 60) -> Word:
 
 
 def starts_of(words: list[Word]) -> list[list[int]]:
-    return [[one.start for one in line] for line in in_reading_order(words)]
+    return [[one.start for one in line] for line in order_lines(words)]
 
 
 def test_sides_written_in_one_go_each_are_columns() -> None:
@@ -44,4 +44,4 @@ def test_every_word_is_read_exactly_once(places: list[tuple[int, int, int]]) -> 
 @pytest.mark.timeout(30)
 def test_a_page_of_ten_thousand_cells_takes_no_longer_than_its_size_asks() -> None:
     words = [word(20 * (i % 100), 12 * (i // 100), i, width=5) for i in range(10_000)]
-    assert len(in_reading_order(words)) == 100
+    assert len(order_lines(words)) == 100

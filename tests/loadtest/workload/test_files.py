@@ -11,10 +11,10 @@ from loadtest.workload.docx import make_docx
 from loadtest.workload.mix import DOCX, PDF
 from loadtest.workload.pdf import make_pdf
 from loadtest.workload.prose import paragraph, report
-from service.documents.limits import Limits
+from service.documents.limits import DocumentLimits
 from service.documents.reader import read
 
-LIMITS = Limits(max_bytes=10**7, max_pages=100, max_characters=10**6)
+LIMITS = DocumentLimits(max_bytes=10**7, max_pages=100, max_characters=10**6)
 
 
 @pytest.mark.parametrize(("make", "media_type"), [(make_pdf, PDF), (make_docx, DOCX)], ids=["pdf", "docx"])
