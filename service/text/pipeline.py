@@ -9,17 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
-import numpy.typing as npt
-
+from service.core.arrays import Logits, TokenIds
 from service.core.decoding.aggregation import Aggregation
 from service.core.decoding.spans import Entity, decode
 from service.core.decoding.tag_scheme import Scheme
 from service.core.decoding.tag_scheme import read as read_scheme
 from service.core.decoding.windows import Window, merge
-from service.text.tokenizer import Ids, TextTokenizer, Tokens
-
-Rows = npt.NDArray[np.float32]
+from service.text.tokenizer import TextTokenizer, Tokens
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +25,7 @@ class Prepared:
     text: str
     tokens: Tokens
     windows: tuple[Window, ...]
-    sequences: list[Ids]
+    sequences: list[TokenIds]
 
 
 def prepare(tokenizer: TextTokenizer, text: str, *, longest: int, overlap: int) -> Prepared:
@@ -42,7 +38,7 @@ def prepare(tokenizer: TextTokenizer, text: str, *, longest: int, overlap: int) 
 def decode_entities(
     tokenizer: TextTokenizer,
     prepared: Prepared,
-    rows: Sequence[Rows],
+    rows: Sequence[Logits],
     labels: tuple[str, ...],
     aggregation: Aggregation = Aggregation.CONSTRAINED,
 ) -> list[Entity]:

@@ -18,12 +18,11 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
+from service.core.arrays import TokenIds
 from service.core.decoding.aggregation import subwords
 from service.core.decoding.tokens import Encoding
 from service.core.decoding.windows import Window, split
 from service.core.errors import ModelError
-
-Ids = npt.NDArray[np.int32]
 
 PIECE_CHARACTERS = 32_768
 _LINE_BREAK = re.compile(r"(?<=[^\W\d_])\n(?=[^\W\d_])")
@@ -42,7 +41,7 @@ class Cut(Enum):
 class Tokens:
     """A text's tokens: ids int32 `[tokens]`, offsets int32 `[tokens, 2]` in code points; no special tokens."""
 
-    ids: Ids
+    ids: TokenIds
     offsets: npt.NDArray[np.int32]
 
 
@@ -79,7 +78,7 @@ class TextTokenizer:
         window = longest - self.special_tokens
         return split(tokens, window=window, overlap=min(overlap, window // 2))
 
-    def sequences(self, ids: Ids, windows: tuple[Window, ...]) -> list[Ids]:
+    def sequences(self, ids: TokenIds, windows: tuple[Window, ...]) -> list[TokenIds]:
         """One model input for each window."""
         return [np.concatenate([self.prefix, ids[w.start : w.stop], self.suffix]) for w in windows]
 
@@ -105,7 +104,7 @@ class TextTokenizer:
             ),
         )
 
-    def _special_tokens(self) -> tuple[Ids, Ids]:
+    def _special_tokens(self) -> tuple[TokenIds, TokenIds]:
         encoding = self._tokenizer.encode("a")
         mask = np.array(encoding.special_tokens_mask, dtype=np.bool_)
         ids = np.array(encoding.ids, dtype=np.int32)

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
+from service.core.arrays import TokenIds
 from service.engine.device.dtype import choose_dtype
 from service.engine.device.selection import choose_device, describe
 from service.engine.encoder.attention import packed_attention
 from service.engine.encoder.encoder import load_encoder
-from service.engine.execution.packed_batch import Tokens
 from tests.support.tiny_models import KINDS, MAX_TOKENS, PACKABLE, make_model
 
 pytestmark = pytest.mark.needs("cuda")
@@ -21,7 +21,7 @@ CPU = torch.device("cpu")
 BORDERS = (0, 1, 40, 240, 241)
 
 
-def _sequences() -> list[Tokens]:
+def _sequences() -> list[TokenIds]:
     random = np.random.default_rng(0)
     return [random.integers(5, 200, length).astype(np.int32) for length in (1, 17, MAX_TOKENS, 40, 3)]
 

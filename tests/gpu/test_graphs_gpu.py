@@ -13,6 +13,7 @@ import torch
 
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
+from service.core.arrays import TokenIds
 from service.engine.cuda_graphs.buckets import bucket_for, buckets
 from service.engine.cuda_graphs.capturable import NotCapturable
 from service.engine.cuda_graphs.capture import CudaGraphCapture
@@ -27,7 +28,7 @@ from service.engine.encoder.encoder_fused import fuse
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.gpu_pipeline import BATCHES, PipelinedEncoder
 from service.engine.execution.offloading import HostOffloaded
-from service.engine.execution.packed_batch import PackedBatch, Tokens
+from service.engine.execution.packed_batch import PackedBatch
 from service.engine.execution.runner import Runner
 from service.engine.ipc.loop_calls import LoopCalls
 from service.engine.ipc.server import Waker
@@ -46,7 +47,7 @@ MOST_ERROR = {"float32": 1e-3, "bfloat16": 0.2, "float16": 0.1}
 """Of a sequence's logits, with the batch filled up and not: wide random weights make much of other sums."""
 
 
-def _batch(lengths: list[int], seed: int = 0) -> list[Tokens]:
+def _batch(lengths: list[int], seed: int = 0) -> list[TokenIds]:
     random = np.random.default_rng(seed)
     return [random.integers(5, 100, length).astype(np.int32) for length in lengths]
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from service.engine.execution.packed_batch import Tokens
-from service.engine.execution.runner import Logits
+from service.core.arrays import Logits, TokenIds
 
 BROKEN, DEADLY, TOO_LARGE = -1, -2, -3
 
@@ -48,7 +47,7 @@ class Encoder:
     def __init__(self) -> None:
         self.batches: list[list[int]] = []
 
-    def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+    def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         self.batches.append([len(tokens) for tokens in sequences])
         if any(BROKEN in tokens for tokens in sequences):
             raise ValueError("a bug")

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 
 import torch
 
+from service.core.arrays import Logits, TokenIds
 from service.core.memory.cost_model import ProbeAccuracy
 from service.core.types import Shape
-from service.engine.execution.packed_batch import Tokens
-from service.engine.execution.runner import Logits
 
 BYTES_PER_TOKEN = 1_000
 REST_BYTES = 50_000
@@ -64,7 +63,7 @@ class EncoderOn:
         self.memory = memory
         self.batches: list[Shape] = []
 
-    def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+    def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         shape = Shape.of([len(tokens) for tokens in sequences])
         self.batches.append(shape)
         self.memory.take(shape)

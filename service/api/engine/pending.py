@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
+from service.core.arrays import Logits
 from service.core.errors import BY_CODE, Draining, GleanerError, InternalError, PoisonDocument
 from service.wire import Refused, Scored, Submitted
 
 MOST_DEATHS = 2
-Rows = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class InferenceResult:
     `compute_seconds` is the time of the batches that it ran in; `queue_seconds` all other time in the engine.
     """
 
-    rows: list[Rows]
+    rows: list[Logits]
     queue_seconds: float
     compute_seconds: float
 
@@ -44,7 +44,7 @@ class Pending:
     running: bool = False
     again: bool = False
     _begun_seconds: float = field(default_factory=time.monotonic)
-    _rows: dict[int, Rows] = field(default_factory=dict)
+    _rows: dict[int, Logits] = field(default_factory=dict)
     _batches: dict[int, float] = field(default_factory=dict)
 
     @property
@@ -57,7 +57,7 @@ class Pending:
         """Whether an engine works on it for nobody."""
         return self.submitted and (self.answer.cancelled() or not self.answer.done())
 
-    def collect(self, scored: Scored, logits: Rows) -> None:
+    def collect(self, scored: Scored, logits: Logits) -> None:
         """Take one sequence's rows; the last one makes the answer."""
         self._rows[scored.index] = logits.reshape(scored.tokens, scored.labels)
         self._batches[scored.batch] = scored.batch_seconds

@@ -24,6 +24,7 @@ from service.api.engine.refusal_cache import WorkEstimate
 from service.api.extraction.parser_pool import ParserPool
 from service.api.extraction.time_slicer import TimeSlicer
 from service.api.schemas import DocumentResult, EntityResult, Options, Timing
+from service.core.arrays import TokenIds
 from service.core.decoding.normalize import normalise
 from service.core.decoding.offsets import OffsetMap
 from service.core.decoding.spans import Entity
@@ -31,7 +32,7 @@ from service.core.errors import DeadlineExceeded, Overloaded
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
 from service.text.pipeline import Prepared, decode_entities, prepare
-from service.text.tokenizer import Ids, TextTokenizer, Tokenizers
+from service.text.tokenizer import TextTokenizer, Tokenizers
 from service.wire import ModelStatus
 
 SCORE_DIGITS = 6
@@ -158,7 +159,7 @@ class Extractor:
         longest = min(self._window_tokens, order.model.max_tokens)
         return prepare(tokenizer, text, longest=longest, overlap=self._overlap_tokens)
 
-    async def _judge(self, sequences: list[Ids], order: ExtractRequest) -> InferenceResult:
+    async def _judge(self, sequences: list[TokenIds], order: ExtractRequest) -> InferenceResult:
         if not sequences:
             return InferenceResult([], 0.0, 0.0)
         return await self._engine.judge(

@@ -14,10 +14,10 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import torch
 
+from service.core.arrays import Logits, TokenIds
 from service.engine.cuda_graphs.buckets import Bucket
 from service.engine.execution.landing import copy_to_host
-from service.engine.execution.packed_batch import PackedBatch, Tokens, pack
-from service.engine.execution.runner import Logits
+from service.engine.execution.packed_batch import PackedBatch, pack
 
 Replay: TypeAlias = Callable[[], torch.Tensor]
 """Computes what the recorded tensors hold now: rows [tokens, labels], which the next replay writes over."""
@@ -48,9 +48,9 @@ class CapturableEncoder(Protocol):
 
     def compute(self, batch: PackedBatch) -> torch.Tensor: ...
 
-    def demand_sound(self, sequences: Sequence[Tokens]) -> None: ...
+    def demand_sound(self, sequences: Sequence[TokenIds]) -> None: ...
 
-    def begin(self, sequences: Sequence[Tokens]) -> Callable[[], list[Logits]]: ...
+    def begin(self, sequences: Sequence[TokenIds]) -> Callable[[], list[Logits]]: ...
 
 
 class GraphedRow:
@@ -64,7 +64,7 @@ class GraphedRow:
         self._recorded = replace(first, borders=(), max_length=bucket.longest)
         self._replay = recorder.record(encoder.compute, self._recorded)
 
-    def begin(self, sequences: Sequence[Tokens]) -> Callable[[], list[Logits]]:
+    def begin(self, sequences: Sequence[TokenIds]) -> Callable[[], list[Logits]]:
         """Queue a batch that fits the bucket; what is returned waits for its logits, in the order given."""
         batch = self._pack(sequences)
         self._recorded.input_ids.copy_(batch.input_ids)
@@ -73,11 +73,11 @@ class GraphedRow:
         landing = copy_to_host(self._replay())
         return lambda: batch.split(landing())[: len(sequences)]
 
-    def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+    def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         """Logits of each sequence: [tokens, labels] float32, in the order given."""
         return self.begin(sequences)()
 
-    def _pack(self, sequences: Sequence[Tokens]) -> PackedBatch:
+    def _pack(self, sequences: Sequence[TokenIds]) -> PackedBatch:
         """All slots of the row: these sequences, those that fill it up, and empty ones."""
         filling = self._bucket.filling([len(tokens) for tokens in sequences])
         lengths = [*filling, *[0] * (self._bucket.slots - len(sequences) - len(filling))]

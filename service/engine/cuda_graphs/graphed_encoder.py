@@ -17,13 +17,12 @@ from functools import partial
 import numpy as np
 import torch
 
+from service.core.arrays import Logits, TokenIds
 from service.engine.cuda_graphs.buckets import Bucket, bucket_for, buckets
 from service.engine.cuda_graphs.capturable import NotCapturable
 from service.engine.cuda_graphs.graph import CapturableEncoder, GraphCapture, GraphedRow
 from service.engine.cuda_graphs.validation import Clock, GraphCheck, compare, race, random_samples
 from service.engine.device.selection import free_cache
-from service.engine.execution.packed_batch import Tokens
-from service.engine.execution.runner import Logits
 from service.metrics import GraphMetrics
 
 USES = 16
@@ -64,7 +63,7 @@ class GraphedEncoder:
         self._show()
 
     @torch.inference_mode()
-    def begin(self, sequences: Sequence[Tokens]) -> Callable[[], list[Logits]]:
+    def begin(self, sequences: Sequence[TokenIds]) -> Callable[[], list[Logits]]:
         """Queue a batch; what is returned waits for its logits, in the order given. Raises what the encoder raises."""
         bucket = bucket_for(self._buckets, [len(tokens) for tokens in sequences])
         recording = None if bucket is None else self._recordings.get(bucket)
@@ -130,10 +129,10 @@ class GraphedEncoder:
                 self._plain(samples[0])
             raise
 
-    def _plain(self, sequences: Sequence[Tokens]) -> list[Logits]:
+    def _plain(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         return self._encoder.begin(sequences)()
 
-    def _filled(self, bucket: Bucket, sequences: Sequence[Tokens]) -> list[Logits]:
+    def _filled(self, bucket: Bucket, sequences: Sequence[TokenIds]) -> list[Logits]:
         """The plain pass, with more sequences behind these until there are as many tokens as in the row."""
         filling = bucket.filling([len(tokens) for tokens in sequences])
         return self._plain([*sequences, *(np.zeros(length, dtype=np.int32) for length in filling)])[: len(sequences)]

@@ -15,11 +15,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from service.core.arrays import Logits, TokenIds
 from service.engine.cuda_graphs.buckets import Bucket
-from service.engine.execution.packed_batch import Tokens
-from service.engine.execution.runner import Logits
 
-Forward: TypeAlias = Callable[[Sequence[Tokens]], list[Logits]]
+Forward: TypeAlias = Callable[[Sequence[TokenIds]], list[Logits]]
 Clock: TypeAlias = Callable[[], float]
 
 ROUNDING = {"float32": 1e-4, "float16": 0.005, "bfloat16": 0.02}
@@ -49,12 +48,12 @@ class GraphCheck:
         return self.is_right(dtype_name) and self.is_faster
 
 
-def compare(filled: Forward, graph: Forward, samples: Sequence[Sequence[Tokens]]) -> float:
+def compare(filled: Forward, graph: Forward, samples: Sequence[Sequence[TokenIds]]) -> float:
     """The largest error over all samples, the first of them once more after the others; no number if there is none."""
     return float(np.max([worst_error(filled(sample), graph(sample)) for sample in (*samples, samples[0])]))
 
 
-def race(plain: Forward, graph: Forward, sample: Sequence[Tokens], clock: Clock) -> tuple[float, float]:
+def race(plain: Forward, graph: Forward, sample: Sequence[TokenIds], clock: Clock) -> tuple[float, float]:
     """Median seconds of each, by turns."""
     times = [(_timed(plain, sample, clock), _timed(graph, sample, clock)) for _ in range(RUNS)]
     plain_seconds, graph_seconds = zip(*times, strict=True)
@@ -66,14 +65,14 @@ def worst_error(right: Sequence[Logits], found: Sequence[Logits]) -> float:
     return float(np.max([np.abs(b - a).mean() / np.abs(a).mean() for a, b in zip(right, found, strict=True)]))
 
 
-def random_samples(bucket: Bucket, vocabulary_size: int, seed: int = 0) -> Iterator[list[Tokens]]:
+def random_samples(bucket: Bucket, vocabulary_size: int, seed: int = 0) -> Iterator[list[TokenIds]]:
     """Batches of random ids in the bucket's sample lengths; the first is the one that gains least."""
     random = np.random.default_rng(seed)
     for lengths in bucket.samples():
         yield [random.integers(0, vocabulary_size, length).astype(np.int32) for length in lengths]
 
 
-def _timed(forward: Forward, sample: Sequence[Tokens], clock: Clock) -> float:
+def _timed(forward: Forward, sample: Sequence[TokenIds], clock: Clock) -> float:
     begun = clock()
     forward(sample)
     return clock() - begun

@@ -15,10 +15,10 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from transformers import PreTrainedModel
 
+from service.core.arrays import Logits, TokenIds
 from service.core.errors import InternalError
 from service.engine.device.dtype import INT8, name_of
 from service.engine.encoder import attention, checkpoint
@@ -29,14 +29,12 @@ from service.engine.encoder.cpu.native.swap_linears import compile_layers
 from service.engine.encoder.cpu.prepacked_linear import prepack_linears
 from service.engine.encoder.packing_check import place, set_attention, supports_packing
 from service.engine.execution.landing import copy_to_host
-from service.engine.execution.packed_batch import PackedBatch, Tokens, pack
+from service.engine.execution.packed_batch import PackedBatch, pack
 
 PADDING_SHARE = 0.1
 """Most of a padded group that may be padding."""
 
 log = logging.getLogger(__name__)
-
-Logits = npt.NDArray[np.float32]
 
 
 def load_encoder(
@@ -99,7 +97,7 @@ def _suit_the_processor(model: PreTrainedModel, dtype: torch.dtype, trial: Calla
     return False
 
 
-def _few(encoder: Encoder) -> list[Tokens]:
+def _few(encoder: Encoder) -> list[TokenIds]:
     """Two sequences, of tokens that differ."""
     longest = min(encoder.max_tokens, encoder.vocabulary_size, 24)
     return [np.arange(length, dtype=np.int32) for length in (longest, (longest + 1) // 2)]
@@ -139,12 +137,12 @@ class Encoder:
         """What the weights take."""
         return parameter_bytes(self._model)
 
-    def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+    def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         """Logits of each sequence: [tokens, labels] float32, in the order given; raises what `begin` raises."""
         return self.begin(sequences)()
 
     @torch.inference_mode()
-    def begin(self, sequences: Sequence[Tokens]) -> Callable[[], list[Logits]]:
+    def begin(self, sequences: Sequence[TokenIds]) -> Callable[[], list[Logits]]:
         """Compute, or on a GPU queue, a batch; what is returned waits for its logits, in the order given.
 
         Raises:
@@ -166,7 +164,7 @@ class Encoder:
         rows: torch.Tensor = self._model(**batch.keywords()).logits[0]
         return rows
 
-    def demand_sound(self, sequences: Sequence[Tokens]) -> None:
+    def demand_sound(self, sequences: Sequence[TokenIds]) -> None:
         """Raises InternalError for sequences that the model cannot take; see `begin`."""
         for tokens in sequences:
             if not 0 < len(tokens) <= self.max_tokens:
@@ -174,7 +172,7 @@ class Encoder:
             if tokens.min() < 0 or tokens.max() >= self.vocabulary_size:
                 raise InternalError("a sequence with a token id outside the model's vocabulary")
 
-    def _forward_padded(self, sequences: Sequence[Tokens]) -> list[Logits]:
+    def _forward_padded(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         lengths = [len(tokens) for tokens in sequences]
         ids = np.full((len(sequences), max(lengths)), self._padding_id, dtype=np.int64)
         for row, tokens in zip(ids, sequences, strict=True):

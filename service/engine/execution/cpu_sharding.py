@@ -14,8 +14,8 @@ from threading import Barrier
 
 import torch
 
-from service.engine.execution.packed_batch import Tokens
-from service.engine.execution.runner import Logits, TokenClassifier
+from service.core.arrays import Logits, TokenIds
+from service.engine.execution.runner import TokenClassifier
 
 MOST_SHARES = 4
 """Python launches the operators of one share at a time, so more shares than these would wait for it."""
@@ -50,7 +50,7 @@ class ShardedEncoder:
         self._encoder = encoder
         self._threads = threads
 
-    def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+    def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         """Logits of each sequence: [tokens, labels] float32, in the order given."""
         shares = shard([len(tokens) for tokens in sequences], self._threads.count)
         if len(shares) == 1:

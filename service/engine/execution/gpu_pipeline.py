@@ -12,8 +12,7 @@ from typing import Protocol
 
 import torch
 
-from service.engine.execution.packed_batch import Tokens
-from service.engine.execution.runner import Logits
+from service.core.arrays import Logits, TokenIds
 
 BATCHES = 2
 """One that runs, and one behind it."""
@@ -28,7 +27,7 @@ class StagedEncoder(Protocol):
     @property
     def max_tokens(self) -> int: ...
 
-    def begin(self, sequences: Sequence[Tokens]) -> Callable[[], list[Logits]]: ...
+    def begin(self, sequences: Sequence[TokenIds]) -> Callable[[], list[Logits]]: ...
 
 
 class PipelinedEncoder:
@@ -40,7 +39,7 @@ class PipelinedEncoder:
         self._encoder = encoder
         self._turn = turn
 
-    def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+    def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         """Logits of each sequence: [tokens, labels] float32, in the order given."""
         with self._turn:
             landing = self._encoder.begin(sequences)

@@ -12,9 +12,9 @@ from typing import Protocol
 
 import torch
 
+from service.core.arrays import Logits, TokenIds
 from service.core.errors import InternalError
-from service.engine.execution.packed_batch import Tokens
-from service.engine.execution.runner import Logits, TokenClassifier
+from service.engine.execution.runner import TokenClassifier
 
 
 class Offloadable(TokenClassifier, Protocol):
@@ -34,7 +34,7 @@ class ReloadedFromDisk:
         self._present: TokenClassifier | None = present
         self._make = make
 
-    def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+    def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         """Logits of each sequence. Raises InternalError while the model is away."""
         return _present(self._present).forward(sequences)
 
@@ -65,7 +65,7 @@ class HostOffloaded:
         self._copies: list[torch.Tensor] = []
         self._away = False
 
-    def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+    def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         """Logits of each sequence. Raises InternalError while the weights are away."""
         return _present(None if self._away else self._classifier).forward(sequences)
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-Tokens: TypeAlias = npt.NDArray[np.int32]
-"""Token ids of one sequence, special tokens included: [tokens]."""
+from service.core.arrays import TokenIds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +51,7 @@ class PackedBatch:
         return [rows[start:stop] for start, stop in pairwise(self.borders)]
 
 
-def pack(sequences: Sequence[Tokens], device: torch.device, first_position: int = 0) -> PackedBatch:
+def pack(sequences: Sequence[TokenIds], device: torch.device, first_position: int = 0) -> PackedBatch:
     """Lay sequences end to end.
 
     Args:

@@ -14,15 +14,14 @@ from functools import partial
 from typing import Protocol, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
+from service.core.arrays import Logits, TokenIds
 from service.core.errors import GleanerError, InsufficientMemory
 from service.core.scheduling.batch_latency import TimedBatch
 from service.core.types import Shape
 from service.engine.device.selection import free_cache
 from service.engine.execution.device_errors import DeviceBroken, is_broken_device, to_service_error
-from service.engine.execution.packed_batch import Tokens
 
 WARM_LENGTH_TOKENS = 128
 WARM_SEQUENCES = (1, 4)
@@ -30,7 +29,6 @@ PAUSES_SECONDS = (0.25, 1.0)
 
 log = logging.getLogger(__name__)
 
-Logits: TypeAlias = npt.NDArray[np.float32]
 Outcome: TypeAlias = Logits | GleanerError
 """Logits [tokens, labels] of one sequence, or why there are none."""
 
@@ -44,7 +42,7 @@ class TokenClassifier(Protocol):
     @property
     def max_tokens(self) -> int: ...
 
-    def forward(self, sequences: Sequence[Tokens]) -> list[Logits]: ...
+    def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]: ...
 
 
 class BatchExecutor(Protocol):
@@ -119,7 +117,7 @@ class Runner:
         self._wake = wake
         self._pauses_seconds = pauses_seconds
 
-    def launch(self, sequences: Sequence[Tokens]) -> BatchHandle:
+    def launch(self, sequences: Sequence[TokenIds]) -> BatchHandle:
         """Start a batch, or queue it behind the one that runs."""
         flight = BatchHandle()
         self._compute.fly(partial(self._fly, flight, list(sequences)))
@@ -144,7 +142,7 @@ class Runner:
             return None
         return TimedBatch(length * count, flight.seconds)
 
-    def _fly(self, flight: BatchHandle, sequences: list[Tokens]) -> None:
+    def _fly(self, flight: BatchHandle, sequences: list[TokenIds]) -> None:
         flight.begun_seconds = time.monotonic()
         try:
             outcomes = self._attempt(flight, sequences)
@@ -155,7 +153,7 @@ class Runner:
             flight.land(outcomes)
         self._wake()
 
-    def _attempt(self, flight: BatchHandle, sequences: list[Tokens]) -> list[Outcome]:
+    def _attempt(self, flight: BatchHandle, sequences: list[TokenIds]) -> list[Outcome]:
         outcomes = self._try(flight, sequences)
         for pause_seconds in self._pauses_seconds if len(sequences) == 1 else ():
             if not isinstance(outcomes, InsufficientMemory):
@@ -166,7 +164,7 @@ class Runner:
             return outcomes
         return self._confine(flight, sequences, outcomes)
 
-    def _try(self, flight: BatchHandle, sequences: list[Tokens]) -> list[Outcome] | GleanerError:
+    def _try(self, flight: BatchHandle, sequences: list[TokenIds]) -> list[Outcome] | GleanerError:
         """Outcomes, or why the batch as a whole failed; the device's cache is then free again."""
         try:
             return list(self.encoder.forward(sequences))
@@ -179,7 +177,7 @@ class Runner:
         free_cache(self.encoder.device)  # Outside the handler: the traceback would keep the batch's tensors alive.
         return failure
 
-    def _confine(self, flight: BatchHandle, sequences: list[Tokens], failure: GleanerError) -> list[Outcome]:
+    def _confine(self, flight: BatchHandle, sequences: list[TokenIds], failure: GleanerError) -> list[Outcome]:
         """A sequence that fails alone fails alone; of a batch that fails, the halves are tried."""
         if len(sequences) == 1:
             log.error("a sequence failed", extra={"code": failure.code, "tokens": len(sequences[0])})
@@ -190,6 +188,6 @@ class Runner:
         return self._attempt(flight, sequences[:middle]) + self._attempt(flight, sequences[middle:])
 
 
-def _blank(length: int, count: int) -> list[Tokens]:
+def _blank(length: int, count: int) -> list[TokenIds]:
     """A batch of nobody's."""
     return [np.zeros(length, dtype=np.int32)] * count

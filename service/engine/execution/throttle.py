@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import torch
 
-from service.engine.execution.packed_batch import Tokens
-from service.engine.execution.runner import Logits, TokenClassifier
+from service.core.arrays import Logits, TokenIds
+from service.engine.execution.runner import TokenClassifier
 
 
 class ThrottledEncoder:
@@ -32,7 +32,7 @@ class ThrottledEncoder:
     def max_tokens(self) -> int:
         return self._encoder.max_tokens
 
-    def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+    def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         """The encoder's own logits, not before the device would have had them."""
         until = self._book(sum(len(tokens) for tokens in sequences))
         logits = self._encoder.forward(sequences)

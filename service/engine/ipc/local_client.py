@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import zmq
 
+from service.core.arrays import Logits
 from service.core.errors import BY_CODE, DeadlineExceeded, InternalError, Overloaded
 from service.core.types import Priority
 from service.wire import Refused, Scored, Submitted, pack, unpack
-
-Rows = npt.NDArray[np.float32]
 
 CLIENT = "golden examples"
 PATIENCE_SECONDS = 0.5
@@ -33,7 +32,7 @@ class LocalClient:
         self._socket.connect(address)
         self._number = 0
 
-    def judge(self, revision: str, sequences: Sequence[npt.NDArray[np.int32]], deadline_seconds: float) -> list[Rows]:
+    def judge(self, revision: str, sequences: Sequence[npt.NDArray[np.int32]], deadline_seconds: float) -> list[Logits]:
         """Rows of logits [tokens, labels] of each sequence; comes again while the engine is too busy.
 
         Raises:
@@ -51,7 +50,7 @@ class LocalClient:
         """Leave; what is not answered is not waited for."""
         self._context.destroy(linger=0)
 
-    def _ask(self, revision: str, sequences: Sequence[npt.NDArray[np.int32]], deadline_seconds: float) -> list[Rows]:
+    def _ask(self, revision: str, sequences: Sequence[npt.NDArray[np.int32]], deadline_seconds: float) -> list[Logits]:
         if not sequences:
             return []
         self._number += 1
@@ -59,12 +58,12 @@ class LocalClient:
         lengths = tuple(map(len, sequences))
         message = Submitted(key, revision, lengths, CLIENT, Priority.INTERACTIVE, deadline_seconds, 0)
         self._socket.send_multipart(pack(message, np.concatenate(sequences)))
-        rows: dict[int, Rows] = {}
+        rows: dict[int, Logits] = {}
         while len(rows) < len(sequences):
             self._hear(key, rows, deadline_seconds)
         return [rows[index] for index in range(len(sequences))]
 
-    def _hear(self, key: str, rows: dict[int, Rows], deadline_seconds: float) -> None:
+    def _hear(self, key: str, rows: dict[int, Logits], deadline_seconds: float) -> None:
         left = deadline_seconds - time.monotonic()
         if left <= 0 or not self._socket.poll(int(left * 1000)):
             raise DeadlineExceeded("the engine gave no answer in time")

@@ -14,11 +14,11 @@ from typing import Protocol
 
 import numpy as np
 
+from service.core.arrays import TokenIds
 from service.core.errors import ModelError
 from service.core.memory.cost_model import MeasuredPeak, MemoryCostModel, fit
 from service.core.types import Shape
 from service.engine.execution.device_errors import is_out_of_memory
-from service.engine.execution.packed_batch import Tokens
 from service.engine.memory.probe import MemoryProbe
 
 SHORT_TOKENS, MEDIUM_TOKENS = 16, 128
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 class Measurable(Protocol):
     """What is measured: an encoder as it will run."""
 
-    def forward(self, sequences: Sequence[Tokens]) -> object: ...
+    def forward(self, sequences: Sequence[TokenIds]) -> object: ...
 
 
 def shapes(longest: int, most_tokens: int) -> list[list[int]]:

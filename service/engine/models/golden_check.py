@@ -10,13 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from model_store.manifest import GoldenExample, Manifest
+from service.core.arrays import Logits, TokenIds
 from service.core.decoding.spans import Entity
 from service.settings import Settings
-from service.text.pipeline import Rows, decode_entities, prepare
-from service.text.tokenizer import Ids, TextTokenizer
+from service.text.pipeline import decode_entities, prepare
+from service.text.tokenizer import TextTokenizer
 from service.wire import ModelStatus
 
-Infer = Callable[[list[Ids]], list[Rows]]
+Infer = Callable[[list[TokenIds]], list[Logits]]
 """Rows of logits for each sequence, special tokens included."""
 
 Place = tuple[str, int, int]

@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager
 
 from model_store.errors import StoreError
 from model_store.local.store import Revision
+from service.core.arrays import Logits, TokenIds
 from service.core.errors import GleanerError, ModelError
 from service.core.memory.budget import ModelMemory
 from service.core.models.placement import Placement
@@ -24,8 +25,6 @@ from service.engine.models.loaded_model import InitialModels, LoadedModel
 from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository, by_digest
 from service.settings import Settings
-from service.text.pipeline import Rows
-from service.text.tokenizer import Ids
 
 Timed = Callable[[str], AbstractContextManager[None]]
 
@@ -137,7 +136,7 @@ def reference_of(revision: Revision) -> str:
     return f"{revision.name}@{revision.revision}"
 
 
-def _judge(held: LoadedModel, sequences: list[Ids]) -> list[Rows]:
+def _judge(held: LoadedModel, sequences: list[TokenIds]) -> list[Logits]:
     """One sequence at a time: each fits the device alone, and nobody else waits."""
     rows = []
     for tokens in sequences:

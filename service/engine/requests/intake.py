@@ -9,12 +9,13 @@ import logging
 
 import numpy as np
 
+from service.core.arrays import TokenIds
 from service.core.lifecycle.drain import WorkerRegistry
 from service.core.scheduling.scheduler import Scheduler
 from service.core.scheduling.throughput import ThroughputMeter
 from service.core.types import Refusal, Submission
 from service.engine.models.manager import ModelManager
-from service.engine.requests.request_table import RequestTable, Tokens
+from service.engine.requests.request_table import RequestTable
 from service.engine.requests.status import StatusPublisher
 from service.metrics import EngineMetrics
 from service.wire import Buffer, Cancelled, Hello, Message, Submitted, TurnedAway
@@ -91,7 +92,7 @@ class RequestHandler:
             self._report.tell(worker, models, now)
 
     def _submit(
-        self, worker: bytes, message: Submitted, tokens: Tokens, models: ModelManager | None, now: float
+        self, worker: bytes, message: Submitted, tokens: TokenIds, models: ModelManager | None, now: float
     ) -> None:
         submission = _submission(message)
         self._meter.arrived(submission.tokens, now)

@@ -9,23 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import accumulate
 
-import numpy as np
-import numpy.typing as npt
-
+from service.core.arrays import Logits, TokenIds
 from service.core.errors import GleanerError, InternalError
 from service.core.types import Batch, Refusal, Sequence
 from service.engine.ipc.server import EngineSocket
 from service.metrics import EngineMetrics
 from service.wire import Refused, Scored, Started, Submitted
 
-Tokens = npt.NDArray[np.int32]
-Logits = npt.NDArray[np.float32]
-
 
 @dataclass(frozen=True, slots=True)
 class _Request:
     worker: bytes
-    tokens: Tokens
+    tokens: TokenIds
     borders: tuple[int, ...]
 
 
@@ -37,11 +32,11 @@ class RequestTable:
         self._metrics = metrics
         self._papers: dict[str, _Request] = {}
 
-    def put(self, worker: bytes, message: Submitted, tokens: Tokens) -> None:
+    def put(self, worker: bytes, message: Submitted, tokens: TokenIds) -> None:
         """Keep a document's token ids, all its sequences end to end."""
         self._papers[message.key] = _Request(worker, tokens, (0, *accumulate(message.lengths)))
 
-    def tokens(self, sequence: Sequence) -> Tokens:
+    def tokens(self, sequence: Sequence) -> TokenIds:
         """The ids of one sequence."""
         papers = self._papers[sequence.key]
         return papers.tokens[papers.borders[sequence.index] : papers.borders[sequence.index + 1]]

@@ -19,10 +19,10 @@ import numpy as np
 import torch
 
 from model_store.local.catalog import Catalog
+from service.core.arrays import TokenIds
 from service.core.memory.budget import ModelMemory
 from service.core.types import Shape
 from service.engine.execution.executor import DeviceExecutor
-from service.engine.execution.packed_batch import Tokens
 from service.engine.execution.runner import BatchHandle
 from service.engine.memory.probe import MemoryLimit, MemoryProbe, gauge_of
 from service.engine.models.factory import ModelFactory
@@ -129,7 +129,7 @@ def check_memory(
     }
 
 
-def _random_batches(memory: ModelMemory, count: int) -> Iterator[list[Tokens]]:
+def _random_batches(memory: ModelMemory, count: int) -> Iterator[list[TokenIds]]:
     draw = random.Random(1)
     for _ in range(count):
         room = draw.randint(1, memory.most_tokens)
@@ -141,9 +141,9 @@ def _random_batches(memory: ModelMemory, count: int) -> Iterator[list[Tokens]]:
         yield [np.zeros(length, dtype=np.int32) for length in lengths]
 
 
-def _batch(draw: random.Random, most_tokens: int, longest: int) -> list[Tokens]:
+def _batch(draw: random.Random, most_tokens: int, longest: int) -> list[TokenIds]:
     """Lengths as real documents have them: log-normal, 175 tokens on average."""
-    batch: list[Tokens] = []
+    batch: list[TokenIds] = []
     room = most_tokens
     while room >= 1:
         length = min(room, longest, max(3, int(MEDIAN_TOKENS * draw.lognormvariate(0.0, SPREAD))))

@@ -18,13 +18,13 @@ import msgspec
 import numpy as np
 import torch
 
+from service.core.arrays import Logits, TokenIds
 from service.core.memory.budget import MeasuredBudget, ModelMemory
 from service.core.memory.cost_model import MemoryCostModel
 from service.core.memory.headroom import Headroom
 from service.core.models.placement import Placement
 from service.core.types import Priority
-from service.engine.execution.packed_batch import Tokens
-from service.engine.execution.runner import Logits, Runner
+from service.engine.execution.runner import Runner
 from service.engine.ipc.loop_calls import LoopCalls
 from service.engine.ipc.server import EngineSocket
 from service.engine.loop import EngineLoop
@@ -62,7 +62,7 @@ class _NoModel:
     def __init__(self) -> None:
         self._rows = np.zeros((TOKENS, LABELS), dtype=np.float32)
 
-    def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+    def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         return [self._rows] * len(sequences)
 
     def leave(self) -> None:

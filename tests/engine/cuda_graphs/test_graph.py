@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 import torch
 
+from service.core.arrays import TokenIds
 from service.engine.cuda_graphs.buckets import Bucket, bucket_for, buckets
 from service.engine.cuda_graphs.graph import GraphedRow, Replay
 from service.engine.encoder.encoder import Encoder, load_encoder
-from service.engine.execution.packed_batch import PackedBatch, Tokens
+from service.engine.execution.packed_batch import PackedBatch
 from tests.support.graph_captures import Compute, CpuRecorder
 from tests.support.tiny_models import MAX_TOKENS, PACKABLE, make_model
 
@@ -20,7 +21,7 @@ CPU = torch.device("cpu")
 BATCHES = ([70], [100, 28], [30, 1, 64], [128])
 
 
-def batch(lengths: list[int], seed: int = 0) -> list[Tokens]:
+def batch(lengths: list[int], seed: int = 0) -> list[TokenIds]:
     random = np.random.default_rng(seed)
     return [random.integers(5, 100, length).astype(np.int32) for length in lengths]
 

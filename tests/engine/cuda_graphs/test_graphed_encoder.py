@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from service.core.arrays import Logits, TokenIds
 from service.core.errors import InternalError
 from service.engine.cuda_graphs.capture_queue import CaptureQueue
 from service.engine.cuda_graphs.graphed_encoder import USES, GraphedEncoder
@@ -18,8 +19,8 @@ from service.engine.encoder.encoder import Encoder, load_encoder
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.gpu_pipeline import BATCHES, PipelinedEncoder
 from service.engine.execution.offloading import HostOffloaded
-from service.engine.execution.packed_batch import PackedBatch, Tokens
-from service.engine.execution.runner import Logits, Runner
+from service.engine.execution.packed_batch import PackedBatch
+from service.engine.execution.runner import Runner
 from service.metrics import GraphMetrics
 from tests.support.graph_captures import CannotRecord, CpuRecorder, FrozenBorders, NoNumbers, StaleRows, Waits
 from tests.support.tiny_models import make_model
@@ -47,7 +48,7 @@ class Watched:
     def compute(self, batch: PackedBatch) -> torch.Tensor:
         return self._encoder.compute(batch)
 
-    def begin(self, sequences: Sequence[Tokens]) -> Callable[[], list[Logits]]:
+    def begin(self, sequences: Sequence[TokenIds]) -> Callable[[], list[Logits]]:
         self.plain += 1
         self.now += PLAIN_SECONDS
         return self._encoder.begin(sequences)
@@ -73,7 +74,7 @@ def encoder(folder: Path) -> Watched:
     return Watched(load_encoder(folder, CPU, torch.float32))
 
 
-def batch(*lengths: int, seed: int = 0) -> list[Tokens]:
+def batch(*lengths: int, seed: int = 0) -> list[TokenIds]:
     random = np.random.default_rng(seed)
     return [random.integers(5, 100, length).astype(np.int32) for length in lengths]
 

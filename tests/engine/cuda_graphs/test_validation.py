@@ -8,10 +8,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
+from service.core.arrays import Logits, TokenIds
 from service.engine.cuda_graphs.buckets import Bucket
 from service.engine.cuda_graphs.validation import RUNS, GraphCheck, compare, race, random_samples, worst_error
-from service.engine.execution.packed_batch import Tokens
-from service.engine.execution.runner import Logits
 
 ROW = Bucket(tokens=256, above=128, slots=4, longest=256)
 
@@ -51,10 +50,10 @@ class Device:
     def __init__(self) -> None:
         self.now = 0.0
 
-    def taking(self, seconds: Sequence[float], off: float = 0.0) -> Callable[[Sequence[Tokens]], list[Logits]]:
+    def taking(self, seconds: Sequence[float], off: float = 0.0) -> Callable[[Sequence[TokenIds]], list[Logits]]:
         left = list(seconds)
 
-        def forward(sequences: Sequence[Tokens]) -> list[Logits]:
+        def forward(sequences: Sequence[TokenIds]) -> list[Logits]:
             self.now += left.pop(0) if left else seconds[-1]
             return [(1 + off) * tokens[:, None].astype(np.float32) for tokens in sequences]
 
@@ -82,7 +81,7 @@ def test_a_recording_that_is_wrong_the_second_time_is_found() -> None:
     right = device.taking([1.0])
     answers = [right(sample) for sample in samples]
 
-    def later_wrong(sequences: Sequence[Tokens]) -> list[Logits]:
+    def later_wrong(sequences: Sequence[TokenIds]) -> list[Logits]:
         return answers.pop(0) if answers else [np.zeros((len(tokens), 1), np.float32) for tokens in sequences]
 
     assert compare(right, later_wrong, samples) == pytest.approx(1.0)

@@ -12,9 +12,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForTokenClassification, BertConfig, BertModel
 
+from service.core.arrays import TokenIds
 from service.core.errors import InternalError, ModelError
 from service.engine.encoder.encoder import Encoder, group_by_length, load_encoder
-from service.engine.execution.packed_batch import Tokens
 from tests.support.tiny_models import KINDS, LABELS, MAX_TOKENS, PACKABLE, make_model
 
 CPU = torch.device("cpu")
@@ -31,12 +31,12 @@ def encoders(folders: dict[str, Path]) -> dict[str, Encoder]:
     return {kind: load_encoder(folder, CPU, torch.float32) for kind, folder in folders.items()}
 
 
-def _sequences(lengths: tuple[int, ...] = LENGTHS, seed: int = 0) -> list[Tokens]:
+def _sequences(lengths: tuple[int, ...] = LENGTHS, seed: int = 0) -> list[TokenIds]:
     random = np.random.default_rng(seed)
     return [random.integers(5, 200, length).astype(np.int32) for length in lengths]
 
 
-def _untouched(folder: Path, sequences: list[Tokens]) -> list[np.ndarray]:
+def _untouched(folder: Path, sequences: list[TokenIds]) -> list[np.ndarray]:
     model = AutoModelForTokenClassification.from_pretrained(folder)
     with torch.no_grad():
         return [model(input_ids=torch.from_numpy(each).long()[None]).logits[0].numpy() for each in sequences]

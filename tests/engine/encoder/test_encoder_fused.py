@@ -10,14 +10,14 @@ import pytest
 import torch
 from torch import nn
 
+from service.core.arrays import TokenIds
 from service.engine.encoder.encoder import Encoder, load_encoder
 from service.engine.encoder.encoder_fused import FusedLinear, fuse
 from service.engine.execution.offloading import HostOffloaded
-from service.engine.execution.packed_batch import Tokens
 from tests.support.tiny_models import make_model
 
 CPU = torch.device("cpu")
-IDS: list[Tokens] = [np.arange(5, 95, dtype=np.int32), np.arange(9, dtype=np.int32)]
+IDS: list[TokenIds] = [np.arange(5, 95, dtype=np.int32), np.arange(9, dtype=np.int32)]
 LAYERS = 2
 
 

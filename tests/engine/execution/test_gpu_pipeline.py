@@ -9,10 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import torch
 
+from service.core.arrays import Logits, TokenIds
 from service.engine.execution.gpu_pipeline import BATCHES, PipelinedEncoder
 from service.engine.execution.landing import copy_to_host
-from service.engine.execution.packed_batch import Tokens
-from service.engine.execution.runner import Logits
 
 LIMIT_SECONDS = 30.0
 
@@ -29,7 +28,7 @@ class QueuingEncoder:
         self.queued = threading.Semaphore(0)
         self.land = threading.Event()
 
-    def begin(self, sequences: Sequence[Tokens]) -> Callable[[], list[Logits]]:
+    def begin(self, sequences: Sequence[TokenIds]) -> Callable[[], list[Logits]]:
         self.queuing += 1
         self.most_queuing = max(self.most_queuing, self.queuing)
         self.queuing -= 1
@@ -57,7 +56,7 @@ def test_the_next_batch_is_queued_while_one_is_waited_for() -> None:
 
 def test_a_batch_that_cannot_be_queued_gives_its_turn_away() -> None:
     class Failing(QueuingEncoder):
-        def begin(self, sequences: Sequence[Tokens]) -> Callable[[], list[Logits]]:
+        def begin(self, sequences: Sequence[TokenIds]) -> Callable[[], list[Logits]]:
             raise torch.OutOfMemoryError("CUDA out of memory")
 
     turn = threading.Lock()

@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 import torch
 
+from service.core.arrays import Logits, TokenIds
 from service.core.errors import InternalError, ModelError
 from service.engine.encoder.encoder import Encoder, load_encoder
 from service.engine.execution.offloading import HostOffloaded, Offloadable, ReloadedFromDisk
-from service.engine.execution.packed_batch import Tokens
-from service.engine.execution.runner import Logits
 from tests.support.tiny_models import make_model
 
 CPU = torch.device("cpu")
-IDS: list[Tokens] = [np.arange(5, 25, dtype=np.int32), np.arange(9, dtype=np.int32)]
+IDS: list[TokenIds] = [np.arange(5, 25, dtype=np.int32), np.arange(9, dtype=np.int32)]
 
 
 @pytest.fixture(scope="module")

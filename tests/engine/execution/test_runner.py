@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import torch
 
+from service.core.arrays import Logits, TokenIds
 from service.core.errors import InsufficientMemory, InternalError
 from service.engine.execution.device_errors import DeviceBroken
 from service.engine.execution.executor import DeviceExecutor
-from service.engine.execution.packed_batch import Tokens
-from service.engine.execution.runner import Logits, Outcome, Runner
+from service.engine.execution.runner import Outcome, Runner
 
 OUT_OF_MEMORY, BROKEN, CPU_OUT_OF_MEMORY, DEADLY = -1, -2, -3, -4
 
@@ -29,7 +29,7 @@ class FailingEncoder:
         self.batches: list[list[int]] = []
         self.threads: set[str] = set()
 
-    def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+    def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         self.batches.append([len(tokens) for tokens in sequences])
         self.threads.add(threading.current_thread().name)
         marks = {int(tokens[0]) for tokens in sequences}
@@ -54,7 +54,7 @@ def _runner(compute: DeviceExecutor, encoder: FailingEncoder | None = None) -> R
     return Runner(encoder or FailingEncoder(), compute, lambda: None, pauses_seconds=(0.0, 0.0))
 
 
-def _sequences(*firsts: int) -> list[Tokens]:
+def _sequences(*firsts: int) -> list[TokenIds]:
     return [np.array([first, 1], dtype=np.int32) for first in firsts]
 
 
@@ -164,7 +164,7 @@ def test_a_batch_that_cannot_be_run_whole_tells_no_time(compute: DeviceExecutor,
 
 def test_a_model_that_fails_tells_no_time(compute: DeviceExecutor) -> None:
     class Buggy(FailingEncoder):
-        def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+        def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
             raise ValueError("a bug")
 
     assert _runner(compute, Buggy()).time(512, 128) is None
@@ -176,7 +176,7 @@ def test_a_lone_sequence_is_tried_again_when_another_process_may_have_had_the_me
     class Crowded(FailingEncoder):
         """Has room from the third try on."""
 
-        def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+        def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
             self.room_tokens = 10 if len(self.batches) == 2 else 0
             return super().forward(sequences)
 

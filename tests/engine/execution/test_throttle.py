@@ -9,8 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import torch
 
-from service.engine.execution.packed_batch import Tokens
-from service.engine.execution.runner import Logits
+from service.core.arrays import Logits, TokenIds
 from service.engine.execution.throttle import ThrottledEncoder
 
 
@@ -18,11 +17,11 @@ class Echo:
     device = torch.device("cpu")
     max_tokens = 512
 
-    def forward(self, sequences: Sequence[Tokens]) -> list[Logits]:
+    def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         return [np.full((len(tokens), 2), tokens[0], dtype=np.float32) for tokens in sequences]
 
 
-def tokens(count: int) -> Tokens:
+def tokens(count: int) -> TokenIds:
     return np.full(count, 7, dtype=np.int32)
 
 

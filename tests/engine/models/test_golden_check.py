@@ -11,12 +11,11 @@ import torch
 from model_store.local.store import Store
 from model_store.manifest import GoldenEntity, GoldenExample, Manifest
 from model_store.transfer.publish import publish
+from service.core.arrays import Logits, TokenIds
 from service.core.errors import GleanerError, InternalError
 from service.engine.encoder.encoder import load_encoder
 from service.engine.models.golden_check import Infer, first_failure
 from service.settings import Settings
-from service.text.pipeline import Rows
-from service.text.tokenizer import Ids
 from service.wire import ModelStatus
 from tests.support.revisions import TEXTS, Made, make_revision
 
@@ -31,7 +30,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 def judge_of(made: Made) -> Infer:
     encoder = load_encoder(made.folder, torch.device("cpu"), torch.float32)
 
-    def judge(sequences: list[Ids]) -> list[Rows]:
+    def judge(sequences: list[TokenIds]) -> list[Logits]:
         return encoder.forward([np.asarray(ids, dtype=np.int32) for ids in sequences])
 
     return judge
@@ -56,7 +55,7 @@ def test_a_model_that_finds_what_is_wanted_passes(made: Made, tmp_path: Path) ->
 
 
 def test_one_without_examples_passes(made: Made, tmp_path: Path) -> None:
-    def judge(_sequences: list[Ids]) -> list[Rows]:
+    def judge(_sequences: list[TokenIds]) -> list[Logits]:
         raise AssertionError("nothing is to be judged")
 
     assert first_failure(manifest(made, tmp_path), status(made), judge, SETTINGS) is None
@@ -76,7 +75,7 @@ def test_the_first_that_fails_is_named_with_what_is_missing_and_what_is_not_want
 
 
 def test_an_example_that_cannot_be_judged_is_an_error(made: Made, tmp_path: Path) -> None:
-    def judge(_sequences: list[Ids]) -> list[Rows]:
+    def judge(_sequences: list[TokenIds]) -> list[Logits]:
         raise InternalError("a bug")
 
     with pytest.raises(GleanerError):

@@ -9,8 +9,9 @@ import pytest
 import torch
 from torch import nn
 
+from service.core.arrays import Logits
 from service.engine.encoder.cpu.native.swap_layers import NativeLayer, join_layers
-from service.engine.encoder.encoder import Encoder, Logits, load_encoder
+from service.engine.encoder.encoder import Encoder, load_encoder
 from tests.support.tiny_models import make_model
 
 pytestmark = pytest.mark.needs("linear-kernels")
