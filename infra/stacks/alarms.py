@@ -13,7 +13,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
 from infra.scaling.alarms import Alarm, Comparison, Condition, Statistic
-from infra.stacks.fleet.container import NAMESPACE
+from infra.stacks.container import NAMESPACE
 from service.signals import SERVICE_DIMENSION
 
 _SYMBOLS = {

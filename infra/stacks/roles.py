@@ -14,7 +14,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_secretsmanager as secrets
 from constructs import Construct
 
-from infra.stacks.fleet.container import NAMESPACE
+from infra.stacks.container import NAMESPACE
 
 Statements = list[iam.PolicyStatement]
 

@@ -14,8 +14,8 @@ from infra.environments import Environment, Purchase
 from infra.scaling.policy import Policy
 from infra.stacks.acknowledged import acknowledge, asg_reasons
 from infra.stacks.base.stack import BaseStack
+from infra.stacks.container import container_environment
 from infra.stacks.fleet.asg_scaling import AsgScaling
-from infra.stacks.fleet.container import container_environment
 from infra.stacks.fleet.machines import Machines, Shape
 from infra.stacks.fleet.stack import Fleet
 from infra.stacks.fleet.user_data import asg_user_data

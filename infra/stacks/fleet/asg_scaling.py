@@ -9,7 +9,7 @@ from constructs import Construct
 from infra.scaling.policy import Policy
 from infra.scaling.policy_values import Forecast, StepScaling
 from infra.stacks.alarms import alarm
-from infra.stacks.fleet.container import NAMESPACE
+from infra.stacks.container import NAMESPACE
 from infra.stacks.fleet.ecs_scaling import requests_per_minute, work_per_task
 from service.signals import SERVICE_DIMENSION
 

@@ -15,7 +15,7 @@ from constructs import Construct
 
 from infra.environments import Environment
 from infra.scaling.policy import Policy
-from infra.stacks.fleet.container import PORT
+from infra.stacks.container import PORT
 
 CHECK_SECONDS = 5
 CHECK_TIMEOUT_SECONDS = 4

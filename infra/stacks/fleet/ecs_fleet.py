@@ -18,7 +18,7 @@ from infra.scaling.oncall_alarms import rollback_alarms
 from infra.scaling.policy import Policy
 from infra.stacks.acknowledged import acknowledge, ecs_reasons
 from infra.stacks.base.stack import BaseStack
-from infra.stacks.fleet.container import (
+from infra.stacks.container import (
     MODELS_INSIDE,
     MODELS_ON_HOST,
     PORT,

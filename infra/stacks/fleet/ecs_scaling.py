@@ -10,7 +10,7 @@ from infra.scaling.autoscaler import POINTS_A_MINUTE
 from infra.scaling.policy import Policy
 from infra.scaling.policy_values import Forecast, Schedule, StepScaling
 from infra.stacks.alarms import alarm
-from infra.stacks.fleet.container import NAMESPACE
+from infra.stacks.container import NAMESPACE
 from service.signals import SERVICE_DIMENSION
 
 Property = scaling.CfnScalingPolicy

@@ -8,7 +8,7 @@ Without the hook an instance of the warm pool would be stopped in the middle of 
 
 from __future__ import annotations
 
-from infra.stacks.fleet.container import MODELS_INSIDE, MODELS_ON_HOST, TEMPORARY, USER
+from infra.stacks.container import MODELS_INSIDE, MODELS_ON_HOST, TEMPORARY, USER
 
 HOOK = "ready"
 READY_UNIT = "gleaner-instance-ready"

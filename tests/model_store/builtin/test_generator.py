@@ -17,7 +17,7 @@ from model_store.builtin.training.generator import generate, generate_many
 from model_store.builtin.training.generator.canvas import Piece, beside, render, row, text_of
 from model_store.builtin.training.generator.documents import KINDS
 from model_store.builtin.training.generator.identifiers import iban, tax_id
-from model_store.builtin.training.generator.kinds.invoice_facts import new_invoice
+from model_store.builtin.training.generator.invoice_facts import new_invoice
 from model_store.builtin.training.generator.kinds.invoices import invoice_rows
 from model_store.builtin.training.generator.locales import ELSEWHERE, LOCALES, Locale
 from model_store.builtin.training.labels import LABELS

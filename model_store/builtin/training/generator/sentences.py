@@ -9,7 +9,7 @@ from string import Formatter
 
 from model_store.builtin.training.generator import figures, identifiers, people, places
 from model_store.builtin.training.generator.canvas import Block, Piece, Row, row
-from model_store.builtin.training.generator.kinds.invoice_facts import Invoice, new_invoice, product
+from model_store.builtin.training.generator.invoice_facts import Invoice, new_invoice, product
 from model_store.builtin.training.generator.locales import Locale, choose_locale, faker_for, random_words, say
 from model_store.builtin.training.generator.vocations import degree, language_name, school, skill
 

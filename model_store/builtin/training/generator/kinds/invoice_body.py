@@ -5,7 +5,7 @@ from random import Random
 
 from model_store.builtin.training.generator.canvas import Block, Piece, Row, fill, row
 from model_store.builtin.training.generator.figures import day_text, money_text, percent_text, rounded
-from model_store.builtin.training.generator.kinds.invoice_facts import Invoice, Line
+from model_store.builtin.training.generator.invoice_facts import Invoice, Line
 from model_store.builtin.training.generator.locales import phrases, say
 from model_store.builtin.training.generator.parties import (
     bank_rows,

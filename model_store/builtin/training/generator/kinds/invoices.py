@@ -10,9 +10,9 @@ from model_store.builtin.training.generator import people
 from model_store.builtin.training.generator.canvas import Block, Piece, beside, row
 from model_store.builtin.training.generator.figures import day_text
 from model_store.builtin.training.generator.identifiers import free_number
+from model_store.builtin.training.generator.invoice_facts import Invoice, new_invoice
 from model_store.builtin.training.generator.kinds import invoice_body
 from model_store.builtin.training.generator.kinds.invoice_body import word
-from model_store.builtin.training.generator.kinds.invoice_facts import Invoice, new_invoice
 from model_store.builtin.training.generator.locales import Locale, random_words, say
 from model_store.builtin.training.generator.parties import (
     contact_rows,

@@ -4,7 +4,7 @@ from random import Random
 
 from model_store.builtin.training.generator import figures, people, places
 from model_store.builtin.training.generator.canvas import Block, Piece, Row, row
-from model_store.builtin.training.generator.kinds.invoice_facts import new_invoice
+from model_store.builtin.training.generator.invoice_facts import new_invoice
 from model_store.builtin.training.generator.locales import (
     Locale,
     choose_locale,

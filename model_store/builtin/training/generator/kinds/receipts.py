@@ -6,7 +6,7 @@ from random import Random
 from model_store.builtin.training.generator import figures, people
 from model_store.builtin.training.generator.canvas import Block, Piece, row
 from model_store.builtin.training.generator.identifiers import digits, document_number
-from model_store.builtin.training.generator.kinds.invoice_facts import Invoice, new_invoice
+from model_store.builtin.training.generator.invoice_facts import Invoice, new_invoice
 from model_store.builtin.training.generator.locales import phrases, say
 from model_store.builtin.training.generator.parties import contact_rows
 
