@@ -44,7 +44,7 @@ class Supervisor:
         self._settings = settings
         self._flags = flags
         self._runtime_dir = Path(settings.runtime_dir or tempfile.mkdtemp(prefix="gleaner-"))
-        self._lives = RestartLimit()
+        self._restarts = RestartLimit()
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._publisher_rests_until = 0.0
 
@@ -98,7 +98,7 @@ class Supervisor:
             self._stop_others()
             return False
         log.error("the engine died", extra={"exit_code": exit_code})
-        if not self._lives.may_live_again(time.monotonic()):
+        if not self._restarts.allows(time.monotonic()):
             log.error("the engine died too often; giving up")
             return False
         self._start("engine")

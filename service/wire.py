@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from service.core.types import Load, Phase, Priority
+from service.core.types import Load, Phase, Submission
 
 VERSION = 1
 
@@ -35,16 +35,8 @@ class Hello(msgspec.Struct, frozen=True, tag=True):
     revisions: tuple[str, ...] = ()
 
 
-class Submitted(msgspec.Struct, frozen=True, tag=True):
-    """A document wants to be judged; its token ids, all sequences end to end, follow as int32."""
-
-    key: str
-    model: str
-    lengths: tuple[int, ...]
-    client: str
-    priority: Priority
-    deadline_seconds: float
-    attempt: int
+class Submitted(Submission, frozen=True, tag=True):
+    """A document for the engine; its token ids, all sequences end to end, follow as int32."""
 
 
 class Cancelled(msgspec.Struct, frozen=True, tag=True):

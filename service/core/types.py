@@ -1,7 +1,8 @@
-"""The values that the scheduler, the wire and the engine speak.
+"""Shared value types of scheduler, wire and engine: submission, sequence, batch, shape, refusal, load, phase.
 
-A document comes to the engine as a `Submission`: the lengths of its sequences and who asks until when. The token ids
-travel beside it; no decision needs them. All times are seconds of one monotonic clock, shared by a host's processes.
+A document is submitted to the engine as a `Submission`: the lengths of its sequences, its client and its deadline. The
+token ids travel beside it; no decision needs them. All times are seconds of one monotonic clock, which the processes of
+a host share.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
+
+import msgspec
 
 
 class Priority(StrEnum):
@@ -29,17 +32,16 @@ class Phase(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Submission:
-    """One document at the engine's door.
+class Submission(msgspec.Struct, frozen=True):
+    """One document for the engine.
 
     Attributes:
         key: unique among all documents of all workers.
-        model: revision that must judge it.
+        model: revision that its sequences are for.
         lengths: tokens of each sequence, special tokens included.
-        client: whom fairness counts it for.
-        deadline_seconds: absolute; after it nobody waits for the answer.
-        attempt: how many engines died while they worked on it.
+        client: whom fair sharing counts it for.
+        deadline_seconds: absolute; its answer is of no use later.
+        attempt: how many engines died while it was running.
     """
 
     key: str
@@ -103,7 +105,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A typed no for one document; `code` is one of `errors.BY_CODE`."""
+    """Why one document is not served; `code` is one of `errors.BY_CODE`."""
 
     key: str
     code: str
@@ -113,7 +115,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What waits: admitted and not yet launched. `running_tokens` are launched and not yet delivered."""
+    """The queue at one moment: admitted and not yet launched. `running_tokens`: launched and not yet delivered."""
 
     documents: int = 0
     sequences: int = 0

@@ -1,14 +1,19 @@
-"""The life of an engine: the phase it is in, its drain, and why it ends. The loop asks; nothing here waits."""
+"""Lifecycle of an engine: its phase, its drain, and why it exits. The loop asks; nothing here waits.
+
+syncing → loading → warming → ready → draining          failed: an exit reason; see `ExitReason`
+"""
 
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from service.core.lifecycle.drain import Drain, WorkerRegistry
+from service.core.lifecycle.drain import Drain
+from service.core.lifecycle.workers import WorkerRegistry
 from service.core.types import Phase
-from service.engine.ending import EXIT_BROKEN, ExitReason
-from service.engine.models.startup import StartupState
+from service.engine.models.manager import ModelManager
+from service.engine.models.startup_state import StartupState
 from service.metrics import EngineMetrics
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.settings import Settings
@@ -16,50 +21,82 @@ from service.settings import Settings
 if TYPE_CHECKING:
     from service.engine.device.gpu_monitor import GpuMonitor
 
+EXIT_BROKEN = 1
+"""Exit code after which the supervisor starts another engine, and workers submit again what was pending."""
+
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class ExitReason:
+    """Why an engine exits though it was not told to.
+
+    Attributes:
+        refuse: the admitted documents must be refused, because no other engine will be started.
+    """
+
+    exit_code: int
+    reason: str
+    refuse: bool
+
+
 class Lifecycle:
-    """One engine's, from loading to its end."""
+    """One engine's way from start-up to its exit.
+
+    Args:
+        engine: its name, different for every engine process.
+        models: open once there is something to serve.
+        gpu: None where no GPU is watched.
+    """
 
     def __init__(
-        self, loading: StartupState, settings: Settings, metrics: EngineMetrics, gpu: GpuMonitor | None
+        self,
+        engine: str,
+        startup: StartupState,
+        models: ModelManager,
+        settings: Settings,
+        metrics: EngineMetrics,
+        gpu: GpuMonitor | None = None,
     ) -> None:
-        self._loading = loading
+        self.engine = engine
+        self.startup = startup
+        self.workers = WorkerRegistry(settings.front_workers)
+        self.phase = Phase.SYNCING
+        self._models = models
         self._settings = settings
         self._metrics = metrics
         self._gpu = gpu
         self._drain: Drain | None = None
-        self._ending: ExitReason | None = None
-        self.phase = Phase.SYNCING
+        self._exit_reason: ExitReason | None = None
 
     @property
-    def ending(self) -> ExitReason | None:
-        """Why it ends without being told to, if so."""
-        if self._loading.failure is not None:
-            return ExitReason(EXIT_UNUSABLE, self._loading.failure, refuse=False)
-        return self._ending
+    def exit_reason(self) -> ExitReason | None:
+        """Why the engine exits though it was not told to; None while it does not."""
+        if self.startup.failure is not None:
+            return ExitReason(EXIT_UNUSABLE, self.startup.failure, refuse=False)
+        return self._exit_reason
 
     def admitting(self, now: float) -> bool:
-        """Whether new requests are let in, as far as a drain goes."""
+        """True unless a drain has closed admission."""
         return self._drain is None or self._drain.admitting(now)
 
-    def overdue(self, now: float) -> bool:
-        """Whether a drain took so long that what is left is refused."""
-        return self._drain is not None and self._drain.overdue(now)
+    def drain_timed_out(self, now: float) -> bool:
+        """True when a drain took so long that what is left must be refused."""
+        return self._drain is not None and self._drain.timed_out(now)
 
-    def is_over(self, workers: WorkerRegistry, *, busy: bool, now: float) -> bool:
-        """Whether to leave now; `busy`: documents wait or run."""
-        if self.ending is not None:
+    def is_over(self, *, busy: bool, now: float) -> bool:
+        """True when the loop must end. `busy`: documents wait or run."""
+        if self.exit_reason is not None:
             return True
         if self._drain is None:
             return False
-        if not self._loading.opened.done():  # A successor's workers may still wait for what its predecessor left.
-            return (self._drain.has_reports(workers, now) and workers.idle()) or self._drain.hopeless(now)
-        return not busy and self._drain.is_done(workers, now)
+        if not self._models.is_open:  # Workers may still wait for what a predecessor left; the models are needed then.
+            idle = self._drain.has_reports(self.workers, now) and self.workers.idle()
+            return idle or self._drain.abandoned(now)
+        return not busy and self._drain.is_done(self.workers, now)
 
-    def go_on(self, *, stopping: bool, now: float) -> bool:
-        """Note what has happened; true when it begins another phase."""
+    def advance(self, *, stopping: bool, now: float) -> bool:
+        """Take note of what has happened; true when that begins another phase."""
         if stopping and self._drain is None:
             self._drain = Drain(now, self._settings.drain_grace_seconds, self._settings.drain_seconds)
         phase = self._present_phase()
@@ -67,31 +104,31 @@ class Lifecycle:
             return False
         self.phase = phase
         self._metrics.show_phase(phase)
-        log.info("phase", extra={"phase": phase.value, "seconds": self._loading.seconds})
+        log.info("phase", extra={"phase": phase.value, "seconds": self.startup.seconds})
         return True
 
+    def begin_gpu_monitoring(self) -> None:
+        """Watch the GPU that the models were loaded to, unless the settings name another one or none."""
+        if self._gpu is not None and self._settings.gpu_watch == "auto" and self.startup.gpu is not None:
+            self._gpu.begin(self.startup.gpu)
+
+    def check_gpu(self) -> bool:
+        """Export the readings of the GPU; true when the engine must exit, for a lost GPU or a failed device."""
+        for reading in self._gpu.take() if self._gpu is not None else ():
+            self._metrics.show_gpu(reading)
+        self._exit_reason = self._exit_reason or self._gpu_lost()
+        return self._exit_reason is not None
+
+    def device_failed(self, reason: str) -> None:
+        """Exit, because the device failed over a batch; what waits is left to the next engine."""
+        self._exit_reason = self._gpu_lost() or ExitReason(EXIT_BROKEN, reason, refuse=False)
+
     def _present_phase(self) -> Phase:
-        if self.ending is not None:
+        if self.exit_reason is not None:
             return Phase.FAILED
         if self._drain is not None:
             return Phase.DRAINING
-        return Phase.READY if self._loading.opened.done() else self._loading.phase
-
-    def begin_gpu_watch(self) -> None:
-        """Watch the GPU that the models were loaded to, unless the settings say otherwise."""
-        if self._gpu is not None and self._settings.gpu_watch == "auto" and self._loading.gpu is not None:
-            self._gpu.begin(self._loading.gpu)
-
-    def watch_gpu(self) -> bool:
-        """Show what was read; true when the engine ends, for a lost GPU or a broken device."""
-        for reading in self._gpu.take() if self._gpu is not None else ():
-            self._metrics.show_gpu(reading)
-        self._ending = self._ending or self._gpu_lost()
-        return self._ending is not None
-
-    def broke(self, reason: str) -> None:
-        """Note that the device failed over a batch, which ends it; what waits is left to the next engine."""
-        self._ending = self._gpu_lost() or ExitReason(EXIT_BROKEN, reason, refuse=False)
+        return Phase.READY if self._models.is_open else self.startup.phase
 
     def _gpu_lost(self) -> ExitReason | None:
         reason = self._gpu.lost() if self._gpu is not None else None

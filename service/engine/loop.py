@@ -1,213 +1,154 @@
 """The engine's loop: receive, schedule, launch, deliver.
 
-One thread owns the queue and the socket; a second one computes. While a batch runs, the queue fills by itself, so there
-is no batching timer: a lone document starts at once. A second batch is formed ahead only when it is full; otherwise it
-stays open for late arrivals until the device is free.
+One thread owns the queue, the socket and the models; the device's executor computes. While a batch runs, the queue
+fills by itself, so there is no batching timer: a lone document is launched at once. A second batch is formed ahead only
+when it is full; otherwise it stays open for late arrivals until the device is free.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from service.core.errors import GleanerError
-from service.core.lifecycle.drain import WorkerRegistry
-from service.core.scheduling.scheduler import QueueLimits, Scheduler
-from service.core.scheduling.shares import ModelQuotas
-from service.core.scheduling.throughput import ThroughputMeter
 from service.core.types import Batch
-from service.engine.ending import ExitReason
 from service.engine.execution.in_flight import InFlightBatch, InFlightBatches
-from service.engine.ipc.loop_calls import LoopCalls
 from service.engine.ipc.server import EngineSocket
-from service.engine.lifecycle import Lifecycle
+from service.engine.lifecycle import ExitReason, Lifecycle
 from service.engine.models.loaded_model import InitialModels
 from service.engine.models.manager import ModelManager
-from service.engine.models.startup import StartupState
-from service.engine.models.weight_mover import WeightMover
 from service.engine.requests.intake import RequestHandler
-from service.engine.requests.request_table import RequestTable, refusal_of
 from service.engine.requests.status import StatusPublisher
-from service.metrics import EngineMetrics
-from service.settings import Settings
-
-if TYPE_CHECKING:
-    from service.engine.device.gpu_monitor import GpuMonitor
 
 IDLE_SECONDS = 0.25
-MOVING_SECONDS = 0.01
-"""How often to look again while all that waits is for models that may not come to the device yet."""
+LOADING_SECONDS = 0.01
+"""How often to try again while all that waits is for models that may not be loaded to the device yet."""
 
 
 class EngineLoop:
-    """One engine from its first hello to its last answer."""
+    """One engine from its first heartbeat to its last answer.
+
+    Attributes:
+        models: those that it serves; empty until `open`.
+    """
 
     def __init__(
         self,
-        name: str,
-        door: EngineSocket,
-        loading: StartupState,
-        mover: WeightMover,
-        errands: LoopCalls,
-        settings: Settings,
-        metrics: EngineMetrics,
+        ipc: EngineSocket,
+        requests: RequestHandler,
+        models: ModelManager,
+        lifecycle: Lifecycle,
+        status: StatusPublisher,
         clock: Callable[[], float] = time.monotonic,
-        gpu: GpuMonitor | None = None,
     ) -> None:
-        self._door = door
-        self._loading = loading
-        self._mover = mover
-        self._errands = errands
-        self._settings = settings
-        self._metrics = metrics
+        self._ipc = ipc
+        self._requests = requests
+        self.models = models
+        self._lifecycle = lifecycle
+        self._status = status
         self._clock = clock
-        self._models: ModelManager | None = None
-        self._scheduler = Scheduler(QueueLimits(settings.queue_limit_tokens))
-        self._desk = RequestTable(door, metrics)
-        self._meter = ThroughputMeter()
-        self._workers = WorkerRegistry(settings.front_workers)
-        self._life = Lifecycle(loading, settings, metrics, gpu)
-        self._report = StatusPublisher(
-            name, door, self._workers, loading, self._life, self._scheduler, self._meter, metrics
-        )
-        self._reception = RequestHandler(self._workers, self._scheduler, self._desk, self._meter, self._report, metrics)
-        self._flights = InFlightBatches()
+        self._table = requests.table
+        self._scheduler = requests.table.scheduler
+        self._in_flight = InFlightBatches()
         self._waits_for_weights = False
 
     def run(self, stopping: Callable[[], bool]) -> None:
-        """Serve until told to stop and nobody waits any more, or until loading fails or the device is gone."""
+        """Serve until a drain is done, or until the engine must exit (`exit_reason`)."""
         while not self._is_over():
             self._receive()
-            self._go_on(stopping=stopping())
-            self._expire()
-            self._follow_memory()
+            self._advance(stopping=stopping())
+            self._requests.expire(self._clock())
+            self.models.guard.refresh(self._clock())
             self._launch()
             self._deliver()
-            self._watch_gpu()
-            self._say()
-        if self.ending is not None and self.ending.refuse:
-            self._reception.give_up_all("engine_restarting", "the GPU is lost", retry_after_seconds=1.0)
-        self._report.tell_all(self._models, self._clock())
+            self._check_gpu()
+            self._publish()
+        if self.exit_reason is not None and self.exit_reason.refuse:
+            self._table.refuse_all("engine_restarting", "the GPU is lost", retry_after_seconds=1.0)
+        self._status.send_to_all(self._clock())
+
+    def open(self, initial: InitialModels) -> None:
+        """Begin to serve these models; called on the loop's thread, once the start-up has brought them up."""
+        self.models.open(initial)
+        self._lifecycle.begin_gpu_monitoring()
+        self._status.opened(initial)
 
     @property
-    def ending(self) -> ExitReason | None:
-        """Why it ended without being told to, if so."""
-        return self._life.ending
+    def exit_reason(self) -> ExitReason | None:
+        """Why the loop ended without being told to; None if it was."""
+        return self._lifecycle.exit_reason
 
     def _is_over(self) -> bool:
-        busy = bool(len(self._scheduler) or self._flights)
-        return self._life.is_over(self._workers, busy=busy, now=self._clock())
+        busy = bool(len(self._scheduler) or self._in_flight)
+        return self._lifecycle.is_over(busy=busy, now=self._clock())
 
     # Receive
 
     def _receive(self) -> None:
-        patience = MOVING_SECONDS if self._waits_for_weights else 0.0 if self._can_launch() else IDLE_SECONDS
-        for worker, message, buffer in self._door.receive(patience):
-            self._reception.handle(worker, message, buffer, self._models, self._clock())
-        self._errands.run()
+        timeout = LOADING_SECONDS if self._waits_for_weights else 0.0 if self._can_launch() else IDLE_SECONDS
+        for worker, message, buffer in self._ipc.receive(timeout):
+            self._requests.handle(worker, message, buffer, self._clock())
+        self._ipc.calls.run()
 
-    def _go_on(self, *, stopping: bool) -> None:
-        if self._models is None and self._loading.loaded is not None:
-            self._models = self._open(self._loading.loaded)
-        if self._life.go_on(stopping=stopping, now=self._clock()):
-            self._report.tell_all(self._models, self._clock())
-
-    def _open(self, loaded: InitialModels) -> ModelManager:
-        shares = ModelQuotas(self._settings.model_weights, self._settings.model_rate_limits)
-        self._life.begin_gpu_watch()
-        models = ModelManager(loaded, self._scheduler, self._mover, self._metrics, shares)
-        for revision, batch in loaded.timed.items():
-            self._meter.warmed(batch, full_tokens=models.memory.budget_tokens(revision))
-        self._loading.opened.set_result(models)
-        self._report.show_start()
-        return models
+    def _advance(self, *, stopping: bool) -> None:
+        now = self._clock()
+        if self._lifecycle.advance(stopping=stopping, now=now):
+            self._status.send_to_all(now)
 
     # Schedule and launch
 
-    def _expire(self) -> None:
-        now = self._clock()
-        self._reception.expire(now)
-        if self._life.overdue(now):
-            self._reception.give_up_all("draining", "the service stopped before the document was done")
-
-    def _follow_memory(self) -> None:
-        if self._models is not None:
-            self._models.memory.follow(self._clock())
-
     def _can_launch(self) -> bool:
-        if self._models is None or not self._scheduler.waiting_tokens:
-            return False
-        return self._flights.can_take_one(self._is_full)
+        return bool(self._scheduler.waiting_tokens) and self._in_flight.accepts(self._is_full)
 
     def _is_full(self) -> bool:
-        """Whether what waits makes a whole batch of the model whose turn it is."""
-        assert self._models is not None
-        waiting = self._scheduler.models()
-        return bool(waiting) and self._scheduler.waiting_tokens >= self._models.memory.budget_tokens(waiting[0])
+        """True when what waits makes a full batch of the model that is served next."""
+        models = self._scheduler.models()
+        return bool(models) and self._scheduler.waiting_tokens >= self.models.guard.budget_tokens(models[0])
 
     def _launch(self) -> None:
         while self._can_launch():
-            assert self._models is not None
-            batch = self._next_batch(self._models)
+            batch = self._next_batch()
             self._waits_for_weights = batch is None
             if batch is None:
                 return
-            self._desk.started(batch)
-            runner = self._models[batch.model].runner
-            flight = runner.launch([self._desk.tokens(each) for each in batch.sequences])
-            self._models.launched(batch.model, batch.tokens, self._clock())
-            full_tokens = self._models.memory.budget_tokens(batch.model)
-            self._flights.add(batch, flight, full_tokens)
-            self._metrics.batch_fill.observe(batch.tokens / full_tokens)
+            handle = self.models[batch.model].runner.launch(self._table.start(batch))
+            self.models.launched(batch.model, batch.tokens, self._clock())
+            full_tokens = self.models.guard.budget_tokens(batch.model)
+            self._in_flight.add(batch, handle, full_tokens)
+            self._status.launched(batch.tokens, full_tokens)
 
-    def _next_batch(self, models: ModelManager) -> Batch | None:
-        """Of the most deserving model whose weights are on the device, or may come now."""
+    def _next_batch(self) -> Batch | None:
+        """Of the first model in fair order whose weights are on the device, or may be loaded now."""
         waiting, now = self._scheduler.models(), self._clock()
-        ready = (model for model in waiting if models.is_ready(model, now, waiting))
-        return next(filter(None, (self._scheduler.next_batch_of(model, models.memory) for model in ready)), None)
+        ready = (model for model in waiting if self.models.is_ready(model, now, waiting))
+        batches = (self._scheduler.next_batch_of(model, self.models.guard.budget) for model in ready)
+        return next(filter(None, batches), None)
 
     # Deliver
 
     def _deliver(self) -> None:
-        for launched in self._flights.landed():
-            if launched.flight.broken is not None:
-                self._life.broke(launched.flight.broken)
+        for launched in self._in_flight.completed():
+            if launched.handle.device_error is not None:
+                self._lifecycle.device_failed(launched.handle.device_error)
                 return
             self._learn(launched)
-            self._answer(launched)
+            handle = launched.handle
+            self._table.deliver(launched.batch, handle.result(), launched.number, handle.seconds)
 
     def _learn(self, launched: InFlightBatch) -> None:
-        assert self._models is not None
-        batch, flight = launched.batch, launched.flight
-        times = flight.begun_seconds, flight.ended_seconds
-        seconds = self._meter.computed(batch.tokens, *times, full_tokens=launched.full_tokens)
-        self._metrics.count_batch(batch.tokens, seconds, flight.splits, len(flight.out_of_memory))
-        for shape in flight.out_of_memory:
-            self._models.memory.failed(batch.model, shape, self._clock())
+        """Update throughput and memory budget by a completed batch."""
+        self._status.completed(launched)
+        for shape in launched.handle.out_of_memory:
+            self.models.guard.budget.failed(launched.batch.model, shape, self._clock())
 
-    def _answer(self, launched: InFlightBatch) -> None:
-        batch, flight = launched.batch, launched.flight
-        for sequence, outcome in zip(batch.sequences, flight.result(), strict=True):
-            if isinstance(outcome, GleanerError):
-                self._reception.give_up(refusal_of(sequence.key, outcome))
-            else:
-                self._desk.scored(sequence, outcome, launched.number, flight.seconds)
-        self._scheduler.delivered(batch)
-        for key in {sequence.key for sequence in batch.sequences}:
-            if key not in self._scheduler:
-                self._desk.clear(key)
+    def _check_gpu(self) -> None:
+        if self._lifecycle.check_gpu():
+            self._advance(stopping=False)
 
-    def _watch_gpu(self) -> None:
-        if self._life.watch_gpu():
-            self._go_on(stopping=False)
-
-    def _say(self) -> None:
+    def _publish(self) -> None:
         now = self._clock()
-        if not self._report.is_due(now):
+        if not self._status.is_due(now):
             return
-        self._reception.forget_silent(now)
-        if self._models is not None:
-            self._models.tidy(self._workers, now)
-        self._report.show(self._models, now)
-        self._report.tell_all(self._models, now)
+        self._requests.forget_silent(now)
+        self.models.collect_retired(self._lifecycle.workers, now)
+        self._status.export_metrics(now)
+        self._status.send_to_all(now)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
 from service.core.scheduling.batch_latency import TimedBatch
 from service.core.types import Phase
 from service.wire import Buffer, Message, TurnedAway
-from tests.support.engine_scenes import BUDGET, MODEL, A, Turn, World, document, hello, play
+from tests.support.engine_scenes import BUDGET, A, Turn, World, document, hello, play
 
 
 def test_what_workers_turned_away_counts_as_demand_and_as_refused() -> None:
@@ -51,15 +50,14 @@ def test_a_document_that_cannot_be_served_is_refused_at_the_door(
 
 def test_what_a_batch_of_the_warm_up_took_is_known_before_the_first_document() -> None:
     def scene(world: World) -> Iterator[Turn]:
-        assert world.loading.loaded is not None
-        world.loading.loaded = replace(world.loading.loaded, timed={MODEL: TimedBatch(BUDGET, 0.5)})
+        world.load(timed=TimedBatch(BUDGET, 0.5))
         yield [hello()]
         assert world.status().tokens_per_second == pytest.approx(20.0)
         yield [document("k", *[10] * 5, deadline=world.now + 2.4), document("l", *[10] * 5, deadline=world.now + 2.6)]
         assert world.refusal("k").code == "deadline_exceeded"
         assert world.answers("l") == []
 
-    play(scene)
+    play(scene, loaded=False)
 
 
 def test_a_document_over_the_queue_s_limit_is_refused_with_the_time_to_wait_and_the_others_are_served() -> None:

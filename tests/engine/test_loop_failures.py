@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from typing import cast
 
 from service.core.gpu_reading import GpuReading
-from service.core.memory.budget import FixedBudget
+from service.core.memory.budget import ModelMemory
+from service.core.memory.cost_model import MemoryCostModel
+from service.core.memory.headroom import FAILURE_SHARE
 from service.core.types import Phase, Shape
 from service.engine.device.gpu_monitor import GpuMonitor
-from service.engine.ending import EXIT_BROKEN, ExitReason
+from service.engine.lifecycle import EXIT_BROKEN, ExitReason
+from service.engine.memory.guard import Guard
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.wire import Refused
-from tests.support.engine_scenes import BUDGET, MODEL, Turn, World, document, hello, marked, play
+from tests.support.engine_scenes import BUDGET, MODEL, OTHER_MODEL, Turn, World, document, hello, marked, play
 from tests.support.manual_device import DEADLY, TOO_LARGE
+from tests.support.memory_probes import BYTES_PER_TOKEN, REST_BYTES, Device
 
 
 def test_when_loading_fails_the_loop_ends_and_says_why() -> None:
     def scene(world: World) -> Iterator[Turn]:
         yield [hello()]
-        world.loading.failure = "no such model"
+        world.startup.failure = "no such model"
         yield []
 
     world = play(scene, loaded=False)
-    assert world.loop.ending == ExitReason(EXIT_UNUSABLE, "no such model", refuse=False)
+    assert world.loop.exit_reason == ExitReason(EXIT_UNUSABLE, "no such model", refuse=False)
     assert (world.status().phase, world.status().detail) == (Phase.FAILED, "no such model")
 
 
@@ -38,7 +41,7 @@ def test_a_broken_device_ends_the_engine_and_what_waits_is_left_to_the_next_one(
         yield []
 
     world = play(scene)
-    assert world.loop.ending == ExitReason(
+    assert world.loop.exit_reason == ExitReason(
         EXIT_BROKEN, "AcceleratorError: CUDA error: device-side assert triggered", refuse=False
     )
     assert world.status().phase is Phase.FAILED
@@ -69,35 +72,28 @@ def test_a_lost_gpu_ends_the_engine_and_refuses_what_waits_because_no_other_engi
         yield []
 
     world = play(scene, gpu=cast(GpuMonitor, watched))
-    assert world.loop.ending == ExitReason(EXIT_DEVICE_LOST, "GPU is lost", refuse=True)
+    assert world.loop.exit_reason == ExitReason(EXIT_DEVICE_LOST, "GPU is lost", refuse=True)
     assert world.status().phase is Phase.FAILED
     assert [world.refusal(key).code for key in ("runs", "waits")] == ["engine_restarting"] * 2
 
 
-@dataclass(frozen=True)
-class Learning(FixedBudget):
-    """Notes what it is told."""
-
-    shapes: list[tuple[str, Shape]] = field(default_factory=list)
-
-    def failed(self, model: str, shape: Shape, now: float) -> None:
-        self.shapes.append((model, shape))
-
-
-def test_the_memory_model_learns_of_batches_for_which_memory_ran_out_and_their_documents_are_answered() -> None:
-    memory = Learning(BUDGET, BUDGET)
+def test_a_batch_without_enough_memory_shrinks_the_headroom_and_is_answered() -> None:
+    memory = ModelMemory(MemoryCostModel(0, BYTES_PER_TOKEN, 0, 0, 0, 0.0), longest_tokens=4, most_tokens=BUDGET)
+    guards: list[Guard] = []
 
     def scene(world: World) -> Iterator[Turn]:
-        assert world.loading.loaded is not None
-        world.loading.loaded = replace(world.loading.loaded, memory=memory)
+        device = Device(REST_BYTES + BUDGET * BYTES_PER_TOKEN)
+        guards.append(Guard(device, dict.fromkeys((MODEL, OTHER_MODEL), memory), world.device))
+        world.load(guards[0])
         yield [hello()]
         yield [marked("large", 4, TOO_LARGE), document("neighbour", 4)]
-        world.device.step()
+        world.device.finish()
         yield []
 
-    world = play(scene)
+    world = play(scene, loaded=False)
     assert (world.scored("large"), world.scored("neighbour")) == ([0], [0])
-    assert memory.shapes == [(MODEL, Shape.of([4, 4]))]
+    assert guards[0].budget.headroom.shrinks == 1
+    assert guards[0].budget.headroom.bytes == int(memory.function.bytes(Shape.of([4, 4])) * FAILURE_SHARE)
 
 
 def test_a_sequence_that_fails_refuses_its_own_document_once_and_no_neighbour() -> None:

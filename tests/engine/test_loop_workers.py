@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from service.core.lifecycle.drain import WORKER_SILENCE_SECONDS
+from service.core.lifecycle.workers import WORKER_SILENCE_SECONDS
 from service.core.types import Phase
 from service.engine.requests.status import STATUS_SECONDS
 from service.wire import Status
@@ -16,10 +16,10 @@ def test_a_new_worker_hears_at_once_how_things_are_and_all_hear_it_again() -> No
         yield []
         yield [hello(B)]
         assert world.status(B).phase is Phase.READY
-        heard = len(world.sent)
+        before = len(world.sent)
         world.now += STATUS_SECONDS
         yield []
-        assert [name for name, message in world.sent[heard:] if isinstance(message, Status)] == [B]
+        assert [name for name, message in world.sent[before:] if isinstance(message, Status)] == [B]
 
     play(scene)
 

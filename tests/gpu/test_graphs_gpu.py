@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Lock
@@ -30,12 +29,10 @@ from service.engine.execution.gpu_pipeline import BATCHES, PipelinedEncoder
 from service.engine.execution.offloading import HostOffloaded
 from service.engine.execution.packed_batch import PackedBatch
 from service.engine.execution.runner import Runner
-from service.engine.ipc.loop_calls import LoopCalls
-from service.engine.ipc.server import Waker
 from service.engine.memory.probe import CudaProbe, MemoryLimit, kept_bytes
-from service.engine.models.startup import start_loading
-from service.metrics import EngineMetrics, GraphMetrics
+from service.metrics import GraphMetrics
 from service.settings import Settings
+from tests.support.startup import start_up
 from tests.support.tiny_models import PACKABLE, make_model
 
 pytestmark = pytest.mark.needs("cuda")
@@ -189,16 +186,12 @@ def test_an_engine_that_is_told_to_records_once_it_is_loaded(tmp_path: Path, cap
         model_poll_seconds=0,
         runtime_dir=tmp_path,
     )
-    bell = Waker()
     with DeviceExecutor() as compute, caplog.at_level("INFO"):
-        loading = start_loading(settings, compute, bell, LoopCalls(bell.ring), EngineMetrics())
-        for loader in [thread for thread in threading.enumerate() if thread.name == "loader"]:
-            loader.join(LIMIT_SECONDS)
-        assert loading.loaded is not None, loading.failure
+        outcome = start_up(settings, compute)
+        assert outcome.initial is not None, outcome.state.failure
         assert "a graph was recorded" not in caplog.text
         for _ in range(USES + 1):
-            loading.loaded.held[0].runner.launch(_batch([100])).result()
-    bell.close()
+            outcome.initial.models[0].model.runner.launch(_batch([100])).result()
     assert "a graph was recorded" in caplog.text
 
 

@@ -88,17 +88,17 @@ def _hog(size_bytes: int) -> Iterator[None]:
 def test_a_hog_shrinks_the_room_before_a_batch_fails_and_it_grows_back(encoder: Encoder, gauge: CudaProbe) -> None:
     with ThreadPoolExecutor(1) as compute:
         guard = _guard(encoder, gauge, compute)
-        before = guard.report().room_bytes
+        before = guard.budget.headroom.bytes
         free, _ = torch.cuda.mem_get_info(encoder.device)
         with _hog(int(free * 0.9)):
-            guard.follow(0.0)
-            shrunk = guard.report().room_bytes
+            guard.refresh(0.0)
+            shrunk = guard.budget.headroom.bytes
             assert shrunk < 0.3 * before
             tokens = guard.budget_tokens(MODEL)
             encoder.forward([np.zeros(MAX_TOKENS, dtype=np.int32)] * max(1, tokens // MAX_TOKENS))
         for second in range(1, 60):
-            guard.follow(float(second))
-        assert guard.report().room_bytes > 0.8 * before
+            guard.refresh(float(second))
+        assert guard.budget.headroom.bytes > 0.8 * before
 
 
 def test_a_batch_for_which_memory_runs_out_is_split_and_answered(encoder: Encoder, gauge: CudaProbe) -> None:

@@ -1,4 +1,4 @@
-"""The engine's loop, turn by turn: a scripted door, a clock moved by hand, a device that computes when told.
+"""The engine's loop, turn by turn: a scripted socket, a clock moved by hand, a device that computes when told.
 
 A scene is a generator: each `yield` hands the loop the messages of one turn, and goes on when that turn is over. When
 the scene ends, the service is told to stop, and the loop has to find its end by itself.
@@ -11,20 +11,21 @@ from typing import cast
 
 import numpy as np
 
-from service.core.memory.budget import FixedBudget
 from service.core.models.placement import Placement
+from service.core.scheduling.batch_latency import TimedBatch
 from service.core.types import Priority
+from service.engine.assembly import make_loop
 from service.engine.device.gpu_monitor import GpuMonitor
 from service.engine.execution.runner import Runner
 from service.engine.ipc.loop_calls import LoopCalls
 from service.engine.ipc.server import EngineSocket
-from service.engine.loop import EngineLoop
-from service.engine.models.loaded_model import InitialModels, LoadedModel
-from service.engine.models.startup import StartupState
-from service.engine.models.weight_mover import WeightMover
+from service.engine.memory.guard import Guard
+from service.engine.models.loaded_model import InitialModels, LoadedModel, ProfiledModel
+from service.engine.models.startup_state import StartupState
 from service.metrics import EngineMetrics
 from service.settings import Settings
 from service.wire import Buffer, Cancelled, Hello, Message, ModelStatus, Refused, Scored, Started, Status, Submitted
+from tests.support.budgets import unmeasured
 from tests.support.manual_device import BROKEN, Encoder, HandMovedDevice
 
 BUDGET = 10
@@ -40,42 +41,43 @@ Scene = Callable[["World"], Iterator[Turn]]
 
 
 class World:
-    """Everything around one loop; also the door that it looks through."""
+    """Everything around one loop; also the socket that it receives from."""
 
     def __init__(self, scene: Scene, *, loaded: bool = True, gpu: GpuMonitor | None = None, workers: int = 1) -> None:
         self.now = 1_000.0
         self.device = HandMovedDevice()
         self.encoder = Encoder()
-        self.loading = StartupState()
+        self.startup = StartupState()
         self.sent: list[tuple[bytes, Message]] = []
         self.metrics = EngineMetrics()
         self.stopping = False
         self.waits: list[float] = []
+        self.calls = LoopCalls(lambda: None)
         self._workers: set[bytes] = set()
         self._turns = scene(self)
-        if loaded:
-            self.load()
         limits = {"queue_limit_tokens": QUEUE_LIMIT, "drain_seconds": DRAIN_SECONDS, "workers": workers}
         settings = Settings(drain_grace_seconds=GRACE_SECONDS, **limits)  # type: ignore[arg-type]
-        errands = LoopCalls(lambda: None)
-        mover = WeightMover(self.device, errands, self.metrics)
-        door = cast(EngineSocket, self)
-        clock = lambda: self.now  # noqa: E731
-        self.loop = EngineLoop("1", door, self.loading, mover, errands, settings, self.metrics, clock, gpu)
+        ipc, clock = cast(EngineSocket, self), lambda: self.now
+        self.loop = make_loop("1", ipc, self.device, self.startup, settings, self.metrics, gpu=gpu, clock=clock)
+        if loaded:
+            self.load()
 
-    def load(self) -> None:
+    def load(self, guard: Guard | None = None, timed: TimedBatch | None = None) -> None:
         """The models are ready from the next turn on."""
         runner = Runner(self.encoder, self.device, lambda: None)
-        residency, held, serving = Placement(None), [], {}
+        placement, models, serving = Placement(None), [], {}
+        memory = unmeasured(BUDGET, BUDGET)
         for name, revision in (("m", MODEL), ("n", OTHER_MODEL)):
             status = ModelStatus(name, "stable", revision, f"/{name}", ("O",), 512, True, 1)
-            held.append(LoadedModel(status, "", runner, self.encoder))
+            models.append(ProfiledModel(LoadedModel(status, "", runner, self.encoder), memory, timed))
             serving[name] = revision
-            residency.add(revision, 1, self.now)
-            residency.bring(revision, self.now, ())
-        self.loading.loaded = InitialModels(serving, held, residency, FixedBudget(BUDGET, BUDGET), "cpu", "float32")
+            placement.add(revision, 1, self.now)
+            placement.place(revision, self.now, ())
+        guard = guard or Guard(None, dict.fromkeys((MODEL, OTHER_MODEL), memory), self.device)
+        initial = InitialModels(serving, tuple(models), placement, guard, "cpu", "float32")
+        self.calls.submit(lambda: self.loop.open(initial))
 
-    # The door
+    # The socket
 
     def receive(self, timeout_seconds: float) -> Iterator[tuple[bytes, Message, Buffer | None]]:
         self.waits.append(timeout_seconds)

@@ -27,7 +27,7 @@ class HandMovedDevice(Executor):
             self.step()
         return Future()
 
-    def fly(self, batch: Callable[[], None]) -> None:
+    def submit_batch(self, batch: Callable[[], None]) -> None:
         self.submit(batch)
 
     def step(self) -> None:

@@ -19,7 +19,7 @@ def submission(key: str, *lengths: int, **other: object) -> Submission:
     return Submission(key=key, lengths=lengths, **values)  # type: ignore[arg-type]
 
 
-def scheduler(queue_tokens: int = 10_000) -> Scheduler:
+def scheduler(queue_tokens: int = 10_000) -> Scheduler[str]:
     return Scheduler(QueueLimits(queue_tokens))
 
 

@@ -1,4 +1,4 @@
-"""How often a part may die: the third death within a minute is the last. Pure; time is passed in."""
+"""Restart limit of a process: the third death within a minute is not followed by a restart. Pure: time is passed in."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ WITHIN_SECONDS = 60.0
 
 
 class RestartLimit:
-    """Deaths of one part, and whether it is worth starting again."""
+    """The recent deaths of one process."""
 
     def __init__(self) -> None:
         self._deaths: deque[float] = deque(maxlen=MOST_DEATHS)
 
-    def may_live_again(self, now: float) -> bool:
-        """Note a death; false when it was one too many."""
+    def allows(self, now: float) -> bool:
+        """Record a death; false when it was the `MOST_DEATHS`th within `WITHIN_SECONDS`."""
         self._deaths.append(now)
         return len(self._deaths) < MOST_DEATHS or now - self._deaths[0] > WITHIN_SECONDS

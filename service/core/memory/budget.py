@@ -1,9 +1,11 @@
-"""How many bytes a batch needs, and how many tokens it may therefore hold. Pure; whoever measures passes the points in.
+"""Memory budget: how many tokens a batch of each model may hold, given the headroom and each model's cost.
 
 The rules:
-- Nothing is launched that `admits` does not admit.
-- The room may shrink to its floor and no further, and every sequence that is let in fits the floor alone. So whatever
-  was admitted can always be launched, and the queue never stands still for want of memory.
+- No batch is launched that `admits` rejects.
+- The headroom may shrink to its floor and no further, and every admitted sequence fits the floor alone. So whatever was
+  admitted can be launched, and the queue never stands still for want of memory.
+
+Pure: measurements and time are passed in.
 """
 
 from __future__ import annotations
@@ -18,46 +20,25 @@ from service.core.types import Shape
 
 
 class MemoryBudget(Protocol):
-    """What the engine asks before it launches a batch of a model (a revision)."""
+    """What is asked before a batch of a model (a revision) is launched."""
 
     def budget_tokens(self, model: str) -> int:
-        """Most tokens that a batch may hold now, with sequences of the longest kind."""
-
-    def smallest_budget_tokens(self, model: str) -> int:
-        """The longest sequence that fits whatever happens; a longer one is refused at the door."""
+        """Most tokens that a batch of longest sequences may hold now."""
 
     def admits(self, model: str, shape: Shape) -> bool:
-        """Whether a batch of this shape may be launched now."""
-
-    def put(self, model: str, memory: ModelMemory) -> None:
-        """From now on this model may be asked for."""
-
-    def drop(self, model: str) -> None:
-        """This model is gone."""
-
-    def settle(self) -> None:
-        """Weights came or went: what is in use now is at rest."""
-
-    def follow(self, now: float) -> None:
-        """Take note of what the device has at this moment."""
-
-    def failed(self, model: str, shape: Shape, now: float) -> None:
-        """Memory ran out for a batch of this shape."""
-
-    def report(self) -> MemoryReport | None:
-        """For metrics; None where nothing is measured."""
+        """True when a batch of this shape may be launched now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryReport:
-    """What a guard sees and allows.
+    """The state of a memory guard.
 
     Attributes:
-        room_bytes: batches may take so many now; `floor_bytes` is what the room may shrink to.
-        available_bytes: what is there for batches, the share that may be taken.
-        rest_bytes: in use when no batch runs.
-        shrinks: how often the room shrank.
-        functions: bytes of a batch, for each model.
+        room_bytes: what batches may take now; `floor_bytes`: what that may shrink to.
+        available_bytes: what the device has for batches, as far as they may take it.
+        rest_bytes: in use while no batch runs.
+        shrinks: how often the headroom shrank.
+        functions: cost model by model.
     """
 
     room_bytes: int
@@ -69,43 +50,8 @@ class MemoryReport:
 
 
 @dataclass(frozen=True, slots=True)
-class FixedBudget:
-    """The same budget whatever happens, and never less than one longest sequence; bytes are not looked at."""
-
-    tokens: int
-    longest_sequence_tokens: int
-
-    def budget_tokens(self, model: str) -> int:
-        return max(self.tokens, self.longest_sequence_tokens)
-
-    def smallest_budget_tokens(self, model: str) -> int:
-        return self.budget_tokens(model)
-
-    def admits(self, model: str, shape: Shape) -> bool:
-        return shape.tokens <= self.budget_tokens(model)
-
-    def put(self, model: str, memory: ModelMemory) -> None:
-        """A fixed budget is the same for all."""
-
-    def drop(self, model: str) -> None:
-        """A fixed budget is the same for all."""
-
-    def settle(self) -> None:
-        """A fixed budget follows nothing."""
-
-    def follow(self, now: float) -> None:
-        """A fixed budget follows nothing."""
-
-    def failed(self, model: str, shape: Shape, now: float) -> None:
-        """A fixed budget learns nothing."""
-
-    def report(self) -> None:
-        return None
-
-
-@dataclass(frozen=True, slots=True)
 class ModelMemory:
-    """What one model asks of the device.
+    """The memory that one model's batches need.
 
     Attributes:
         longest_tokens: its longest sequence.
@@ -117,50 +63,51 @@ class ModelMemory:
     most_tokens: int
 
     def budget_tokens(self, room_bytes: int) -> int:
-        """Most tokens of a batch of longest sequences that fits the room; 0 when not even one token does."""
+        """Most tokens of a batch of longest sequences that fits these bytes; 0 when not even one token does."""
         return self.function.largest_tokens(room_bytes, self.longest_tokens, self.most_tokens)
 
     def floor_bytes(self) -> int:
-        """What the longest sequence needs alone."""
+        """Bytes of the longest sequence alone."""
         return self.function.bytes(Shape.of([self.longest_tokens]))
 
 
-class MeasuredBudget:
-    """Batches of several models in one room, each by its own measured function; models may come and go."""
+class Budget:
+    """The memory budget of several models that share one headroom, each by its own cost model."""
 
-    def __init__(self, room: Headroom, models: Mapping[str, ModelMemory]) -> None:
-        self.room = room
+    def __init__(self, headroom: Headroom, models: Mapping[str, ModelMemory]) -> None:
+        self.headroom = headroom
         self._models = dict(models)
 
     def put(self, model: str, memory: ModelMemory) -> None:
-        """From now on this model may be asked for."""
+        """Add a model, or replace its memory."""
         self._models[model] = memory
+        self.headroom.require(floor_bytes(self._models.values()))
 
     def drop(self, model: str) -> None:
-        """This model is gone."""
+        """Remove a model; an unknown one is no error."""
         self._models.pop(model, None)
+        self.headroom.require(floor_bytes(self._models.values()))
 
-    def of(self, model: str) -> ModelMemory:
-        return self._models[model]
-
-    def memories(self) -> tuple[ModelMemory, ...]:
-        return tuple(self._models.values())
+    def failed(self, model: str, shape: Shape, now: float) -> None:
+        """Shrink the headroom, because memory ran out for a batch of this shape."""
+        self.headroom.failed(self._models[model].function.bytes(shape), now)
 
     def functions(self) -> dict[str, MemoryCostModel]:
-        """Bytes of a batch, for each model."""
+        """Cost model by model."""
         return {model: memory.function for model, memory in self._models.items()}
 
     def budget_tokens(self, model: str) -> int:
-        return max(self._models[model].budget_tokens(self.room.bytes), self.smallest_budget_tokens(model))
+        return max(self._models[model].budget_tokens(self.headroom.bytes), self.smallest_budget_tokens(model))
 
     def smallest_budget_tokens(self, model: str) -> int:
-        return self._models[model].function.longest_alone(self.room.floor_bytes, self._models[model].longest_tokens)
+        """The longest sequence that fits the floor; a longer one is refused."""
+        return self._models[model].function.longest_alone(self.headroom.floor_bytes, self._models[model].longest_tokens)
 
     def admits(self, model: str, shape: Shape) -> bool:
         memory = self._models[model]
-        return shape.tokens <= memory.most_tokens and memory.function.bytes(shape) <= self.room.bytes
+        return shape.tokens <= memory.most_tokens and memory.function.bytes(shape) <= self.headroom.bytes
 
 
 def floor_bytes(models: Iterable[ModelMemory]) -> int:
-    """What the room must always hold, if it can: the longest sequence of each model, alone."""
+    """The wanted floor of a headroom: the longest sequence of any of these models, alone."""
     return max((model.floor_bytes() for model in models), default=0)

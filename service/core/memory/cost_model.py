@@ -1,9 +1,9 @@
-"""Bytes that a batch needs at its peak, as a function of its shape, fitted to measured points. Pure.
+"""Memory cost model: the peak bytes of a batch as a function of its shape, fitted to measured points. Pure.
 
     bytes(shape) = margin × factor × (a + b·tokens + c·tokens·longest + d·longest² + e·sequences) + noise
 
 The coefficients are the least squares of the relative errors among those that are not negative, so bytes never fall
-when a batch grows. `factor` lifts the curve until no measured point lies above it, the gauge's own noise apart; the
+when a batch grows. `factor` lifts the curve until no measured point lies above it, the probe's own noise apart; the
 margin is for shapes that were not measured. tokens·longest stands for attention scores that are held for a whole batch
 (the padded path), longest² for those held for one sequence at a time; flash attention holds neither.
 """
@@ -22,7 +22,7 @@ from service.core.types import Shape
 
 @dataclass(frozen=True, slots=True)
 class MeasuredPeak:
-    """A batch that was run, and the bytes that it needed at its peak."""
+    """The shape of a batch that was run, and its peak bytes."""
 
     shape: Shape
     peak_bytes: int
@@ -30,7 +30,7 @@ class MeasuredPeak:
 
 @dataclass(frozen=True, slots=True)
 class ProbeAccuracy:
-    """What is known of the instrument: readings are off by up to `noise_bytes`, and unmeasured shapes by `margin`."""
+    """Accuracy of a probe: readings are off by up to `noise_bytes`, and unmeasured shapes by the factor `margin`."""
 
     noise_bytes: int
     margin: float
@@ -38,10 +38,10 @@ class ProbeAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class MemoryCostModel:
-    """Bytes of a batch.
+    """The coefficients of one model, with which `bytes` predicts its batches.
 
     Attributes:
-        error_ratio: the largest overestimate of a measured point in the larger half of them, as a share of it.
+        error_ratio: the largest overestimate among the larger half of the measured points, as a share of the point.
     """
 
     fixed_bytes: float
@@ -52,40 +52,44 @@ class MemoryCostModel:
     error_ratio: float
 
     def bytes(self, shape: Shape) -> int:
-        """Predicted peak, never below what such a batch needs."""
+        """Predicted peak bytes, never below the measured ones."""
         by_tokens = (self.bytes_per_token + self.bytes_per_token_pair * shape.longest) * shape.tokens
         by_others = self.bytes_per_longest_pair * shape.longest**2 + self.bytes_per_sequence * shape.sequences
         return int(self.fixed_bytes + by_tokens + by_others + 1)
 
     def largest_tokens(self, room_bytes: int, longest: int, most_tokens: int) -> int:
-        """Most tokens, in sequences of `longest`, that fit into the room; 0 when not even one token does."""
+        """Most tokens, in sequences of `longest`, that fit into `room_bytes`; 0 when not even one token does."""
         return _largest(lambda tokens: self.bytes(_even(tokens, longest)) <= room_bytes, most_tokens)
 
     def longest_alone(self, room_bytes: int, longest: int) -> int:
-        """The longest sequence up to `longest` that fits into the room alone; 0 when none does."""
+        """The longest sequence up to `longest` that fits into `room_bytes` alone; 0 when none does."""
         return _largest(lambda tokens: self.bytes(Shape(tokens, tokens, 1)) <= room_bytes, longest)
 
 
-def fit(points: Sequence[MeasuredPeak], gauged: ProbeAccuracy) -> MemoryCostModel:
-    """The function of these points; see the formula above.
+UNMEASURED = MemoryCostModel(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+"""The cost model where memory cannot be read: no batch is rejected for its bytes."""
+
+
+def fit(points: Sequence[MeasuredPeak], accuracy: ProbeAccuracy) -> MemoryCostModel:
+    """Fit the coefficients to these points, by the formula above.
 
     Raises:
         ValueError: there are no points.
     """
     if not points:
-        raise ValueError("a function needs at least one measured point")
+        raise ValueError("a cost model needs at least one measured point")
     rows = np.array([_features(point.shape) for point in points])
     peaks = np.array([max(point.peak_bytes, 1) for point in points], dtype=float)
-    weights = 1.0 / (peaks + gauged.noise_bytes)
+    weights = 1.0 / (peaks + accuracy.noise_bytes)
     found = _nonnegative_least_squares(rows * weights[:, None], peaks * weights)
-    short = peaks - gauged.noise_bytes
+    short = peaks - accuracy.noise_bytes
     plain = np.maximum(rows @ found, 1.0)
-    factor = max(1.0, float((short / plain).max())) * gauged.margin
+    factor = max(1.0, float((short / plain).max())) * accuracy.margin
     fixed, token, pair, longest, sequence = (found * factor).tolist()
-    predicted = rows @ found * factor + gauged.noise_bytes
+    predicted = rows @ found * factor + accuracy.noise_bytes
     large = peaks >= np.median(peaks)
     error = float((predicted / peaks - 1.0)[large].max())
-    return MemoryCostModel(fixed + gauged.noise_bytes, token, pair, longest, sequence, error)
+    return MemoryCostModel(fixed + accuracy.noise_bytes, token, pair, longest, sequence, error)
 
 
 def _features(shape: Shape) -> list[float]:

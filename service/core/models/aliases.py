@@ -23,7 +23,7 @@ class ModelAliases:
         """Which revision each led to before, if to another."""
         return dict(self._previous)
 
-    def leads_to(self, reference: str) -> str:
+    def resolve(self, reference: str) -> str:
         """The revision that a reference leads to now."""
         return self._serving[reference]
 

@@ -1,11 +1,11 @@
-"""Which models have their weights on the device and which wait outside. Pure: time is passed in.
+"""Placement of weights: which models are on the device and which are offloaded. Pure: time is passed in.
 
 The rules:
-- Weights on the device stay within the budget; a model that is larger than the budget alone is there alone.
-- Room is made by the least recently used that have no work, those that are `retired` before all others. One that has
-  work leaves only for another that has, and only after it stayed `STAY_FACTOR` times as long as its coming took: so
-  moving takes at most one part in `STAY_FACTOR` + 1 of the device's time, and nobody waits for ever.
-- One that is on its way, or that is held (while it is loaded or proven), stays.
+- Weights on the device stay within the budget; a model that is larger than the budget is there alone.
+- The least recently used models without work are evicted first, `retired` ones before all others. A model with work is
+  evicted only for another with work, and only after it stayed `STAY_FACTOR` times as long as its loading took: so
+  moves take at most one part in `STAY_FACTOR` + 1 of the device's time, and no model waits for ever.
+- A model that is being loaded, or is pinned (while it is loaded or checked), stays.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ SHORTEST_STAY_SECONDS = 0.1
 @dataclass(slots=True)
 class _Model:
     weight_bytes: int
-    here: bool
+    on_device: bool
     used_seconds: float
-    came_seconds: float | None = None
+    loaded_seconds: float | None = None
     cost_seconds: float = 0.0
-    held: bool = False
+    pinned: bool = False
     retired: bool = False
 
     def rank(self) -> tuple[bool, float]:
-        """Among models with as much to do, the lowest leaves first."""
+        """Among models that are equally busy, the lowest is evicted first."""
         return not self.retired, self.used_seconds
 
-    def may_leave(self, now: float, *, busy: bool) -> bool:
-        """Whether its place may be given to another."""
-        if not self.here or self.held or self.came_seconds is None:
+    def may_be_evicted(self, now: float, *, busy: bool) -> bool:
+        """True when another model may have its place."""
+        if not self.on_device or self.pinned or self.loaded_seconds is None:
             return False
         stay = max(STAY_FACTOR * self.cost_seconds, SHORTEST_STAY_SECONDS)
-        return not busy or now - self.came_seconds >= stay
+        return not busy or now - self.loaded_seconds >= stay
 
 
 class Placement:
-    """The models of one device. `budget_bytes` is what their weights may take of it; None sets no limit."""
+    """The models of one device. `budget_bytes`: most bytes of their weights on it; None sets no limit."""
 
     def __init__(self, budget_bytes: int | None) -> None:
         self._budget_bytes = budget_bytes
@@ -50,79 +50,79 @@ class Placement:
         return model in self._models
 
     def add(self, model: str, weight_bytes: int, now: float) -> None:
-        """Know a model; it waits outside until it is brought."""
+        """Add a model, offloaded."""
         assert model not in self._models, f"{model} is known already"
         self._models[model] = _Model(weight_bytes, False, now)
 
     def remove(self, model: str) -> None:
-        """Forget a model, wherever it is."""
+        """Remove a model, wherever it is."""
         self._models.pop(model, None)
 
-    def is_here(self, model: str) -> bool:
-        """Whether its weights are on the device or on their way there."""
-        return self._models[model].here
+    def is_on_device(self, model: str) -> bool:
+        """True when its weights are on the device or on their way there."""
+        return self._models[model].on_device
 
-    def hold(self, model: str, held: bool = True) -> None:
-        """Let a model keep its place whatever happens, or no longer."""
-        self._models[model].held = held
+    def pin(self, model: str, pinned: bool = True) -> None:
+        """Exempt a model from eviction, or no longer."""
+        self._models[model].pinned = pinned
 
     def retire(self, model: str, retired: bool = True) -> None:
-        """Let a model be the first to leave, or no longer."""
+        """Make a model the first to be evicted, or no longer."""
         self._models[model].retired = retired
 
     def use(self, model: str, now: float) -> None:
-        """Note that work of this model was launched."""
+        """Record that a batch of this model was launched."""
         self._models[model].used_seconds = now
 
-    def bring(self, model: str, now: float, busy: Container[str]) -> tuple[str, ...] | None:
-        """Give a model a place on the device; returns those that must leave for it, or None if it has to wait.
+    def place(self, model: str, now: float, busy: Container[str]) -> tuple[str, ...] | None:
+        """Give a model a place on the device; returns the models evicted for it, or None if it has to wait.
 
-        `busy` are the models that have work waiting. Until `arrived` is told, the model counts as on its way.
+        `busy`: models with waiting documents. Until `arrived` the model counts as being loaded.
         """
         wanted = self._models[model]
-        assert not wanted.here, f"{model} is here already"
-        leaving = self._room_for(wanted.weight_bytes, now, busy)
+        assert not wanted.on_device, f"{model} is on the device already"
+        leaving = self._evictions_for(wanted.weight_bytes, now, busy)
         if leaving is None:
             return None
         for each in leaving:
-            self.send_away(each)
-        wanted.here, wanted.came_seconds, wanted.used_seconds = True, None, now
+            self.evict(each)
+        wanted.on_device, wanted.loaded_seconds, wanted.used_seconds = True, None, now
         return leaving
 
     def arrived(self, model: str, seconds: float, now: float) -> None:
-        """Note that a model's coming is over and took so long; one that left meanwhile is let be."""
+        """Record that loading a model took so many seconds; one that was evicted meanwhile stays so."""
         found = self._models.get(model)
-        if found is not None and found.here:
-            found.came_seconds, found.cost_seconds = now, seconds
+        if found is not None and found.on_device:
+            found.loaded_seconds, found.cost_seconds = now, seconds
 
-    def send_away(self, model: str) -> None:
-        """Take a model's place from it."""
-        self._models[model].here = False
+    def evict(self, model: str) -> None:
+        """Offload a model."""
+        self._models[model].on_device = False
 
-    def here(self) -> tuple[str, ...]:
-        """All that are on the device or on their way there."""
-        return tuple(name for name, model in self._models.items() if model.here)
+    def on_device(self) -> tuple[str, ...]:
+        """All models on the device or on their way there."""
+        return tuple(name for name, model in self._models.items() if model.on_device)
 
-    def bytes_here(self) -> int:
-        """What the weights on the device take."""
-        return sum(model.weight_bytes for model in self._models.values() if model.here)
+    def bytes_on_device(self) -> int:
+        """Bytes of the weights on the device."""
+        return sum(model.weight_bytes for model in self._models.values() if model.on_device)
 
-    def bytes_away(self) -> int:
-        """What the weights outside would take."""
-        return sum(model.weight_bytes for model in self._models.values() if not model.here)
+    def bytes_off_device(self) -> int:
+        """Bytes of the offloaded weights."""
+        return sum(model.weight_bytes for model in self._models.values() if not model.on_device)
 
-    def _room_for(self, weight_bytes: int, now: float, busy: Container[str]) -> tuple[str, ...] | None:
-        """Whom to send away: the idle before the busy, the retired before the others, then the least recently used."""
+    def _evictions_for(self, weight_bytes: int, now: float, busy: Container[str]) -> tuple[str, ...] | None:
+        """Models to evict: idle before busy ones, retired before others, then the least recently used."""
         if self._budget_bytes is None:
             return ()
-        over = self.bytes_here() + weight_bytes - self._budget_bytes
+        over = self.bytes_on_device() + weight_bytes - self._budget_bytes
         order = sorted(self._models.items(), key=lambda item: (item[0] in busy, *item[1].rank()))
-        order = [(name, model) for name, model in order if model.here]
+        order = [(name, model) for name, model in order if model.on_device]
         leaving = []
         for name, model in order:
             if over <= 0:
                 break
-            if model.may_leave(now, busy=name in busy):
+            if model.may_be_evicted(now, busy=name in busy):
                 leaving.append(name)
                 over -= model.weight_bytes
         alone = len(leaving) == len(order)

@@ -1,36 +1,38 @@
-"""Who is let into the queue. Pure; the reasons against a document, each with the time after which to come again.
+"""Admission control: which documents may enter the queue, and after which time a refused one should be sent again.
 
 The rules:
-- When the queue is full, a model that waits with less than its share of it is let in all the same: no model can shut
-  the door on the others. So at most twice the limit waits.
-- Who is let in with a deadline is through before it, unless the device slows down: the door counts what must be done
-  until then, with a reserve.
+- When the queue is full, a model that uses less than its share of it is admitted all the same, so that one model cannot
+  keep the others out. So at most twice the limit waits.
+- An admitted document with a deadline is finished before it, unless the device slows down: the estimate counts what
+  must be done by then, with a reserve.
+
+Pure: time is passed in.
 """
 
 from __future__ import annotations
 
-from service.core.scheduling.promises import DeadlineTracker
+from service.core.scheduling.deadline_plan import DeadlineTracker
 from service.core.scheduling.queue_stats import QueueStats
 from service.core.types import Refusal, Submission
 
 RESERVE = 4 / 3
-"""What waits is taken for so much more: batches are whole, speeds vary, and answers need a moment on their way."""
+"""Factor on the waiting tokens: batches are whole, speeds vary, and answers take a moment on their way."""
 
 
 class Admission:
-    """The door of one queue, of which it reads the books and the promises."""
+    """The admission control of one queue, of which it reads the sums and the deadlines."""
 
-    def __init__(self, queue_limit_tokens: int, books: QueueStats, promises: DeadlineTracker) -> None:
+    def __init__(self, queue_limit_tokens: int, stats: QueueStats, deadlines: DeadlineTracker) -> None:
         self._limit_tokens = queue_limit_tokens
-        self._books = books
-        self._promises = promises
+        self._stats = stats
+        self._deadlines = deadlines
 
-    def reason_against(
+    def refusal_for(
         self, submission: Submission, running_tokens: int, now: float, tokens_per_second: float | None
     ) -> Refusal | None:
-        """Why a document cannot come in; None: it can."""
+        """Why a document is refused (`queue_full` or `deadline_exceeded`); None admits it."""
         speed = tokens_per_second or float("inf")
-        waiting_tokens = self._books.total.waiting_tokens
+        waiting_tokens = self._stats.total.waiting_tokens
         over = waiting_tokens + submission.tokens - self._limit_tokens
         if over > 0 and waiting_tokens and not self._within_share(submission):
             detail = f"{waiting_tokens} tokens wait; the limit is {self._limit_tokens}"
@@ -41,28 +43,28 @@ class Admission:
             wait = self.seconds_of_work(tokens_per_second)
             detail = f"about {needed:.1f} s are needed and {left:.1f} s are left"
             return Refusal(submission.key, "deadline_exceeded", detail, retry_after_seconds=wait)
-        if self._promises.would_break(submission, speed):
+        if self._deadlines.would_miss(submission, speed):
             wait = self.seconds_of_work(tokens_per_second)
             detail = "documents that were let in before would miss their deadlines"
             return Refusal(submission.key, "deadline_exceeded", detail, retry_after_seconds=wait)
         return None
 
     def seconds_of_work(self, tokens_per_second: float | None) -> float | None:
-        """How long the device needs for what waits; None while its speed is unknown."""
-        return self._books.total.waiting_tokens / tokens_per_second if tokens_per_second else None
+        """Seconds that the device needs for the waiting tokens; None while its speed is unknown."""
+        return self._stats.total.waiting_tokens / tokens_per_second if tokens_per_second else None
 
     def _within_share(self, submission: Submission) -> bool:
-        waiting = self._books.of(submission.model).waiting_tokens
-        return waiting + submission.tokens <= self._books.share(submission.model) * self._limit_tokens
+        waiting = self._stats.of(submission.model).waiting_tokens
+        return waiting + submission.tokens <= self._stats.share(submission.model) * self._limit_tokens
 
     def _tokens_before(self, submission: Submission, running_tokens: int) -> float:
-        """What may be served before this document is through.
+        """An upper estimate of the tokens that are served before this document is finished.
 
-        Fairness serves no other more than it does, whatever waits: that with a reserve. But all with deadlines up to
-        its own have been promised as much: at least that.
+        Fair sharing serves no other document more than this one, whatever waits: that, with the reserve. But at least
+        the tokens that are due by its own deadline, which were promised before.
         """
-        total = self._books.total
+        total = self._stats.total
         fair = total.documents * submission.tokens
-        promised = self._promises.tokens_until(submission.deadline_seconds)
+        due = self._deadlines.tokens_due_by(submission.deadline_seconds)
         shared = min(total.waiting_tokens, fair) * RESERVE
-        return running_tokens + max(shared, min(promised, total.waiting_tokens))
+        return running_tokens + max(shared, min(due, total.waiting_tokens))

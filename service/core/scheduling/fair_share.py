@@ -1,6 +1,6 @@
-"""Whose turn it is. Pure: models share by their weights, then clients by their priority, then documents alike.
+"""Hierarchical fair queue of documents: models share by weight, clients by priority, documents of a client equally.
 
-Each level is a `fair_queue` of tokens; among the documents of one client, those that must hurry go first.
+Each level is a `FairQueue` over tokens. Among the documents of one client, urgent ones go first. Pure.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ WEIGHTS = {Priority.INTERACTIVE: 1.0, Priority.BATCH: 1 / 16}
 
 
 class FairShareQueue:
-    """All documents of which something waits, at their places."""
+    """All documents with sequences that are not launched yet, in the order of fair sharing."""
 
     def __init__(self) -> None:
         self._models: FairQueue[str] = FairQueue()
@@ -26,21 +26,21 @@ class FairShareQueue:
         self._urgent: dict[tuple[str, Client], list[str]] = {}
 
     def join(self, submission: Submission, model_weight: float) -> None:
-        """A document begins to wait."""
+        """Add a document."""
         model, client = submission.model, _client(submission)
         self._models.join(model, model_weight)
         self._clients[model].join(client, WEIGHTS[submission.priority])
         self._queues[model, client].join(submission.key)
 
     def charge(self, submission: Submission, tokens: int) -> None:
-        """So much of a document was taken."""
+        """Charge a document, its client and its model for tokens that were launched."""
         model, client = submission.model, _client(submission)
         self._models.charge(model, tokens)
         self._clients[model].charge(client, tokens)
         self._queues[model, client].charge(submission.key, tokens)
 
     def leave(self, submission: Submission) -> None:
-        """Nothing of a document waits any more."""
+        """Remove a document; its client and model leave with their last one."""
         model, client = submission.model, _client(submission)
         queue = self._queues[model, client]
         queue.leave(submission.key)
@@ -51,18 +51,18 @@ class FairShareQueue:
             del self._clients[model]
             self._models.leave(model)
 
-    def hurry(self, submissions: Iterable[Submission]) -> None:
-        """From now on these go first, in this order, and no others do."""
+    def prioritize(self, submissions: Iterable[Submission]) -> None:
+        """Make these the urgent documents, in this order, in place of those of the last call."""
         self._urgent = defaultdict(list)
         for submission in submissions:
             self._urgent[submission.model, _client(submission)].append(submission.key)
 
     def models(self) -> list[str]:
-        """The models that have work waiting, the most deserving first."""
+        """Models with waiting documents, the one that fair sharing serves next first."""
         return list(self._models.in_order())
 
     def documents(self, model: str) -> Iterator[str]:
-        """The keys of one model's documents, the most deserving first."""
+        """Keys of one model's documents, the one to be served next first."""
         if model not in self._clients:
             return
         for client in self._clients[model].in_order():

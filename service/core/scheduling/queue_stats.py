@@ -1,4 +1,7 @@
-"""What each model has in the queue, and its share of it. Pure bookkeeping: sums only, no order."""
+"""Queue statistics: documents, sequences and tokens of each model, and each model's share of the queue by weight.
+
+Pure bookkeeping: sums, no order.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class ModelQueueStats:
-    """One model's documents that are admitted and not answered, and what of them waits."""
+    """One model's documents that are admitted and not answered, and what of them is not launched yet."""
 
     documents: int = 0
     waiting_sequences: int = 0
@@ -15,48 +18,48 @@ class ModelQueueStats:
 
 
 class QueueStats:
-    """The sums of a queue, in all and by model."""
+    """The sums of a queue, in total and by model."""
 
     def __init__(self) -> None:
         self.total = ModelQueueStats()
-        self._accounts: dict[str, ModelQueueStats] = {}
+        self._models: dict[str, ModelQueueStats] = {}
         self._weights: dict[str, float] = {}
 
-    def weigh(self, model: str, weight: float | None) -> None:
-        """Know a model's weight; None forgets it."""
+    def set_weight(self, model: str, weight: float | None) -> None:
+        """Set a model's weight; None removes it."""
         if weight is None:
             self._weights.pop(model, None)
         else:
             self._weights[model] = weight
 
     def weight(self, model: str) -> float:
-        """A model's weight; 1 unless it was told."""
+        """A model's weight; 1 unless it was set."""
         return self._weights.get(model, 1.0)
 
     def share(self, model: str) -> float:
-        """A model's part of all weights; alone it has everything."""
+        """A model's part of all weights, between 0 and 1."""
         return self.weight(model) / max(sum(self._weights.values()), self.weight(model))
 
     def of(self, model: str) -> ModelQueueStats:
-        """One model's account; an empty one if it has nothing in the queue."""
-        return self._accounts.get(model, ModelQueueStats())
+        """One model's sums; zeros for a model without documents in the queue."""
+        return self._models.get(model, ModelQueueStats())
 
     def enter(self, model: str, sequences: int, tokens: int) -> None:
-        """A document came in."""
-        for account in (self.total, self._accounts.setdefault(model, ModelQueueStats())):
-            account.documents += 1
-            account.waiting_sequences += sequences
-            account.waiting_tokens += tokens
+        """Count an admitted document."""
+        for stats in (self.total, self._models.setdefault(model, ModelQueueStats())):
+            stats.documents += 1
+            stats.waiting_sequences += sequences
+            stats.waiting_tokens += tokens
 
     def stop_waiting(self, model: str, sequences: int, tokens: int) -> None:
-        """Sequences went to the device, or nobody wants them any more."""
-        for account in (self.total, self._accounts[model]):
-            account.waiting_sequences -= sequences
-            account.waiting_tokens -= tokens
+        """Subtract sequences that were launched, or whose document was cancelled."""
+        for stats in (self.total, self._models[model]):
+            stats.waiting_sequences -= sequences
+            stats.waiting_tokens -= tokens
 
     def leave(self, model: str) -> None:
-        """A document is answered, refused or cancelled; nothing of it waits any more."""
-        for account in (self.total, self._accounts[model]):
-            account.documents -= 1
-        if not self._accounts[model].documents:
-            del self._accounts[model]
+        """Subtract a document that was answered, refused or cancelled, none of whose sequences waits."""
+        for stats in (self.total, self._models[model]):
+            stats.documents -= 1
+        if not self._models[model].documents:
+            del self._models[model]

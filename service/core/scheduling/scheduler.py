@@ -1,31 +1,35 @@
-"""Who is let in, and what runs next. Owns the queue; knows neither clock, socket nor tensor: time is passed in.
+"""The scheduler: admits documents into the queue and forms batches out of it. Knows no clock, socket or tensor.
 
 The rules:
-- Every submission is answered once: admitted (and later delivered, expired or cancelled), or refused with a reason.
-- A batch never mixes models and is never of a shape that the memory model does not admit.
-- Who may come in is as `admission` says: what is full, and what could not be through before its deadline, is refused.
-- Models (by weight), then clients, then documents share by tokens (`turns`); so a long document cannot block short
-  ones. What no longer fits into a batch is passed over for what does: short sequences fill the gaps.
-- A client's documents that run out of slack go first, and those that are late are refused (`deadlines`).
-- A document that an engine died on runs alone until it is through, so that it can harm nobody a second time.
+- Every submission ends exactly once: refused at admission, or admitted and later delivered, expired or cancelled.
+- A batch never mixes models, and its shape is one that the memory budget admits.
+- Admission refuses what does not fit the queue and what could not be finished before its deadline (`admission`).
+- Models by weight, then clients, then documents share by tokens (`fair_share`), so that a long document cannot block
+  short ones. A sequence that no longer fits the batch is passed over: short sequences fill the gaps.
+- A client's urgent documents go first, and late ones are refused (`deadline_plan`).
+- A document that an engine died on runs alone until it is finished, so that it cannot harm others a second time.
+
+Time is passed in. An opaque payload travels with each document from its admission to its end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
+from typing import Generic, TypeVar
 
 from service.core.memory.budget import MemoryBudget
 from service.core.scheduling.admission import Admission
-from service.core.scheduling.deadline_plan import DeadlinePlan, Waiting
+from service.core.scheduling.deadline_plan import DeadlinePlan, DeadlineTracker, Waiting
 from service.core.scheduling.fair_share import FairShareQueue
-from service.core.scheduling.promises import DeadlineTracker
 from service.core.scheduling.queue_stats import ModelQueueStats, QueueStats
 from service.core.types import Batch, Load, Refusal, Sequence, Shape, Submission
 
 LOOK_AHEAD = 32
 """Documents that are tried for a gap before the batch is closed."""
+
+Payload = TypeVar("Payload")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +40,13 @@ class QueueLimits:
 
 
 @dataclass(slots=True)
-class _Document:
+class _Document(Generic[Payload]):
     submission: Submission
+    payload: Payload | None
     admitted_seconds: float
+    waiting_tokens: int
     next_index: int = 0
     delivered: int = 0
-    waiting_tokens: int = field(default=0)
 
     def next_sequence(self) -> Sequence:
         return Sequence(self.submission.key, self.next_index, self.submission.lengths[self.next_index])
@@ -51,15 +56,15 @@ class _Document:
         return self.next_index < len(self.submission.lengths)
 
 
-class Scheduler:
+class Scheduler(Generic[Payload]):
     """The queue in front of one device."""
 
     def __init__(self, limits: QueueLimits) -> None:
-        self._documents: dict[str, _Document] = {}
-        self._turns = FairShareQueue()
-        self._books = QueueStats()
-        self._promises = DeadlineTracker()
-        self._admission = Admission(limits.queue_tokens, self._books, self._promises)
+        self._documents: dict[str, _Document[Payload]] = {}
+        self._fair_share = FairShareQueue()
+        self._stats = QueueStats()
+        self._deadlines = DeadlineTracker()
+        self._admission = Admission(limits.queue_tokens, self._stats, self._deadlines)
         self._running_tokens = 0
 
     def __contains__(self, key: str) -> bool:
@@ -68,48 +73,60 @@ class Scheduler:
     def __len__(self) -> int:
         return len(self._documents)
 
-    def weigh(self, model: str, weight: float | None) -> None:
-        """Know a model's weight, which sets its share of the device and of the queue; None forgets it."""
-        self._books.weigh(model, weight)
+    def __iter__(self) -> Iterator[str]:
+        """Keys of all admitted documents; the queue may change meanwhile."""
+        return iter(list(self._documents))
 
-    def admit(self, submission: Submission, now: float, tokens_per_second: float | None) -> Refusal | None:
-        """Let a document in, or say why not. A key that is in already is let be (a repeated message)."""
+    def payload(self, key: str) -> Payload | None:
+        """What was given with an admitted document; None for an unknown key."""
+        document = self._documents.get(key)
+        return None if document is None else document.payload
+
+    def set_weight(self, model: str, weight: float | None) -> None:
+        """Set a model's weight, which is its share of device and queue; None removes it."""
+        self._stats.set_weight(model, weight)
+
+    def admit(
+        self, submission: Submission, now: float, tokens_per_second: float | None, payload: Payload | None = None
+    ) -> Refusal | None:
+        """Admit a document, or return why it is refused. A key that is admitted already is left as it is."""
         if submission.key in self._documents:
             return None
-        refusal = self._admission.reason_against(submission, self._running_tokens, now, tokens_per_second)
+        refusal = self._admission.refusal_for(submission, self._running_tokens, now, tokens_per_second)
         if refusal is None:
-            self._enqueue(submission, now)
+            self._enqueue(_Document(submission, payload, now, submission.tokens))
         return refusal
 
-    def cancel(self, key: str) -> bool:
-        """Forget a document; what of it is running runs on, and its result will find nobody."""
+    def cancel(self, key: str) -> Payload | None:
+        """Remove a document and return its payload; None for an unknown key. Sequences in flight are not stopped."""
         document = self._documents.get(key)
-        if document is not None:
-            self._dequeue(document)
-            self._forget(document)
-        return document is not None
+        if document is None:
+            return None
+        self._dequeue(document)
+        self._forget(document)
+        return document.payload
 
-    def expire(self, now: float, tokens_per_second: float | None) -> list[Refusal]:
-        """Refuse those whose deadline can no longer be met, and note who must hurry now."""
-        if not self._promises.is_old(now):
+    def expire(self, now: float, tokens_per_second: float | None) -> list[tuple[Refusal, Payload | None]]:
+        """Remove the documents that can no longer meet their deadlines; also determines which are urgent."""
+        if not self._deadlines.is_old(now):
             return []
         plan = self._make_plan(now, tokens_per_second or float("inf"))
-        for key in plan.late:
-            self.cancel(key)
+        payloads = [self.cancel(key) for key in plan.late]
         wait = self._admission.seconds_of_work(tokens_per_second)
         detail = "the deadline could not be met any more while the document waited"
-        return [Refusal(key, "deadline_exceeded", detail, retry_after_seconds=wait) for key in plan.late]
+        refusals = [Refusal(key, "deadline_exceeded", detail, retry_after_seconds=wait) for key in plan.late]
+        return list(zip(refusals, payloads, strict=True))
 
     def next_batch(self, memory: MemoryBudget) -> Batch | None:
-        """The fairest sequences of one model that the memory model admits together; None when nothing waits."""
+        """The next batch, of the model that fair sharing serves next; None when nothing waits."""
         return next(filter(None, (self.next_batch_of(model, memory) for model in self.models())), None)
 
     def models(self) -> list[str]:
-        """The models that have work waiting, the most deserving first."""
-        return self._turns.models()
+        """Models with waiting documents, the one that fair sharing serves next first."""
+        return self._fair_share.models()
 
     def next_batch_of(self, model: str, memory: MemoryBudget) -> Batch | None:
-        """The same for one model; None also when nothing of it is admitted."""
+        """The next batch of one model; None when nothing of it waits, or the budget admits nothing of it."""
         sequences = tuple(self._fill(model, memory))
         if not sequences:
             return None
@@ -118,7 +135,7 @@ class Scheduler:
         return batch
 
     def delivered(self, batch: Batch) -> None:
-        """Note that a batch is through; documents of which nothing is left are forgotten."""
+        """Count a batch as finished; documents whose sequences are all delivered are removed."""
         self._running_tokens -= batch.tokens
         for sequence in batch.sequences:
             document = self._documents.get(sequence.key)
@@ -128,20 +145,20 @@ class Scheduler:
                     self._forget(document)
 
     def load(self, now: float) -> Load:
-        """What waits at this moment."""
+        """The documents, sequences and tokens that wait, and the age of the oldest."""
         waiting = [document for document in self._documents.values() if document.waits]
         oldest = min((document.admitted_seconds for document in waiting), default=now)
-        total = self._books.total
+        total = self._stats.total
         return Load(len(waiting), total.waiting_sequences, total.waiting_tokens, self._running_tokens, now - oldest)
 
     @property
     def waiting_tokens(self) -> int:
         """Tokens that are admitted and not launched."""
-        return self._books.total.waiting_tokens
+        return self._stats.total.waiting_tokens
 
-    def account(self, model: str) -> ModelQueueStats:
+    def stats(self, model: str) -> ModelQueueStats:
         """What one model has in the queue."""
-        return self._books.of(model)
+        return self._stats.of(model)
 
     def _make_plan(self, now: float, speed: float) -> DeadlinePlan:
         waiting = (
@@ -149,33 +166,33 @@ class Scheduler:
             for key, document in self._documents.items()
             if document.waits
         )
-        plan = self._promises.renew(waiting, self._running_tokens, now, speed)
-        self._turns.hurry(self._documents[key].submission for key in plan.urgent)
+        plan = self._deadlines.renew(waiting, self._running_tokens, now, speed)
+        self._fair_share.prioritize(self._documents[key].submission for key in plan.urgent)
         return plan
 
-    def _enqueue(self, submission: Submission, now: float) -> None:
-        document = _Document(submission, now, waiting_tokens=submission.tokens)
+    def _enqueue(self, document: _Document[Payload]) -> None:
+        submission = document.submission
         if not document.waits:
             return
         self._documents[submission.key] = document
-        self._promises.add(submission)
-        self._books.enter(submission.model, len(submission.lengths), submission.tokens)
-        self._turns.join(submission, self._books.weight(submission.model))
+        self._deadlines.add(submission)
+        self._stats.enter(submission.model, len(submission.lengths), submission.tokens)
+        self._fair_share.join(submission, self._stats.weight(submission.model))
 
-    def _forget(self, document: _Document) -> None:
+    def _forget(self, document: _Document[Payload]) -> None:
         del self._documents[document.submission.key]
-        self._books.leave(document.submission.model)
+        self._stats.leave(document.submission.model)
 
-    def _dequeue(self, document: _Document) -> None:
+    def _dequeue(self, document: _Document[Payload]) -> None:
         sequences = len(document.submission.lengths) - document.next_index
-        self._books.stop_waiting(document.submission.model, sequences, document.waiting_tokens)
+        self._stats.stop_waiting(document.submission.model, sequences, document.waiting_tokens)
         document.waiting_tokens = 0
         document.next_index = len(document.submission.lengths)
-        self._turns.leave(document.submission)
+        self._fair_share.leave(document.submission)
 
     def _fill(self, model: str, memory: MemoryBudget) -> Iterator[Sequence]:
         shape, alone = Shape(), None
-        while (document := self._fairest(model, shape, memory, alone)) is not None:
+        while (document := self._next_fitting(model, shape, memory, alone)) is not None:
             sequence = document.next_sequence()
             self._take(document, sequence)
             shape = shape.plus(sequence.tokens)
@@ -183,8 +200,10 @@ class Scheduler:
             if document.submission.attempt:
                 alone = sequence.key
 
-    def _fairest(self, model: str, shape: Shape, memory: MemoryBudget, alone: str | None) -> _Document | None:
-        for key in islice(self._turns.documents(model), LOOK_AHEAD):
+    def _next_fitting(
+        self, model: str, shape: Shape, memory: MemoryBudget, alone: str | None
+    ) -> _Document[Payload] | None:
+        for key in islice(self._fair_share.documents(model), LOOK_AHEAD):
             document = self._documents[key]
             mixes = document.submission.attempt == 0 and alone is None
             if not (mixes or not shape.sequences or document.submission.key == alone):
@@ -193,10 +212,10 @@ class Scheduler:
                 return document
         return None
 
-    def _take(self, document: _Document, sequence: Sequence) -> None:
-        self._turns.charge(document.submission, sequence.tokens)
+    def _take(self, document: _Document[Payload], sequence: Sequence) -> None:
+        self._fair_share.charge(document.submission, sequence.tokens)
         document.next_index += 1
         document.waiting_tokens -= sequence.tokens
-        self._books.stop_waiting(document.submission.model, 1, sequence.tokens)
+        self._stats.stop_waiting(document.submission.model, 1, sequence.tokens)
         if not document.waits:
-            self._turns.leave(document.submission)
+            self._fair_share.leave(document.submission)

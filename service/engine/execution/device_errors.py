@@ -1,4 +1,4 @@
-"""What an exception of a forward pass means: too little memory, a broken device, or a fault of this batch alone."""
+"""Device errors: classifies an exception of a forward pass as out of memory, a broken device, or a failed batch."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _BROKEN = ("CUDA error", "device-side assert", "GPU is lost", "CUBLAS_STATUS_EXE
 
 
 class DeviceBroken(Exception):
-    """Nothing can be computed in this process any more, whatever the batch."""
+    """The device's context is lost: every later batch of this process would fail."""
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether memory ran out; the next batch may fit."""
+    """True when memory ran out; a smaller batch may fit."""
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         return True
     return isinstance(error, RuntimeError) and any(words in str(error) for words in _MEMORY)
 
 
 def is_broken_device(error: Exception) -> bool:
-    """Whether the device's context is lost: after a device-side fault every later call fails as well."""
+    """True when the device's context is lost, as after a device-side assertion."""
     if is_out_of_memory(error):
         return False
     says_so = isinstance(error, RuntimeError) and any(words in str(error) for words in _BROKEN)
@@ -32,7 +32,7 @@ def is_broken_device(error: Exception) -> bool:
 
 
 def to_service_error(error: Exception) -> GleanerError:
-    """The failure of a batch as one that a person may see; it holds nothing of the document."""
+    """The error to report for a failed batch; it holds nothing of the documents."""
     if isinstance(error, GleanerError):
         return error
     if is_out_of_memory(error):

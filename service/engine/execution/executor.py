@@ -1,8 +1,9 @@
-"""The compute thread: what is submitted is done in order; batches may overlap where the device gains by it.
+"""Device executor: runs batches and other work on the device in order; batches may overlap where the device gains.
 
-A GPU runs one batch after the other. On a CPU the shares of a batch end at different times, and the next batch may
-begin on the cores that are free (`crew.py`). Everything else, such as moving weights or measuring memory, waits until
-the batches before it are done, and the batches after it wait for it. Owns this order; does not know what is computed.
+A GPU runs one batch after the other, with the copies of one beside the kernels of the next. On a CPU the shards of a
+batch end at different times, and the next batch may begin on the cores that are free. Everything else, such as moving
+weights or profiling memory, waits for the batches before it, and the batches after it wait for it. Knows nothing of
+what is computed.
 """
 
 from __future__ import annotations
@@ -21,35 +22,35 @@ class DeviceExecutor(Executor):
 
     def __init__(self) -> None:
         self._order = ThreadPoolExecutor(1, thread_name_prefix="compute")
-        self._lanes: ThreadPoolExecutor | None = None
+        self._batches: ThreadPoolExecutor | None = None
         self._running: list[Future[None]] = []
 
     def overlap(self, batches: int) -> None:
-        """From now on so many batches may run side by side; to be called before the first one."""
-        self._lanes = ThreadPoolExecutor(batches, thread_name_prefix="batch")
+        """Let this number of batches run side by side; to be called before the first one."""
+        self._batches = ThreadPoolExecutor(batches, thread_name_prefix="batch")
 
     def submit(
         self, work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Future[Result]:
-        """Do work after all that was submitted before, alone."""
+        """Run work alone, after everything submitted before."""
         return self._order.submit(self._alone, partial(work, *args, **kwargs))
 
-    def fly(self, batch: Callable[[], None]) -> None:
-        """Run a batch after all work, and beside batches, that were submitted before. It must not raise."""
-        self._order.submit(self._board, batch)
+    def submit_batch(self, batch: Callable[[], None]) -> None:
+        """Run a batch after all work, and beside batches, submitted before. It must not raise."""
+        self._order.submit(self._start_batch, batch)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the threads, after their work."""
+        """End the threads after their work."""
         self._order.shutdown(wait=wait, cancel_futures=cancel_futures)
-        if self._lanes is not None:
-            self._lanes.shutdown(wait=wait, cancel_futures=cancel_futures)
+        if self._batches is not None:
+            self._batches.shutdown(wait=wait, cancel_futures=cancel_futures)
 
     def _alone(self, work: Callable[[], Result]) -> Result:
         wait(self._running)
         return work()
 
-    def _board(self, batch: Callable[[], None]) -> None:
-        if self._lanes is None:
+    def _start_batch(self, batch: Callable[[], None]) -> None:
+        if self._batches is None:
             return batch()
         self._running = [each for each in self._running if not each.done()]
-        self._running.append(self._lanes.submit(batch))
+        self._running.append(self._batches.submit(batch))

@@ -1,4 +1,4 @@
-"""The batches that were launched and are not delivered yet, in the order of their launch."""
+"""In-flight batches: launched and not delivered yet, in the order of their launch."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ MOST_IN_FLIGHT = 2
 
 @dataclass(frozen=True, slots=True)
 class InFlightBatch:
-    """One batch, the `number`th of this engine; `full_tokens`: what a full one had when it left."""
+    """One batch, the `number`th of this engine; `full_tokens`: the tokens of a full batch when it was launched."""
 
     number: int
     batch: Batch
-    flight: BatchHandle
+    handle: BatchHandle
     full_tokens: int
 
 
 class InFlightBatches:
-    """At most one batch runs, and one that was formed ahead waits behind it."""
+    """At most one batch that runs and one behind it that was formed ahead."""
 
     def __init__(self) -> None:
-        self._flights: deque[InFlightBatch] = deque()
+        self._batches: deque[InFlightBatch] = deque()
         self._launches = 0
 
     def __len__(self) -> int:
-        return len(self._flights)
+        return len(self._batches)
 
-    def add(self, batch: Batch, flight: BatchHandle, full_tokens: int) -> None:
-        """Note a launch."""
+    def add(self, batch: Batch, handle: BatchHandle, full_tokens: int) -> None:
+        """Add a launched batch."""
         self._launches += 1
-        self._flights.append(InFlightBatch(self._launches, batch, flight, full_tokens))
+        self._batches.append(InFlightBatch(self._launches, batch, handle, full_tokens))
 
-    def can_take_one(self, is_full: Callable[[], bool]) -> bool:
-        """Whether to launch now; `is_full`: whether the next batch is, which alone may be formed ahead."""
-        if len(self._flights) > MOST_IN_FLIGHT:  # Those that have landed are delivered first.
+    def accepts(self, is_full: Callable[[], bool]) -> bool:
+        """True when a batch may be launched now. `is_full` tells of the next batch: only a full one is formed ahead."""
+        if len(self._batches) > MOST_IN_FLIGHT:  # Completed ones are delivered first.
             return False
-        flying = sum(not launched.flight.done() for launched in self._flights)
-        return not flying or (flying < MOST_IN_FLIGHT and is_full())
+        running = sum(not launched.handle.done() for launched in self._batches)
+        return not running or (running < MOST_IN_FLIGHT and is_full())
 
-    def landed(self) -> Iterator[InFlightBatch]:
-        """Take out those that are done, up to the first that is not."""
-        while self._flights and self._flights[0].flight.done():
-            yield self._flights.popleft()
+    def completed(self) -> Iterator[InFlightBatch]:
+        """Remove and yield the completed batches, up to the first that is not."""
+        while self._batches and self._batches[0].handle.done():
+            yield self._batches.popleft()

@@ -1,7 +1,6 @@
-"""A caller inside the engine's own process that comes through the front door, as workers do.
+"""Client of the engine's socket inside the engine's own process: golden examples are inferred as documents are.
 
-Owns a socket of its own, for the thread that made it. A guest says no hello, so nobody waits for it when the engine
-drains.
+Owns a socket, used by the thread that made it. It sends no heartbeat, so that a drain does not wait for it.
 """
 
 from __future__ import annotations
@@ -10,21 +9,20 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import zmq
 
-from service.core.arrays import Logits
+from service.core.arrays import Logits, TokenIds
 from service.core.errors import BY_CODE, DeadlineExceeded, InternalError, Overloaded
 from service.core.types import Priority
 from service.wire import Refused, Scored, Submitted, pack, unpack
 
 CLIENT = "golden examples"
-PATIENCE_SECONDS = 0.5
-"""Between two tries while the engine is too busy."""
+RETRY_SECONDS = 0.5
+"""Between two tries while the engine is overloaded."""
 
 
 class LocalClient:
-    """One caller; to be closed."""
+    """One client; to be closed."""
 
     def __init__(self, address: str) -> None:
         self._context = zmq.Context()
@@ -32,45 +30,45 @@ class LocalClient:
         self._socket.connect(address)
         self._number = 0
 
-    def judge(self, revision: str, sequences: Sequence[npt.NDArray[np.int32]], deadline_seconds: float) -> list[Logits]:
-        """Rows of logits [tokens, labels] of each sequence; comes again while the engine is too busy.
+    def infer(self, revision: str, sequences: Sequence[TokenIds], deadline_seconds: float) -> list[Logits]:
+        """The logits [tokens, labels] of each sequence; tries again while the engine is overloaded.
 
         Raises:
             GleanerError: the engine's refusal, as the error that its code names.
         """
         while True:
             try:
-                return self._ask(revision, sequences, deadline_seconds)
+                return self._submit(revision, sequences, deadline_seconds)
             except Overloaded:
-                if time.monotonic() + PATIENCE_SECONDS > deadline_seconds:
+                if time.monotonic() + RETRY_SECONDS > deadline_seconds:
                     raise
-                time.sleep(PATIENCE_SECONDS)
+                time.sleep(RETRY_SECONDS)
 
     def close(self) -> None:
-        """Leave; what is not answered is not waited for."""
+        """Close the socket; answers that are missing are not waited for."""
         self._context.destroy(linger=0)
 
-    def _ask(self, revision: str, sequences: Sequence[npt.NDArray[np.int32]], deadline_seconds: float) -> list[Logits]:
+    def _submit(self, revision: str, sequences: Sequence[TokenIds], deadline_seconds: float) -> list[Logits]:
         if not sequences:
             return []
         self._number += 1
-        key = f"guest-{self._number}"
+        key = f"local-{self._number}"
         lengths = tuple(map(len, sequences))
-        message = Submitted(key, revision, lengths, CLIENT, Priority.INTERACTIVE, deadline_seconds, 0)
+        message = Submitted(key, revision, lengths, CLIENT, Priority.INTERACTIVE, deadline_seconds)
         self._socket.send_multipart(pack(message, np.concatenate(sequences)))
-        rows: dict[int, Logits] = {}
-        while len(rows) < len(sequences):
-            self._hear(key, rows, deadline_seconds)
-        return [rows[index] for index in range(len(sequences))]
+        logits: dict[int, Logits] = {}
+        while len(logits) < len(sequences):
+            self._receive(key, logits, deadline_seconds)
+        return [logits[index] for index in range(len(sequences))]
 
-    def _hear(self, key: str, rows: dict[int, Logits], deadline_seconds: float) -> None:
+    def _receive(self, key: str, logits: dict[int, Logits], deadline_seconds: float) -> None:
         left = deadline_seconds - time.monotonic()
         if left <= 0 or not self._socket.poll(int(left * 1000)):
             raise DeadlineExceeded("the engine gave no answer in time")
         message, buffer = unpack(self._socket.recv_multipart())
         match message:
             case Scored(key=found) if found == key:
-                rows[message.index] = np.asarray(buffer, dtype=np.float32).reshape(message.tokens, message.labels)
+                logits[message.index] = np.asarray(buffer, dtype=np.float32).reshape(message.tokens, message.labels)
             case Refused(key=found) if found == key:
                 raise BY_CODE.get(message.code, InternalError)(
                     message.detail, retry_after_seconds=message.retry_after_seconds

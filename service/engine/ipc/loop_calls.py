@@ -1,4 +1,4 @@
-"""What other threads ask the loop's thread to do for them, since only that thread owns the queue and the models."""
+"""Calls onto the loop's thread: other threads submit work for it, because it alone owns the queue and the models."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ Result = TypeVar("Result")
 
 
 class LoopCalls:
-    """Work in the order in which it was asked for.
+    """Submitted work, run in order.
 
     Args:
-        wake: called after each that is handed in.
+        wake: called after each submission.
     """
 
     def __init__(self, wake: Callable[[], None]) -> None:
-        self._wake = wake
+        self.wake = wake
         self._waiting: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
 
-    def hand(self, work: Callable[[], Result]) -> Future[Result]:
-        """Have the loop's thread do `work` some time soon."""
+    def submit(self, work: Callable[[], Result]) -> Future[Result]:
+        """Have `work` run by the loop's thread, in its next turn."""
         future: Future[Result] = Future()
         self._waiting.put((future, work))
-        self._wake()
+        self.wake()
         return future
 
-    def ask(self, work: Callable[[], Result]) -> Result:
-        """The same; waits for its result, and raises what it raises."""
-        return self.hand(work).result()
+    def call(self, work: Callable[[], Result]) -> Result:
+        """Submit `work`, wait for it, and return its result or raise its exception."""
+        return self.submit(work).result()
 
     def run(self) -> None:
-        """Do all that waits; called by the loop's thread."""
+        """Run everything submitted; called by the loop's thread."""
         while True:
             try:
                 future, work = self._waiting.get_nowait()

@@ -1,76 +1,50 @@
-"""The engine's socket: messages of all workers come in, answers go out to the worker that asked.
+"""Engine socket: receives the messages of all workers and sends each answer to the worker that asked.
 
-Owns the ROUTER socket and the bell that wakes the loop out of its wait. Does not know what messages mean. Nothing is
-ever dropped for a full queue: what may wait is bounded by admission, not by the socket.
+Owns the ROUTER socket. Knows nothing of what messages mean. No message is dropped for a full queue: admission bounds
+what waits, not the socket.
 """
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import socket
 from collections.abc import Iterator
 
 import zmq
 
+from service.engine.ipc.loop_calls import LoopCalls
+from service.engine.ipc.waker import Waker
 from service.wire import Buffer, Message, WireError, pack, unpack
 
 MOST_AT_ONCE = 1_000
-"""Messages taken before the loop goes on to launch and deliver."""
+"""Messages received before the loop goes on to launch and deliver."""
 
 log = logging.getLogger(__name__)
 
 
-class Waker:
-    """Rung by another thread or by a signal handler, heard by the loop's poll."""
-
-    def __init__(self) -> None:
-        self._ear, self._hammer = socket.socketpair()
-        self._ear.setblocking(False)
-        self._hammer.setblocking(False)
-
-    def ring(self) -> None:
-        """Wake the loop; ringing twice wakes it once."""
-        with contextlib.suppress(BlockingIOError):  # It has rung so often that it is surely heard.
-            self._hammer.send(b"\0")
-
-    def fileno(self) -> int:
-        return self._ear.fileno()
-
-    def hammer_fileno(self) -> int:
-        """For signal.set_wakeup_fd."""
-        return self._hammer.fileno()
-
-    def hush(self) -> None:
-        """Forget all rings so far."""
-        with contextlib.suppress(BlockingIOError):
-            while self._ear.recv(4096):
-                pass
-
-    def close(self) -> None:
-        self._ear.close()
-        self._hammer.close()
-
-
 class EngineSocket:
-    """Where the workers come to the engine."""
+    """The socket of one engine.
 
-    def __init__(self, address: str, bell: Waker) -> None:
+    Attributes:
+        calls: work that other threads submit to the thread that receives.
+    """
+
+    def __init__(self, address: str, waker: Waker) -> None:
+        self.calls = LoopCalls(waker.wake)
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.ROUTER)
         self._socket.setsockopt(zmq.SNDHWM, 0)
         self._socket.setsockopt(zmq.RCVHWM, 0)
         self._socket.setsockopt(zmq.ROUTER_HANDOVER, 1)
         self._socket.bind(address)
-        self._bell = bell
+        self._waker = waker
         self._poller = zmq.Poller()
         self._poller.register(self._socket, zmq.POLLIN)
-        self._poller.register(bell.fileno(), zmq.POLLIN)
+        self._poller.register(waker.fileno(), zmq.POLLIN)
 
     def receive(self, timeout_seconds: float) -> Iterator[tuple[bytes, Message, Buffer | None]]:
-        """Wait until something happens or the time is up; then yield (worker, message, buffer) while there are any."""
+        """Wait for a message, a wake-up or the timeout; then yield (worker, message, buffer) without waiting."""
         self._poller.poll(int(max(timeout_seconds, 0.0) * 1000))
-        self._bell.hush()
+        self._waker.clear()
         for _ in range(MOST_AT_ONCE):
             try:
                 worker, *frames = self._socket.recv_multipart(zmq.NOBLOCK)
@@ -84,9 +58,9 @@ class EngineSocket:
                 yield worker, message, buffer
 
     def send(self, worker: bytes, message: Message, buffer: Buffer | None = None) -> None:
-        """Send to one worker; to one that is gone, nothing happens."""
+        """Send to one worker; a message to a worker that is gone is discarded."""
         self._socket.send_multipart([worker, *pack(message, buffer)], copy=False)
 
     def close(self, linger_seconds: float = 2.0) -> None:
-        """Deliver what is on its way, then close."""
+        """Send what is queued, for at most this long, then close."""
         self._context.destroy(linger=int(linger_seconds * 1000))

@@ -1,106 +1,103 @@
-"""The memory guard: a measured budget that follows what the device really has.
+"""Memory guard: keeps the memory budget in step with what the device has.
 
-Owns the link between the gauge (what is there) and the budget (what may be launched). It is asked by the loop's thread;
-what must not happen beside a batch, such as giving memory back, it hands to the compute thread.
+Links the probe (what is available) to the budget (what may be launched). Called by the loop's thread; what must not run
+beside a batch, such as releasing the allocator's cache, is submitted to the device's executor.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import Executor
+from typing import TYPE_CHECKING
 
-from service.core.memory.budget import MeasuredBudget, MemoryReport, ModelMemory, floor_bytes
+from service.core.memory.budget import Budget, MemoryReport, ModelMemory, floor_bytes
 from service.core.memory.headroom import Headroom
 from service.core.types import Shape
-from service.engine.memory.probe import MemoryProbe
+
+if TYPE_CHECKING:  # It imports torch, for which the engine's first phase does not wait.
+    from service.engine.memory.probe import MemoryProbe
 
 LOOK_SECONDS = 0.1
-"""Least time between two looks at the device: they cost some 50 microseconds each."""
+"""Least time between two readings of the device, which take some 50 microseconds each."""
 
 NOTICEABLE = 0.05
-"""Share of the room that must have gone before memory is handed back: that waits for the batches that run, and the next
-ones take fresh memory. What a host has left is never quite the same from one look to the next.
-"""
+"""Share of the headroom that must be lost before the cache is released: that waits for the batches in flight, and the
+next ones allocate anew. A host's available memory is never quite the same from one reading to the next."""
 
-SETTLE_SECONDS = 30.0
-"""How often memory at rest is measured anew: libraries keep what they compiled for new shapes."""
+REBASELINE_SECONDS = 30.0
+"""How often memory at rest is measured again: libraries keep what they compile for new shapes."""
+
+UNMEASURED_BYTES = 1 << 62
+"""The headroom where there is no probe: no batch is rejected for its bytes."""
 
 
 class Guard:
-    """A memory model whose room is looked after."""
+    """The memory budget of one device, kept up to date.
 
-    def __init__(self, gauge: MemoryProbe, models: Mapping[str, ModelMemory], compute: Executor) -> None:
-        self.gauge = gauge
-        self._compute = compute
-        self._room = Headroom(gauge.available_bytes(), floor_bytes(models.values()))
-        self._budget = MeasuredBudget(self._room, models)
-        self._capped_bytes = self._room.bytes
+    Args:
+        probe: None on a system whose memory cannot be read; the budget then stays as it is.
+    """
+
+    def __init__(self, probe: MemoryProbe | None, models: Mapping[str, ModelMemory], executor: Executor) -> None:
+        self._probe = probe
+        self._executor = executor
+        available = UNMEASURED_BYTES if probe is None else probe.available_bytes()
+        self.budget = Budget(Headroom(available, floor_bytes(models.values())), models)
+        self._capped_bytes = self.budget.headroom.bytes
         self._next_look_seconds = 0.0
-        self._next_settle_seconds = 0.0
-        gauge.cap(self._room.bytes)
+        self._next_rebaseline_seconds = 0.0
+        if probe is not None:
+            probe.cap(self._capped_bytes)
 
     def budget_tokens(self, model: str) -> int:
-        return self._budget.budget_tokens(model)
-
-    def smallest_budget_tokens(self, model: str) -> int:
-        return self._budget.smallest_budget_tokens(model)
+        return self.budget.budget_tokens(model)
 
     def admits(self, model: str, shape: Shape) -> bool:
-        return self._budget.admits(model, shape)
+        return self.budget.admits(model, shape)
 
-    def put(self, model: str, memory: ModelMemory) -> None:
-        """Know one more model."""
-        self._budget.put(model, memory)
-        self._room.keep(floor_bytes(self._budget.memories()))
+    def rebaseline(self) -> None:
+        """Measure memory at rest again, after the batches in flight: weights were loaded or offloaded."""
+        if self._probe is not None:
+            self._executor.submit(self._rebaseline, self._probe)
 
-    def drop(self, model: str) -> None:
-        """Forget a model that nobody will ask for again."""
-        self._budget.drop(model)
-        self._room.keep(floor_bytes(self._budget.memories()))
-
-    def settle(self) -> None:
-        """Weights came or went: once the batches before are through, what is in use is at rest."""
-        self._compute.submit(self._settle)
-
-    def follow(self, now: float) -> None:
-        """Look at the device, unless that was just done."""
-        if now < self._next_look_seconds:
+    def refresh(self, now: float) -> None:
+        """Read the device, at most every `LOOK_SECONDS`."""
+        if self._probe is None or now < self._next_look_seconds:
             return
         self._next_look_seconds = now + LOOK_SECONDS
-        self._room.observe(self.gauge.available_bytes(), now)
-        self._follow_with_the_cap()
-        if now >= self._next_settle_seconds:
-            self._next_settle_seconds = now + SETTLE_SECONDS
-            self._compute.submit(self._settle)
+        self.budget.headroom.update(self._probe.available_bytes(), now)
+        self._adjust_cap(self._probe)
+        if now >= self._next_rebaseline_seconds:
+            self._next_rebaseline_seconds = now + REBASELINE_SECONDS
+            self.rebaseline()
 
-    def failed(self, model: str, shape: Shape, now: float) -> None:
-        """Memory ran out for a batch of this shape."""
-        self._room.failed(self._budget.of(model).function.bytes(shape), now)
-
-    def report(self) -> MemoryReport:
-        """What the guard sees and allows at this moment."""
+    def report(self) -> MemoryReport | None:
+        """The state for metrics; None where nothing is measured."""
+        if self._probe is None:
+            return None
         return MemoryReport(
-            room_bytes=self._room.bytes,
-            floor_bytes=self._room.floor_bytes,
-            available_bytes=self.gauge.available_bytes(),
-            rest_bytes=self.gauge.rest_bytes,
-            shrinks=self._room.shrinks,
-            functions=self._budget.functions(),
+            room_bytes=self.budget.headroom.bytes,
+            floor_bytes=self.budget.headroom.floor_bytes,
+            available_bytes=self._probe.available_bytes(),
+            rest_bytes=self._probe.rest_bytes,
+            shrinks=self.budget.headroom.shrinks,
+            functions=self.budget.functions(),
         )
 
-    def _follow_with_the_cap(self) -> None:
-        """Up at once, or batches that the budget admits would fail; down when it is worth handing memory back."""
-        if self._room.bytes > self._capped_bytes:
-            self._capped_bytes = self._room.bytes
-            self.gauge.cap(self._capped_bytes)
-        elif self._room.bytes < (1 - NOTICEABLE) * self._capped_bytes:
-            self._capped_bytes = self._room.bytes
-            self._compute.submit(self._tighten)
+    def _adjust_cap(self, probe: MemoryProbe) -> None:
+        """Raise the allocator's cap at once, or admitted batches would fail; lower it when the loss is noticeable."""
+        room_bytes = self.budget.headroom.bytes
+        if room_bytes > self._capped_bytes:
+            self._capped_bytes = room_bytes
+            probe.cap(room_bytes)
+        elif room_bytes < (1 - NOTICEABLE) * self._capped_bytes:
+            self._capped_bytes = room_bytes
+            self._executor.submit(self._tighten, probe)
 
-    def _tighten(self) -> None:
-        self.gauge.give_back()
-        self.gauge.cap(self._capped_bytes)
+    def _tighten(self, probe: MemoryProbe) -> None:
+        probe.give_back()
+        probe.cap(self._capped_bytes)
 
-    def _settle(self) -> None:
-        self.gauge.settle()
-        self.gauge.cap(self._capped_bytes)  # What is at rest counts in it.
+    def _rebaseline(self, probe: MemoryProbe) -> None:
+        probe.settle()
+        probe.cap(self._capped_bytes)  # The cap includes what is at rest.

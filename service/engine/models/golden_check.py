@@ -1,7 +1,6 @@
-"""Golden examples: whether a revision finds what its publisher says it must.
+"""Golden check: compares what a revision finds in its golden examples with what its publisher says it must find.
 
-Owns the comparison. A text takes the way that requests take (`service/text/pipeline`); who judges the sequences is
-passed in.
+A text is tokenized and decoded as requests are (`service/text/pipeline`); inference is passed in.
 """
 
 from __future__ import annotations
@@ -18,23 +17,23 @@ from service.text.tokenizer import TextTokenizer
 from service.wire import ModelStatus
 
 Infer = Callable[[list[TokenIds]], list[Logits]]
-"""Rows of logits for each sequence, special tokens included."""
+"""Logits of each sequence, special tokens included."""
 
 Place = tuple[str, int, int]
 MOST_SHOWN = 3
 
 
-def first_failure(manifest: Manifest, model: ModelStatus, judge: Infer, settings: Settings) -> str | None:
+def first_failure(manifest: Manifest, model: ModelStatus, infer: Infer, settings: Settings) -> str | None:
     """A sentence on the first golden example that fails, without its text; None when all pass.
 
     Raises:
-        GleanerError: the tokenizer cannot be read, or the model cannot judge an example.
+        GleanerError: the tokenizer cannot be read, or an example cannot be inferred.
     """
     tokenizer = TextTokenizer(Path(model.folder))
     longest = min(settings.window_tokens, model.max_tokens)
     for number, example in enumerate(manifest.golden, start=1):
         prepared = prepare(tokenizer, example.text, longest=longest, overlap=settings.overlap_tokens)
-        found = decode_entities(tokenizer, prepared, judge(prepared.sequences), model.labels)
+        found = decode_entities(tokenizer, prepared, infer(prepared.sequences), model.labels)
         if difference := _difference(example, found):
             return f"golden example {number} of {len(manifest.golden)} fails: {difference}"
     return None

@@ -1,14 +1,15 @@
-"""The revisions that an engine holds: what is said of each, what runs it, and its weights, which may be away."""
+"""A loaded model: its status, the runner of its batches, its memory, and its weights, which may be offloaded."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from service.core.memory.budget import MemoryBudget
+from service.core.memory.budget import ModelMemory
 from service.core.models.placement import Placement
 from service.core.scheduling.batch_latency import TimedBatch
+from service.engine.memory.guard import Guard
 from service.wire import ModelStatus
 
 if TYPE_CHECKING:
@@ -20,10 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """A model that is made, whether or not it serves.
+    """One revision that can run, whether or not it serves.
 
-    `sizes`: equal for models that compute alike, so that their batches take equal memory.
-    `module`: the model itself, as long as its weights are not away.
+    Attributes:
+        sizes: equal for models of equal architecture, whose batches take equal memory.
+        module: the model itself; None while its weights are offloaded.
     """
 
     status: ModelStatus
@@ -38,21 +40,31 @@ class LoadedModel:
 
 
 @dataclass(frozen=True, slots=True)
+class ProfiledModel:
+    """A loaded model, what its batches need, and one timed batch of it (None where it could not be run whole)."""
+
+    model: LoadedModel
+    memory: ModelMemory
+    timed: TimedBatch | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class InitialModels:
-    """Everything the loop needs to serve.
+    """What an engine begins to serve with.
 
     Attributes:
-        serving: reference, as in the settings → the revision that it leads to.
-        residency: where the weights of all `held` are by now.
+        serving: reference, as in the settings → the revision that it stands for.
+        models: all revisions that are loaded.
+        placement: where their weights are.
+        guard: over the memory of all of them.
+        device, dtype: what they run on and in, in words.
         release: to be called with each revision that is dropped.
-        timed: revision → a batch of the warm-up.
     """
 
     serving: dict[str, str]
-    held: list[LoadedModel]
-    residency: Placement
-    memory: MemoryBudget
+    models: tuple[ProfiledModel, ...]
+    placement: Placement
+    guard: Guard
     device: str
     dtype: str
     release: Callable[[str], None] = lambda _: None
-    timed: dict[str, TimedBatch] = field(default_factory=dict)

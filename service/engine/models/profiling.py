@@ -1,7 +1,7 @@
-"""What each model's batches take of this device's memory and time, and the guard over all of them.
+"""Model profiler: measures the memory and the time that each model's batches take on this device.
 
-Owns when memory is measured: when a model is new in shape. A revision whose sizes are those of one that was measured
-takes what that one takes, so that a switch costs no time of the device.
+A model is measured when its architecture is new. A revision with the sizes of one that was measured takes what that one
+takes, so that a switch costs no time of the device.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ from concurrent.futures import Executor
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from service.core.memory.budget import FixedBudget, MemoryBudget, ModelMemory
+from service.core.memory.budget import ModelMemory
+from service.core.memory.cost_model import UNMEASURED, MemoryCostModel
 from service.core.scheduling.batch_latency import REACH, TimedBatch
+from service.engine.memory.guard import Guard
 from service.engine.models.loaded_model import LoadedModel
 from service.settings import Settings
 
 if TYPE_CHECKING:
     import torch
 
-    from service.core.memory.cost_model import MemoryCostModel
     from service.engine.memory.probe import MemoryProbe
 
 CPU_BATCH_TOKENS = 2_048
@@ -31,66 +32,66 @@ log = logging.getLogger(__name__)
 
 
 class ModelProfiler:
-    """Memory functions of one engine's models; everything on the device happens on its compute thread."""
+    """Profiles of one engine's models; everything on the device runs on its executor."""
 
-    def __init__(self, settings: Settings, device: torch.device, compute: Executor) -> None:
+    def __init__(self, settings: Settings, device: torch.device, executor: Executor) -> None:
         from service.engine.execution.cpu_sharding import BATCHES
         from service.engine.memory.probe import MemoryLimit, gauge_of
 
         self._settings = settings
-        self._compute = compute
+        self._executor = executor
         usual_tokens = GPU_BATCH_TOKENS if device.type == "cuda" else CPU_BATCH_TOKENS
         self._batch_tokens = settings.batch_tokens or usual_tokens
         self._timed_tokens = min(self._batch_tokens, usual_tokens) // REACH
         self._on_cpu = device.type == "cpu"
         side_by_side = BATCHES if self._on_cpu else 1
-        allowance = MemoryLimit(settings.memory_fraction, settings.memory_limit_bytes, side_by_side)
-        self._gauge = gauge_of(device, allowance, graphs=settings.cuda_graphs == "auto")
+        limit = MemoryLimit(settings.memory_fraction, settings.memory_limit_bytes, side_by_side)
+        self._probe = gauge_of(device, limit, graphs=settings.cuda_graphs == "auto")
         self._functions: dict[str, MemoryCostModel] = {}
-        if self._gauge is None:
+        if self._probe is None:
             log.warning("memory cannot be measured on this system; the budget is fixed")
 
-    def warm(self, held: LoadedModel) -> None:
+    def warm(self, model: LoadedModel) -> None:
         """Run a few small shapes once."""
-        held.runner.warm(self._longest(held))
+        model.runner.warm(self._longest(model))
 
-    def time(self, held: LoadedModel) -> TimedBatch | None:
-        """How long a batch takes that is just large enough to tell a full one's speed; None: it cannot be run."""
-        return held.runner.time(self._longest(held), self._timed_tokens)
+    def time(self, model: LoadedModel) -> TimedBatch | None:
+        """Time a batch just large enough to predict a full one; None if it cannot be run whole."""
+        return model.runner.time(self._longest(model), self._timed_tokens)
 
-    def measure(self, held: LoadedModel) -> ModelMemory | None:
-        """What a model on the device takes; None where nothing can be measured."""
-        if self._gauge is None:
-            return None
-        longest = self._longest(held)
+    def measure(self, model: LoadedModel) -> ModelMemory:
+        """The memory that a model's batches need; no bytes at all where memory cannot be read."""
+        longest = self._longest(model)
         most = max(self._batch_tokens, longest)
-        if held.sizes not in self._functions:
-            work = self._compute.submit(self._calibrate, held, self._gauge, longest, most)
-            self._functions[held.sizes] = work.result()
-        return ModelMemory(self._functions[held.sizes], longest, most)
+        return ModelMemory(self._function(model, longest, most), longest, most)
 
-    def guard(self, models: dict[str, ModelMemory]) -> MemoryBudget:
-        """The memory model over what was measured, weights at rest being those that are there now."""
-        from service.engine.memory.guard import Guard
-
-        if self._gauge is None:
-            return FixedBudget(self._batch_tokens, self._settings.window_tokens)
-        self._compute.submit(self._gauge.settle).result()
-        return Guard(self._gauge, models, self._compute)
+    def guard(self, models: dict[str, ModelMemory]) -> Guard:
+        """The memory guard over these models, with the weights that are on the device now at rest."""
+        if self._probe is not None:
+            self._executor.submit(self._probe.settle).result()
+        return Guard(self._probe, models, self._executor)
 
     def settle(self) -> None:
-        """What is in use now is at rest; for the compute thread, between batches."""
-        if self._gauge is not None:
-            self._gauge.settle()
+        """Count what is in use now as at rest; for the device's executor, between batches."""
+        if self._probe is not None:
+            self._probe.settle()
 
-    def _calibrate(self, held: LoadedModel, gauge: MemoryProbe, longest: int, most_tokens: int) -> MemoryCostModel:
+    def _function(self, model: LoadedModel, longest: int, most_tokens: int) -> MemoryCostModel:
+        if self._probe is None:
+            return UNMEASURED
+        if model.sizes not in self._functions:
+            work = self._executor.submit(self._calibrate, model, self._probe, longest, most_tokens)
+            self._functions[model.sizes] = work.result()
+        return self._functions[model.sizes]
+
+    def _calibrate(self, model: LoadedModel, probe: MemoryProbe, longest: int, most_tokens: int) -> MemoryCostModel:
         """On a CPU with few layers: all of a large model's would take many seconds and need no more memory."""
         from service.engine.encoder.layer_subset import first_layers_only
         from service.engine.memory.profiler import calibrate
 
-        module = held.module() if self._on_cpu else None
+        module = model.module() if self._on_cpu else None
         with first_layers_only(module, CPU_LAYERS) if module is not None else nullcontext():
-            return calibrate(held.runner.encoder, gauge, longest, most_tokens)
+            return calibrate(model.runner.encoder, probe, longest, most_tokens)
 
-    def _longest(self, held: LoadedModel) -> int:
-        return min(held.status.max_tokens, self._settings.window_tokens)
+    def _longest(self, model: LoadedModel) -> int:
+        return min(model.status.max_tokens, self._settings.window_tokens)

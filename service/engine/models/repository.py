@@ -1,6 +1,6 @@
-"""Where the engine's revisions come from: references in, whole and verified folders out, kept from eviction while held.
+"""Model repository: resolves references to whole, verified folders, and keeps those in use from eviction.
 
-Owns the link to the model store. Knows no weights and no device.
+The engine's link to the model store. Knows no weights and no device.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 class ModelRepository:
-    """Fetches for one engine; used by one thread at a time, except for `release`."""
+    """The repository of one engine; used by one thread at a time, except for `release`."""
 
     def __init__(self, settings: Settings) -> None:
         remote = open_remote(settings.model_remote) if settings.model_remote else None
@@ -50,7 +50,7 @@ class ModelRepository:
         return tag.earlier if tag else ()
 
     def release(self, revision: str) -> None:
-        """Let a revision be evicted, if it was kept."""
+        """Allow a revision to be evicted; one that was never obtained is no error."""
         kept = self._kept.pop(revision, None)
         if kept is not None:
             kept.__exit__(None, None, None)
@@ -68,7 +68,7 @@ def by_digest(reference: str, revision: str) -> str:
 
 
 def is_tag(reference: str) -> bool:
-    """Whether a reference may lead elsewhere some day."""
+    """True when a reference can stand for another revision later."""
     return parse_reference(reference).tag is not None
 
 

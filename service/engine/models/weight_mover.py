@@ -1,6 +1,6 @@
-"""Bringing weights to the device and sending them away, on the compute thread, in order with the batches around it.
+"""Weight mover: loads weights to the device and offloads them, in order with the batches around.
 
-Owns the doing and its cost, as metrics and log lines; what moves when is decided elsewhere.
+Moves run on the device's executor. Owns their cost as metrics and log lines; what moves when is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -15,41 +15,41 @@ from service.engine.models.loaded_model import LoadedModel
 from service.metrics import EngineMetrics
 
 Done = Callable[[float | None], None]
-"""Told, on the loop's thread, how many seconds a move took; None if it failed."""
+"""Called on the loop's thread with the seconds that a move took; None if it failed."""
 
 log = logging.getLogger(__name__)
 
 
 class WeightMover:
-    """Moves weights for one engine."""
+    """Moves the weights of one engine's models."""
 
-    def __init__(self, compute: Executor, errands: LoopCalls, metrics: EngineMetrics) -> None:
-        self._compute = compute
-        self._errands = errands
+    def __init__(self, executor: Executor, calls: LoopCalls, metrics: EngineMetrics) -> None:
+        self.executor = executor
+        self._calls = calls
         self._metrics = metrics
 
-    def come(self, held: LoadedModel, done: Done) -> Future[None]:
-        """Bring weights, before any batch that is launched after this."""
-        return self._submit("in", held, held.weights.come, done)
+    def load(self, model: LoadedModel, done: Done) -> Future[None]:
+        """Load weights, before any batch that is launched after this."""
+        return self._submit("in", model, model.weights.come, done)
 
-    def leave(self, held: LoadedModel) -> Future[None]:
-        """Send weights away, after all batches that were launched before this; the future ends when room is made."""
-        return self._submit("out", held, held.weights.leave, lambda _: None)
+    def offload(self, model: LoadedModel) -> Future[None]:
+        """Offload weights, after all batches that were launched before this; the future ends when they are gone."""
+        return self._submit("out", model, model.weights.leave, lambda _: None)
 
-    def _submit(self, direction: str, held: LoadedModel, work: Callable[[], None], done: Done) -> Future[None]:
+    def _submit(self, direction: str, model: LoadedModel, work: Callable[[], None], done: Done) -> Future[None]:
         moved: Future[None] = Future()
 
         def move() -> None:
-            seconds = self._timed(direction, held, work)
-            self._errands.hand(lambda: done(seconds))
+            seconds = self._timed(direction, model, work)
+            self._calls.submit(lambda: done(seconds))
             moved.set_result(None)
 
-        self._compute.submit(move)
+        self.executor.submit(move)
         return moved
 
-    def _timed(self, direction: str, held: LoadedModel, work: Callable[[], None]) -> float | None:
+    def _timed(self, direction: str, model: LoadedModel, work: Callable[[], None]) -> float | None:
         begun = time.monotonic()
-        facts = {"direction": direction, "model": held.status.name, "revision": held.revision}
+        facts = {"direction": direction, "model": model.status.name, "revision": model.revision}
         try:
             work()
         except Exception:  # The batches behind it fail, each document with its own refusal; the engine goes on.

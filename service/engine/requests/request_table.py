@@ -1,82 +1,120 @@
-"""Each admitted document's papers: its token ids, and the worker that waits for its answer.
+"""Request table: every admitted document with its token ids and its worker, from admission to its last answer.
 
-The scheduler decides with lengths alone; the desk keeps what the decision is about and tells the workers of it. A
-document whose papers are gone gets no further answer, so nobody is answered twice.
+The scheduler holds the entries as its payloads, so queue and table cannot disagree: a document leaves both at once, and
+one that left gets no further answer. Every admitted document is answered exactly once: all its sequences as Scored, or
+one Refused.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence as Several
 from dataclasses import dataclass
 from itertools import accumulate
 
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import GleanerError, InternalError
-from service.core.types import Batch, Refusal, Sequence
+from service.core.scheduling.scheduler import Scheduler
+from service.core.types import Batch, Refusal, Sequence, Submission
 from service.engine.ipc.server import EngineSocket
 from service.metrics import EngineMetrics
-from service.wire import Refused, Scored, Started, Submitted
+from service.wire import Refused, Scored, Started
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
+class Request:
+    """What an admitted document needs beside the queue: all its sequences end to end, and where each begins."""
+
     worker: bytes
     tokens: TokenIds
     borders: tuple[int, ...]
 
+    @classmethod
+    def of(cls, worker: bytes, submission: Submission, tokens: TokenIds) -> Request:
+        """The request that a worker submitted."""
+        return cls(worker, tokens, (0, *accumulate(submission.lengths)))
+
+    def sequence(self, index: int) -> TokenIds:
+        """The token ids of one sequence."""
+        return self.tokens[self.borders[index] : self.borders[index + 1]]
+
 
 class RequestTable:
-    """Documents between admission and their last answer."""
+    """The documents between admission and their last answer."""
 
-    def __init__(self, door: EngineSocket, metrics: EngineMetrics) -> None:
-        self._door = door
+    def __init__(self, scheduler: Scheduler[Request], ipc: EngineSocket, metrics: EngineMetrics) -> None:
+        self.scheduler = scheduler
+        self._ipc = ipc
         self._metrics = metrics
-        self._papers: dict[str, _Request] = {}
 
-    def put(self, worker: bytes, message: Submitted, tokens: TokenIds) -> None:
-        """Keep a document's token ids, all its sequences end to end."""
-        self._papers[message.key] = _Request(worker, tokens, (0, *accumulate(message.lengths)))
+    def admit(
+        self, worker: bytes, submission: Submission, tokens: TokenIds, now: float, tokens_per_second: float | None
+    ) -> Refusal | None:
+        """Admit a document, or return why it is refused."""
+        return self.scheduler.admit(submission, now, tokens_per_second, Request.of(worker, submission, tokens))
 
-    def tokens(self, sequence: Sequence) -> TokenIds:
-        """The ids of one sequence."""
-        papers = self._papers[sequence.key]
-        return papers.tokens[papers.borders[sequence.index] : papers.borders[sequence.index + 1]]
-
-    def clear(self, key: str) -> None:
-        """Throw a document's papers away."""
-        self._papers.pop(key, None)
-
-    def documents(self, worker: bytes | None = None) -> list[str]:
-        """All documents, or those that this worker waits for."""
-        return [key for key, papers in self._papers.items() if worker in (None, papers.worker)]
-
-    def started(self, batch: Batch) -> None:
-        """Tell each worker which of its documents go to the device."""
+    def start(self, batch: Batch) -> list[TokenIds]:
+        """Tell each worker which of its documents are launched; returns the token ids of each sequence."""
+        requests = {key: self._admitted(key) for key in dict.fromkeys(each.key for each in batch.sequences)}
         keys: dict[bytes, list[str]] = {}
-        for key in dict.fromkeys(sequence.key for sequence in batch.sequences):
-            keys.setdefault(self._papers[key].worker, []).append(key)
+        for key, request in requests.items():
+            keys.setdefault(request.worker, []).append(key)
         for worker, own in keys.items():
-            self._door.send(worker, Started(tuple(own)))
+            self._ipc.send(worker, Started(tuple(own)))
+        return [requests[each.key].sequence(each.index) for each in batch.sequences]
 
-    def scored(self, sequence: Sequence, logits: Logits, batch: int, batch_seconds: float) -> None:
-        """Send the logits [tokens, labels] of one sequence to whoever waits for them."""
-        papers = self._papers.get(sequence.key)
-        if papers is not None:
-            tokens, labels = logits.shape
-            message = Scored(sequence.key, sequence.index, tokens, labels, batch, batch_seconds)
-            self._door.send(papers.worker, message, logits)
+    def deliver(
+        self, batch: Batch, outcomes: Several[Logits | GleanerError], number: int, batch_seconds: float
+    ) -> None:
+        """Send the outcome of each sequence of the engine's `number`th batch; a failed one refuses its document."""
+        for sequence, outcome in zip(batch.sequences, outcomes, strict=True):
+            if isinstance(outcome, GleanerError):
+                self.refuse(refusal_of(sequence.key, outcome))
+            else:
+                self._send_logits(sequence, outcome, number, batch_seconds)
+        self.scheduler.delivered(batch)
+
+    def cancel(self, key: str) -> None:
+        """Remove a document without an answer: its worker wants none."""
+        self.scheduler.cancel(key)
+
+    def expire(self, now: float, tokens_per_second: float | None) -> None:
+        """Refuse the documents whose deadlines can no longer be met."""
+        for refusal, request in self.scheduler.expire(now, tokens_per_second):
+            if request is not None:
+                self.send_refusal(request.worker, refusal)
 
     def refuse(self, refusal: Refusal) -> None:
-        """Turn away a document that had been admitted, once."""
-        papers = self._papers.pop(refusal.key, None)
-        if papers is not None:
-            self.turn_away(papers.worker, refusal)
+        """Refuse an admitted document; one that has left is not answered again."""
+        request = self.scheduler.cancel(refusal.key)
+        if request is not None:
+            self.send_refusal(request.worker, refusal)
 
-    def turn_away(self, worker: bytes, refusal: Refusal) -> None:
-        """Turn away a document at the door."""
+    def refuse_all(
+        self, code: str, detail: str, *, worker: bytes | None = None, retry_after_seconds: float | None = None
+    ) -> None:
+        """Refuse every admitted document, or those of one worker."""
+        for key in self.scheduler:
+            if worker in (None, self._admitted(key).worker):
+                self.refuse(Refusal(key, code, detail, retry_after_seconds))
+
+    def send_refusal(self, worker: bytes, refusal: Refusal) -> None:
+        """Send and count a refusal, of a document that is not in the table."""
         self._metrics.refusals.labels(refusal.code).inc()
-        self._door.send(worker, Refused(refusal.key, refusal.code, refusal.detail, refusal.retry_after_seconds))
+        self._ipc.send(worker, Refused(refusal.key, refusal.code, refusal.detail, refusal.retry_after_seconds))
+
+    def _admitted(self, key: str) -> Request:
+        request = self.scheduler.payload(key)
+        assert request is not None, f"{key} is not admitted"
+        return request
+
+    def _send_logits(self, sequence: Sequence, logits: Logits, number: int, batch_seconds: float) -> None:
+        request = self.scheduler.payload(sequence.key)
+        if request is not None:
+            tokens, labels = logits.shape
+            message = Scored(sequence.key, sequence.index, tokens, labels, number, batch_seconds)
+            self._ipc.send(request.worker, message, logits)
 
 
 def refusal_of(key: str, error: GleanerError) -> Refusal:
-    """The refusal that says what failed."""
+    """The refusal with an error's code and detail."""
     return Refusal(key, getattr(error, "code", InternalError.code), error.detail)

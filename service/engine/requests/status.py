@@ -1,16 +1,18 @@
-"""What an engine says of itself: its status, to the workers, and its gauges. Reads everything, decides nothing."""
+"""Status publisher: measures throughput, sends the engine's status to the workers, and sets its metrics.
+
+Reads everything, decides nothing.
+"""
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
-from service.core.lifecycle.drain import WorkerRegistry
 from service.core.scheduling.scheduler import Scheduler
 from service.core.scheduling.throughput import ThroughputMeter
+from service.engine.execution.in_flight import InFlightBatch
 from service.engine.ipc.server import EngineSocket
 from service.engine.lifecycle import Lifecycle
+from service.engine.models.loaded_model import InitialModels
 from service.engine.models.manager import ModelManager
-from service.engine.models.startup import StartupState
+from service.engine.requests.request_table import Request
 from service.metrics import EngineMetrics
 from service.wire import Status
 
@@ -18,82 +20,83 @@ STATUS_SECONDS = 0.5
 
 
 class StatusPublisher:
-    """Told to all at each change of phase and twice a second. `models`: None until they are loaded."""
+    """The status of one engine, published at each change of phase and twice a second."""
 
     def __init__(
         self,
-        name: str,
-        door: EngineSocket,
-        workers: WorkerRegistry,
-        loading: StartupState,
-        life: Lifecycle,
-        scheduler: Scheduler,
-        meter: ThroughputMeter,
+        ipc: EngineSocket,
+        lifecycle: Lifecycle,
+        scheduler: Scheduler[Request],
+        models: ModelManager,
+        throughput: ThroughputMeter,
         metrics: EngineMetrics,
     ) -> None:
-        self._name = name
-        self._door = door
-        self._workers = workers
-        self._loading = loading
-        self._life = life
+        self._ipc = ipc
+        self._lifecycle = lifecycle
         self._scheduler = scheduler
-        self._meter = meter
+        self._models = models
+        self._throughput = throughput
         self._metrics = metrics
         self._next_seconds = 0.0
 
     def is_due(self, now: float) -> bool:
-        """Whether it is time for the next one; true once."""
+        """True once every `STATUS_SECONDS`."""
         due = now >= self._next_seconds
         if due:
             self._next_seconds = now + STATUS_SECONDS
         return due
 
-    def tell_all(self, models: ModelManager | None, now: float) -> None:
+    def send_to_all(self, now: float) -> None:
         """Send the status to every worker."""
-        status = self._status(models, now)
-        for worker in self._workers:
-            self._door.send(worker, status)
+        status = self._status(now)
+        for worker in self._lifecycle.workers:
+            self._ipc.send(worker, status)
 
-    def tell(self, worker: bytes, models: ModelManager | None, now: float) -> None:
-        """Send the status to one."""
-        self._door.send(worker, self._status(models, now))
+    def send_to(self, worker: bytes, now: float) -> None:
+        """Send the status to one worker."""
+        self._ipc.send(worker, self._status(now))
 
-    def show(self, models: ModelManager | None, now: float) -> None:
-        """Set the gauges."""
-        if models is not None:
-            models.show()
+    def launched(self, tokens: int, full_tokens: int) -> None:
+        """Record the fill of a launched batch."""
+        self._metrics.batch_fill.observe(tokens / full_tokens)
+
+    def completed(self, launched: InFlightBatch) -> None:
+        """Record a completed batch."""
+        handle, tokens = launched.handle, launched.batch.tokens
+        times = handle.begun_seconds, handle.ended_seconds
+        seconds = self._throughput.computed(tokens, *times, full_tokens=launched.full_tokens)
+        self._metrics.count_batch(tokens, seconds, handle.splits, len(handle.out_of_memory))
+
+    def export_metrics(self, now: float) -> None:
+        """Set the gauges of models, memory and load."""
+        self._models.export_metrics()
         load = self._scheduler.load(now)
-        backlog = self._meter.backlog_seconds(load.tokens, now)
-        memory = models.memory.report() if models is not None else None
-        if models is not None and memory is not None:
-            budget_tokens = {revision: models.memory.budget_tokens(revision) for revision in models.held()}
-            self._metrics.show_memory(memory, budget_tokens)
-        self._metrics.show_load(load, backlog, self._meter.work_ratio(now), self._meter.tokens_per_second or 0.0)
+        backlog = self._throughput.backlog_seconds(load.tokens, now)
+        speed = self._throughput.tokens_per_second or 0.0
+        self._metrics.show_load(load, backlog, self._throughput.work_ratio(now), speed)
 
-    def show_start(self) -> None:
-        """Set the gauges of the start, once it is over."""
-        for part, seconds in self._loading.seconds.items():
+    def opened(self, initial: InitialModels) -> None:
+        """Begin with the throughput of the timed batches, and set the gauges of the start-up."""
+        for each in initial.models:
+            if each.timed is not None:
+                full_tokens = initial.guard.budget_tokens(each.model.revision)
+                self._throughput.warmed(each.timed, full_tokens=full_tokens)
+        for part, seconds in self._lifecycle.startup.seconds.items():
             self._metrics.start_seconds.labels(part).set(seconds)
 
-    def _status(self, models: ModelManager | None, now: float) -> Status:
-        ending = self._life.ending
-        status = Status(
-            engine=self._name,
-            phase=self._life.phase,
-            percent=self._loading.percent,
-            detail=ending.reason if ending is not None else "",
-            load=self._scheduler.load(now),
-            tokens_per_second=self._meter.tokens_per_second,
-            start_seconds=dict(self._loading.seconds),
-        )
-        if models is None:
-            return status
-        return replace(
-            status,
-            percent=100,
-            admitting=self._life.admitting(now),
+    def _status(self, now: float) -> Status:
+        startup, reason, models = self._lifecycle.startup, self._lifecycle.exit_reason, self._models
+        return Status(
+            engine=self._lifecycle.engine,
+            phase=self._lifecycle.phase,
+            percent=100 if models.is_open else startup.percent,
+            detail=reason.reason if reason is not None else "",
+            admitting=models.is_open and self._lifecycle.admitting(now),
             models=models.statuses(),
             models_version=models.version,
             device=models.device,
             dtype=models.dtype,
+            load=self._scheduler.load(now),
+            tokens_per_second=self._throughput.tokens_per_second,
+            start_seconds=dict(startup.seconds),
         )

@@ -19,18 +19,17 @@ import numpy as np
 import torch
 
 from service.core.arrays import Logits, TokenIds
-from service.core.memory.budget import MeasuredBudget, ModelMemory
-from service.core.memory.cost_model import MemoryCostModel
-from service.core.memory.headroom import Headroom
+from service.core.memory.budget import ModelMemory
+from service.core.memory.cost_model import MemoryCostModel, ProbeAccuracy
 from service.core.models.placement import Placement
 from service.core.types import Priority
+from service.engine.assembly import make_loop
 from service.engine.execution.runner import Runner
 from service.engine.ipc.loop_calls import LoopCalls
 from service.engine.ipc.server import EngineSocket
-from service.engine.loop import EngineLoop
-from service.engine.models.loaded_model import InitialModels, LoadedModel
-from service.engine.models.startup import StartupState
-from service.engine.models.weight_mover import WeightMover
+from service.engine.memory.guard import Guard
+from service.engine.models.loaded_model import InitialModels, LoadedModel, ProfiledModel
+from service.engine.models.startup_state import StartupState
 from service.metrics import EngineMetrics
 from service.settings import Settings
 from service.wire import Buffer, Hello, Message, ModelStatus, Refused, Submitted, pack, unpack
@@ -49,7 +48,7 @@ class _AtOnce(Executor):
         done.set_result(fn(*args, **kwargs))
         return done
 
-    def fly(self, batch: Callable[[], None]) -> None:
+    def submit_batch(self, batch: Callable[[], None]) -> None:
         batch()
 
 
@@ -71,20 +70,25 @@ class _NoModel:
     come = leave
 
 
-class _Budget(MeasuredBudget):
-    """A measured budget of a device on which nothing happens."""
+class _Probe:
+    """Memory that stays as it is."""
 
-    def follow(self, now: float) -> None:
-        self.room.observe(self.room.bytes, now)
+    gauged = ProbeAccuracy(noise_bytes=0, margin=1.0)
+    rest_bytes = 0
 
-    def failed(self, model: str, shape: object, now: float) -> None:
-        raise AssertionError("no batch fails here")
+    def settle(self) -> None:
+        """Nothing is in use."""
 
-    def settle(self, models: object = None) -> None:
-        """No model comes or goes."""
+    give_back = settle
 
-    def report(self) -> None:
-        return None
+    def available_bytes(self) -> int:
+        return 1 << 30
+
+    def peak_bytes(self, work: Callable[[], object]) -> int:
+        raise AssertionError("nothing is measured here")
+
+    def cap(self, room_bytes: int) -> None:
+        """There is no allocator."""
 
 
 class _Messages:
@@ -94,8 +98,7 @@ class _Messages:
         tokens = np.zeros(TOKENS, dtype=np.int32)
         deadline = time.monotonic() + 3_600
         self._turns: Iterator[list[list[bytes | memoryview]]] = iter(
-            [[]]  # In its first turn the loop learns that the models are there.
-            + [
+            [
                 [
                     pack(Submitted(f"{turn}-{n}", MODEL, (TOKENS,), "c", Priority.INTERACTIVE, deadline, 0), tokens)
                     for n in range(SEQUENCES)
@@ -104,6 +107,7 @@ class _Messages:
             ]
         )
         self.over = False
+        self.calls = LoopCalls(lambda: None)
 
     def receive(self, timeout_seconds: float) -> Iterator[tuple[bytes, Message, Buffer | None]]:
         turn = next(self._turns, None)
@@ -144,26 +148,24 @@ def main() -> int:
 
 def _run(batches: int) -> float:
     """Seconds of the loop's thread."""
-    compute, metrics, loading, messages = _AtOnce(), EngineMetrics(), StartupState(), _Messages(batches)
-    errands = LoopCalls(lambda: None)
-    loading.loaded = _loaded(compute)
+    compute, metrics, messages = _AtOnce(), EngineMetrics(), _Messages(batches)
     settings = Settings(drain_grace_seconds=0.0, drain_seconds=60.0)
-    mover = WeightMover(compute, errands, metrics)
-    loop = EngineLoop("1", cast(EngineSocket, messages), loading, mover, errands, settings, metrics)
+    loop = make_loop("1", cast(EngineSocket, messages), compute, StartupState(), settings, metrics)
+    loop.open(_initial(compute))
     begun = time.thread_time()
     loop.run(lambda: messages.over)
     return time.thread_time() - begun
 
 
-def _loaded(compute: _AtOnce) -> InitialModels:
-    model, residency = _NoModel(), Placement(None)
-    residency.add(MODEL, 1, 0.0)
-    residency.bring(MODEL, 0.0, ())
+def _initial(compute: _AtOnce) -> InitialModels:
+    model, placement = _NoModel(), Placement(None)
+    placement.add(MODEL, 1, 0.0)
+    placement.place(MODEL, 0.0, ())
     status = ModelStatus("m", "stable", MODEL, "/m", ("O",) * LABELS, 512, True, 1)
-    held = LoadedModel(status, "", Runner(model, compute, lambda: None), model)
-    function = MemoryCostModel(0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
-    budget = _Budget(Headroom(1 << 30, 1 << 20), {MODEL: ModelMemory(function, 512, BATCH_TOKENS)})
-    return InitialModels({"m": MODEL}, [held], residency, budget, "none", "none")
+    loaded = LoadedModel(status, "", Runner(model, compute, lambda: None), model)
+    memory = ModelMemory(MemoryCostModel(0.0, 1.0, 0.0, 0.0, 0.0, 0.0), 512, BATCH_TOKENS)
+    guard = Guard(_Probe(), {MODEL: memory}, compute)
+    return InitialModels({"m": MODEL}, (ProfiledModel(loaded, memory),), placement, guard, "none", "none")
 
 
 def _largest(profile: cProfile.Profile) -> list[tuple[str, float, float]]:
@@ -175,7 +177,9 @@ def _largest(profile: cProfile.Profile) -> list[tuple[str, float, float]]:
         ours = "/service/" in function[0]
         for place, seconds in [(function, row[2])] if ours else ((caller, part[2]) for caller, part in row[4].items()):
             own[place] = own.get(place, 0.0) + seconds
-    named = {place: seconds for place, seconds in own.items() if "/service/" in place[0] and "overhead" not in place[0]}
+    named = {
+        place: seconds for place, seconds in own.items() if "/service/" in place[0] and "loop_profile" not in place[0]
+    }
     ranked = sorted(named.items(), key=lambda item: item[1], reverse=True)[:LARGEST]
     return [(f"{file.rpartition('/service/')[2]} {name}", seconds, total) for (file, _, name), seconds in ranked]
 

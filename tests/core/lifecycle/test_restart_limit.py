@@ -6,10 +6,10 @@ from service.core.lifecycle.restart_limit import RestartLimit
 
 
 def test_two_deaths_are_forgiven_and_the_third_within_a_minute_is_not() -> None:
-    lives = RestartLimit()
-    assert [lives.may_live_again(now) for now in (0.0, 20.0, 59.0)] == [True, True, False]
+    limit = RestartLimit()
+    assert [limit.allows(now) for now in (0.0, 20.0, 59.0)] == [True, True, False]
 
 
 def test_deaths_far_apart_are_always_forgiven() -> None:
-    lives = RestartLimit()
-    assert all(lives.may_live_again(now * 40.0) for now in range(10))
+    limit = RestartLimit()
+    assert all(limit.allows(now * 40.0) for now in range(10))

@@ -1,30 +1,31 @@
-"""Budgets: the fixed one, and the measured one of several models in one room."""
+"""Budget: several models in one headroom, each by its own cost model."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.memory.budget import FixedBudget, MeasuredBudget, ModelMemory, floor_bytes
+from service.core.memory.budget import Budget, ModelMemory, floor_bytes
 from service.core.memory.cost_model import MemoryCostModel
 from service.core.memory.headroom import Headroom
 from service.core.types import Shape
+from tests.support.budgets import unmeasured
 
 SMALL = ModelMemory(MemoryCostModel(100, 2, 0, 0, 1, 0.0), longest_tokens=100, most_tokens=1_000)
 LARGE = ModelMemory(MemoryCostModel(100, 20, 0, 0, 1, 0.0), longest_tokens=100, most_tokens=1_000)
 
 
-def _budget(available_bytes: int) -> MeasuredBudget:
+def _budget(available_bytes: int) -> Budget:
     models = {"small": SMALL, "large": LARGE}
-    return MeasuredBudget(Headroom(available_bytes, floor_bytes(models.values())), models)
+    return Budget(Headroom(available_bytes, floor_bytes(models.values())), models)
 
 
-def test_a_fixed_budget_never_falls_below_one_longest_sequence() -> None:
-    assert FixedBudget(100, 512).budget_tokens("m") == 512
-    assert FixedBudget(2048, 512).budget_tokens("m") == 2048
-    assert FixedBudget(2048, 512).smallest_budget_tokens("m") == 2048
-    assert FixedBudget(100, 512).admits("m", Shape.of([256, 256]))
-    assert not FixedBudget(100, 512).admits("m", Shape.of([256, 257]))
+def test_where_memory_cannot_be_read_only_tokens_count() -> None:
+    model = unmeasured(longest_tokens=512, most_tokens=2_048)
+    budget = Budget(Headroom(1 << 62, model.floor_bytes()), {"m": model})
+    assert (budget.budget_tokens("m"), budget.smallest_budget_tokens("m")) == (2_048, 512)
+    assert budget.admits("m", Shape.of([512] * 4))
+    assert not budget.admits("m", Shape.of([512] * 4 + [1]))
 
 
 def test_each_model_has_its_own_budget_in_the_same_room() -> None:
@@ -58,13 +59,13 @@ def test_where_the_longest_sequence_does_not_fit_shorter_ones_do() -> None:
     later=st.lists(st.tuples(st.booleans(), st.integers(0, 10_000)), max_size=20),
     lengths=st.lists(st.integers(1, 100), min_size=1, max_size=5),
 )
-def test_every_sequence_that_the_door_lets_in_fits_whatever_happens(
+def test_every_admitted_sequence_fits_whatever_happens(
     available: int, later: list[tuple[bool, int]], lengths: list[int]
 ) -> None:
     """The invariant: what is admitted can be launched alone, after any shrinking."""
     budget = _budget(available)
-    let_in = [(m, n) for m in ("small", "large") for n in lengths if n <= budget.smallest_budget_tokens(m)]
+    admitted = [(m, n) for m in ("small", "large") for n in lengths if n <= budget.smallest_budget_tokens(m)]
     for now, (fails, size) in enumerate(later):
-        budget.room.failed(size, float(now)) if fails else budget.room.observe(size, float(now))
-        assert all(budget.admits(model, Shape.of([tokens])) for model, tokens in let_in)
-        assert all(tokens <= budget.budget_tokens(model) for model, tokens in let_in)
+        budget.headroom.failed(size, float(now)) if fails else budget.headroom.update(size, float(now))
+        assert all(budget.admits(model, Shape.of([tokens])) for model, tokens in admitted)
+        assert all(tokens <= budget.budget_tokens(model) for model, tokens in admitted)

@@ -12,27 +12,27 @@ GIB = 1 << 30
 
 def test_another_process_takes_memory_and_the_room_shrinks_at_once() -> None:
     room = Headroom(10 * GIB, GIB)
-    room.observe(3 * GIB, 0.0)
+    room.update(3 * GIB, 0.0)
     assert (room.bytes, room.shrinks) == (3 * GIB, 1)
 
 
 def test_it_never_shrinks_below_its_floor() -> None:
     room = Headroom(10 * GIB, GIB)
-    room.observe(0, 0.0)
+    room.update(0, 0.0)
     room.failed(1, 1.0)
     assert room.bytes == GIB
 
 
 def test_it_grows_back_slowly_and_only_after_a_while() -> None:
     room = Headroom(10 * GIB, GIB)
-    room.observe(2 * GIB, 0.0)
+    room.update(2 * GIB, 0.0)
     for second in range(1, int(HOLD_SECONDS)):
-        room.observe(10 * GIB, float(second))
+        room.update(10 * GIB, float(second))
     assert room.bytes == 2 * GIB
-    room.observe(10 * GIB, HOLD_SECONDS)
+    room.update(10 * GIB, HOLD_SECONDS)
     assert room.bytes == 2 * GIB + int(10 * GIB * GROWTH_PER_SECOND)
     for second in range(int(HOLD_SECONDS) + 1, 60):
-        room.observe(10 * GIB, float(second))
+        room.update(10 * GIB, float(second))
     assert room.bytes == 10 * GIB
 
 
@@ -40,7 +40,7 @@ def test_a_failure_leaves_less_than_the_batch_was_thought_to_need() -> None:
     room = Headroom(10 * GIB, GIB)
     room.failed(4 * GIB, 0.0)
     assert room.bytes == 3 * GIB
-    room.observe(10 * GIB, 1.0)
+    room.update(10 * GIB, 1.0)
     assert room.bytes == 3 * GIB
 
 
@@ -51,8 +51,8 @@ def test_a_small_start_is_its_own_floor() -> None:
 
 def test_the_floor_follows_the_models_that_are_there() -> None:
     room = Headroom(10 * GIB, GIB)
-    room.keep(2 * GIB)
-    room.observe(0, 0.0)
+    room.require(2 * GIB)
+    room.update(0, 0.0)
     assert room.bytes == 2 * GIB
 
 
@@ -61,7 +61,7 @@ def test_it_is_never_above_what_is_there_unless_at_its_floor(steps: list[tuple[i
     room, now = Headroom(80, 10), 0.0
     for available, seconds in steps:
         now += seconds
-        room.observe(available, now)
+        room.update(available, now)
         assert room.bytes <= max(available, room.floor_bytes)
         assert room.bytes >= room.floor_bytes
 
@@ -69,7 +69,7 @@ def test_it_is_never_above_what_is_there_unless_at_its_floor(steps: list[tuple[i
 def test_a_floor_for_which_there_was_no_room_at_first_rises_with_the_room() -> None:
     room = Headroom(GIB // 2, GIB)
     for second in range(1, 60):
-        room.observe(10 * GIB, float(second))
+        room.update(10 * GIB, float(second))
     assert room.floor_bytes == GIB
-    room.observe(0, 60.0)
+    room.update(0, 60.0)
     assert room.bytes == GIB

@@ -18,7 +18,7 @@ def test_a_tag_that_moves_back_leads_to_what_was_kept() -> None:
     references = ModelAliases({"a": "a0"})
     references.switch("a", "a1")
     assert references.switch("a", "a0") == {"a1"}
-    assert (references.leads_to("a"), references.previous()) == ("a0", {"a": "a1"})
+    assert (references.resolve("a"), references.previous()) == ("a0", {"a": "a1"})
 
 
 def test_a_revision_that_another_reference_leads_to_still_serves() -> None:

@@ -18,8 +18,8 @@ def residency(budget_bytes: int | None, **weight_bytes: int) -> Placement:
     return made
 
 
-def bring(models: Placement, model: str, now: float, busy: str = "", cost: float = 0.0) -> tuple[str, ...] | None:
-    leaving = models.bring(model, now, busy)
+def place(models: Placement, model: str, now: float, busy: str = "", cost: float = 0.0) -> tuple[str, ...] | None:
+    leaving = models.place(model, now, busy)
     if leaving is not None:
         models.arrived(model, cost, now)
     return leaving
@@ -27,66 +27,66 @@ def bring(models: Placement, model: str, now: float, busy: str = "", cost: float
 
 def test_without_a_budget_all_are_there() -> None:
     models = residency(None, a=10**12, b=10**12)
-    assert [bring(models, name, 0.0) for name in "ab"] == [(), ()]
-    assert models.here() == ("a", "b")
+    assert [place(models, name, 0.0) for name in "ab"] == [(), ()]
+    assert models.on_device() == ("a", "b")
 
 
 def test_the_least_recently_used_leaves_and_no_more_than_needed() -> None:
     models = residency(30, a=10, b=10, c=10, d=10)
-    assert [bring(models, name, now) for now, name in enumerate("abc")] == [(), (), ()]
+    assert [place(models, name, now) for now, name in enumerate("abc")] == [(), (), ()]
     models.use("a", 5.0)
-    assert bring(models, "d", 6.0) == ("b",)
-    assert (models.bytes_here(), models.bytes_away()) == (30, 10)
+    assert place(models, "d", 6.0) == ("b",)
+    assert (models.bytes_on_device(), models.bytes_off_device()) == (30, 10)
 
 
 def test_one_that_is_too_large_for_the_budget_is_there_alone() -> None:
     models = residency(30, a=10, b=10, large=100)
     for now, name in enumerate("ab"):
-        bring(models, name, now)
-    assert bring(models, "large", 2.0) == ("a", "b")
-    assert models.here() == ("large",)
+        place(models, name, now)
+    assert place(models, "large", 2.0) == ("a", "b")
+    assert models.on_device() == ("large",)
 
 
 def test_one_that_has_work_leaves_only_after_its_stay() -> None:
     models = residency(10, a=10, b=10)
-    bring(models, "a", 0.0, cost=COST_SECONDS)
+    place(models, "a", 0.0, cost=COST_SECONDS)
     stay = STAY_FACTOR * COST_SECONDS
-    assert bring(models, "b", stay - 0.01, busy="ab") is None
-    assert bring(models, "b", stay, busy="ab") == ("a",)
+    assert place(models, "b", stay - 0.01, busy="ab") is None
+    assert place(models, "b", stay, busy="ab") == ("a",)
 
 
 def test_the_idle_leave_before_the_busy_even_if_they_were_used_later() -> None:
     models = residency(20, busy=10, idle=10, new=10)
-    bring(models, "busy", 0.0)
-    bring(models, "idle", 1.0)
-    assert bring(models, "new", 100.0, busy=("busy", "new")) == ("idle",)  # type: ignore[arg-type]
+    place(models, "busy", 0.0)
+    place(models, "idle", 1.0)
+    assert place(models, "new", 100.0, busy=("busy", "new")) == ("idle",)  # type: ignore[arg-type]
 
 
 def test_the_retired_leave_before_the_others() -> None:
     models = residency(20, old=10, new=10, other=10)
-    bring(models, "new", 0.0)
-    bring(models, "old", 1.0)
+    place(models, "new", 0.0)
+    place(models, "old", 1.0)
     models.retire("old")
-    assert bring(models, "other", 2.0) == ("old",)
+    assert place(models, "other", 2.0) == ("old",)
 
 
 def test_one_that_is_on_its_way_or_held_stays() -> None:
     models = residency(10, a=10, b=10)
-    models.bring("a", 0.0, "")
-    assert models.bring("b", 100.0, "b") is None
+    models.place("a", 0.0, "")
+    assert models.place("b", 100.0, "b") is None
     models.arrived("a", 0.0, 100.0)
-    models.hold("a")
-    assert models.bring("b", 200.0, "b") is None
-    models.hold("a", held=False)
-    assert models.bring("b", 200.0, "b") == ("a",)
+    models.pin("a")
+    assert models.place("b", 200.0, "b") is None
+    models.pin("a", pinned=False)
+    assert models.place("b", 200.0, "b") == ("a",)
 
 
 def test_one_that_is_forgotten_makes_room() -> None:
     models = residency(10, a=10, b=10)
-    bring(models, "a", 0.0)
+    place(models, "a", 0.0)
     models.remove("a")
     models.arrived("a", 1.0, 1.0)
-    assert bring(models, "b", 1.0) == ()
+    assert place(models, "b", 1.0) == ()
 
 
 ACTIONS = st.lists(
@@ -106,7 +106,7 @@ ACTIONS = st.lists(
 def test_whatever_happens_the_budget_holds(
     budget: int, sizes: list[int], actions: list[tuple[str, float, set[str], float, str]]
 ) -> None:
-    models, now, held = Placement(budget), 0.0, set()
+    models, now, pinned = Placement(budget), 0.0, set()
     sizes_of = dict(zip(MODELS, sizes, strict=True))
     for name, seconds, busy, cost, action in actions:
         now += seconds
@@ -114,20 +114,20 @@ def test_whatever_happens_the_budget_holds(
             models.add(name, sizes_of[name], now)
         if action == "remove":
             models.remove(name)
-            held.discard(name)
+            pinned.discard(name)
         elif action == "hold" or action == "release":
-            models.hold(name, held=action == "hold")
-            (held.add if action == "hold" else held.discard)(name)
-        elif not models.is_here(name):
-            before = set(models.here())
-            leaving = models.bring(name, now, busy | {name})
-            assert set(leaving or ()).isdisjoint(held)
-            assert set(models.here()) == before if leaving is None else before - set(leaving) | {name}
+            models.pin(name, pinned=action == "hold")
+            (pinned.add if action == "hold" else pinned.discard)(name)
+        elif not models.is_on_device(name):
+            before = set(models.on_device())
+            leaving = models.place(name, now, busy | {name})
+            assert set(leaving or ()).isdisjoint(pinned)
+            assert set(models.on_device()) == before if leaving is None else before - set(leaving) | {name}
             if leaving is not None:
                 models.arrived(name, cost, now)
-        here = models.here()
-        assert models.bytes_here() == sum(sizes_of[each] for each in here)
-        assert models.bytes_here() <= budget or len(here) == 1
+        on_device = models.on_device()
+        assert models.bytes_on_device() == sum(sizes_of[each] for each in on_device)
+        assert models.bytes_on_device() <= budget or len(on_device) == 1
 
 
 @given(st.integers(1, 3), st.integers(2, 6), st.floats(0.01, 2.0))
@@ -143,13 +143,13 @@ def test_all_models_with_work_get_their_turn_and_moving_takes_its_part_only(
     step = cost_seconds / 4
     while now < 400 * cost_seconds:
         for name in sorted(names, key=lambda each: served[each]):
-            if not models.is_here(name) and models.bring(name, now, names) is not None:
+            if not models.is_on_device(name) and models.place(name, now, names) is not None:
                 now += cost_seconds
                 moving += cost_seconds
                 models.arrived(name, cost_seconds, now)
-        for name in models.here():
+        for name in models.on_device():
             models.use(name, now)
-            served[name] += step / len(models.here())
+            served[name] += step / len(models.on_device())
         now += step
     assert all(served.values())
     stay = max(STAY_FACTOR * cost_seconds, SHORTEST_STAY_SECONDS)

@@ -13,7 +13,7 @@ def waiting(key: str, deadline: float, tokens: int, admitted: float = 0.0) -> Wa
 
 def test_with_nothing_waiting_everything_is_possible() -> None:
     plan = make_plan([], 50, 0.0, 10.0)
-    assert plan.tokens_until(1e9) == 0
+    assert plan.tokens_due_by(1e9) == 0
     assert plan.slack_after(0.0) == float("inf")
 
 
@@ -21,7 +21,7 @@ def test_sums_and_slacks_by_hand() -> None:
     """10 tokens a second, 10 of them running: the first is through at 3 s, the second at 6 s, the third at 7 s."""
     plan = make_plan([waiting("c", 50, 10), waiting("a", 5, 20), waiting("b", 20, 30)], 10, 0.0, 10.0)
     assert list(plan.deadlines) == [5, 20, 50]
-    assert [plan.tokens_until(deadline) for deadline in (4.9, 5, 20, 99)] == [0, 20, 50, 60]
+    assert [plan.tokens_due_by(deadline) for deadline in (4.9, 5, 20, 99)] == [0, 20, 50, 60]
     assert [plan.slack_after(deadline) for deadline in (0, 5, 20)] == pytest.approx([2.0, 14.0, 43.0])
     assert plan.slack_after(50) == float("inf")
     assert not plan.late

@@ -39,7 +39,7 @@ def test_a_model_without_documents_has_no_turn() -> None:
 
 def test_who_hurries_goes_before_its_own_client_s_others_only_and_no_longer_than_told() -> None:
     queue = turns(submission("o", client="other"), submission("a"), submission("b"), submission("c"))
-    queue.hurry([submission("c"), submission("gone")])
+    queue.prioritize([submission("c"), submission("gone")])
     assert list(queue.documents("m")) == ["o", "c", "a", "b"]
-    queue.hurry([])
+    queue.prioritize([])
     assert list(queue.documents("m")) == ["o", "a", "b", "c"]

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from service.core.memory.budget import FixedBudget
 from service.core.types import Shape
+from tests.support.budgets import FixedBudget
 from tests.support.submissions import keys, scheduler, submission
 
 
 def test_a_lone_document_runs_at_once() -> None:
     queue = scheduler()
     assert queue.admit(submission("a", 10, 20), 0.0, None) is None
-    batch = queue.next_batch(FixedBudget(512, 0))
+    batch = queue.next_batch(FixedBudget(512))
     assert batch is not None
     assert [(s.key, s.index, s.tokens) for s in batch.sequences] == [("a", 0, 10), ("a", 1, 20)]
     assert batch.tokens == 30
 
 
 def test_nothing_waits_then_no_batch() -> None:
-    assert scheduler().next_batch(FixedBudget(512, 0)) is None
+    assert scheduler().next_batch(FixedBudget(512)) is None
 
 
 class FewSequences(FixedBudget):
@@ -30,23 +30,23 @@ class FewSequences(FixedBudget):
 def test_a_batch_is_never_of_a_shape_that_the_memory_model_does_not_admit() -> None:
     queue = scheduler()
     queue.admit(submission("a", *[10] * 5), 0.0, None)
-    shapes = [batch.shape if (batch := queue.next_batch(FewSequences(1_000, 0))) else None for _ in range(4)]
+    shapes = [batch.shape if (batch := queue.next_batch(FewSequences(1_000))) else None for _ in range(4)]
     assert shapes == [Shape(20, 10, 2), Shape(20, 10, 2), Shape(10, 10, 1), None]
 
 
 def test_a_cancelled_document_is_not_run() -> None:
     queue = scheduler()
-    queue.admit(submission("a", 10), 0.0, None)
+    queue.admit(submission("a", 10), 0.0, None, "payload of a")
     queue.admit(submission("b", 10), 0.0, None)
-    assert queue.cancel("a")
-    assert not queue.cancel("a")
-    assert keys(queue.next_batch(FixedBudget(512, 0))) == ["b"]
+    assert queue.cancel("a") == "payload of a"
+    assert queue.cancel("a") is None
+    assert keys(queue.next_batch(FixedBudget(512))) == ["b"]
 
 
 def test_cancelling_what_runs_leaves_the_count_right() -> None:
     queue = scheduler()
     queue.admit(submission("a", 10, 500), 0.0, None)
-    batch = queue.next_batch(FixedBudget(100, 0))
+    batch = queue.next_batch(FixedBudget(100))
     assert batch is not None
     queue.cancel("a")
     queue.delivered(batch)
@@ -65,9 +65,9 @@ def test_the_same_key_twice_counts_once() -> None:
 def test_a_long_document_does_not_block_a_short_one() -> None:
     queue = scheduler(queue_tokens=1_000_000)
     queue.admit(submission("long", *[512] * 100), 0.0, None)
-    queue.next_batch(FixedBudget(2048, 0))
+    queue.next_batch(FixedBudget(2048))
     queue.admit(submission("short", 50), 0.0, None)
-    assert "short" in keys(queue.next_batch(FixedBudget(2048, 0)))
+    assert "short" in keys(queue.next_batch(FixedBudget(2048)))
 
 
 def test_short_documents_fill_the_gap_that_a_long_one_leaves() -> None:
@@ -75,8 +75,8 @@ def test_short_documents_fill_the_gap_that_a_long_one_leaves() -> None:
     queue.admit(submission("a", 400), 0.0, None)
     queue.admit(submission("b", 400), 0.0, None)
     queue.admit(submission("c", 100), 0.0, None)
-    assert keys(queue.next_batch(FixedBudget(512, 0))) == ["a", "c"]
-    assert keys(queue.next_batch(FixedBudget(512, 0))) == ["b"]
+    assert keys(queue.next_batch(FixedBudget(512))) == ["a", "c"]
+    assert keys(queue.next_batch(FixedBudget(512))) == ["b"]
 
 
 def test_a_suspect_runs_alone() -> None:
@@ -84,7 +84,7 @@ def test_a_suspect_runs_alone() -> None:
     queue.admit(submission("a", 10), 0.0, None)
     queue.admit(submission("suspect", 10, 10, attempt=1), 0.0, None)
     queue.admit(submission("b", 10), 0.0, None)
-    assert [keys(queue.next_batch(FixedBudget(512, 0))) for _ in range(2)] == [["a", "b"], ["suspect", "suspect"]]
+    assert [keys(queue.next_batch(FixedBudget(512))) for _ in range(2)] == [["a", "b"], ["suspect", "suspect"]]
 
 
 def test_load_says_what_waits_and_for_how_long() -> None:

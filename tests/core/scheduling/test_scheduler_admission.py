@@ -38,8 +38,8 @@ def test_a_short_document_is_not_refused_for_a_long_one_before_it() -> None:
 
 def test_a_model_that_fills_the_queue_does_not_shut_the_door_on_the_others() -> None:
     queue = scheduler(queue_tokens=100)
-    queue.weigh("flood", 1.0)
-    queue.weigh("quiet", 1.0)
+    queue.set_weight("flood", 1.0)
+    queue.set_weight("quiet", 1.0)
     assert queue.admit(submission("a", 100, model="flood"), 0.0, 10.0) is None
     assert queue.admit(submission("b", 50, model="quiet"), 0.0, 10.0) is None
     for key, model in (("c", "flood"), ("d", "quiet")):

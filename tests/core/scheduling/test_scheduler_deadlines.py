@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from service.core.memory.budget import FixedBudget
 from service.core.types import Batch
+from tests.support.budgets import FixedBudget
 from tests.support.submissions import keys, scheduler, submission
 
 
@@ -13,15 +13,15 @@ def test_who_waited_too_long_expires() -> None:
     queue = scheduler()
     queue.admit(submission("a", 100, deadline_seconds=5.0), 0.0, None)
     assert queue.expire(4.9, None) == []
-    assert [refusal.key for refusal in queue.expire(5.1, None)] == ["a"]
-    assert queue.next_batch(FixedBudget(512, 0)) is None
+    assert [refusal.key for refusal, _ in queue.expire(5.1, None)] == ["a"]
+    assert queue.next_batch(FixedBudget(512)) is None
     assert "a" not in queue
 
 
 def test_expiry_looks_ahead_by_the_time_that_is_still_needed() -> None:
     queue = scheduler()
     queue.admit(submission("a", 100, deadline_seconds=5.0), 0.0, 100.0)
-    assert [refusal.code for refusal in queue.expire(4.1, 100.0)] == ["deadline_exceeded"]
+    assert [refusal.code for refusal, _ in queue.expire(4.1, 100.0)] == ["deadline_exceeded"]
 
 
 class Device:
@@ -43,7 +43,7 @@ class Device:
             self.left[new.key] = (len(lengths), now + 4.0)
 
     def step(self, now: float) -> None:
-        for refusal in self.queue.expire(now, self.SPEED):
+        for refusal, _ in self.queue.expire(now, self.SPEED):
             del self.left[refusal.key]
             self.broken += 1
         if now >= self.free_at:
@@ -51,7 +51,7 @@ class Device:
                 self.queue.delivered(self.batch)
                 for key in keys(self.batch):
                     self.note(key, now)
-            self.batch = self.queue.next_batch(FixedBudget(400, 0))
+            self.batch = self.queue.next_batch(FixedBudget(400))
             self.free_at = now + self.batch.tokens / (self.SPEED * self.slower) if self.batch else now
 
     def note(self, key: str, now: float) -> None:
@@ -97,4 +97,4 @@ def test_who_runs_out_of_slack_goes_first_among_its_client_and_takes_nobody_else
     queue.admit(submission("hurried", 100, deadline_seconds=10.0), 1.0, 100.0)
     queue.admit(submission("other", 100, client="d"), 1.0, 100.0)
     queue.expire(8.5, 100.0)
-    assert keys(queue.next_batch(FixedBudget(200, 0))) == ["hurried", "other"]
+    assert keys(queue.next_batch(FixedBudget(200))) == ["hurried", "other"]

@@ -1,4 +1,4 @@
-"""Whatever happens to a queue in whatever order, every submission is answered once and the books balance."""
+"""Whatever happens to a queue in whatever order, every submission ends once and the sums are right."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from service.core.memory.budget import FixedBudget
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
 from service.core.types import Batch, Priority, Submission
+from tests.support.budgets import FixedBudget
 from tests.support.submissions import FAR
 
 
 class QueueMachine(RuleBasedStateMachine):
-    """Whatever happens in whatever order: each document ends exactly once, and the books balance."""
+    """Whatever happens in whatever order: each document ends exactly once, and the sums are right."""
 
     BUDGET = 200
 
     def __init__(self) -> None:
         super().__init__()
-        self.queue = Scheduler(QueueLimits(2_000))
+        self.queue: Scheduler[str] = Scheduler(QueueLimits(2_000))
         self.now = 0.0
         self.number = 0
         self.open: dict[str, Submission] = {}
-        self.judged: dict[str, set[int]] = {}
+        self.launched: dict[str, set[int]] = {}
         self.running: list[Batch] = []
 
     @rule(
@@ -55,21 +55,22 @@ class QueueMachine(RuleBasedStateMachine):
             deadline_seconds=self.now + patience,
             attempt=attempt,
         )
-        if self.queue.admit(new, self.now, speed) is None:
+        if self.queue.admit(new, self.now, speed, new.key) is None:
             self.open[new.key] = new
-            self.judged[new.key] = set()
+            self.launched[new.key] = set()
         assert (new.key in self.queue) == (new.key in self.open)
 
     @rule(seconds=st.floats(0.0, 5.0))
     def wait(self, seconds: float) -> None:
         self.now += seconds
-        for refusal in self.queue.expire(self.now, None):
+        for refusal, payload in self.queue.expire(self.now, None):
+            assert payload == refusal.key
             assert self.open.pop(refusal.key).deadline_seconds < self.now
 
     @rule()
     def launch(self) -> None:
         waiting = self.queue.waiting_tokens
-        batch = self.queue.next_batch(FixedBudget(self.BUDGET, 0))
+        batch = self.queue.next_batch(FixedBudget(self.BUDGET))
         assert (batch is None) == (waiting == 0)
         if batch is None:
             return
@@ -78,9 +79,9 @@ class QueueMachine(RuleBasedStateMachine):
         assert {document.model for document in documents.values()} == {batch.model}
         assert len(documents) == 1 or not any(document.attempt for document in documents.values())
         for sequence in batch.sequences:
-            assert sequence.index not in self.judged[sequence.key]
+            assert sequence.index not in self.launched[sequence.key]
             assert documents[sequence.key].lengths[sequence.index] == sequence.tokens
-            self.judged[sequence.key].add(sequence.index)
+            self.launched[sequence.key].add(sequence.index)
         self.running.append(batch)
 
     @precondition(lambda self: self.running)
@@ -88,25 +89,25 @@ class QueueMachine(RuleBasedStateMachine):
     def deliver(self) -> None:
         batch = self.running.pop(0)
         self.queue.delivered(batch)
-        flying = {sequence.key for other in self.running for sequence in other.sequences}
+        running = {sequence.key for other in self.running for sequence in other.sequences}
         for key in {sequence.key for sequence in batch.sequences} & self.open.keys():
-            if len(self.judged[key]) == len(self.open[key].lengths) and key not in flying:
+            if len(self.launched[key]) == len(self.open[key].lengths) and key not in running:
                 del self.open[key]
 
     @precondition(lambda self: self.open)
     @rule(data=st.data())
     def cancel(self, data: st.DataObject) -> None:
         key = data.draw(st.sampled_from(sorted(self.open)))
-        assert self.queue.cancel(key)
+        assert self.queue.cancel(key) == key
         del self.open[key]
 
     @invariant()
-    def the_books_balance(self) -> None:
+    def the_sums_are_right(self) -> None:
         waiting = [
             length
             for key, document in self.open.items()
             for index, length in enumerate(document.lengths)
-            if index not in self.judged[key]
+            if index not in self.launched[key]
         ]
         load = self.queue.load(self.now)
         assert (load.sequences, load.tokens) == (len(waiting), sum(waiting))

@@ -21,7 +21,7 @@ def compute() -> Iterator[DeviceExecutor]:
 def test_batches_run_one_after_the_other_on_the_compute_thread(compute: DeviceExecutor) -> None:
     seen: list[tuple[int, str]] = []
     for number in range(3):
-        compute.fly(lambda number=number: seen.append((number, threading.current_thread().name)))  # type: ignore[misc]
+        compute.submit_batch(lambda number=number: seen.append((number, threading.current_thread().name)))  # type: ignore[misc]
     compute.submit(int).result(LONG_SECONDS)
     assert seen == [(0, "compute_0"), (1, "compute_0"), (2, "compute_0")]
 
@@ -31,7 +31,7 @@ def test_batches_overlap_where_they_may(compute: DeviceExecutor) -> None:
     both = threading.Barrier(2)
     met: list[int] = []
     for _ in range(2):
-        compute.fly(lambda: met.append(both.wait(LONG_SECONDS)))
+        compute.submit_batch(lambda: met.append(both.wait(LONG_SECONDS)))
     compute.submit(int).result(LONG_SECONDS)
     assert sorted(met) == [0, 1]
 
@@ -45,9 +45,9 @@ def test_other_work_waits_for_the_batches_before_it_and_those_after_it_wait_for_
         release.wait(LONG_SECONDS)
         seen.append("batch")
 
-    compute.fly(slow_batch)
+    compute.submit_batch(slow_batch)
     alone = compute.submit(seen.append, "alone")
-    compute.fly(lambda: seen.append("next batch"))
+    compute.submit_batch(lambda: seen.append("next batch"))
     assert not alone.done()
     release.set()
     compute.submit(int).result(LONG_SECONDS)

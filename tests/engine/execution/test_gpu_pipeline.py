@@ -26,7 +26,7 @@ class QueuingEncoder:
         self.queuing = 0
         self.most_queuing = 0
         self.queued = threading.Semaphore(0)
-        self.land = threading.Event()
+        self.complete = threading.Event()
 
     def begin(self, sequences: Sequence[TokenIds]) -> Callable[[], list[Logits]]:
         self.queuing += 1
@@ -35,7 +35,7 @@ class QueuingEncoder:
         self.queued.release()
 
         def landing() -> list[Logits]:
-            assert self.land.wait(LIMIT_SECONDS)
+            assert self.complete.wait(LIMIT_SECONDS)
             return [tokens.astype(np.float32)[:, None] for tokens in sequences]
 
         return landing
@@ -49,7 +49,7 @@ def test_the_next_batch_is_queued_while_one_is_waited_for() -> None:
         for _ in lanes:
             assert encoder.queued.acquire(timeout=LIMIT_SECONDS)
         assert not any(flight.done() for flight in flights)
-        encoder.land.set()
+        encoder.complete.set()
         assert [int(flight.result()[0][0, 0]) for flight in flights] == [0, 1]
     assert encoder.most_queuing == 1
 

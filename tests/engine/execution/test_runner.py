@@ -199,7 +199,7 @@ def test_a_broken_device_ends_the_flight_without_outcomes_or_further_tries(compu
     flight = Runner(encoder, compute, woken.set).launch(_sequences(1, DEADLY, 3))
     assert woken.wait(10)
     assert flight.done()
-    assert flight.broken == "AcceleratorError: CUDA error: device-side assert triggered"
+    assert flight.device_error == "AcceleratorError: CUDA error: device-side assert triggered"
     with pytest.raises(DeviceBroken):
         flight.result()
     assert len(encoder.batches) == 1

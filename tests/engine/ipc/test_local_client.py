@@ -55,10 +55,10 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def guest(tmp_path: Path, engine: Engine) -> Iterator[LocalClient]:
-    guest = LocalClient(f"ipc://{tmp_path}/engine")
-    yield guest
-    guest.close()
+def client(tmp_path: Path, engine: Engine) -> Iterator[LocalClient]:
+    client = LocalClient(f"ipc://{tmp_path}/engine")
+    yield client
+    client.close()
 
 
 @pytest.fixture
@@ -68,9 +68,9 @@ def pool() -> Iterator[ThreadPoolExecutor]:
 
 
 def test_rows_come_back_in_the_order_of_the_sequences(
-    engine: Engine, guest: LocalClient, pool: ThreadPoolExecutor
+    engine: Engine, client: LocalClient, pool: ThreadPoolExecutor
 ) -> None:
-    asked = pool.submit(guest.judge, "sha256:0", IDS, time.monotonic() + SECONDS)
+    asked = pool.submit(client.infer, "sha256:0", IDS, time.monotonic() + SECONDS)
     message = engine.hear()
     assert (message.model, message.lengths) == ("sha256:0", (3, 5))
     engine.score(message.key, 1, 5)
@@ -80,18 +80,18 @@ def test_rows_come_back_in_the_order_of_the_sequences(
 
 
 def test_a_refusal_is_raised_as_the_error_that_it_names(
-    engine: Engine, guest: LocalClient, pool: ThreadPoolExecutor
+    engine: Engine, client: LocalClient, pool: ThreadPoolExecutor
 ) -> None:
-    asked = pool.submit(guest.judge, "sha256:0", IDS, time.monotonic() + SECONDS)
+    asked = pool.submit(client.infer, "sha256:0", IDS, time.monotonic() + SECONDS)
     engine.say(Refused(engine.hear().key, "insufficient_memory", "too long"))
     with pytest.raises(InsufficientMemory, match="too long"):
         asked.result(SECONDS)
 
 
 def test_it_comes_again_while_the_engine_is_too_busy(
-    engine: Engine, guest: LocalClient, pool: ThreadPoolExecutor
+    engine: Engine, client: LocalClient, pool: ThreadPoolExecutor
 ) -> None:
-    asked = pool.submit(guest.judge, "sha256:0", IDS, time.monotonic() + SECONDS)
+    asked = pool.submit(client.infer, "sha256:0", IDS, time.monotonic() + SECONDS)
     engine.say(Refused(engine.hear().key, "queue_full", "full", 1.0))
     message = engine.hear()
     for index, tokens in enumerate(message.lengths):
@@ -99,10 +99,10 @@ def test_it_comes_again_while_the_engine_is_too_busy(
     assert len(asked.result(SECONDS)) == 2
 
 
-def test_an_engine_that_does_not_answer_is_not_waited_for_for_ever(engine: Engine, guest: LocalClient) -> None:
+def test_an_engine_that_does_not_answer_is_not_waited_for_for_ever(engine: Engine, client: LocalClient) -> None:
     with pytest.raises(DeadlineExceeded):
-        guest.judge("sha256:0", IDS, time.monotonic() + 0.1)
+        client.infer("sha256:0", IDS, time.monotonic() + 0.1)
 
 
-def test_nothing_to_judge_is_judged_at_once(engine: Engine, guest: LocalClient) -> None:
-    assert guest.judge("sha256:0", [], 0.0) == []
+def test_nothing_to_judge_is_judged_at_once(engine: Engine, client: LocalClient) -> None:
+    assert client.infer("sha256:0", [], 0.0) == []

@@ -12,7 +12,8 @@ import pytest
 import zmq
 
 from service.core.types import Priority
-from service.engine.ipc.server import MOST_AT_ONCE, EngineSocket, Waker
+from service.engine.ipc.server import MOST_AT_ONCE, EngineSocket
+from service.engine.ipc.waker import Waker
 from service.wire import Buffer, Cancelled, Hello, Message, Refused, Scored, Submitted, pack, unpack
 
 LIMIT_SECONDS = 20.0
@@ -44,8 +45,8 @@ class Place:
 
     def __init__(self, folder: Path) -> None:
         self.address = f"ipc://{folder}/engine"
-        self.bell = Waker()
-        self.door = EngineSocket(self.address, self.bell)
+        self.waker = Waker()
+        self.door = EngineSocket(self.address, self.waker)
         self._workers: list[Worker] = []
 
     def worker(self, name: bytes = b"w") -> Worker:
@@ -64,7 +65,7 @@ class Place:
         for worker in self._workers:
             worker.close()
         self.door.close(linger_seconds=0)
-        self.bell.close()
+        self.waker.close()
 
 
 @pytest.fixture
@@ -144,15 +145,15 @@ def test_a_flood_is_taken_in_portions_and_nothing_of_it_is_lost(place: Place) ->
 
 
 def test_waiting_ends_with_the_bell_though_nothing_came(place: Place) -> None:
-    threading.Timer(0.05, place.bell.ring).start()
+    threading.Timer(0.05, place.waker.wake).start()
     begun = time.monotonic()
     assert list(place.door.receive(LIMIT_SECONDS)) == []
     assert time.monotonic() - begun < LIMIT_SECONDS / 2
 
 
 def test_a_bell_that_rang_before_the_wait_is_not_missed_and_is_heard_once(place: Place) -> None:
-    place.bell.ring()
-    place.bell.ring()
+    place.waker.wake()
+    place.waker.wake()
     assert list(place.door.receive(LIMIT_SECONDS)) == []
     begun = time.monotonic()
     assert list(place.door.receive(0.1)) == []
@@ -160,16 +161,16 @@ def test_a_bell_that_rang_before_the_wait_is_not_missed_and_is_heard_once(place:
 
 
 def test_a_bell_may_ring_more_often_than_anybody_listens() -> None:
-    bell = Waker()
+    waker = Waker()
     for _ in range(100_000):
-        bell.ring()
-    bell.hush()
-    bell.close()
+        waker.wake()
+    waker.clear()
+    waker.close()
 
 
 def test_closing_delivers_what_is_on_its_way(tmp_path: Path) -> None:
-    bell = Waker()
-    door = EngineSocket(f"ipc://{tmp_path}/engine", bell)
+    waker = Waker()
+    door = EngineSocket(f"ipc://{tmp_path}/engine", waker)
     worker = Worker(f"ipc://{tmp_path}/engine", b"a")
     worker.send(Hello(0))
     while not list(door.receive(0.1)):
@@ -180,4 +181,4 @@ def test_closing_delivers_what_is_on_its_way(tmp_path: Path) -> None:
     door.close()
     assert [worker.receive()[0] for _ in range(50)][-1] == Scored("k", 49, 500, 100, 1, 0.5)
     worker.close()
-    bell.close()
+    waker.close()

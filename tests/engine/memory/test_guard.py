@@ -10,7 +10,7 @@ import pytest
 from service.core.memory.budget import ModelMemory
 from service.core.memory.cost_model import MemoryCostModel
 from service.core.types import Shape
-from service.engine.memory.guard import LOOK_SECONDS, NOTICEABLE, SETTLE_SECONDS, Guard
+from service.engine.memory.guard import LOOK_SECONDS, NOTICEABLE, REBASELINE_SECONDS, Guard
 from tests.support.memory_probes import BYTES_PER_TOKEN, REST_BYTES, Device
 
 MODEL = "sha256:a"
@@ -31,7 +31,7 @@ def _guard(compute: ThreadPoolExecutor, tokens: int = 4_096) -> tuple[Guard, Dev
 def test_the_budget_is_what_the_device_has(compute: ThreadPoolExecutor) -> None:
     guard, device = _guard(compute)
     assert guard.budget_tokens(MODEL) == 4_095  # One byte for rounding.
-    assert guard.smallest_budget_tokens(MODEL) == 512
+    assert guard.budget.smallest_budget_tokens(MODEL) == 512
     assert guard.admits(MODEL, Shape.of([512] * 7))
     assert not guard.admits(MODEL, Shape.of([512] * 9))
     assert device.caps == [4_096 * BYTES_PER_TOKEN]
@@ -39,11 +39,11 @@ def test_the_budget_is_what_the_device_has(compute: ThreadPoolExecutor) -> None:
 
 def test_it_shrinks_before_a_batch_can_fail_and_hands_memory_back(compute: ThreadPoolExecutor) -> None:
     guard, device = _guard(compute)
-    guard.follow(0.0)
+    guard.refresh(0.0)
     device.others_bytes = 3_000 * BYTES_PER_TOKEN
-    guard.follow(LOOK_SECONDS / 2)
+    guard.refresh(LOOK_SECONDS / 2)
     assert guard.budget_tokens(MODEL) == 4_095
-    guard.follow(LOOK_SECONDS)
+    guard.refresh(LOOK_SECONDS)
     assert guard.budget_tokens(MODEL) == 1_095
     compute.submit(int).result()
     assert (device.given_back, device.caps[-1]) == (1, 1_096 * BYTES_PER_TOKEN)
@@ -54,7 +54,7 @@ def test_it_follows_little_changes_without_handing_memory_back_until_they_add_up
     handed_back = []
     for step in range(1, 6):
         device.others_bytes = int(step * 0.4 * NOTICEABLE * 4_096) * BYTES_PER_TOKEN
-        guard.follow(step * LOOK_SECONDS)
+        guard.refresh(step * LOOK_SECONDS)
         compute.submit(int).result()
         assert guard.budget_tokens(MODEL) == 4_095 - device.others_bytes // BYTES_PER_TOKEN
         handed_back.append(device.given_back)
@@ -65,14 +65,14 @@ def test_where_there_is_nothing_it_hands_nothing_back(compute: ThreadPoolExecuto
     device = Device(REST_BYTES)
     guard = Guard(device, {}, compute)
     for step in range(3):
-        guard.follow(step * LOOK_SECONDS)
+        guard.refresh(step * LOOK_SECONDS)
     compute.submit(int).result()
     assert device.given_back == 0
 
 
 def test_the_allocator_s_limit_is_set_anew_with_what_is_at_rest(compute: ThreadPoolExecutor) -> None:
     guard, device = _guard(compute)
-    guard.settle()
+    guard.rebaseline()
     compute.submit(int).result()
     assert len(device.caps) == 2
 
@@ -80,11 +80,11 @@ def test_the_allocator_s_limit_is_set_anew_with_what_is_at_rest(compute: ThreadP
 def test_it_grows_back_slowly(compute: ThreadPoolExecutor) -> None:
     guard, device = _guard(compute)
     device.others_bytes = 3_000 * BYTES_PER_TOKEN
-    guard.follow(0.0)
+    guard.refresh(0.0)
     device.others_bytes = 0
     budgets = []
     for step in range(1, 400):
-        guard.follow(step * LOOK_SECONDS)
+        guard.refresh(step * LOOK_SECONDS)
         compute.submit(int).result()
         budgets.append(guard.budget_tokens(MODEL))
         assert device.caps[-1] >= budgets[-1] * BYTES_PER_TOKEN, "the allocator refuses what the budget admits"
@@ -98,22 +98,22 @@ def test_it_grows_back_slowly(compute: ThreadPoolExecutor) -> None:
 def test_the_longest_sequence_fits_even_where_nothing_is_left(compute: ThreadPoolExecutor) -> None:
     guard, device = _guard(compute)
     device.others_bytes = device.total_bytes
-    guard.follow(0.0)
+    guard.refresh(0.0)
     assert guard.budget_tokens(MODEL) == 512
     assert guard.admits(MODEL, Shape.of([512]))
 
 
 def test_a_failed_batch_makes_the_room_smaller_than_it(compute: ThreadPoolExecutor) -> None:
     guard, _ = _guard(compute)
-    guard.failed(MODEL, Shape.of([512] * 4), 1.0)
+    guard.budget.failed(MODEL, Shape.of([512] * 4), 1.0)
     assert not guard.admits(MODEL, Shape.of([512] * 4))
-    assert guard.report().shrinks == 1
+    assert guard.budget.headroom.shrinks == 1
 
 
 def test_memory_at_rest_is_measured_anew_from_time_to_time(compute: ThreadPoolExecutor) -> None:
     guard, device = _guard(compute)
-    for now in (0.0, 1.0, SETTLE_SECONDS, SETTLE_SECONDS + 1.0):
-        guard.follow(now)
+    for now in (0.0, 1.0, REBASELINE_SECONDS, REBASELINE_SECONDS + 1.0):
+        guard.refresh(now)
     compute.submit(int).result()
     assert device.settled == 2
 
@@ -122,7 +122,15 @@ def test_the_report_says_what_the_guard_sees(compute: ThreadPoolExecutor) -> Non
     guard, device = _guard(compute)
     device.others_bytes = 96 * BYTES_PER_TOKEN
     report = guard.report()
+    assert report is not None
     assert report.room_bytes == 4_096 * BYTES_PER_TOKEN
     assert report.available_bytes == 4_000 * BYTES_PER_TOKEN
     assert (report.rest_bytes, report.shrinks) == (REST_BYTES, 0)
     assert report.functions == {MODEL: MEMORY.function}
+
+
+def test_without_a_probe_the_budget_stays_as_it_is(compute: ThreadPoolExecutor) -> None:
+    guard = Guard(None, {MODEL: MEMORY}, compute)
+    guard.refresh(0.0)
+    guard.rebaseline()
+    assert (guard.budget_tokens(MODEL), guard.report()) == (MEMORY.most_tokens, None)

@@ -30,10 +30,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 def judge_of(made: Made) -> Infer:
     encoder = load_encoder(made.folder, torch.device("cpu"), torch.float32)
 
-    def judge(sequences: list[TokenIds]) -> list[Logits]:
+    def infer(sequences: list[TokenIds]) -> list[Logits]:
         return encoder.forward([np.asarray(ids, dtype=np.int32) for ids in sequences])
 
-    return judge
+    return infer
 
 
 def status(made: Made) -> ModelStatus:
@@ -55,10 +55,10 @@ def test_a_model_that_finds_what_is_wanted_passes(made: Made, tmp_path: Path) ->
 
 
 def test_one_without_examples_passes(made: Made, tmp_path: Path) -> None:
-    def judge(_sequences: list[TokenIds]) -> list[Logits]:
+    def infer(_sequences: list[TokenIds]) -> list[Logits]:
         raise AssertionError("nothing is to be judged")
 
-    assert first_failure(manifest(made, tmp_path), status(made), judge, SETTINGS) is None
+    assert first_failure(manifest(made, tmp_path), status(made), infer, SETTINGS) is None
 
 
 def test_the_first_that_fails_is_named_with_what_is_missing_and_what_is_not_wanted_and_without_its_text(
@@ -75,8 +75,8 @@ def test_the_first_that_fails_is_named_with_what_is_missing_and_what_is_not_want
 
 
 def test_an_example_that_cannot_be_judged_is_an_error(made: Made, tmp_path: Path) -> None:
-    def judge(_sequences: list[TokenIds]) -> list[Logits]:
+    def infer(_sequences: list[TokenIds]) -> list[Logits]:
         raise InternalError("a bug")
 
     with pytest.raises(GleanerError):
-        first_failure(manifest(made, tmp_path, example(made, TEXTS[0])), status(made), judge, SETTINGS)
+        first_failure(manifest(made, tmp_path, example(made, TEXTS[0])), status(made), infer, SETTINGS)

@@ -8,21 +8,23 @@ from typing import Any
 
 import torch
 
-from service.core.lifecycle.drain import WorkerRegistry
-from service.core.memory.budget import FixedBudget
+from service.core.lifecycle.workers import WorkerRegistry
 from service.core.models.placement import Placement
+from service.core.scheduling.rate_limit import ModelQuotas
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
-from service.core.scheduling.shares import ModelQuotas
 from service.core.types import Priority, Submission
 from service.engine.execution.runner import Runner
 from service.engine.ipc.loop_calls import LoopCalls
-from service.engine.models.loaded_model import InitialModels, LoadedModel
+from service.engine.memory.guard import Guard
+from service.engine.models.loaded_model import InitialModels, LoadedModel, ProfiledModel
 from service.engine.models.manager import IDLE_SECONDS, ModelManager
 from service.engine.models.weight_mover import WeightMover
 from service.metrics import EngineMetrics
 from service.wire import ModelStatus
+from tests.support.budgets import unmeasured
 
 WEIGHT_BYTES = 10
+MEMORY = unmeasured(512, 512)
 WORKER = b"w"
 
 
@@ -34,7 +36,7 @@ class AtOnce(Executor):
         future.set_result(fn(*args, **kwargs))
         return future
 
-    def fly(self, batch: Callable[[], None]) -> None:
+    def submit_batch(self, batch: Callable[[], None]) -> None:
         batch()
 
 
@@ -61,49 +63,50 @@ class Weights:
 
 
 class World:
-    """Residents of `a` and `b`, whose revisions are `a0` and `b0`, and one worker."""
+    """A manager of `a` and `b`, whose revisions are `a0` and `b0`, and one worker."""
 
-    def __init__(self, budget_bytes: int | None = None, shares: ModelQuotas | None = None) -> None:
+    def __init__(self, budget_bytes: int | None = None, quotas: ModelQuotas | None = None) -> None:
         self.now = 1_000.0
         self.weights: dict[str, Weights] = {}
         self.released: list[str] = []
-        self.scheduler = Scheduler(QueueLimits(10_000))
+        self.scheduler: Scheduler[str] = Scheduler(QueueLimits(10_000))
         self.workers = WorkerRegistry(1)
-        self.errands = LoopCalls(lambda: None)
+        self.calls = LoopCalls(lambda: None)
         self.metrics = EngineMetrics()
-        residency = Placement(budget_bytes)
-        held = [self.held(name) for name in ("a0", "b0")]
-        for each in held:
-            residency.add(each.revision, WEIGHT_BYTES, self.now)
-            for leaving in residency.bring(each.revision, self.now, ()) or ():
-                self.weights[leaving].leave()
-            residency.arrived(each.revision, 0.0, self.now)
+        placement = Placement(budget_bytes)
+        first = [self.profiled(name) for name in ("a0", "b0")]
+        for each in first:
+            revision = each.model.revision
+            placement.add(revision, WEIGHT_BYTES, self.now)
+            for evicted in placement.place(revision, self.now, ()) or ():
+                self.weights[evicted].leave()
+            placement.arrived(revision, 0.0, self.now)
         serving = {"a": "a0", "b@candidate": "b0"}
-        budget = FixedBudget(512, 512)
-        loaded = InitialModels(serving, held, residency, budget, "cpu", "float32", self.released.append)
-        mover = WeightMover(AtOnce(), self.errands, self.metrics)
-        self.models = ModelManager(loaded, self.scheduler, mover, self.metrics, shares or ModelQuotas({}, {}))
+        guard = Guard(None, dict.fromkeys(("a0", "b0"), MEMORY), AtOnce())
+        mover = WeightMover(AtOnce(), self.calls, self.metrics)
+        self.models = ModelManager(self.scheduler, mover, quotas or ModelQuotas({}, {}), self.metrics)
+        self.models.open(InitialModels(serving, tuple(first), placement, guard, "cpu", "float32", self.released.append))
 
-    def held(self, revision: str) -> LoadedModel:
+    def profiled(self, revision: str) -> ProfiledModel:
         self.weights[revision] = Weights()
         status = ModelStatus(revision[0], "stable", revision, "/m", ("O",), 512, True, WEIGHT_BYTES)
         runner = Runner(self.weights[revision], AtOnce(), lambda: None)
-        return LoadedModel(status, "", runner, self.weights[revision])
+        return ProfiledModel(LoadedModel(status, "", runner, self.weights[revision]), MEMORY)
 
     def bring_new(self, reference: str, revision: str) -> None:
         """A new revision, from its reservation to the switch."""
         assert self.models.reserve(revision, WEIGHT_BYTES, self.now) is not None
-        self.models.try_out(self.held(revision), None, self.now)
+        self.models.admit_candidate(self.profiled(revision), self.now)
         self.models.switch(reference, revision)
 
-    def hello(self, *revisions: str, heard: bool = True) -> None:
-        version = self.models.version if heard else 0
-        self.workers.heard(WORKER, 1, False, self.now, version=version, revisions=revisions)
+    def hello(self, *revisions: str, informed: bool = True) -> None:
+        version = self.models.version if informed else 0
+        self.workers.record_heartbeat(WORKER, 1, False, self.now, version=version, revisions=revisions)
 
-    def tidy(self, seconds: float = 0.0) -> None:
+    def collect(self, seconds: float = 0.0) -> None:
         self.now += seconds
-        self.errands.run()
-        self.models.tidy(self.workers, self.now)
+        self.calls.run()
+        self.models.collect_retired(self.workers, self.now)
 
     def listed(self) -> list[tuple[str, str, str]]:
         return [(each.revision, each.state, each.place) for each in self.models.statuses()]
@@ -137,19 +140,19 @@ def test_the_revision_before_the_last_goes_when_no_worker_uses_it_and_not_before
     world.bring_new("a", "a1")
     world.hello("a0")
     world.bring_new("a", "a2")
-    world.tidy()
+    world.collect()
     assert "a0" in world.models
     world.hello("a0")
-    world.tidy()
+    world.collect()
     assert "a0" in world.models
-    world.hello(heard=False)
-    world.tidy()
+    world.hello(informed=False)
+    world.collect()
     assert "a0" in world.models
     world.hello("a1")
-    world.tidy()
+    world.collect()
     assert "a0" not in world.models
     assert (world.released, world.weights["a0"].here) == (["a0"], False)
-    assert {"a1", "a2"} <= set(world.models.held())
+    assert {"a1", "a2"} <= set(world.models.loaded())
 
 
 def test_the_revision_before_leaves_the_device_once_it_is_idle_and_can_be_asked_for_still() -> None:
@@ -157,9 +160,9 @@ def test_the_revision_before_leaves_the_device_once_it_is_idle_and_can_be_asked_
     world.models.launched("a0", 5, world.now)
     world.bring_new("a", "a1")
     world.hello()
-    world.tidy()
+    world.collect()
     assert ("a0", "previous", "device") in world.listed()
-    world.tidy(IDLE_SECONDS + 1)
+    world.collect(IDLE_SECONDS + 1)
     assert not world.weights["a0"].here
     assert ("a0", "previous", "host") in world.listed()
     assert world.models.is_ready("a0", world.now, ["a0"])
@@ -172,10 +175,10 @@ def test_documents_in_the_queue_keep_their_revision() -> None:
     world.bring_new("a", "a1")
     world.bring_new("a", "a2")
     world.hello()
-    world.tidy(IDLE_SECONDS + 1)
+    world.collect(IDLE_SECONDS + 1)
     assert "a0" in world.models
     world.scheduler.cancel("a0-10")
-    world.tidy()
+    world.collect()
     assert "a0" not in world.models
 
 
@@ -185,22 +188,22 @@ def test_a_tag_that_moves_back_finds_its_revision_there() -> None:
     world.models.switch("a", "a0")
     assert [each[:2] for each in world.listed()] == [("a0", "serving"), ("b0", "serving"), ("a1", "previous")]
     world.hello()
-    world.tidy(IDLE_SECONDS + 1)
+    world.collect(IDLE_SECONDS + 1)
     assert world.weights["a0"].here
 
 
 def test_one_that_is_not_taken_is_dropped_and_the_reason_is_shown_until_the_next_is() -> None:
     world = World()
     world.models.reserve("a1", WEIGHT_BYTES, world.now)
-    world.models.try_out(world.held("a1"), None, world.now)
-    assert world.models.reason_against(world.submission("a1"), world.now) is None
-    world.models.give_up("a1")
+    world.models.admit_candidate(world.profiled("a1"), world.now)
+    assert world.models.refusal_for(world.submission("a1"), world.now) is None
+    world.models.discard("a1")
     world.models.note_problem("a", "golden example 1 fails")
     world.hello()
-    world.tidy()
+    world.collect()
     assert "a1" not in world.models
     assert world.models.statuses()[0].problem == "golden example 1 fails"
-    refusal = world.models.reason_against(world.submission("a1"), world.now)
+    refusal = world.models.refusal_for(world.submission("a1"), world.now)
     assert refusal is not None
     assert refusal.code == "unknown_model"
     world.bring_new("a", "a2")
@@ -210,7 +213,7 @@ def test_one_that_is_not_taken_is_dropped_and_the_reason_is_shown_until_the_next
 def test_one_that_was_never_made_gives_its_place_back() -> None:
     world = World(budget_bytes=3 * WEIGHT_BYTES)
     assert world.models.reserve("a1", WEIGHT_BYTES, world.now) == []
-    world.models.give_up("a1")
+    world.models.discard("a1")
     assert world.released == ["a1"]
     assert world.models.reserve("a2", WEIGHT_BYTES, world.now) == []
 
@@ -228,7 +231,7 @@ def test_a_model_that_cannot_come_counts_as_away_and_is_tried_again() -> None:
     world = World(budget_bytes=WEIGHT_BYTES)
     world.weights["a0"].broken = True
     assert world.models.is_ready("a0", world.now + 60, ["a0"])
-    world.errands.run()
+    world.calls.run()
     assert ("a0", "serving", "host") in world.listed()
     world.weights["a0"].broken = False
     assert world.models.is_ready("a0", world.now + 120, ["a0"])
@@ -236,16 +239,28 @@ def test_a_model_that_cannot_come_counts_as_away_and_is_tried_again() -> None:
 
 
 def test_a_rate_limit_holds_for_its_model_whatever_the_revision() -> None:
-    world = World(shares=ModelQuotas({}, {"a": 10.0}))
-    assert world.models.reason_against(world.submission("a0", 100), world.now) is None
+    world = World(quotas=ModelQuotas({}, {"a": 10.0}))
+    assert world.models.refusal_for(world.submission("a0", 100), world.now) is None
     world.bring_new("a", "a1")
-    refusal = world.models.reason_against(world.submission("a1", 100), world.now)
+    refusal = world.models.refusal_for(world.submission("a1", 100), world.now)
     assert refusal is not None
     assert (refusal.code, refusal.retry_after_seconds) == ("rate_limited", 10.0)
-    assert world.models.reason_against(world.submission("b0", 100), world.now) is None
+    assert world.models.refusal_for(world.submission("b0", 100), world.now) is None
+
+
+def test_before_it_is_open_a_manager_refuses_as_not_ready_and_lists_nothing() -> None:
+    metrics = EngineMetrics()
+    scheduler: Scheduler[str] = Scheduler(QueueLimits(10))
+    mover = WeightMover(AtOnce(), LoopCalls(lambda: None), metrics)
+    models = ModelManager(scheduler, mover, ModelQuotas({}, {}), metrics)
+    refusal = models.refusal_for(World().submission("a0"), 0.0)
+    assert refusal is not None
+    assert (refusal.code, models.statuses(), models.loaded(), models.version) == ("not_ready", (), (), 0)
+    models.guard.refresh(0.0)
+    models.export_metrics()
 
 
 def test_a_sequence_that_may_not_fit_the_device_is_refused() -> None:
-    refusal = World().models.reason_against(World().submission("a0", 513), 0.0)
+    refusal = World().models.refusal_for(World().submission("a0", 513), 0.0)
     assert refusal is not None
     assert refusal.code == "insufficient_memory"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,15 +14,10 @@ from model_store.transfer.publish import publish
 from service.core.scheduling.batch_latency import REACH
 from service.core.types import Phase
 from service.engine.execution.executor import DeviceExecutor
-from service.engine.ipc.loop_calls import LoopCalls
-from service.engine.ipc.server import Waker
 from service.engine.models.profiling import CPU_BATCH_TOKENS
-from service.engine.models.startup import StartupState, start_loading
-from service.metrics import EngineMetrics
 from service.settings import Settings
+from tests.support.startup import LIMIT_SECONDS, Outcome, start_up
 from tests.support.tiny_models import LABELS, MAX_TOKENS, make_model
-
-LIMIT_SECONDS = 60.0
 
 
 @pytest.fixture(scope="module")
@@ -35,70 +29,63 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "store"
 
 
-Load = Callable[..., StartupState]
+Load = Callable[..., Outcome]
 
 
 @pytest.fixture
 def load(store: Path) -> Iterator[Load]:
-    """Loads to the end, whichever it is."""
-    bell = Waker()
+    """Runs a start-up to its end, whichever it is."""
 
-    def load(*models: str, store: Path = store, **values: Any) -> StartupState:
+    def load(*models: str, store: Path = store, **values: Any) -> Outcome:
         settings = {"model_store": store, "models": models, "device": "cpu", "dtype": "float32", "threads": 1}
         made = Settings(**{"model_poll_seconds": 0, **settings, **values})
-        loading = start_loading(made, compute, bell, LoopCalls(bell.ring), EngineMetrics())
-        for loader in [thread for thread in threading.enumerate() if thread.name == "loader"]:
-            loader.join(LIMIT_SECONDS)
-            assert not loader.is_alive(), "loading has no end"
-        return loading
+        return start_up(made, executor)
 
-    with DeviceExecutor() as compute:
+    with DeviceExecutor() as executor:
         yield load
-    bell.close()
 
 
 def test_every_model_is_loaded_warmed_and_described(load: Load) -> None:
-    loading = load("tiny", "other@stable")
-    loaded = loading.loaded
-    assert loaded is not None
-    models = [each.status for each in loaded.held]
+    initial = load("tiny", "other@stable").initial
+    assert initial is not None
+    models = [each.model.status for each in initial.models]
     assert [(model.name, model.tag, model.labels) for model in models] == [
         ("tiny", "stable", LABELS),
         ("other", "stable", LABELS),
     ]
     assert all((model.packed, model.max_tokens) == (True, MAX_TOKENS) for model in models)
-    assert list(loaded.serving) == ["tiny", "other@stable"]
-    assert list(loaded.serving.values()) == [model.revision for model in models]
-    assert loaded.dtype == "float32"
-    for held in loaded.held:
-        (rows,) = held.runner.launch([np.zeros(5, dtype=np.int32)]).result()
+    assert list(initial.serving) == ["tiny", "other@stable"]
+    assert list(initial.serving.values()) == [model.revision for model in models]
+    assert initial.dtype == "float32"
+    for each in initial.models:
+        (rows,) = each.model.runner.launch([np.zeros(5, dtype=np.int32)]).result()
         assert isinstance(rows, np.ndarray)
         assert rows.shape == (5, len(LABELS))
 
 
 def test_the_parts_of_the_start_are_timed_in_their_order(load: Load) -> None:
-    loading = load("tiny")
-    assert set(loading.seconds) == {"fetch", "import", "load", "warm-up", "measure", "prove", "ready"}
-    assert loading.seconds["ready"] >= max(loading.seconds["fetch"], loading.seconds["import"])
-    assert loading.phase is Phase.WARMING
+    state = load("tiny").state
+    assert set(state.seconds) == {"fetch", "import", "load", "warm-up", "measure", "prove", "ready"}
+    assert state.seconds["ready"] >= max(state.seconds["fetch"], state.seconds["import"])
+    assert state.phase is Phase.WARMING
 
 
 @pytest.mark.parametrize(("batch_tokens", "timed_tokens"), [(0, CPU_BATCH_TOKENS // REACH), (65_536, 512), (1, 128)])
 def test_a_batch_of_each_model_is_timed_that_tells_what_full_ones_do(
     load: Load, batch_tokens: int, timed_tokens: int
 ) -> None:
-    loaded = load("tiny", "other", batch_tokens=batch_tokens).loaded
-    assert loaded is not None
-    assert list(loaded.timed) == list(loaded.serving.values())
-    assert [batch.tokens for batch in loaded.timed.values()] == [timed_tokens] * 2
-    assert all(0 < batch.seconds < LIMIT_SECONDS for batch in loaded.timed.values())
+    initial = load("tiny", "other", batch_tokens=batch_tokens).initial
+    assert initial is not None
+    timed = [each.timed for each in initial.models if each.timed is not None]
+    assert [batch.tokens for batch in timed] == [timed_tokens] * 2
+    assert all(0 < batch.seconds < LIMIT_SECONDS for batch in timed)
 
 
 @pytest.mark.parametrize(("batch_tokens", "budget"), [(0, CPU_BATCH_TOKENS), (4_000, 4_000), (1, MAX_TOKENS)])
 def test_a_batch_holds_at_least_the_longest_window(load: Load, batch_tokens: int, budget: int) -> None:
-    loaded = load("tiny", batch_tokens=batch_tokens).loaded
-    assert loaded is not None
-    assert loaded.memory.budget_tokens(loaded.held[0].revision) == budget
+    initial = load("tiny", batch_tokens=batch_tokens).initial
+    assert initial is not None
+    assert initial.guard.budget_tokens(initial.models[0].model.revision) == budget
 
 
 @pytest.mark.parametrize(
@@ -108,10 +95,10 @@ def test_a_batch_holds_at_least_the_longest_window(load: Load, batch_tokens: int
 def test_a_model_that_is_not_there_ends_the_loading_with_a_sentence(
     load: Load, models: tuple[str, ...], words: str
 ) -> None:
-    loading = load(*models)
-    assert loading.loaded is None
-    assert loading.failure is not None
-    assert words in loading.failure
+    outcome = load(*models)
+    assert outcome.initial is None
+    assert outcome.state.failure is not None
+    assert words in outcome.state.failure
 
 
 def test_a_model_whose_weights_are_damaged_is_not_served(tmp_path: Path, load: Load) -> None:
@@ -122,6 +109,6 @@ def test_a_model_whose_weights_are_damaged_is_not_served(tmp_path: Path, load: L
         if path.is_file() and path.stat().st_size > 20_000:
             path.chmod(0o644)
             path.write_bytes(b"\0" * 100)
-    loading = load("m", store=broken)
-    assert loading.loaded is None
-    assert loading.failure
+    outcome = load("m", store=broken)
+    assert outcome.initial is None
+    assert outcome.state.failure

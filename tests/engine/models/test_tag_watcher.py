@@ -12,17 +12,17 @@ import pytest
 
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
+from service.engine.assembly import make_loop
 from service.engine.execution.executor import DeviceExecutor
-from service.engine.ipc.loop_calls import LoopCalls
-from service.engine.ipc.server import EngineSocket, Waker
-from service.engine.loop import EngineLoop
+from service.engine.ipc.server import EngineSocket
+from service.engine.ipc.waker import Waker
 from service.engine.models.factory import ModelFactory
 from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository
+from service.engine.models.rollout import Rollout
 from service.engine.models.rollout_journal import RolloutJournal, RolloutRecord
-from service.engine.models.startup import start_loading
+from service.engine.models.startup import Startup
 from service.engine.models.tag_watcher import DIED, RolloutOutcome, TagWatcher
-from service.engine.models.weight_mover import WeightMover
 from service.metrics import EngineMetrics
 from service.settings import Settings
 from service.wire import ModelStatus
@@ -41,43 +41,42 @@ class Engine:
         self._stopping = False
         values = {"device": "cpu", "dtype": "float32", "threads": 1, "drain_grace_seconds": 0, "model_poll_seconds": 0}
         self.settings = Settings(model_store=self.store.root, runtime_dir=home, models=("live",), **values)  # type: ignore[arg-type]
-        self.bell = Waker()
-        self.door = EngineSocket(self.settings.engine_address, self.bell)
-        self.compute = DeviceExecutor()
-        self.errands, self.metrics = LoopCalls(self.bell.ring), EngineMetrics()
-        self.loading = start_loading(self.settings, self.compute, self.bell, self.errands, self.metrics)
-        mover = WeightMover(self.compute, self.errands, self.metrics)
-        self.loop = EngineLoop("1", self.door, self.loading, mover, self.errands, self.settings, self.metrics)
+        self.waker = Waker()
+        self.ipc = EngineSocket(self.settings.engine_address, self.waker)
+        self.calls, self.executor, self.metrics = self.ipc.calls, DeviceExecutor(), EngineMetrics()
+        startup = Startup(self.settings, self.executor, self.calls, self.metrics)
+        self.loop = make_loop("1", self.ipc, self.executor, startup.state, self.settings, self.metrics)
+        startup.begin(self.loop.models, self.loop.open)
         self.thread = threading.Thread(target=self.loop.run, args=(lambda: self._stopping,))
         self.thread.start()
-        wait_until(self.loading.opened.done)
+        wait_until(lambda: self.loop.models.is_open)
 
     def put(self, seed: int, folder: Path | None = None) -> str:
         """Publish a revision; the tag then points to it."""
         made = folder or make_model(self.home / f"model-{seed}", seed=seed)
         return publish(made, "live", self.store).revision.revision
 
-    def watcher(self, memory: RolloutRecord | None = None) -> TagWatcher:
-        maker = ModelFactory(self.settings, self.compute, self.bell.ring)
-        measuring = ModelProfiler(self.settings, maker.device, self.compute)
-        parts = (maker, measuring, self.loading.opened.result(), self.errands, self.metrics)
-        return TagWatcher(
-            self.settings, ModelRepository(self.settings), *parts, RolloutJournal(self.home), memory or RolloutRecord()
-        )
+    def watcher(self) -> TagWatcher:
+        """A watcher that is told to poll."""
+        factory = ModelFactory(self.settings, self.executor, self.waker.wake)
+        profiler = ModelProfiler(self.settings, factory.device, self.executor)
+        rollout = Rollout(ModelRepository(self.settings), factory, profiler, self.settings)
+        journal = RolloutJournal(self.home)
+        return TagWatcher(self.settings, rollout, self.loop.models, self.calls, self.metrics, journal)
 
     def serving(self) -> ModelStatus:
-        return self.errands.ask(lambda: self.loading.opened.result().statuses()[0])
+        return self.calls.call(lambda: self.loop.models.statuses()[0])
 
     def count(self, outcome: RolloutOutcome) -> float:
         return value(self.metrics.switches, model="live", outcome=outcome.value)
 
     def close(self) -> None:
         self._stopping = True
-        self.bell.ring()
+        self.waker.wake()
         self.thread.join(30)
-        self.compute.shutdown()
-        self.door.close(0)
-        self.bell.close()
+        self.executor.shutdown()
+        self.ipc.close(0)
+        self.waker.close()
 
 
 @pytest.fixture
@@ -89,19 +88,19 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 
 def test_what_is_new_and_sound_serves_and_is_noted_for_the_next_engine(engine: Engine) -> None:
     watcher, new = engine.watcher(), engine.put(1)
-    watcher.look()
+    watcher.poll()
     assert (engine.serving().revision, engine.serving().problem) == (new, "")
-    assert RolloutJournal(engine.home).recall() == RolloutRecord({"live": new})
-    watcher.look()
+    assert RolloutJournal(engine.home).before == RolloutRecord({"live": new})
+    watcher.poll()
     assert engine.count(RolloutOutcome.SWITCHED) == 1
 
 
 def test_a_tag_that_moves_back_is_followed_without_loading_again(engine: Engine) -> None:
     watcher, new = engine.watcher(), engine.put(1)
-    watcher.look()
+    watcher.poll()
     assert engine.serving().revision == new
     engine.put(0, engine.home / "model-0")
-    watcher.look()
+    watcher.poll()
     assert engine.serving().revision == engine.first
     assert engine.count(RolloutOutcome.SWITCHED) == 2
 
@@ -115,15 +114,15 @@ def test_one_that_cannot_be_loaded_is_refused_once_and_said_until_the_tag_moves(
     (broken / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
     bad = engine.put(2, broken)
     with caplog.at_level(logging.ERROR):
-        watcher.look()
-        watcher.look()
+        watcher.poll()
+        watcher.poll()
     assert engine.serving().revision == engine.first
     assert bad in engine.serving().problem
     assert "weights missing" in engine.serving().problem
     assert engine.count(RolloutOutcome.LOAD_FAILED) == 1
     assert sum("is not taken" in record.message for record in caplog.records) == 1
     good = engine.put(3)
-    watcher.look()
+    watcher.poll()
     assert (engine.serving().revision, engine.serving().problem) == (good, "")
 
 
@@ -135,21 +134,22 @@ def test_a_tag_that_cannot_be_read_is_asked_again_and_said_once(
     whole = tag.read_bytes()
     tag.write_bytes(b"{")
     with caplog.at_level(logging.ERROR):
-        watcher.look()
-        watcher.look()
+        watcher.poll()
+        watcher.poll()
     assert engine.serving().revision == engine.first
     assert engine.count(RolloutOutcome.FETCH_FAILED) == 2
     assert sum("is not taken" in record.message for record in caplog.records) == 1
     tag.write_bytes(whole)
-    watcher.look()
+    watcher.poll()
     assert engine.serving().problem == ""
 
 
 def test_one_over_whose_trial_an_engine_died_is_not_tried_again(engine: Engine) -> None:
-    deadly = engine.put(1)
-    watcher = engine.watcher(RolloutRecord({}, {}, {"live": deadly}))
-    watcher.remind()
-    watcher.look()
+    crashed = engine.put(1)
+    RolloutJournal(engine.home).write({}, in_trial={"live": crashed})
+    watcher = engine.watcher()
+    watcher.report_crashed()
+    watcher.poll()
     assert engine.serving().revision == engine.first
     assert DIED in engine.serving().problem
     assert engine.count(RolloutOutcome.SWITCHED) == 0

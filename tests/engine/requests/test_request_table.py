@@ -1,4 +1,4 @@
-"""Each admitted document's papers: who waits, which ids, and that nobody is answered twice."""
+"""Request table: ids by sequence, answers to the worker that asked, and no document is answered twice."""
 
 from __future__ import annotations
 
@@ -6,18 +6,22 @@ from typing import cast
 
 import numpy as np
 
-from service.core.errors import InsufficientMemory
-from service.core.types import Batch, Priority, Refusal, Sequence
+from service.core.arrays import Logits
+from service.core.errors import GleanerError, InsufficientMemory
+from service.core.scheduling.scheduler import QueueLimits, Scheduler
+from service.core.types import Batch, Refusal
 from service.engine.ipc.server import EngineSocket
 from service.engine.requests.request_table import RequestTable, refusal_of
 from service.metrics import EngineMetrics
-from service.wire import Buffer, Message, Refused, Scored, Started, Submitted
+from service.wire import Buffer, Message, Refused, Scored, Started
+from tests.support.budgets import FixedBudget
+from tests.support.submissions import submission
 
 WORKER, OTHER = b"worker", b"other"
 
 
 class Sent:
-    """A door that only writes down what goes out."""
+    """A socket that only records what is sent."""
 
     def __init__(self) -> None:
         self.messages: list[tuple[bytes, Message]] = []
@@ -27,74 +31,125 @@ class Sent:
         self.messages.append((worker, message))
         self.buffers.append(buffer)
 
+    def answers(self) -> list[tuple[bytes, Message]]:
+        """All but the starts."""
+        return [each for each in self.messages if not isinstance(each[1], Started)]
 
-def desk() -> tuple[RequestTable, Sent]:
+
+def make_table() -> tuple[RequestTable, Sent]:
     sent = Sent()
-    return RequestTable(cast(EngineSocket, sent), EngineMetrics()), sent
+    return RequestTable(Scheduler(QueueLimits(1_000)), cast(EngineSocket, sent), EngineMetrics()), sent
 
 
-def put(desk: RequestTable, key: str, *lengths: int, worker: bytes = WORKER) -> None:
-    message = Submitted(key, "sha256:0", lengths, "c", Priority.INTERACTIVE, 1e9, 0)
-    desk.put(worker, message, np.arange(sum(lengths), dtype=np.int32))
+def admit(table: RequestTable, key: str, *lengths: int, worker: bytes = WORKER, deadline: float = 1e9) -> None:
+    document = submission(key, *lengths, deadline_seconds=deadline)
+    assert table.admit(worker, document, np.arange(sum(lengths), dtype=np.int32), 0.0, None) is None
+
+
+def launch(table: RequestTable) -> Batch:
+    """A batch of everything, started."""
+    batch = table.scheduler.next_batch(FixedBudget(1_000))
+    assert batch is not None
+    table.start(batch)
+    return batch
+
+
+def logits(batch: Batch) -> list[Logits | GleanerError]:
+    return [np.full((each.tokens, 7), each.index, dtype=np.float32) for each in batch.sequences]
 
 
 def test_a_sequence_s_ids_are_its_own_slice() -> None:
-    table, _ = desk()
-    put(table, "k", 2, 1, 3)
-    assert [table.tokens(Sequence("k", i, n)).tolist() for i, n in enumerate((2, 1, 3))] == [[0, 1], [2], [3, 4, 5]]
+    table, _ = make_table()
+    admit(table, "k", 2, 1, 3)
+    batch = table.scheduler.next_batch(FixedBudget(1_000))
+    assert batch is not None
+    assert [tokens.tolist() for tokens in table.start(batch)] == [[0, 1], [2], [3, 4, 5]]
 
 
-def test_each_worker_hears_once_which_of_its_own_documents_begin() -> None:
-    table, sent = desk()
-    put(table, "a", 1, 1)
-    put(table, "b", 1)
-    put(table, "c", 1, worker=OTHER)
-    table.started(Batch("m", tuple(Sequence(key, i, 1) for key, i in (("a", 0), ("c", 0), ("a", 1), ("b", 0)))))
-    assert sent.messages == [(WORKER, Started(("a", "b"))), (OTHER, Started(("c",)))]
+def test_each_worker_is_told_once_which_of_its_documents_are_launched() -> None:
+    table, sent = make_table()
+    admit(table, "a", 1, 1)
+    admit(table, "b", 1)
+    admit(table, "c", 1, worker=OTHER)
+    launch(table)
+    assert {worker: set(message.keys) for worker, message in sent.messages if isinstance(message, Started)} == {
+        WORKER: {"a", "b"},
+        OTHER: {"c"},
+    }
+    assert len(sent.messages) == 2
 
 
-def test_rows_go_to_whoever_waits_with_their_shape_and_batch() -> None:
-    table, sent = desk()
-    put(table, "k", 2, 3)
-    table.scored(Sequence("k", 1, 3), np.ones((3, 7), dtype=np.float32), 9, 0.5)
-    assert sent.messages == [(WORKER, Scored("k", 1, 3, 7, 9, 0.5))]
-    rows = sent.buffers[0]
-    assert rows is not None
-    assert rows.shape == (3, 7)
+def test_logits_are_sent_with_their_shape_and_batch() -> None:
+    table, sent = make_table()
+    admit(table, "k", 2, 3)
+    batch = launch(table)
+    table.deliver(batch, logits(batch), 9, 0.5)
+    assert sent.answers() == [(WORKER, Scored("k", 0, 2, 7, 9, 0.5)), (WORKER, Scored("k", 1, 3, 7, 9, 0.5))]
+    assert [buffer.shape for buffer in sent.buffers if buffer is not None] == [(2, 7), (3, 7)]
+    assert len(table.scheduler) == 0
 
 
-def test_a_document_is_refused_once_and_its_rows_then_find_nobody() -> None:
-    table, sent = desk()
-    put(table, "k", 1, 1)
+def test_a_refused_document_gets_no_logits_afterwards() -> None:
+    table, sent = make_table()
+    admit(table, "k", 1, 1)
+    batch = launch(table)
     for _ in range(2):
         table.refuse(Refusal("k", "deadline_exceeded", "late", 2.0))
-    table.scored(Sequence("k", 0, 1), np.ones((1, 7), dtype=np.float32), 1, 0.5)
-    assert sent.messages == [(WORKER, Refused("k", "deadline_exceeded", "late", 2.0))]
+    table.deliver(batch, logits(batch), 1, 0.5)
+    assert sent.answers() == [(WORKER, Refused("k", "deadline_exceeded", "late", 2.0))]
 
 
-def test_a_document_that_nobody_waits_for_is_answered_nothing() -> None:
-    table, sent = desk()
-    put(table, "k", 1)
-    table.clear("k")
-    table.clear("k")
-    table.scored(Sequence("k", 0, 1), np.ones((1, 7), dtype=np.float32), 1, 0.5)
+def test_a_failed_sequence_refuses_its_document_once_and_no_other() -> None:
+    table, sent = make_table()
+    admit(table, "bad", 1, 1)
+    admit(table, "good", 1, worker=OTHER)
+    batch = launch(table)
+    error = InsufficientMemory("too long")
+    outcomes = [
+        error if each.key == "bad" else found for each, found in zip(batch.sequences, logits(batch), strict=True)
+    ]
+    table.deliver(batch, outcomes, 1, 0.5)
+    assert sorted(sent.answers(), key=lambda each: each[0]) == [
+        (OTHER, Scored("good", 0, 1, 7, 1, 0.5)),
+        (WORKER, Refused("bad", "insufficient_memory", "too long")),
+    ]
+
+
+def test_a_cancelled_document_is_answered_nothing() -> None:
+    table, sent = make_table()
+    admit(table, "k", 1)
+    batch = launch(table)
+    table.cancel("k")
+    table.cancel("k")
+    table.deliver(batch, logits(batch), 1, 0.5)
     table.refuse(Refusal("k", "draining", "over"))
-    assert sent.messages == []
+    assert sent.answers() == []
 
 
-def test_documents_are_listed_by_the_worker_that_waits() -> None:
-    table, _ = desk()
-    put(table, "a", 1)
-    put(table, "b", 1, worker=OTHER)
-    put(table, "c", 1)
-    assert table.documents() == ["a", "b", "c"]
-    assert table.documents(WORKER) == ["a", "c"]
-    assert table.documents(b"nobody") == []
+def test_an_expired_document_is_refused_to_its_worker() -> None:
+    table, sent = make_table()
+    admit(table, "late", 1, worker=OTHER, deadline=5.0)
+    admit(table, "k", 1)
+    table.expire(6.0, None)
+    ((worker, refused),) = sent.answers()
+    assert isinstance(refused, Refused)
+    assert (worker, refused.key, refused.code) == (OTHER, "late", "deadline_exceeded")
 
 
-def test_a_document_is_turned_away_at_the_door_without_papers() -> None:
-    table, sent = desk()
-    table.turn_away(WORKER, Refusal("k", "queue_full", "full", 3.0))
+def test_all_documents_of_one_worker_can_be_refused_or_all_of_all() -> None:
+    table, sent = make_table()
+    admit(table, "a", 1)
+    admit(table, "b", 1, worker=OTHER)
+    admit(table, "c", 1)
+    table.refuse_all("internal_error", "silent", worker=WORKER)
+    assert [(worker, m.key) for worker, m in sent.answers() if isinstance(m, Refused)] == [(WORKER, "a"), (WORKER, "c")]
+    table.refuse_all("draining", "over")
+    assert sent.answers()[2:] == [(OTHER, Refused("b", "draining", "over"))]
+
+
+def test_a_document_that_was_not_admitted_can_be_refused() -> None:
+    table, sent = make_table()
+    table.send_refusal(WORKER, Refusal("k", "queue_full", "full", 3.0))
     assert sent.messages == [(WORKER, Refused("k", "queue_full", "full", 3.0))]
 
 

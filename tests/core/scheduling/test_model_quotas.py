@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from service.core.scheduling.rate_limit import BURST_SECONDS
-from service.core.scheduling.shares import ModelQuotas
+from service.core.scheduling.rate_limit import BURST_SECONDS, ModelQuotas
 from service.core.types import Priority, Submission
 
 
@@ -22,13 +21,13 @@ def submission(tokens: int) -> Submission:
 def test_a_name_that_is_not_told_of_weighs_one_and_has_no_limit() -> None:
     shares = ModelQuotas({"a": 3.0}, {"a": 10.0})
     assert (shares.weight("a"), shares.weight("b")) == (3.0, 1.0)
-    assert all(shares.reason_against(submission(10_000), "b", 1_000.0) is None for _ in range(3))
+    assert all(shares.refusal_for(submission(10_000), "b", 1_000.0) is None for _ in range(3))
 
 
 def test_an_allowance_is_full_at_first_whatever_the_clock_says_and_then_each_says_when_to_come_again() -> None:
     shares = ModelQuotas({}, {"a": 10.0})
-    assert shares.reason_against(submission(int(10 * BURST_SECONDS)), "a", 123_456.0) is None
-    refusal = shares.reason_against(submission(20), "a", 123_456.0)
+    assert shares.refusal_for(submission(int(10 * BURST_SECONDS)), "a", 123_456.0) is None
+    refusal = shares.refusal_for(submission(20), "a", 123_456.0)
     assert refusal is not None
     assert (refusal.code, refusal.retry_after_seconds) == ("rate_limited", 2.0)
-    assert shares.reason_against(submission(20), "a", 123_458.0) is None
+    assert shares.refusal_for(submission(20), "a", 123_458.0) is None

@@ -1,0 +1,55 @@
+"""Assembly of an engine: its loop, with every collaborator in its place."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import TYPE_CHECKING
+
+from service.core.scheduling.rate_limit import ModelQuotas
+from service.core.scheduling.scheduler import QueueLimits, Scheduler
+from service.core.scheduling.throughput import ThroughputMeter
+from service.engine.ipc.server import EngineSocket
+from service.engine.lifecycle import Lifecycle
+from service.engine.loop import EngineLoop
+from service.engine.models.manager import ModelManager
+from service.engine.models.startup_state import StartupState
+from service.engine.models.weight_mover import WeightMover
+from service.engine.requests.intake import RequestHandler
+from service.engine.requests.request_table import Request, RequestTable
+from service.engine.requests.status import StatusPublisher
+from service.metrics import EngineMetrics
+from service.settings import Settings
+
+if TYPE_CHECKING:
+    from service.engine.device.gpu_monitor import GpuMonitor
+
+
+def make_loop(
+    engine: str,
+    ipc: EngineSocket,
+    executor: Executor,
+    startup: StartupState,
+    settings: Settings,
+    metrics: EngineMetrics,
+    *,
+    gpu: GpuMonitor | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> EngineLoop:
+    """The loop of the engine with this name, which serves nothing until it is opened.
+
+    Args:
+        executor: runs everything on the device.
+        startup: how far the models are, written by the loading thread.
+        gpu: None where no GPU is watched.
+    """
+    scheduler: Scheduler[Request] = Scheduler(QueueLimits(settings.queue_limit_tokens))
+    quotas = ModelQuotas(settings.model_weights, settings.model_rate_limits)
+    models = ModelManager(scheduler, WeightMover(executor, ipc.calls, metrics), quotas, metrics)
+    lifecycle = Lifecycle(engine, startup, models, settings, metrics, gpu)
+    throughput = ThroughputMeter()
+    status = StatusPublisher(ipc, lifecycle, scheduler, models, throughput, metrics)
+    table = RequestTable(scheduler, ipc, metrics)
+    requests = RequestHandler(table, models, lifecycle, throughput, status, metrics)
+    return EngineLoop(ipc, requests, models, lifecycle, status, clock)

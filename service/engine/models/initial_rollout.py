@@ -1,0 +1,104 @@
+"""Initial rollout: the models that an engine starts with, brought up one after the other before the loop serves.
+
+Where weights do not all fit the device, later models evict earlier ones.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from concurrent.futures import Executor
+
+from model_store.errors import StoreError
+from model_store.local.store import Revision
+from service.core.arrays import Logits, TokenIds
+from service.core.errors import GleanerError, ModelError
+from service.core.memory.budget import ModelMemory
+from service.core.models.placement import Placement
+from service.engine.memory.guard import Guard
+from service.engine.models.loaded_model import InitialModels, LoadedModel, ProfiledModel
+from service.engine.models.repository import by_digest
+from service.engine.models.rollout import GoldenFailed, Rollout
+
+log = logging.getLogger(__name__)
+
+
+class InitialRollout:
+    """The rollout target of a start-up: nothing serves yet, so every step is taken directly."""
+
+    def __init__(self, rollout: Rollout, executor: Executor, weights_budget_bytes: int | None) -> None:
+        self._rollout = rollout
+        self._repository = rollout.repository
+        self._executor = executor
+        self._placement = Placement(weights_budget_bytes)
+        self._models: dict[str, ProfiledModel] = {}
+        self._serving: dict[str, str] = {}
+
+    def bring_up(self, reference: str, revision: Revision) -> None:
+        """Let a reference stand for this revision, or for the newest one before it that passes.
+
+        Raises:
+            ModelError: none passes.
+        """
+        try:
+            self._bring_up(revision)
+        except ModelError as error:
+            log.error("a revision is not taken", extra={"revision": revision.revision, "reason": error.detail})
+            revision = self._earlier(reference, error)
+        self._serving[reference] = revision.revision
+
+    def memories(self) -> dict[str, ModelMemory]:
+        """What the batches of each revision need."""
+        return {revision: profiled.memory for revision, profiled in self._models.items()}
+
+    def models(self, guard: Guard, device: str, dtype: str) -> InitialModels:
+        """Everything brought up."""
+        models = tuple(self._models.values())
+        return InitialModels(self._serving, models, self._placement, guard, device, dtype, self._repository.release)
+
+    # The target of the rollout
+
+    def make_room(self, revision: str, weight_bytes: int) -> None:
+        now = time.monotonic()
+        self._placement.add(revision, weight_bytes, now)
+        for each in self._placement.place(revision, now, busy=()) or ():
+            self._executor.submit(self._models[each].model.weights.leave).result()
+        self._placement.arrived(revision, 0.0, now)
+
+    def admit(self, candidate: ProfiledModel) -> None:
+        """Nothing to do: the golden examples reach the candidate directly."""
+
+    def infer(self, model: LoadedModel, sequences: list[TokenIds]) -> list[Logits]:
+        """One sequence at a time: each fits the device alone, and no request waits."""
+        logits = []
+        for tokens in sequences:
+            (outcome,) = model.runner.launch([tokens]).result()
+            if isinstance(outcome, GleanerError):
+                raise outcome
+            logits.append(outcome)
+        return logits
+
+    def _bring_up(self, revision: Revision) -> None:
+        name = revision.revision
+        if name in self._models:
+            return
+        try:
+            self._models[name] = self._rollout.bring_up(revision, self)
+        except GleanerError as error:
+            self._placement.remove(name)
+            self._repository.release(name)
+            if isinstance(error, GoldenFailed):
+                raise ModelError(f"{revision.name}@{name} is not served: {error.detail}") from error
+            raise
+
+    def _earlier(self, reference: str, error: ModelError) -> Revision:
+        for earlier in self._repository.earlier(reference):
+            try:
+                revision = self._repository.obtain(by_digest(reference, earlier))
+                self._bring_up(revision)
+            except (GleanerError, StoreError) as next_error:
+                log.error("a revision is not taken", extra={"revision": earlier, "reason": next_error.detail})
+            else:
+                log.error("an earlier revision serves", extra={"model": reference, "revision": earlier})
+                return revision
+        raise error

@@ -1,0 +1,37 @@
+"""Progress of an engine's start-up: written by the loading thread, read by the loop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from service.core.types import Phase
+
+
+@dataclass(slots=True)
+class StartupState:
+    """How far the start-up is.
+
+    Attributes:
+        percent: of the whole start-up.
+        seconds: time spent in each part so far.
+        failure: why the models cannot be served, if so.
+        gpu: UUID of the device, if that is a GPU.
+    """
+
+    phase: Phase = Phase.LOADING
+    percent: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+    failure: str | None = None
+    gpu: str | None = None
+
+    @contextmanager
+    def timed(self, part: str) -> Iterator[None]:
+        """Add the time of the block to the seconds of a part."""
+        begun = time.monotonic()
+        try:
+            yield
+        finally:
+            self.seconds[part] = round(self.seconds.get(part, 0.0) + time.monotonic() - begun, 3)
