@@ -1,24 +1,13 @@
-"""Tables of README.md and ARCHITECTURE.md that repeat what the code says; `make docs` writes them, a test compares."""
+"""The table of settings, which repeats what the code says; `make docs` writes it, a test compares."""
 
 from __future__ import annotations
 
-import ast
-import re
 from pathlib import Path
 
 from service.settings import PREFIX, Settings
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("service", "model_store", "infra", "loadtest")
-CODE_MAP = "| file | what it owns |"
 SETTINGS = "| variable | default | what it sets |"
-
-
-def code_map() -> str:
-    """Every Python file of the packages with the first sentence of its docstring."""
-    paths = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-    rows = (f"| `{path.relative_to(ROOT).as_posix()}` | {_first_sentence(path)} |" for path in paths)
-    return "\n".join((CODE_MAP, "|---|---|", *rows))
 
 
 def settings_table() -> str:
@@ -38,12 +27,6 @@ def table_in(document: str, head: str) -> str:
     return "\n".join(lines[start:end])
 
 
-def _first_sentence(path: Path) -> str:
-    docstring = ast.get_docstring(ast.parse(path.read_text())) or ""
-    folded = " ".join(docstring.split("\n\n")[0].split())
-    return re.split(r"(?<=\.)\s", folded)[0].rstrip(".:;").replace("|", "\\|")
-
-
 def _plain(value: object) -> str:
     if isinstance(value, tuple):
         return ",".join(value)
@@ -51,10 +34,9 @@ def _plain(value: object) -> str:
 
 
 def main() -> None:
-    """Write the tables anew."""
-    for document, head, table in (("ARCHITECTURE.md", CODE_MAP, code_map()), ("README.md", SETTINGS, settings_table())):
-        path = ROOT / document
-        path.write_text(path.read_text().replace(table_in(document, head), table))
+    """Write the table anew."""
+    path = ROOT / "README.md"
+    path.write_text(path.read_text().replace(table_in("README.md", SETTINGS), settings_table()))
 
 
 if __name__ == "__main__":

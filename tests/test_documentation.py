@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.documentation import CODE_MAP, ROOT, SETTINGS, code_map, settings_table, table_in
-
-
-def test_the_code_map_repeats_what_each_file_says_of_itself() -> None:
-    assert table_in("ARCHITECTURE.md", CODE_MAP) == code_map(), "run `make docs`"
-    assert "|  |" not in code_map(), "a file says nothing of itself"
+from tests.documentation import ROOT, SETTINGS, settings_table, table_in
 
 
 def test_the_table_of_settings_is_that_of_the_code() -> None:

@@ -22,6 +22,7 @@ from tests.support.processes import children_of, command_of
 
 START_SECONDS = 120.0
 CLOSE_SECONDS = 60.0
+CHILD_SECONDS = 5.0
 POLL_SECONDS = 0.02
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """For callers of plain HTTP: httpx would read all certificates of the machine for each client, 20 ms of a core."""
@@ -94,7 +95,8 @@ class Service:
         return None
 
     def child(self, part: str) -> int:
-        """The process id of a part that runs."""
+        """The process id of a part that runs. The kernel's list may lack a child while another one ends: ask again."""
+        wait_until(lambda: self.find(part) is not None, CHILD_SECONDS)
         found = self.find(part)
         assert found is not None, f"no {part} is running"
         return found
