@@ -1,4 +1,4 @@
-"""Tables of README.md and ARCHITECTURE.md that repeat what the code says; `make docs` writes them, a test compares."""
+"""Tables of documents that repeat the code or the decision records; `make docs` writes them, a test compares."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from service.settings import PREFIX, Settings
+from tests.support import decision_records
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("service", "model_store", "infra", "loadtest")
@@ -52,7 +53,12 @@ def _plain(value: object) -> str:
 
 def main() -> None:
     """Write the tables anew."""
-    for document, head, table in (("ARCHITECTURE.md", CODE_MAP, code_map()), ("README.md", SETTINGS, settings_table())):
+    decisions = decision_records.index_table(decision_records.read_records(ROOT))
+    for document, head, table in (
+        ("ARCHITECTURE.md", CODE_MAP, code_map()),
+        ("README.md", SETTINGS, settings_table()),
+        ("DECISIONS.md", decision_records.HEAD, decisions),
+    ):
         path = ROOT / document
         path.write_text(path.read_text().replace(table_in(document, head), table))
 
