@@ -1,1 +1,1 @@
-"""What runs around the service: how the fleet scales, how it is scraped, when somebody is called, and the stacks."""
+"""Infrastructure around the service: scaling policy, AWS stacks, container image, Prometheus rules and dashboards."""

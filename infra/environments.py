@@ -1,4 +1,4 @@
-"""Every environment that can be deployed, as typed values: sizes, zones of trust, options. The one file to edit.
+"""Environments that can be deployed, as typed values: sizes, zones of trust, options. The one file to edit.
 
 A value that cannot work is refused here, before anything is synthesized; each refusal says what to change.
 """
@@ -48,11 +48,11 @@ class Environment:
         above_base: what is added above the minimum; Spot is cheaper and may go at two minutes' notice.
         capacity_file: JSON of `gleaner loadtest --find-knee`, relative to this folder; none: a cautious assumption.
         certificate: ARN in AWS Certificate Manager; TLS is not optional.
-        allowed_networks: who may reach the balancer.
+        allowed_networks: networks that may reach the balancer.
         public: whether the balancer has public addresses; otherwise it is for the network and its peers only.
         models: what the tasks serve, as GLEANER_MODELS takes it.
         spare_percent: instances kept running and empty, so that a task starts without waiting for one; costs that much.
-        alarm_email: who is told; none: subscribe to the topic by hand.
+        alarm_email: address that is notified; none: subscribe to the topic by hand.
     """
 
     name: str
@@ -117,7 +117,7 @@ class Environment:
 
     @property
     def is_placeholder(self) -> bool:
-        """Whether the certificate is still the example's: it synthesizes, but must not be deployed."""
+        """True when the certificate is still the example's: it synthesizes, but must not be deployed."""
         return f":{PLACEHOLDER_ACCOUNT}:" in self.certificate
 
 

@@ -1,10 +1,11 @@
-"""The table of settings, which repeats what the code says; `make docs` writes it, a test compares."""
+"""Tables of documents that repeat the code or the decision records; `make docs` writes them, a test compares."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from service.settings import PREFIX, Settings
+from tests.support import decision_records
 
 ROOT = Path(__file__).parent.parent
 SETTINGS = "| variable | default | what it sets |"
@@ -34,9 +35,14 @@ def _plain(value: object) -> str:
 
 
 def main() -> None:
-    """Write the table anew."""
-    path = ROOT / "README.md"
-    path.write_text(path.read_text().replace(table_in("README.md", SETTINGS), settings_table()))
+    """Write the tables anew."""
+    decisions = decision_records.index_table(decision_records.read_records(ROOT))
+    for document, head, table in (
+        ("README.md", SETTINGS, settings_table()),
+        ("DECISIONS.md", decision_records.HEAD, decisions),
+    ):
+        path = ROOT / document
+        path.write_text(path.read_text().replace(table_in(document, head), table))
 
 
 if __name__ == "__main__":

@@ -3,18 +3,69 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
+
+import pytest
 
 from tests.documentation import ROOT, SETTINGS, settings_table, table_in
+from tests.support.decision_records import FOLDERS, HEAD, HEADINGS, index_table, read_record, read_records
+
+LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
+RECORD = """# 007 A title
+
+2026-11-22 · superseded by [008](../../infra/decisions/008-other.md)
+
+One sentence.
+
+## Context
+
+a
+
+## Decision
+
+b
+
+## Consequences
+
+## Measured by
+
+c
+"""
 
 
 def test_the_table_of_settings_is_that_of_the_code() -> None:
     assert table_in("README.md", SETTINGS) == settings_table(), "run `make docs`"
 
 
-def test_links_between_documents_lead_somewhere() -> None:
-    for document in ROOT.glob("*.md"):
-        for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", document.read_text()):
-            assert (ROOT / target).exists(), f"{document.name} → {target}"
+def test_relative_links_of_every_document_lead_to_files() -> None:
+    documents = [*ROOT.glob("*.md"), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.md"))]
+    links = [(path, target) for path in documents for target in LINK.findall(path.read_text())]
+    assert len(links) > 100, "links are not found any more"
+    broken = [f"{path.relative_to(ROOT)} → {target}" for path, target in links if not (path.parent / target).exists()]
+    assert not broken
+
+
+def test_every_decision_record_stands_in_the_index_as_it_says() -> None:
+    assert table_in("DECISIONS.md", HEAD) == index_table(read_records(ROOT)), "run `make docs`"
+
+
+def test_decision_records_have_their_parts_and_a_number_of_their_own() -> None:
+    records = read_records(ROOT)
+    assert [record.number for record in records] == list(range(1, len(records) + 1))
+    for record in records:
+        assert record.headings == HEADINGS, record.path
+        assert re.fullmatch(rf"{record.number:03d}-[a-z0-9-]+\.md", record.path.rpartition("/")[2]), record.path
+        assert record.successor is None or record.number < record.successor <= len(records), record.path
+    assert all(earlier.date <= later.date for earlier, later in pairwise(records))
+
+
+def test_a_decision_record_of_another_form_is_refused() -> None:
+    record = read_record("service/core/decisions/007-a.md", RECORD)
+    assert (record.number, record.successor, record.headings) == (7, 8, ("Context", "Decision", "Measured by"))
+    assert "superseded by [008](service/infra/decisions/008-other.md) | A title |" in index_table([record])
+    for spoilt in (("superseded by", "replaced by"), ("2026-11-22", "yesterday"), ("One sentence.\n\n", "")):
+        with pytest.raises(ValueError, match="007-a"):
+            read_record("service/core/decisions/007-a.md", RECORD.replace(*spoilt))
 
 
 def test_every_make_target_that_the_readme_names_exists() -> None:

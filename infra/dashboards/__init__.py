@@ -1,1 +1,1 @@
-"""The two pages that people look at, built in code: one for whoever is on call, one for capacity and cost."""
+"""Grafana's two dashboards, built in code: one for people on call, one for capacity and cost."""

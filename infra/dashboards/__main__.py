@@ -1,4 +1,4 @@
-"""`python -m infra.dashboards`: writes the pages into infra/grafana, where Grafana's provisioning finds them."""
+"""`python -m infra.dashboards`: writes the dashboards into infra/grafana, where Grafana's provisioning finds them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page for capacity and cost: how much there is, how much is used, what it costs, what could go."""
+"""The dashboard of capacity and cost: what is there, used and paid for, and what could be removed."""
 
 from __future__ import annotations
 

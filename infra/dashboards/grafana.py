@@ -1,4 +1,4 @@
-"""Pages → Grafana's dashboards, through Grafana's own builders; the only place that knows their format."""
+"""Grafana's format: pages → dashboards, through Grafana's own builders, which only this module uses."""
 
 from __future__ import annotations
 

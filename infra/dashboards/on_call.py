@@ -1,4 +1,4 @@
-"""The on-call page: is it slow, why, since when, what to do."""
+"""The on-call dashboard: is it slow, why, since when, what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page as data: rows of panels with their queries. Nothing here knows Grafana's format."""
+"""A dashboard page as data: rows of panels with their queries, without Grafana's format."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One PromQL expression, and how its series are called in the legend."""
+    """One PromQL expression, and the name of its series in the legend."""
 
     expression: str
     legend: str
@@ -31,7 +31,7 @@ class Panel:
 
     Attributes:
         unit: Grafana's id of the unit.
-        meaning: what it shows and which value is a worry; shown beside the title.
+        meaning: what it shows and which values call for attention; shown beside the title.
         worry: from this value on it is yellow, or None.
         alarm: from this value on it is red, or None.
     """
@@ -59,7 +59,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One question of whoever looks, answered by panels."""
+    """One question of a reader, answered by panels."""
 
     title: str
     panels: tuple[Panel | Text, ...]
@@ -67,7 +67,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variable:
-    """A value that whoever looks may change."""
+    """A value that the reader may change."""
 
     name: str
     label: str
@@ -96,4 +96,4 @@ class Page:
 
 
 RUNBOOK = Variable(name="runbook", label="Runbook", default="infra/prometheus/README.md")
-"""Where the runbook is to be read; set it to its address in your wiki or repository."""
+"""Address of the runbook; set it to that of your wiki or repository."""

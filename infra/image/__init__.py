@@ -1,1 +1,1 @@
-"""The container image: what its layers install, building it with whatever engine there is, and trying it out."""
+"""The container image: lists of what its layers install, its build, and its check as a running container."""

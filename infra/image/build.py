@@ -1,4 +1,4 @@
-"""`python -m infra.image.build`: the container image, with whatever engine works here; prints its layers' sizes."""
+"""`python -m infra.image.build`: builds the container image with docker, podman or buildah; prints its layers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from infra.image.engines import Engine, NoEngine, Order, build_command, choose, storage_options
+from infra.image.engines import Engine, ImageBuild, NoEngine, build_command, choose, storage_options
 from infra.image.layers import FORMAT, Layer, read_layers, table
 from infra.image.pip_configuration import KEYS, read_configuration
 
@@ -19,26 +19,26 @@ SCRATCH = ROOT / "build"
 
 
 def works(command: Sequence[str]) -> bool:
-    """Whether this runs and succeeds."""
+    """True when the command exists and exits with 0."""
     return shutil.which(command[0]) is not None and subprocess.run(command, capture_output=True).returncode == 0
 
 
 def arguments(base: str | None, models: Path | None) -> dict[str, str]:
-    """The Dockerfile's build arguments: version and commit of this checkout, and what was asked for."""
+    """The Dockerfile's build arguments: version and commit of this checkout, base image, models."""
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     found = {"VERSION": version, "COMMIT": commit(), "BASE": base, "MODELS": bring_models(models)}
     return {name: value for name, value in found.items() if value is not None}
 
 
 def commit() -> str:
-    """Where this checkout stands; `-changed` when it is not what was committed."""
+    """This checkout's commit; `-changed` behind it when files differ from it."""
     git = ["git", "-C", str(ROOT), "describe", "--always", "--abbrev=40", "--dirty=-changed", "--exclude=*"]
     done = subprocess.run(git, capture_output=True, text=True)
     return done.stdout.strip() or "unknown"
 
 
 def bring_models(models: Path | None, context: Path = ROOT) -> str | None:
-    """Put a folder that is to be baked in where the build sees it; its path there.
+    """Copy a folder that is to be baked in into the build's context; returns its path there.
 
     Of a store, its blobs suffice: its model folders are hard links to them, which a build would turn into copies.
     """
@@ -68,12 +68,12 @@ def pip_mounts(keys: Collection[str] = KEYS) -> dict[Path, Path]:
 
 
 def layers_of(tag: str, engine: Engine, storage: Path | None = None) -> tuple[Layer, ...] | None:
-    """The image's layers; None where neither docker nor podman can tell."""
-    teller = "docker" if engine is Engine.DOCKER else "podman"
-    if shutil.which(teller) is None:
+    """The image's layers; None without docker and podman, which list them."""
+    program = "docker" if engine is Engine.DOCKER else "podman"
+    if shutil.which(program) is None:
         return None
     options = [] if engine is Engine.DOCKER else storage_options(storage)
-    command = [teller, *options, "history", "--no-trunc", "--format", FORMAT, tag]
+    command = [program, *options, "history", "--no-trunc", "--format", FORMAT, tag]
     return read_layers(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
@@ -89,15 +89,15 @@ def main() -> int:
     try:
         engine = Engine(chosen.engine) if chosen.engine else choose(works)
         mounts = pip_mounts() if chosen.pip_configuration else {}
-        order = Order(tag=chosen.tag, arguments=arguments(chosen.base, chosen.models), mounts=mounts)
-        command = build_command(engine, order, ROOT)
+        image = ImageBuild(tag=chosen.tag, arguments=arguments(chosen.base, chosen.models), mounts=mounts)
+        command = build_command(engine, image, ROOT)
     except NoEngine as error:
         print(error, file=sys.stderr)
         return 1
     if code := subprocess.run(command).returncode:
         return code
     layers = layers_of(chosen.tag, engine)
-    print(table(layers) if layers else f"Built {chosen.tag}; docker or podman would tell its layers' sizes.")
+    print(table(layers) if layers else f"Built {chosen.tag}; docker or podman would show its layers' sizes.")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`make image-check`: builds the image without a registry, runs it as a container, tries all that it promises.
+"""`make image-check`: builds the image without a registry, runs it as a container, checks what it promises.
 
 Needs root, buildah, podman, runc and debootstrap. The base is a plain Debian made by debootstrap, the same distribution
 as the usual base; torch is whatever this machine's pip configuration has, with or without CUDA. Prints Markdown.
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from infra.image.build import ROOT, SCRATCH, arguments, layers_of, pip_mounts
 from infra.image.container import Container, podman, running
-from infra.image.engines import Engine, Order, build_command
+from infra.image.engines import Engine, ImageBuild, build_command
 from infra.image.layers import table
 from infra.image.pip_configuration import CONNECTION, KEYS
 
@@ -35,7 +35,7 @@ STOP_SECONDS = 90
 
 
 def make_base() -> None:
-    """A minimal Debian with Python as an image, unless it is there."""
+    """Import a minimal Debian with Python as the base image, unless it exists."""
     if subprocess.run(podman(STORAGE, "image", "exists", BASE)).returncode == 0:
         return
     folder = STORAGE / "debian"
@@ -50,7 +50,7 @@ def make_base() -> None:
 
 
 def make_remote() -> Path:
-    """A remote store whose model has no files left: only who has them already can serve it."""
+    """A remote store with a manifest and without blobs: only an image with the files baked in can serve the model."""
     folder = SCRATCH / "remote"
     shutil.rmtree(folder, ignore_errors=True)
     stores = [f"GLEANER_MODEL_STORE={SCRATCH / 'store'}", f"GLEANER_MODEL_REMOTE={folder.as_uri()}"]
@@ -63,11 +63,11 @@ def make_remote() -> Path:
 
 
 def build(tag: str, plain: bool) -> float:
-    """Build the image; how many seconds it took."""
+    """Build the image; returns the seconds that it took."""
     mounts = pip_mounts(CONNECTION if plain else KEYS)
-    order = Order(tag=tag, arguments=arguments(BASE, MODEL), mounts=mounts, storage=STORAGE)
+    image = ImageBuild(tag=tag, arguments=arguments(BASE, MODEL), mounts=mounts, storage=STORAGE)
     begun = time.monotonic()
-    subprocess.run(build_command(Engine.BUILDAH, order, ROOT), check=True, stdout=sys.stderr)
+    subprocess.run(build_command(Engine.BUILDAH, image, ROOT), check=True, stdout=sys.stderr)
     return time.monotonic() - begun
 
 
@@ -86,7 +86,7 @@ def has_its_baked_model(container: Container) -> str:
     return "a model that was baked in is served, though its remote store has lost its files"
 
 
-def is_nobody(container: Container) -> str:
+def runs_unprivileged(container: Container) -> str:
     status = container.run("cat", "/proc/1/status").stdout
     user = next(line.split()[1] for line in status.splitlines() if line.startswith("Uid:"))
     assert user == "10001", status
@@ -122,8 +122,8 @@ def has_labels(container: Container) -> str:
     return "labels have version and commit; `NVIDIA_DRIVER_CAPABILITIES=compute,utility`"
 
 
-def buries_its_dead(container: Container) -> str:
-    """An orphan whose parent has ended becomes PID 1's child; PID 1 must take note of its end."""
+def reaps_orphans(container: Container) -> str:
+    """An orphan becomes PID 1's child; PID 1 must reap it, or a zombie is left."""
     container.run("sh", "-c", "(sleep 0.2 &) ; true")
     _kill_engine(container)
     time.sleep(2.0)
@@ -135,7 +135,7 @@ def buries_its_dead(container: Container) -> str:
 
 
 def stops_gracefully(container: Container) -> str:
-    """What was let in before SIGTERM is answered."""
+    """A request that was accepted before SIGTERM is answered."""
     results: list[int] = []
     long = " ".join([TEXT] * 2_000)
     asking = threading.Thread(target=lambda: results.append(container.ask("/extract", {"text": long}, 300.0)[0]))
@@ -152,12 +152,12 @@ def stops_gracefully(container: Container) -> str:
 CHECKS: tuple[Callable[[Container], str], ...] = (
     answers,
     has_its_baked_model,
-    is_nobody,
+    runs_unprivileged,
     is_read_only,
     has_no_tools,
     is_healthy,
     has_labels,
-    buries_its_dead,
+    reaps_orphans,
     stops_gracefully,
 )
 """In this order: the last one ends the container."""
@@ -171,7 +171,7 @@ def _kill_engine(container: Container) -> None:
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """A port without a listener."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -1,6 +1,6 @@
-"""One container of the image, run by podman and runc as a cautious platform would: read-only, no root, no privileges.
+"""One container of the image under podman and runc, as a cautious platform runs it: read-only, no root, no privileges.
 
-The options let it run inside a container too, where there is no systemd and no right to raise limits.
+The options also work inside a container, without systemd and without the right to raise limits.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Container:
     storage: Path
 
     def podman(self, *arguments: str, check: bool = True) -> str:
-        """What a podman command prints."""
+        """A podman command's output."""
         done = subprocess.run(podman(self.storage, *arguments), capture_output=True, text=True)
         assert not check or done.returncode == 0, f"{arguments}: {done.stderr[-2000:]}"
         return done.stdout
@@ -46,7 +46,7 @@ class Container:
         return subprocess.run(podman(self.storage, "exec", self.name, *command), capture_output=True, text=True)
 
     def inspect(self, what: str) -> Any:
-        """Podman's JSON on the container, at one place."""
+        """One field of `podman inspect`, decoded."""
         return json.loads(self.podman("inspect", "--format", f"{{{{json {what}}}}}", self.name))
 
     def ask(self, path: str, body: object = None, seconds: float = 60.0) -> tuple[int, Any]:
@@ -60,7 +60,7 @@ class Container:
             return error.code, json.load(error)
 
     def wait_until_ready(self) -> float:
-        """Seconds until /readyz says so."""
+        """Wait until /readyz answers 200; returns the seconds that it took."""
         begun = time.monotonic()
         while not self._is_ready():
             assert time.monotonic() - begun < READY_SECONDS, self.podman("logs", self.name)[-3000:]

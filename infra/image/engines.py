@@ -1,4 +1,4 @@
-"""What builds images: docker, podman or buildah, whichever works here, and how each is asked. Commands only."""
+"""Image builders: docker, podman or buildah, and the command line of each. Runs nothing itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ISOLATION = ("--format", "docker", "--layers", "--isolation", "chroot")
 
 
 class Engine(Enum):
-    """What can build, the first choice first."""
+    """A program that builds images, the first choice first."""
 
     DOCKER = "docker"
     PODMAN = "podman"
@@ -22,7 +22,7 @@ class Engine(Enum):
 
 
 class NoEngine(RuntimeError):
-    """Nothing on this machine can build an image."""
+    """No program on this machine can build an image."""
 
 
 PROBES: Mapping[Engine, tuple[str, ...]] = {engine: (engine.value, "info") for engine in Engine}
@@ -30,13 +30,13 @@ PROBES: Mapping[Engine, tuple[str, ...]] = {engine: (engine.value, "info") for e
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class ImageBuild:
     """One image to build.
 
     Attributes:
         arguments: build arguments of the Dockerfile.
         mounts: paths that each step sees at the same place, read-only; docker cannot do that.
-        storage: where buildah and podman keep layers; None: where they always do.
+        storage: where buildah and podman keep layers; None: their default.
     """
 
     tag: str
@@ -57,20 +57,20 @@ def choose(works: Callable[[Sequence[str]], bool]) -> Engine:
     raise NoEngine("Neither docker, podman nor buildah works here. Debian: apt install buildah (as root).")
 
 
-def build_command(engine: Engine, order: Order, context: Path) -> list[str]:
-    """How this engine is asked to build."""
-    arguments = [part for name, value in order.arguments.items() for part in ("--build-arg", f"{name}={value}")]
-    common = [*arguments, "--file", str(context / DOCKERFILE), "--tag", order.tag, str(context)]
+def build_command(engine: Engine, wanted: ImageBuild, context: Path) -> list[str]:
+    """The engine's command line for one image."""
+    arguments = [part for name, value in wanted.arguments.items() for part in ("--build-arg", f"{name}={value}")]
+    common = [*arguments, "--file", str(context / DOCKERFILE), "--tag", wanted.tag, str(context)]
     if engine is Engine.DOCKER:
-        if order.mounts:
+        if wanted.mounts:
             raise NoEngine("docker cannot mount this machine's pip configuration into a build; podman and buildah can.")
         return ["docker", "build", *common]
-    mounts = [part for here, there in order.mounts.items() for part in ("--volume", f"{here}:{there}:ro")]
-    return [engine.value, *storage_options(order.storage), "build", *ISOLATION, *mounts, *common]
+    mounts = [part for here, there in wanted.mounts.items() for part in ("--volume", f"{here}:{there}:ro")]
+    return [engine.value, *storage_options(wanted.storage), "build", *ISOLATION, *mounts, *common]
 
 
 def storage_options(storage: Path | None) -> list[str]:
-    """Have podman or buildah keep everything in one folder."""
+    """Options that keep podman's or buildah's storage in one folder."""
     if storage is None:
         return []
     return ["--root", str(storage / "layers"), "--runroot", str(storage / "run"), "--storage-driver", "overlay"]

@@ -1,4 +1,4 @@
-"""The image's layers with their sizes and what is in each, from an engine's `history`. Pure."""
+"""Image layers: content and size of each, read from an engine's `history`. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CONTENTS = (
     (r"lists", "lists of what is installed"),
 )
 FORMAT = "{{.Size}}\t{{.CreatedBy}}"
-"""What `docker history --no-trunc` and podman's are asked for."""
+"""Format option of `docker history --no-trunc` and of podman's."""
 UNITS = {"B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 
 
@@ -27,7 +27,7 @@ class Layer:
 
 
 def read_layers(history: str) -> tuple[Layer, ...]:
-    """The layers that hold anything, from the base up; steps that only set metadata are left out."""
+    """The layers with content, from the base up; steps that only set metadata are left out."""
     pairs = (line.split("\t", 1) for line in history.splitlines() if "\t" in line)
     layers = [Layer(_content(command), _bytes(size)) for size, command in pairs]
     return tuple(layer for layer in reversed(layers) if layer.size_bytes)

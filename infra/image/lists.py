@@ -1,7 +1,7 @@
-"""What the image's two layers of libraries install, each with its exact versions: torch's, and all others.
+"""pip's requirements and constraints for the image's two layers of libraries: torch's, and all others.
 
-Runs inside the build, with nothing but the standard library. Each layer gets a list that names only what is in it, so
-that a new version of a small library does not make torch's gigabytes anew.
+Runs inside the build, with nothing but the standard library. Each layer's lists name only what is in it, so that a new
+version of a small library does not rebuild torch's gigabytes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TORCH_NEEDS = (
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One pip call: what is asked for, and the versions it may choose."""
+    """One pip call: its requirements, and the versions that it may choose."""
 
     requirements: tuple[str, ...]
     constraints: tuple[str, ...]

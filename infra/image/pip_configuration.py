@@ -1,6 +1,6 @@
 """This machine's pip configuration for a build's pip: one file, and the folders that it names.
 
-For machines that install from folders or an index of their own; nobody's address has to be written down anywhere.
+For machines that install from folders or an index of their own, so that no address stands in the repository.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from pathlib import Path
 
 KEYS = ("index-url", "extra-index-url", "find-links", "cert", "timeout", "default-timeout", "trusted-host", "no-index")
 CONNECTION = ("cert", "timeout")
-"""How to connect, not where to."""
+"""Keys that say how to connect, not where to."""
 
 
 @dataclass(frozen=True, slots=True)
 class PipConfiguration:
-    """A pip.conf, and the paths that it needs to be there."""
+    """A pip.conf, and the paths that it refers to."""
 
     text: str
     paths: tuple[Path, ...]
 
     def mounts(self, file: Path) -> dict[Path, Path]:
-        """What a build mounts, once the text stands in this file."""
+        """Mounts of a build, with the text in this file."""
         return {file: Path("/etc/pip.conf"), **{path: path for path in self.paths}}
 
 
@@ -38,7 +38,7 @@ def read_configuration(
 
 
 def _settings(listing: str) -> Mapping[str, str]:
-    """Later lines win, as the environment comes before files but is listed first: so files never overrule it."""
+    """The first line of a key wins: pip lists the environment before files, which must not override it."""
     found: dict[str, str] = {}
     for line in listing.splitlines():
         name, equals, quoted = line.partition("=")
@@ -49,6 +49,6 @@ def _settings(listing: str) -> Mapping[str, str]:
 
 
 def _paths(value: str) -> list[Path]:
-    """Folders and files of a value; an index's pages point to files beside it, so its parent is meant."""
+    """Folders and files of a value; for an index in a folder `simple` its parent, to which its pages point."""
     words = (Path(word.removeprefix("file://")) for word in value.split())
     return [path.parent if path.name == "simple" else path for path in words if path.is_absolute()]

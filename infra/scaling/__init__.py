@@ -1,1 +1,1 @@
-"""The scaling policy as data, the alarms, and what the cloud would make of them."""
+"""The scaling policy and its alarms as data, and a simulator of CloudWatch and Auto Scaling over them."""

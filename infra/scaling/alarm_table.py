@@ -1,5 +1,4 @@
-"""`python -m infra.scaling.alarm_table`: writes the table of alarms in infra/README.md anew, from the alarms
-themselves."""
+"""`python -m infra.scaling.alarm_table`: rewrites the table of alarms in infra/README.md from the alarms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alarms as values, and what CloudWatch would say of them: a pure evaluator over series of points, time passed in.
+"""Alarms as values, and CloudWatch's evaluation of them over series of points. Pure; time is passed in.
 
     points of all tasks → one statistic for each period → does every condition hold? → M of the last N periods
 
@@ -37,7 +37,7 @@ class Comparison(StrEnum):
     BELOW = "LessThanThreshold"
 
     def holds(self, value: float, threshold: float) -> bool:
-        """Whether value and threshold stand like this."""
+        """True when the value compares with the threshold in this way."""
         match self:
             case Comparison.AT_LEAST:
                 return value >= threshold
@@ -76,12 +76,12 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alarm:
-    """Conditions, how long they must hold, and what the person or the policy that is told should know.
+    """Conditions, how long they must hold, and what the notified person or policy should know.
 
     Attributes:
         name: unique within a fleet.
         conditions: all must hold; the first one's statistic is the alarm's value, which steps are measured on.
-        meaning: what is the case when it sounds.
+        meaning: what is the case in state ALARM.
         remedy: what to do, or what is done.
     """
 
@@ -96,7 +96,7 @@ class Alarm:
 
     @property
     def datapoints_to_alarm(self) -> int:
-        """M of "M of N"; all of them unless said otherwise."""
+        """M of "M of N"; N unless `datapoints` is set."""
         return self.datapoints or self.periods
 
     @property
@@ -139,7 +139,7 @@ class Series:
 
 
 class _Track:
-    """One signal's points. Periods that are over are asked for again and again, so their statistics are kept."""
+    """One signal's points. Statistics of past periods are read repeatedly, so they are cached."""
 
     def __init__(self) -> None:
         self._times: list[float] = []
@@ -152,7 +152,7 @@ class _Track:
         self._points.append(point)
 
     def forget(self, until: float) -> None:
-        """Drop what is older, not for each point but when half of all is."""
+        """Drop older points once they are more than half of all."""
         gone = bisect_right(self._times, until)
         if gone > len(self._times) // 2:
             del self._times[:gone], self._points[:gone]
@@ -202,25 +202,25 @@ def _quantile(ordered: Sequence[Point], rank: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Evaluation:
     """An alarm's state and its latest value; None where the last period had no points."""
 
     state: State
     value: float | None
 
 
-def judge(alarm: Alarm, series: Series, now: float, before: State = State.OK) -> Verdict:
-    """What CloudWatch says of an alarm at `now`, over the periods that end at `now`, `now` - period, …
+def evaluate(alarm: Alarm, series: Series, now: float, before: State = State.OK) -> Evaluation:
+    """CloudWatch's evaluation of an alarm at `now`, over the periods that end at `now`, `now` - period, …
 
     Args:
-        before: the state so far, which stays when the missing data are to be ignored.
+        before: the previous state, kept when missing data are to be ignored.
     """
     values = [_value(alarm, series, now - i * alarm.period_seconds) for i in range(alarm.periods)]
     breaching = sum(_breaches(alarm, each) for each in values)
     latest = values[0][0]
     if alarm.missing is Missing.IGNORE and all(None in each for each in values):
-        return Verdict(before, latest)
-    return Verdict(State.ALARM if breaching >= alarm.datapoints_to_alarm else State.OK, latest)
+        return Evaluation(before, latest)
+    return Evaluation(State.ALARM if breaching >= alarm.datapoints_to_alarm else State.OK, latest)
 
 
 def _value(alarm: Alarm, series: Series, until: float) -> tuple[float | None, ...]:

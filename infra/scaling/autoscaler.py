@@ -1,13 +1,13 @@
-"""What the cloud would do: alarms and their steps → the wanted number of tasks. Pure; time and points are passed in.
+"""A simulator of Auto Scaling: alarms and steps → the wanted number of tasks. Pure; time and points are passed in.
 
 The rules are those of CloudWatch and Application Auto Scaling:
 
-    an alarm acts when it sounds, and once a minute for as long as it goes on
+    an alarm acts when it enters ALARM, and once a minute while it stays there
     any policy may scale out; of several the one that wants most wins
     inside a policy's cooldown, what it added last counts as not yet there: only what goes beyond is added
     scaling in waits for its own cooldown and for every other's
 
-Target tracking is judged as AWS does it for ECS, on three periods of a minute.
+Target tracking is evaluated as AWS does it for ECS, on three periods of a minute.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from infra.scaling.alarms import Alarm, Comparison, Condition, Series, State, Statistic, judge
+from infra.scaling.alarms import Alarm, Comparison, Condition, Series, State, Statistic, evaluate
 from infra.scaling.policy import Policy
 from infra.scaling.policy_values import TargetTracking
 from service.signals import PERIOD_SECONDS
@@ -40,7 +40,7 @@ class Decision:
 
 @dataclass(slots=True)
 class _Record:
-    """One policy's past."""
+    """One policy's alarm state, last action and last change."""
 
     state: State = State.OK
     acted_at: float = -math.inf
@@ -48,7 +48,7 @@ class _Record:
     added: int = 0
 
     def acts(self, state: State, now: float) -> bool:
-        """Take note of the alarm's state; whether its action is invoked now."""
+        """Record the alarm's state; True when its action is invoked now."""
         begins = state is State.ALARM and self.state is not State.ALARM
         self.state = state
         if begins or (state is State.ALARM and now - self.acted_at >= REPEAT_SECONDS):
@@ -67,18 +67,18 @@ class Autoscaler:
         self._records = {name: _Record() for name in (*names, TRACKING)}
 
     def decide(self, series: Series, now: float) -> Decision | None:
-        """Judge every alarm at `now`; change the wanted number if they ask for it."""
+        """Evaluate every alarm at `now`; change the wanted number if a policy asks for it."""
         asked = [self._step(i, series, now) for i in range(len(self.policy.scale_out))]
-        asked.append(self._track(series, now))
-        less = self._less(series, now)
+        asked.append(self._track_target(series, now))
+        fewer = self._scale_in(series, now)
         more = [ask for ask in asked if ask]
         if more:
-            return self._settle(max(more, key=lambda ask: ask.tasks_after))
-        return self._settle(less) if less else None
+            return self._apply(max(more, key=lambda ask: ask.tasks_after))
+        return self._apply(fewer) if fewer else None
 
     @property
     def sounding(self) -> tuple[str, ...]:
-        """The alarms that sounded when last judged."""
+        """The alarms that were in state ALARM at the last evaluation."""
         return tuple(name for name, record in self._records.items() if record.state is State.ALARM)
 
     def _step(self, index: int, series: Series, now: float) -> Decision | None:
@@ -90,16 +90,16 @@ class Autoscaler:
         change = step.change(value, self.wanted - added) - added
         return self._decision(step.alarm.name, value, max(change, 0), now)
 
-    def _track(self, series: Series, now: float) -> Decision | None:
+    def _track_target(self, series: Series, now: float) -> Decision | None:
         tracking = self.policy.tracking
-        verdict = judge(tracking_alarm(tracking, self.wanted), series, now)
-        if not self._records[TRACKING].acts(verdict.state, now) or verdict.value is None:
+        evaluation = evaluate(tracking_alarm(tracking, self.wanted), series, now)
+        if not self._records[TRACKING].acts(evaluation.state, now) or evaluation.value is None:
             return None
-        work = verdict.value / POINTS_A_MINUTE
+        work = evaluation.value / POINTS_A_MINUTE
         change = math.ceil(round(work / tracking.target, 6)) - self.wanted
         return self._decision(TRACKING, work / self.wanted, max(change, 0), now)
 
-    def _less(self, series: Series, now: float) -> Decision | None:
+    def _scale_in(self, series: Series, now: float) -> Decision | None:
         step = self.policy.scale_in
         value = self._invoked(step.alarm, series, now)
         if value is None or not self._is_calm(now):
@@ -109,8 +109,8 @@ class Autoscaler:
     def _invoked(self, alarm: Alarm, series: Series, now: float) -> float | None:
         """The alarm's value if its action is invoked now."""
         record = self._records[alarm.name]
-        verdict = judge(alarm, series, now, record.state)
-        return verdict.value if record.acts(verdict.state, now) else None
+        evaluation = evaluate(alarm, series, now, record.state)
+        return evaluation.value if record.acts(evaluation.state, now) else None
 
     def _added_lately(self, name: str, cooldown_seconds: float, now: float) -> int:
         record = self._records[name]
@@ -126,7 +126,7 @@ class Autoscaler:
         after = min(max(self.wanted + change, limits.minimum_tasks), limits.maximum_tasks)
         return Decision(now, by, value, self.wanted, after) if after != self.wanted else None
 
-    def _settle(self, decision: Decision) -> Decision:
+    def _apply(self, decision: Decision) -> Decision:
         record = self._records[decision.by]
         lately = self._added_lately(decision.by, self._cooldown(decision.by), decision.at_seconds)
         record.added = max(lately + decision.tasks_after - decision.tasks_before, 0)
@@ -142,7 +142,7 @@ class Autoscaler:
 def tracking_alarm(tracking: TargetTracking, wanted: int) -> Alarm:
     """The alarm that AWS makes for scaling out by target tracking: three of three minutes above the target.
 
-    Its value is the sum of a minute's points; as many make the target for so many wanted tasks.
+    Its value is the sum of a minute's points of all tasks, and its threshold what the wanted tasks would add up to.
     """
     threshold = tracking.target * wanted * POINTS_A_MINUTE
     return Alarm(

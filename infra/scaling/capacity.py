@@ -18,7 +18,7 @@ class Capacity:
         documents_per_second: highest rate whose 99th percentile held the limit.
         tokens_per_second: the same in tokens.
         slo_ms: that limit.
-        saturated_documents_per_second: at full load, whatever the latency; None where nobody looked.
+        saturated_documents_per_second: at full load, whatever the latency; None where it was not measured.
     """
 
     documents_per_second: float
@@ -38,7 +38,7 @@ ASSUMED = Capacity(documents_per_second=100.0, tokens_per_second=40_000.0, slo_m
 
 
 def read_capacity(text: str) -> Capacity:
-    """The capacity out of a load test's JSON, which holds more than is needed here.
+    """Read the capacity from a load test's JSON; other fields are ignored.
 
     Raises:
         BadCapacity: names the figure.

@@ -1,4 +1,4 @@
-"""The alarms that call a person, as data: what each means and what to do. The scaling alarms are in `policy`."""
+"""On-call alarms as data: what each means and what to do. The scaling alarms are in `policy`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MINUTE = 60
 
 
 def alarms_for(policy: Policy) -> tuple[Alarm, ...]:
-    """Everything that a person is told of, the worst first."""
+    """All alarms that notify a person, the worst first."""
     targets, limits = policy.targets, policy.limits
     return (
         Alarm(
@@ -93,7 +93,7 @@ def alarms_for(policy: Policy) -> tuple[Alarm, ...]:
 
 
 def rollback_alarms(policy: Policy) -> tuple[str, ...]:
-    """Those that a bad release sets off: a deployment that meets one is rolled back."""
+    """Names of the alarms that a bad release sets off: a deployment during which one is in ALARM is rolled back."""
     bad = {"latency-slo", "engine-restarts", "memory-splits", "refusals"}
     return tuple(alarm.name for alarm in alarms_for(policy) if alarm.name in bad)
 

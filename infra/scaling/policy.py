@@ -6,9 +6,9 @@
                 target tracking on work per task, as the second opinion                         (minutes)
     scale in    only when all agree: little work, nothing waits, the GPU is not saturated        (5 minutes)
 
-Work ratio is proportional to load and so says *how many* tasks are needed; what waits says *that* something is wrong.
+Work ratio is proportional to load, so it gives *how many* tasks are needed; a queue shows *that* something is wrong.
 GPU utilization is the share of time in which a kernel ran: a batching server shows 95 % at 40 % of its capacity, so a
-target on it would buy a fleet several times too large. It acts where it does tell: as a veto on scaling in, and,
+target on it would buy a fleet several times too large. It acts where it is informative: as a veto on scaling in, and,
 together with a queue, as a reason to scale out that does not depend on our own measure of capacity.
 """
 
@@ -32,9 +32,9 @@ HEADROOM = 0.8
 
 
 def targets_for(capacity: Capacity) -> Targets:
-    """The thresholds that follow from what was measured.
+    """The thresholds that follow from a measured capacity.
 
-    Where the limit on latency is missed long before the device is full, tasks are kept as much emptier.
+    Where the limit on latency is missed long before the device is full, tasks are kept emptier in proportion.
     The backlog that is worth another task is ten times the limit on latency, within 2 and 30 s: shorter ones are gone
     before a task could help.
     """
@@ -85,7 +85,7 @@ def policy_for(
         delays=delays,
         targets=targets,
         scale_out=tuple(by(targets, cooldown) for by in (_by_work, _by_backlog, _by_queue, _by_gpu)),
-        scale_in=_less(targets),
+        scale_in=_when_idle(targets),
         tracking=TargetTracking(signal=WORK_RATIO, target=targets.work_ratio, cooldown_seconds=cooldown),
         schedules=schedules,
         forecast=forecast,
@@ -166,7 +166,7 @@ def _by_gpu(targets: Targets, cooldown_seconds: int) -> StepScaling:
     )
 
 
-def _less(targets: Targets) -> StepScaling:
+def _when_idle(targets: Targets) -> StepScaling:
     """A tenth at a time, after five quiet minutes: what is removed costs minutes to get back."""
     return StepScaling(
         alarm=Alarm(

@@ -1,4 +1,4 @@
-"""What a scaling policy is made of: steps, limits, delays, thresholds; each value with its reason. Pure data."""
+"""Values of a scaling policy: steps, limits, delays, thresholds, each with its reason. Pure data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from service.signals import Signal
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """For a value in [lower, upper) above the alarm's threshold (below it: negative bounds): change by so many percent.
+    """For a value in [lower, upper) above the alarm's threshold (below it: negative bounds): a change by `percent`.
 
     None stands for no bound on that side.
     """
@@ -28,8 +28,8 @@ class StepScaling:
     """What an alarm does to the number of tasks.
 
     Attributes:
-        at_least: least tasks to add or remove, since a quarter of two is nothing.
-        cooldown_seconds: so long, what was added counts as not yet there, so a shortage is answered once.
+        at_least: minimum number of tasks to add or remove, since a quarter of two is less than one.
+        cooldown_seconds: how long added tasks count as not yet there, so that a shortage is answered once.
     """
 
     alarm: Alarm
@@ -38,7 +38,7 @@ class StepScaling:
     cooldown_seconds: int
 
     def change(self, value: float, tasks: int) -> int:
-        """How many tasks to add (or, negative, to remove) when the alarm has sounded at this value."""
+        """Tasks to add (or, negative, to remove) when the alarm acts at this value."""
         beyond = value - self.alarm.conditions[0].threshold
         for step in self.steps:
             if (step.lower is None or beyond >= step.lower) and (step.upper is None or beyond < step.upper):
@@ -77,7 +77,7 @@ _CRON = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """From a time of day on, at least so many tasks.
+    """A minimum number of tasks from a time of day on.
 
     `cron` has AWS's six fields: minute, hour, day of the month, month, weekday, year; one of the two days is `?`. Days
     and months go by name, because numbers mean other days to Auto Scaling groups than to ECS.
@@ -97,7 +97,7 @@ class Schedule:
 
     @property
     def unix_cron(self) -> str:
-        """The same in five fields, as Auto Scaling groups take it."""
+        """The cron expression in five fields, as Auto Scaling groups take it."""
         fields = {name: "*" if value == "?" else value for name, value in self._fields().items()}
         return " ".join(fields[name] for name in ("minute", "hour", "day", "month", "weekday"))
 

@@ -1,6 +1,6 @@
 """`python -m infra.stacks --out FOLDER`: synthesizes all stacks; findings of any checker are failures.
 
-CDK's own validation and cdk-nag run within the synthesis; cfn-lint and our rules read what it wrote.
+CDK's own validation and cdk-nag run within the synthesis; cfn-lint and our rules read the templates.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def main() -> int:
 
 
 def templates(out: Path) -> list[Path]:
-    """What a synthesis wrote."""
+    """The templates that a synthesis wrote."""
     return sorted(out.glob("*.template.json"))
 
 

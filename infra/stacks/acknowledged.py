@@ -1,4 +1,4 @@
-"""Findings of cdk-nag that stand, each with its reason. Wildcards are acknowledged one by one, never as a kind."""
+"""Accepted findings of cdk-nag, each with its reason. Wildcards are acknowledged one by one, never as a kind."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ANYTHING = (
 
 
 def ecs_reasons(environment: Environment) -> Reasons:
-    """Those of the fleet on ECS."""
+    """Accepted findings of the fleet on ECS."""
     return {
         **_GROUPS,
         **_wildcards(environment),
@@ -35,7 +35,7 @@ def ecs_reasons(environment: Environment) -> Reasons:
 
 
 def asg_reasons(environment: Environment) -> Reasons:
-    """Those of the fleet without ECS."""
+    """Accepted findings of the fleet without ECS."""
     return {**_GROUPS, **_wildcards(environment)}
 
 
@@ -56,6 +56,6 @@ def _wildcards(environment: Environment) -> Reasons:
 
 
 def acknowledge(stack: Stack, reasons: Reasons) -> None:
-    """Record them on the stack, where they end up in the template's metadata."""
+    """Record accepted findings on the stack; they stand in the template's metadata."""
     rules = [Acknowledgment(id=f"AwsSolutions::AwsSolutions-{rule}", reason=why) for rule, why in reasons.items()]
     Validations.of(stack).acknowledge(*rules)

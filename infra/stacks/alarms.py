@@ -1,8 +1,7 @@
-"""`infra.scaling.alarms.Alarm` → CloudWatch's alarm. One condition is a plain metric; several are one metric
-expression.
+"""CloudWatch alarms from `infra.scaling.alarms.Alarm`: one condition is a plain metric, several are one expression.
 
-The expression is the first condition's metric where all others hold, and else a value that does not breach; so steps,
-which are measured on the alarm's value, mean the same with permission as without.
+The expression is the first condition's metric where all others hold, and else a value that does not breach. So steps,
+which are measured on the alarm's value, mean the same with further conditions as without.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ _SYMBOLS = {
 }
 
 
-def alarm(scope: Construct, fleet: str, wanted: Alarm, actions: list[str], tell: bool) -> cloudwatch.CfnAlarm:
-    """The alarm with these actions; `tell` also says when it is over."""
+def alarm(scope: Construct, fleet: str, wanted: Alarm, actions: list[str], notify: bool) -> cloudwatch.CfnAlarm:
+    """The alarm with these actions, which `notify` also takes when the alarm ends."""
     first = wanted.conditions[0]
     what = _expression(fleet, wanted) if len(wanted.conditions) > 1 else _metric(fleet, wanted, first)
     return cloudwatch.CfnAlarm(
@@ -39,22 +38,22 @@ def alarm(scope: Construct, fleet: str, wanted: Alarm, actions: list[str], tell:
         datapoints_to_alarm=wanted.datapoints_to_alarm,
         treat_missing_data=wanted.missing.value,
         alarm_actions=actions,
-        ok_actions=actions if tell else None,
+        ok_actions=actions if notify else None,
         **what,
     )
 
 
 def expression(conditions: tuple[Condition, ...]) -> str:
-    """The first metric where the others hold, else a value that does not breach. Metrics are m0, m1, …"""
+    """Metric math: the first metric where the other conditions hold, else a safe value. Metrics are m0, m1, …"""
     first, others = conditions[0], conditions[1:]
     permission = " AND ".join(
         f"m{i} {_SYMBOLS[each.comparison]} {each.threshold:g}" for i, each in enumerate(others, 1)
     )
-    return f"IF({permission}, m0, {quiet_value(first):g})"
+    return f"IF({permission}, m0, {safe_value(first):g})"
 
 
-def quiet_value(condition: Condition) -> float:
-    """A value on the safe side of the threshold."""
+def safe_value(condition: Condition) -> float:
+    """A value that does not breach the condition."""
     above = condition.comparison in (Comparison.ABOVE, Comparison.AT_LEAST)
     return condition.threshold - 1 if above else condition.threshold + 1
 

@@ -28,7 +28,7 @@ def build(out: Path, environments: tuple[Environment, ...] = ENVIRONMENTS, nag: 
 
     Args:
         out: where `synth()` writes the templates.
-        nag: whether cdk-nag's findings are failures.
+        nag: True to make cdk-nag's findings failures.
     """
     app = App(outdir=str(out), context=CONTEXT, analytics_reporting=False)
     for environment in environments:

@@ -1,4 +1,4 @@
-"""The container as both variants run it: where things are inside it, and its environment. Pure."""
+"""The container as both variants run it: its paths, its user and its environment variables. Pure."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ PORT = 8080
 USER = 10001
 MODELS_INSIDE = "/models"
 MODELS_ON_HOST = "/var/lib/gleaner/models"
-"""On the instance's own disk, so that the next task finds what the last one fetched."""
+"""On the instance's own disk, so that the next task finds what the last one downloaded."""
 TEMPORARY = {"/tmp": 512}
 """Writable folders in memory, MiB; all else but the models is read-only."""
 KEEP_ALIVE_SLACK_SECONDS = 30
 
 
 def container_environment(environment: Environment, policy: Policy, bucket: str, region: str) -> dict[str, str]:
-    """What the service is told, by variable."""
+    """The service's environment variables."""
     delays = policy.delays
     settings: dict[str, object] = {
         "HOST": "0.0.0.0",

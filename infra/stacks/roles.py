@@ -1,8 +1,8 @@
-"""Who may do what: every permission as a statement that names its resource, or says why it cannot. No wildcard grants.
+"""IAM roles and permissions: each a statement that names its resource, or the reason why it cannot. No wildcard grants.
 
 task       read models, write its own metrics
 execution  what the ECS agent does for a task: pull the image, read the secret, write logs
-instance   ECS: join its own cluster; no ECS: all of the above. Both: sessions, and "I am ready" to its own group
+instance   ECS: join its own cluster; no ECS: all of the above. Both: sessions, and ending its group's launch hook
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def reads_models(bucket_arn: str) -> Statements:
 
 
 def writes_metrics() -> Statements:
-    """PutMetricData knows no resources; the namespace is its border."""
+    """PutMetricData, which takes no resources; bounded by the namespace."""
     return [
         iam.PolicyStatement(
             sid="PublishMetrics",
@@ -53,7 +53,7 @@ def writes_metrics() -> Statements:
 
 
 def pulls_images(repository: ecr.IRepository) -> Statements:
-    """The token is the account's; the layers are one repository's."""
+    """Pulling from one repository; the token is the whole account's."""
     actions = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
     return [
         _allow("ImageToken", ["ecr:GetAuthorizationToken"], ["*"]),
@@ -62,12 +62,12 @@ def pulls_images(repository: ecr.IRepository) -> Statements:
 
 
 def writes_logs(group: logs.ILogGroup) -> Statements:
-    """Streams of one log group."""
+    """Writing streams of one log group."""
     return [_allow("WriteLogs", ["logs:CreateLogStream", "logs:PutLogEvents"], [group.log_group_arn])]
 
 
 def reads_secret(secret: secrets.ISecret) -> Statements:
-    """One secret."""
+    """Reading one secret."""
     return [_allow("ReadKeys", ["secretsmanager:GetSecretValue"], [secret.secret_arn])]
 
 
@@ -91,7 +91,7 @@ def serves_sessions() -> Statements:
     return [_allow("Sessions", actions, ["*"])]
 
 
-def says_ready(group_names: list[str]) -> Statements:
+def completes_launch_hook(group_names: list[str]) -> Statements:
     """The end of the launch hook, for its own groups only."""
     pattern = f"arn:{Aws.PARTITION}:autoscaling:{Aws.REGION}:{Aws.ACCOUNT_ID}:autoScalingGroup:*:autoScalingGroupName"
     groups = [f"{pattern}/{name}" for name in group_names]

@@ -1,9 +1,9 @@
-"""Rules for templates that no tool checks, and that AWS finds late or never. Pure: a template in, findings out.
+"""Rules for templates that no tool checks and that AWS finds late or never: a template in, findings out. Pure.
 
 balancer   least outstanding requests without slow start; health checks answer before the next one starts;
            idle connections outlive the longest request, and the service's outlive the balancer's
 task       one GPU; grace of its health check within what ECS allows; stops no sooner than its longest request;
-           the balancer lets go of it no later than it is killed
+           the balancer deregisters it before it is killed
 groups     scale-in protection where ECS manages termination; two instances at least; room for a deployment
 instances  IMDSv2 with one hop; encrypted disks; a launch hook, without which a warm pool stops half-booted ones
 schedules  crons that AWS can read; never below two tasks
@@ -28,7 +28,7 @@ _FIVE_FIELDS = re.compile(r"[\d*,/-]+ [\d*,/-]+ [\d*,/-]+ [\dA-Z*,/-]+ [\dA-Z*,/
 
 
 def findings(template: Template) -> list[str]:
-    """What is wrong with a template, one sentence for each thing; empty if nothing is."""
+    """A template's violations of the rules, one sentence each."""
     return [f"{name}: {problem}" for rule in RULES for name, problem in rule(template)]
 
 
@@ -55,7 +55,7 @@ def _longest_request_seconds(template: Template) -> float:
 
 
 def slow_start(template: Template) -> Iterator[tuple[str, str]]:
-    """AWS refuses the two together, but only when the stack is deployed."""
+    """AWS refuses slow start with least outstanding requests, but only when the stack is deployed."""
     for name, group in _of(template, "AWS::ElasticLoadBalancingV2::TargetGroup"):
         attributes = _attributes(group, "TargetGroupAttributes")
         if attributes.get("load_balancing.algorithm.type") != "least_outstanding_requests":
@@ -74,7 +74,7 @@ def health_check(template: Template) -> Iterator[tuple[str, str]]:
 
 
 def idle_connections(template: Template) -> Iterator[tuple[str, str]]:
-    """Who closes first must be the one that is not sending: target after balancer, balancer after request."""
+    """Timeouts must rise from request to balancer to service, so that no side closes a connection in use."""
     longest = _longest_request_seconds(template)
     keep_alive = float(_variables(template).get("GLEANER_KEEP_ALIVE_SECONDS", 0))
     for name, balancer in _of(template, "AWS::ElasticLoadBalancingV2::LoadBalancer"):
@@ -86,7 +86,7 @@ def idle_connections(template: Template) -> Iterator[tuple[str, str]]:
 
 
 def gpu(template: Template) -> Iterator[tuple[str, str]]:
-    """Without it ECS starts tasks that see no GPU, or two on one."""
+    """Without a GPU requirement ECS starts tasks that see no GPU, or two on one."""
     for name, container in _containers(template):
         asked = {each["Type"]: each["Value"] for each in container.get("ResourceRequirements", ())}
         if asked.get("GPU") != "1":
@@ -94,7 +94,7 @@ def gpu(template: Template) -> Iterator[tuple[str, str]]:
 
 
 def container_start(template: Template) -> Iterator[tuple[str, str]]:
-    """ECS registers a longer start period never; the deployment fails."""
+    """ECS refuses a task definition with a longer start period."""
     for name, container in _containers(template):
         if container.get("HealthCheck", {}).get("StartPeriod", 0) > LONGEST_CONTAINER_START_SECONDS:
             yield name, f"has a start period over {LONGEST_CONTAINER_START_SECONDS} s"
@@ -191,7 +191,7 @@ def schedules(template: Template) -> Iterator[tuple[str, str]]:
 
 
 def alarms(template: Template) -> Iterator[tuple[str, str]]:
-    """An alarm on a metric that nobody publishes stays silent for ever."""
+    """An alarm on a metric that no task publishes stays silent for ever."""
     known = {signal.name for signal in SIGNALS}
     for name, alarm in _of(template, "AWS::CloudWatch::Alarm"):
         if alarm.get("Namespace", "").startswith("AWS/"):

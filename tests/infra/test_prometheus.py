@@ -64,7 +64,7 @@ def test_every_rule_asks_for_metrics_that_the_service_has(rule: dict[str, Any]) 
 
 
 @alert
-def test_every_alert_has_a_severity_a_sentence_a_test_and_a_section_in_the_runbook(alert: dict[str, Any]) -> None:
+def test_every_alert_has_severity_summary_test_and_runbook_section(alert: dict[str, Any]) -> None:
     assert alert["labels"]["severity"] in ("page", "ticket")
     assert alert["annotations"]["summary"].endswith((".", "?"))
     tested = re.findall(rf"alertname: {alert['alert']}\b", (FOLDER / "tests.yml").read_text())

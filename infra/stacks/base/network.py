@@ -25,7 +25,7 @@ ENDPOINTS = {
     "SsmMessages": ec2.InterfaceVpcEndpointAwsService.SSM_MESSAGES,
     "AutoScaling": ec2.InterfaceVpcEndpointAwsService.AUTOSCALING,
 }
-"""What instances, agent and tasks call. S3 has a gateway, which costs nothing."""
+"""AWS services that instances, agent and tasks call. S3 has a gateway, which costs nothing."""
 
 
 class Network(Construct):
@@ -84,7 +84,7 @@ def _subnets(environment: Environment) -> list[ec2.SubnetConfiguration]:
 
 
 def retention(environment: Environment) -> aws_logs.RetentionDays:
-    """CDK's name of the environment's number of days."""
+    """CDK's constant for the environment's number of days."""
     names = dict(
         zip(LOG_DAYS, ("ONE_DAY", "ONE_WEEK", "TWO_WEEKS", "ONE_MONTH", "THREE_MONTHS", "ONE_YEAR"), strict=True)
     )

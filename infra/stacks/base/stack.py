@@ -1,4 +1,4 @@
-"""The base stack: what must be there before an image can be pushed, a model published, and a fleet started."""
+"""The base stack: network, repository, buckets, keys and alarm topic, which images, models and fleets need first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from infra.stacks.base.storage import Storage
 
 
 def models_export(environment: Environment) -> str:
-    """Under which name the fleet finds the model bucket."""
+    """The name of the export that holds the model bucket's ARN."""
     return f"{environment.fleet}-models-arn"
 
 

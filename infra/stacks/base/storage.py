@@ -1,4 +1,4 @@
-"""What outlives a fleet: the model bucket, the bucket of access logs, and the image repository."""
+"""Storage that outlives a fleet: the model bucket, the bucket of access logs, and the image repository."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The fleet without ECS: each instance of the Auto Scaling group runs the container by its own user data.
 
-What ECS does is done by plainer means: systemd restarts the container, the group replaces what the balancer finds
+In ECS's place systemd restarts the container, the group replaces what the balancer finds
 unhealthy, an update of the stack replaces instances one by one.
 """
 
@@ -16,16 +16,16 @@ from infra.stacks.acknowledged import acknowledge, asg_reasons
 from infra.stacks.base.stack import BaseStack
 from infra.stacks.container import container_environment
 from infra.stacks.fleet.asg_scaling import AsgScaling
-from infra.stacks.fleet.machines import Machines, Shape
+from infra.stacks.fleet.machines import GroupSpec, Machines
 from infra.stacks.fleet.stack import Fleet
 from infra.stacks.fleet.user_data import asg_user_data
 from infra.stacks.roles import (
     Statements,
+    completes_launch_hook,
     pulls_images,
     reads_models,
     reads_secret,
     role,
-    says_ready,
     serves_sessions,
     writes_logs,
     writes_metrics,
@@ -46,7 +46,7 @@ class AsgFleet(Fleet):
         machines = Machines(
             self,
             "Machines",
-            Shape(
+            GroupSpec(
                 name=environment.fleet,
                 instance_types=environment.instance_types,
                 purchase=Purchase.ON_DEMAND,
@@ -88,7 +88,7 @@ class AsgFleet(Fleet):
             *writes_logs(self.logs),
             *keys,
             *serves_sessions(),
-            *says_ready([self.environment_values.fleet]),
+            *completes_launch_hook([self.environment_values.fleet]),
         ]
 
     def _user_data(self) -> str:

@@ -1,5 +1,4 @@
-"""`infra.scaling.policy.Policy` → EC2 Auto Scaling of a group that runs the containers itself: the same steps, on
-instances."""
+"""EC2 Auto Scaling of a group that runs the containers itself: a `Policy`'s steps, tracking and schedules."""
 
 from __future__ import annotations
 
@@ -10,14 +9,14 @@ from infra.scaling.policy import Policy
 from infra.scaling.policy_values import Forecast, StepScaling
 from infra.stacks.alarms import alarm
 from infra.stacks.container import NAMESPACE
-from infra.stacks.fleet.ecs_scaling import requests_per_minute, work_per_task
+from infra.stacks.fleet.scaling_values import requests_per_minute, step_adjustments, step_id, work_per_task
 from service.signals import SERVICE_DIMENSION
 
 Property = autoscaling.CfnScalingPolicy
 
 
 class AsgScaling(Construct):
-    """Everything that changes the group's desired capacity."""
+    """The policies and actions that change the group's desired capacity."""
 
     def __init__(
         self,
@@ -32,30 +31,23 @@ class AsgScaling(Construct):
         super().__init__(scope, name)
         self._fleet, self._group = fleet, group.ref
         for step in policy.steps:
-            alarm(self, fleet, step.alarm, [self._step(step, policy).ref], tell=False)
+            alarm(self, fleet, step.alarm, [self._step(step, policy).ref], notify=False)
         self._track(policy)
         self._schedule(policy)
         if policy.forecast is not Forecast.OFF:
-            self._foresee(policy, requests_label)
+            self._forecast(policy, requests_label)
 
     def _step(self, step: StepScaling, policy: Policy) -> autoscaling.CfnScalingPolicy:
         return autoscaling.CfnScalingPolicy(
             self,
-            f"Step{''.join(part.title() for part in step.alarm.name.split('-'))}",
+            step_id(step),
             auto_scaling_group_name=self._group,
             policy_type="StepScaling",
             adjustment_type="PercentChangeInCapacity",
             metric_aggregation_type="Average",
             min_adjustment_magnitude=step.at_least,
             estimated_instance_warmup=policy.delays.scale_out_cooldown_seconds,
-            step_adjustments=[
-                Property.StepAdjustmentProperty(
-                    metric_interval_lower_bound=each.lower,
-                    metric_interval_upper_bound=each.upper,
-                    scaling_adjustment=each.percent,
-                )
-                for each in step.steps
-            ],
+            step_adjustments=step_adjustments(Property.StepAdjustmentProperty, step),
         )
 
     def _track(self, policy: Policy) -> None:
@@ -98,7 +90,7 @@ class AsgScaling(Construct):
                 min_size=each.minimum_tasks,
             )
 
-    def _foresee(self, policy: Policy, requests_label: str) -> None:
+    def _forecast(self, policy: Policy, requests_label: str) -> None:
         pair = Property.PredictiveScalingPredefinedMetricPairProperty(
             predefined_metric_type="ALBRequestCount", resource_label=requests_label
         )

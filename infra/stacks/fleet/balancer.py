@@ -1,4 +1,4 @@
-"""The load balancer: TLS, least outstanding requests, health checks every 5 s, time-outs longer than any request.
+"""The load balancer: TLS, least outstanding requests, health checks every 5 s, timeouts longer than any request.
 
 No slow start: AWS forbids it together with least outstanding requests, and a task is warm before it is ready.
 """
@@ -56,13 +56,13 @@ class Balancer(Construct):
         )
 
     def admit_to(self, targets: ec2.SecurityGroup) -> None:
-        """Open the way from the balancer to what it balances, and no other."""
+        """Allow traffic from the balancer to its targets, and to nothing else."""
         port = ec2.Port.tcp(PORT)
         self.security_group.add_egress_rule(targets, port, "Requests and health checks")
         targets.add_ingress_rule(self.security_group, port, "From the balancer")
 
     def alarm(self, environment: Environment, topic: sns.ITopic) -> None:
-        """Fewer healthy targets than the minimum for three minutes: the only thing that the tasks cannot tell."""
+        """Fewer healthy targets than the minimum for three minutes: the only trouble that the tasks cannot report."""
         cloudwatch.CfnAlarm(
             self,
             "TooFewHealthy",
@@ -89,7 +89,7 @@ class Balancer(Construct):
 
     @property
     def resource_label(self) -> str:
-        """How predictive scaling names a balancer's request count."""
+        """Predictive scaling's label for the balancer's request count."""
         return f"{self.balancer.load_balancer_full_name}/{self.targets.target_group_full_name}"
 
     def _balancer(

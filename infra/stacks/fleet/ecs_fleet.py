@@ -1,7 +1,8 @@
 """The fleet on ECS: cluster, capacity providers, task, service with circuit breaker, scaling.
 
-One GPU an instance and GPU=1 a task make one task an instance; a deployment therefore needs a spare instance, hence 100
-to 150 %. The fleet's minimum is on-demand in any case; Spot, if at all, comes above it, in a group of its own.
+An instance has one GPU and a task needs one, so a task has an instance of its own; a deployment therefore needs a spare
+instance, hence 100 to 150 %. The fleet's minimum is on-demand in any case; Spot, if at all, comes above it, in a group
+of its own.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ from infra.stacks.container import (
     container_environment,
 )
 from infra.stacks.fleet.ecs_scaling import EcsScaling
-from infra.stacks.fleet.machines import Machines, Shape
+from infra.stacks.fleet.machines import GroupSpec, Machines
 from infra.stacks.fleet.stack import Fleet
 from infra.stacks.fleet.user_data import ecs_user_data
 from infra.stacks.roles import (
+    completes_launch_hook,
     joins_cluster,
     pulls_images,
     reads_models,
     reads_secret,
     role,
-    says_ready,
     serves_sessions,
     writes_logs,
     writes_metrics,
@@ -47,7 +48,7 @@ MAXIMUM_PERCENT = 150
 TASK_MEMORY_MIB = 13_312
 """Of the 16 GiB of an xlarge; the rest is the system's and the agent's."""
 CONTAINER_START_SECONDS = 300
-"""The most that a container's health check may forgive at first."""
+"""The longest start period that ECS allows a container's health check."""
 SPOT_WEIGHT = 3
 SPOT_GROUP = "spot"
 
@@ -86,7 +87,7 @@ class EcsFleet(Fleet):
                 *joins_cluster(self.cluster.attr_arn),
                 *pulls_images(self.base.storage.repository),
                 *serves_sessions(),
-                *says_ready(names),
+                *completes_launch_hook(names),
             ],
         )
         on_demand = self._provider("OnDemand", names[0], instances, Purchase.ON_DEMAND)
@@ -109,7 +110,7 @@ class EcsFleet(Fleet):
         machines = Machines(
             self,
             f"{name}Machines",
-            Shape(
+            GroupSpec(
                 name=group_name,
                 instance_types=environment.instance_types,
                 purchase=purchase,

@@ -1,4 +1,4 @@
-"""`infra.scaling.policy.Policy` → Application Auto Scaling of an ECS service: steps, target tracking, schedules."""
+"""Application Auto Scaling of an ECS service: a `Policy`'s steps, target tracking and schedules."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from aws_cdk import aws_applicationautoscaling as scaling
 from aws_cdk import aws_ecs as ecs
 from constructs import Construct
 
-from infra.scaling.autoscaler import POINTS_A_MINUTE
 from infra.scaling.policy import Policy
 from infra.scaling.policy_values import Forecast, Schedule, StepScaling
 from infra.stacks.alarms import alarm
 from infra.stacks.container import NAMESPACE
+from infra.stacks.fleet.scaling_values import requests_per_minute, step_adjustments, step_id, work_per_task
 from service.signals import SERVICE_DIMENSION
 
 Property = scaling.CfnScalingPolicy
 
 
 class EcsScaling(Construct):
-    """Everything that changes the service's desired count."""
+    """The policies and actions that change the service's desired count."""
 
     def __init__(
         self,
@@ -44,15 +44,15 @@ class EcsScaling(Construct):
             scheduled_actions=[_scheduled(each, policy) for each in policy.schedules] or None,
         )
         for step in policy.steps:
-            alarm(self, fleet, step.alarm, [self._step(step).attr_arn], tell=False)
+            alarm(self, fleet, step.alarm, [self._step(step).attr_arn], notify=False)
         self._track(policy)
         if policy.forecast is not Forecast.OFF:
-            self._foresee(policy, requests_label)
+            self._forecast(policy, requests_label)
 
     def _step(self, step: StepScaling) -> scaling.CfnScalingPolicy:
         return scaling.CfnScalingPolicy(
             self,
-            f"Step{''.join(part.title() for part in step.alarm.name.split('-'))}",
+            step_id(step),
             policy_name=step.alarm.name,
             policy_type="StepScaling",
             scaling_target_id=self.target.ref,
@@ -61,14 +61,7 @@ class EcsScaling(Construct):
                 cooldown=step.cooldown_seconds,
                 metric_aggregation_type="Average",
                 min_adjustment_magnitude=step.at_least,
-                step_adjustments=[
-                    Property.StepAdjustmentProperty(
-                        metric_interval_lower_bound=each.lower,
-                        metric_interval_upper_bound=each.upper,
-                        scaling_adjustment=each.percent,
-                    )
-                    for each in step.steps
-                ],
+                step_adjustments=step_adjustments(Property.StepAdjustmentProperty, step),
             ),
         )
 
@@ -95,8 +88,8 @@ class EcsScaling(Construct):
             ),
         )
 
-    def _foresee(self, policy: Policy, requests_label: str) -> None:
-        """From the balancer's request count, which has a history even where our own metrics are new."""
+    def _forecast(self, policy: Policy, requests_label: str) -> None:
+        """Predictive scaling on the balancer's request count, which has a history where our own metrics are new."""
         pair = Property.PredictiveScalingPredefinedMetricPairProperty(
             predefined_metric_type="ALBRequestCount", resource_label=requests_label
         )
@@ -119,11 +112,6 @@ class EcsScaling(Construct):
         )
 
 
-def work_per_task() -> str:
-    """A minute's sum of what each task published every period, over the tasks that are wanted."""
-    return f"work / {POINTS_A_MINUTE} / wanted"
-
-
 def _query(
     name: str, namespace: str, metric: str, statistic: str, dimensions: dict[str, str]
 ) -> scaling.CfnScalingPolicy.TargetTrackingMetricDataQueryProperty:
@@ -142,11 +130,6 @@ def _query(
             ),
         ),
     )
-
-
-def requests_per_minute(policy: Policy) -> float:
-    """What a task gets by the minute at the target's share of its capacity, one document a request."""
-    return round(policy.capacity.documents_per_second * policy.targets.work_ratio * 60, 1)
 
 
 def _scheduled(schedule: Schedule, policy: Policy) -> scaling.CfnScalableTarget.ScheduledActionProperty:

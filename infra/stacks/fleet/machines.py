@@ -19,8 +19,8 @@ BOOT_LIMIT_SECONDS = 900
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """What kind of group it is."""
+class GroupSpec:
+    """Sizes and options of one group."""
 
     name: str
     instance_types: tuple[str, ...]
@@ -42,7 +42,7 @@ class Machines(Construct):
         self,
         scope: Construct,
         name: str,
-        shape: Shape,
+        spec: GroupSpec,
         *,
         vpc: ec2.Vpc,
         image_id: str,
@@ -53,56 +53,56 @@ class Machines(Construct):
     ) -> None:
         super().__init__(scope, name)
         profile = iam.CfnInstanceProfile(self, "Profile", roles=[role.role_name])
-        script = Fn.base64(Fn.sub(user_data, {**filled_in, "Group": shape.name}))
+        script = Fn.base64(Fn.sub(user_data, {**filled_in, "Group": spec.name}))
         self.template = ec2.CfnLaunchTemplate(
             self,
             "Template",
-            launch_template_data=_template(shape, image_id, profile.attr_arn, security_group.security_group_id, script),
+            launch_template_data=_template(spec, image_id, profile.attr_arn, security_group.security_group_id, script),
         )
         self.group = autoscaling.CfnAutoScalingGroup(
             self,
             "Group",
-            auto_scaling_group_name=shape.name,
-            min_size=str(shape.minimum),
-            max_size=str(shape.maximum),
+            auto_scaling_group_name=spec.name,
+            min_size=str(spec.minimum),
+            max_size=str(spec.maximum),
             vpc_zone_identifier=[subnet.subnet_id for subnet in vpc.isolated_subnets],
-            mixed_instances_policy=_mixture(shape, self.template),
-            new_instances_protected_from_scale_in=shape.scale_in_protection,
-            capacity_rebalance=shape.purchase is Purchase.SPOT,
-            health_check_type=shape.health_check,
-            health_check_grace_period=shape.grace_seconds,
-            target_group_arns=shape.target_groups or None,
+            mixed_instances_policy=_mixture(spec, self.template),
+            new_instances_protected_from_scale_in=spec.scale_in_protection,
+            capacity_rebalance=spec.purchase is Purchase.SPOT,
+            health_check_type=spec.health_check,
+            health_check_grace_period=spec.grace_seconds,
+            target_group_arns=spec.target_groups or None,
             lifecycle_hook_specification_list=[_hook()],
             metrics_collection=[autoscaling.CfnAutoScalingGroup.MetricsCollectionProperty(granularity="1Minute")],
             tags=[
                 autoscaling.CfnAutoScalingGroup.TagPropertyProperty(
-                    key="Name", value=shape.name, propagate_at_launch=True
+                    key="Name", value=spec.name, propagate_at_launch=True
                 )
             ],
         )
         self.group.node.add_dependency(role)
-        if shape.warm_pool:
+        if spec.warm_pool:
             autoscaling.CfnWarmPool(
                 self,
                 "WarmPool",
                 auto_scaling_group_name=self.group.ref,
-                min_size=shape.warm_pool,
-                max_group_prepared_capacity=shape.maximum,
+                min_size=spec.warm_pool,
+                max_group_prepared_capacity=spec.maximum,
                 pool_state="Stopped",
                 instance_reuse_policy=autoscaling.CfnWarmPool.InstanceReusePolicyProperty(reuse_on_scale_in=False),
             )
 
 
 def _template(
-    shape: Shape, image_id: str, profile_arn: str, security_group: str, script: str
+    spec: GroupSpec, image_id: str, profile_arn: str, security_group: str, script: str
 ) -> ec2.CfnLaunchTemplate.LaunchTemplateDataProperty:
     Template = ec2.CfnLaunchTemplate  # noqa: N806
     disk = Template.EbsProperty(
-        encrypted=True, volume_type="gp3", volume_size=shape.volume_gib, throughput=500, delete_on_termination=True
+        encrypted=True, volume_type="gp3", volume_size=spec.volume_gib, throughput=500, delete_on_termination=True
     )
     return Template.LaunchTemplateDataProperty(
         image_id=image_id,
-        instance_type=shape.instance_types[0],
+        instance_type=spec.instance_types[0],
         iam_instance_profile=Template.IamInstanceProfileProperty(arn=profile_arn),
         security_group_ids=[security_group],
         block_device_mappings=[Template.BlockDeviceMappingProperty(device_name="/dev/xvda", ebs=disk)],
@@ -115,27 +115,27 @@ def _template(
 
 
 def _mixture(
-    shape: Shape, template: ec2.CfnLaunchTemplate
+    spec: GroupSpec, template: ec2.CfnLaunchTemplate
 ) -> autoscaling.CfnAutoScalingGroup.MixedInstancesPolicyProperty:
     """Alternatives in the order of preference; Spot where most capacity is to be had, so that it stays."""
     Group = autoscaling.CfnAutoScalingGroup  # noqa: N806
     specification = Group.LaunchTemplateSpecificationProperty(
         launch_template_id=template.ref, version=template.attr_latest_version_number
     )
-    overrides = [Group.LaunchTemplateOverridesProperty(instance_type=each) for each in shape.instance_types]
+    overrides = [Group.LaunchTemplateOverridesProperty(instance_type=each) for each in spec.instance_types]
     return Group.MixedInstancesPolicyProperty(
         launch_template=Group.LaunchTemplateProperty(launch_template_specification=specification, overrides=overrides),
         instances_distribution=Group.InstancesDistributionProperty(
             on_demand_allocation_strategy="prioritized",
             on_demand_base_capacity=0,
-            on_demand_percentage_above_base_capacity=0 if shape.purchase is Purchase.SPOT else 100,
+            on_demand_percentage_above_base_capacity=0 if spec.purchase is Purchase.SPOT else 100,
             spot_allocation_strategy="price-capacity-optimized",
         ),
     )
 
 
 def _hook() -> autoscaling.CfnAutoScalingGroup.LifecycleHookSpecificationProperty:
-    """An instance that has not said "ready" in time is given up and replaced."""
+    """The launch hook: an instance that has not completed it in time is abandoned and replaced."""
     return autoscaling.CfnAutoScalingGroup.LifecycleHookSpecificationProperty(
         lifecycle_hook_name=HOOK,
         lifecycle_transition="autoscaling:EC2_INSTANCE_LAUNCHING",

@@ -1,4 +1,4 @@
-"""What both fleets have: parameters, logs, balancer, the tasks' security group, and the alarms that call a person."""
+"""The stack of either fleet: parameters, logs, balancer, security groups, and the on-call alarms."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from infra.stacks.fleet.machines import GPU_IMAGE
 
 
 class Fleet(Stack):
-    """The common part; `EcsFleet` and `AsgFleet` add who starts the containers."""
+    """The common part of both fleets; `EcsFleet` and `AsgFleet` add what starts the containers."""
 
     def __init__(
         self, scope: Construct, environment: Environment, policy: Policy, base: BaseStack, targets: elb.TargetType
@@ -46,7 +46,7 @@ class Fleet(Stack):
         )  # fmt: skip
         self.balancer.alarm(environment, base.topic)
         for each in alarms_for(policy):
-            alarm(self, environment.fleet, each, [base.topic.topic_arn], tell=True)
+            alarm(self, environment.fleet, each, [base.topic.topic_arn], notify=True)
         output = CfnOutput(self, "EndpointOutput", value=self.balancer.balancer.load_balancer_dns_name)
         output.override_logical_id("Endpoint")
 

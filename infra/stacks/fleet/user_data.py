@@ -1,7 +1,7 @@
-"""What an instance does when it boots, as shell text. Pure; CloudFormation's `${…}` are filled in later.
+"""User data: an instance's boot script as shell text, with CloudFormation's `${…}` to be filled in later. Pure.
 
     first boot      folders, image pulled, agent configured (ECS) or the container's unit written (no ECS)
-    every boot      tell the launch hook "ready": out of the warm pool an instance boots without running user data again
+    every boot      complete the launch hook: out of the warm pool an instance boots without running user data again
 
 Without the hook an instance of the warm pool would be stopped in the middle of its first boot.
 """

@@ -22,7 +22,7 @@ def test_of_a_store_only_the_blobs_are_baked_in(tmp_path: Path) -> None:
     assert baked(tmp_path, *files) == {"blobs/sha256/ab"}
 
 
-def test_a_folder_of_model_folders_is_baked_in_as_it_is_and_nothing_from_before(tmp_path: Path) -> None:
+def test_a_folder_of_model_folders_is_baked_in_unchanged(tmp_path: Path) -> None:
     (tmp_path / "build" / "models" / "old").mkdir(parents=True)
     (tmp_path / "build" / "models" / "old" / "config.json").write_text("{}")
     files = {"one/config.json", "one/model.safetensors", "models/config.json"}

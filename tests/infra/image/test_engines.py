@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from infra.image.engines import Engine, NoEngine, Order, build_command, choose
+from infra.image.engines import Engine, ImageBuild, NoEngine, build_command, choose
 
 CONTEXT = Path("/source")
-MOUNTED = Order(tag="t", arguments={}, mounts={Path("/here"): Path("/there")})
+MOUNTED = ImageBuild(tag="t", arguments={}, mounts={Path("/here"): Path("/there")})
 
 
 def test_the_first_engine_that_works_builds() -> None:
@@ -33,7 +33,7 @@ def test_without_an_engine_the_error_says_what_to_install() -> None:
 
 @pytest.mark.parametrize("engine", Engine, ids=lambda engine: engine.value)
 def test_every_engine_gets_the_arguments_the_file_and_the_context(engine: Engine) -> None:
-    command = build_command(engine, Order(tag="gleaner:1", arguments={"COMMIT": "abc"}), CONTEXT)
+    command = build_command(engine, ImageBuild(tag="gleaner:1", arguments={"COMMIT": "abc"}), CONTEXT)
     assert command[0] == engine.value
     assert command[-1] == "/source"
     text = " ".join(command)
@@ -43,7 +43,7 @@ def test_every_engine_gets_the_arguments_the_file_and_the_context(engine: Engine
 
 @pytest.mark.parametrize("engine", [Engine.PODMAN, Engine.BUILDAH], ids=lambda engine: engine.value)
 def test_health_checks_survive_only_in_dockers_format(engine: Engine) -> None:
-    assert "--format docker" in " ".join(build_command(engine, Order(tag="t", arguments={}), CONTEXT))
+    assert "--format docker" in " ".join(build_command(engine, ImageBuild(tag="t", arguments={}), CONTEXT))
 
 
 def test_what_is_mounted_is_read_only_and_docker_says_that_it_cannot() -> None:
@@ -53,5 +53,5 @@ def test_what_is_mounted_is_read_only_and_docker_says_that_it_cannot() -> None:
 
 
 def test_layers_can_be_kept_in_a_folder_of_their_own() -> None:
-    command = build_command(Engine.BUILDAH, Order(tag="t", arguments={}, storage=Path("/kept")), CONTEXT)
+    command = build_command(Engine.BUILDAH, ImageBuild(tag="t", arguments={}, storage=Path("/kept")), CONTEXT)
     assert command[1:3] == ["--root", "/kept/layers"]

@@ -15,7 +15,7 @@ HISTORY = """\
 """
 
 
-def test_layers_are_told_by_content_from_the_base_up_and_empty_ones_are_left_out() -> None:
+def test_layers_are_named_by_content_and_empty_ones_left_out() -> None:
     assert read_layers(HISTORY) == (
         Layer("the base image", 272_000_000),
         Layer("the user, an empty environment", 42_500),

@@ -15,7 +15,7 @@ from infra.scaling.alarms import (
     Series,
     State,
     Statistic,
-    judge,
+    evaluate,
     statistic_of,
 )
 from service.signals import BACKLOG_SECONDS, QUEUE_DEPTH, WORK_RATIO
@@ -61,41 +61,41 @@ def test_the_99th_percentile_is_a_value_that_at_most_a_hundredth_exceeds(found: 
 
 def test_an_alarm_sounds_when_enough_periods_breach_and_not_before() -> None:
     series = series_of((0.5, 0.5), (1.0, 1.2), (1.5, 1.1))
-    assert judge(alarm(), series, 20).state is State.OK
-    assert judge(alarm(), series, 30) == judge(alarm(), series, 30, State.ALARM)
-    assert judge(alarm(), series, 30).state is State.ALARM
-    assert judge(alarm(), series, 30).value == pytest.approx(1.3)
+    assert evaluate(alarm(), series, 20).state is State.OK
+    assert evaluate(alarm(), series, 30) == evaluate(alarm(), series, 30, State.ALARM)
+    assert evaluate(alarm(), series, 30).state is State.ALARM
+    assert evaluate(alarm(), series, 30).value == pytest.approx(1.3)
 
 
 def test_one_loud_task_among_quiet_ones_does_not_move_the_average() -> None:
-    assert judge(alarm(), series_of((2.0, 0.1, 0.1), (2.0, 0.1, 0.1)), 20).state is State.OK
+    assert evaluate(alarm(), series_of((2.0, 0.1, 0.1), (2.0, 0.1, 0.1)), 20).state is State.OK
 
 
 def test_m_of_n_forgives_a_quiet_period() -> None:
     series = series_of((1.0,), (0.1,), (1.0,))
-    assert judge(alarm(periods=3), series, 30).state is State.OK
-    assert judge(alarm(periods=3, datapoints=2), series, 30).state is State.ALARM
+    assert evaluate(alarm(periods=3), series, 30).state is State.OK
+    assert evaluate(alarm(periods=3, datapoints=2), series, 30).state is State.ALARM
 
 
 def test_all_conditions_must_hold_in_the_same_period() -> None:
     both = (*alarm().conditions, Condition(QUEUE_DEPTH, Statistic.SUM, Comparison.AT_LEAST, 20.0))
-    assert judge(alarm(conditions=both), series_of((1.0,), (1.0,)), 20).state is State.OK
-    assert judge(alarm(conditions=both), series_of((1.0, 1.0), (1.0, 1.0)), 20).state is State.ALARM
+    assert evaluate(alarm(conditions=both), series_of((1.0,), (1.0,)), 20).state is State.OK
+    assert evaluate(alarm(conditions=both), series_of((1.0, 1.0), (1.0, 1.0)), 20).state is State.ALARM
 
 
 def test_a_condition_without_points_makes_the_period_missing() -> None:
     both = (*alarm().conditions, Condition(BACKLOG_SECONDS, Statistic.AVERAGE, Comparison.BELOW, 1.0))
     series = series_of((1.0,), (1.0,))
-    assert judge(alarm(conditions=both), series, 20).state is State.OK
-    assert judge(alarm(conditions=both, missing=Missing.BREACHING), series, 20).state is State.ALARM
+    assert evaluate(alarm(conditions=both), series, 20).state is State.OK
+    assert evaluate(alarm(conditions=both, missing=Missing.BREACHING), series, 20).state is State.ALARM
 
 
 @pytest.mark.parametrize("before", list(State))
 def test_missing_points_breach_or_not_or_leave_things_as_they_are(before: State) -> None:
     nothing = Series()
-    assert judge(alarm(missing=Missing.BREACHING), nothing, 20, before).state is State.ALARM
-    assert judge(alarm(missing=Missing.NOT_BREACHING), nothing, 20, before).state is State.OK
-    assert judge(alarm(missing=Missing.IGNORE), nothing, 20, before).state is before
+    assert evaluate(alarm(missing=Missing.BREACHING), nothing, 20, before).state is State.ALARM
+    assert evaluate(alarm(missing=Missing.NOT_BREACHING), nothing, 20, before).state is State.OK
+    assert evaluate(alarm(missing=Missing.IGNORE), nothing, 20, before).state is before
 
 
 def test_a_series_forgets_what_no_alarm_looks_back_to() -> None:

@@ -29,7 +29,7 @@ def test_steps_leave_no_gap_and_do_not_overlap(scaling: StepScaling) -> None:
     assert outer == {0.0, None}, "from the threshold to infinity"
 
 
-def test_work_queue_and_backlog_decide_within_half_a_minute_and_the_gpu_within_one() -> None:
+def test_alarms_decide_within_30_seconds_and_the_gpus_within_60() -> None:
     seconds = {scaling.alarm.name: scaling.alarm.seconds_to_alarm for scaling in POLICY.scale_out}
     assert seconds == {"work-ratio-high": 20, "backlog-high": 30, "queue-depth-high": 30, "gpu-saturated": 60}
 
@@ -53,7 +53,7 @@ def test_scaling_in_removes_a_tenth_but_at_least_one() -> None:
 
 
 @pytest.mark.parametrize("policy", [POLICY, STRICT], ids=["usual", "strict"])
-def test_after_scaling_in_from_the_threshold_the_fleet_does_not_scale_out_again(policy: Policy) -> None:
+def test_scaling_in_at_the_threshold_does_not_trigger_scaling_out(policy: Policy) -> None:
     targets = policy.targets
     smallest = policy.limits.minimum_tasks + 1
     assert targets.scale_in_work_ratio * smallest / (smallest - 1) < targets.work_ratio
@@ -86,7 +86,7 @@ def test_targets_follow_the_measured_capacity() -> None:
     assert (targets.backlog_seconds, targets.queue_depth, targets.slo_seconds) == (8.0, 240, 0.8)
 
 
-def test_tasks_are_kept_emptier_where_the_limit_is_missed_long_before_the_device_is_full() -> None:
+def test_a_low_knee_lowers_the_targets() -> None:
     usual, strict = POLICY.targets, STRICT.targets
     assert (usual.work_ratio, usual.scale_out_work_ratio, usual.scale_in_work_ratio) == (0.7, 0.85, 0.4)
     assert (strict.work_ratio, strict.scale_out_work_ratio, strict.scale_in_work_ratio) == (0.4, 0.5, 0.229)

@@ -10,7 +10,7 @@ import pytest
 from infra.environments import ENVIRONMENTS, Environment
 from infra.scaling.alarms import Alarm
 from infra.scaling.oncall_alarms import alarms_for
-from infra.stacks.alarms import expression, quiet_value
+from infra.stacks.alarms import expression, safe_value
 from infra.stacks.app import policy_of
 from tests.support.fleets import EACH, Read, alarms, fleet
 
@@ -51,7 +51,7 @@ def _evaluate(text: str, values: list[float]) -> float:
 @pytest.mark.parametrize("alarm", [step.alarm for step in policy_of(ENVIRONMENTS[0]).steps], ids=lambda a: a.name)
 def test_an_expression_breaches_exactly_where_all_conditions_hold(alarm: Alarm) -> None:
     first = alarm.conditions[0]
-    assert not first.comparison.holds(quiet_value(first), first.threshold)
+    assert not first.comparison.holds(safe_value(first), first.threshold)
     if len(alarm.conditions) == 1:
         return
     sides = (-0.01, 0.0, 0.01)
