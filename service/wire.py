@@ -22,11 +22,13 @@ VERSION = 1
 
 
 class Hello(msgspec.Struct, frozen=True, tag=True):
-    """A worker is there. Repeated as a heartbeat.
+    """Heartbeat of a worker.
 
-    `active_requests`: HTTP requests that it answers at this moment. `closed`: it has heard that nothing new is to be
-    let in, so that no active requests means none will come. `models_version`: the last list of models that it heard;
-    `revisions`: those that its requests use. Together they tell the engine when nobody needs an old revision any more.
+    Attributes:
+        active_requests: HTTP requests that it is answering.
+        closed: it knows that the service drains, and starts no request.
+        models_version: of the last list of models that it received.
+        revisions: those that its requests use, so that the engine knows which ones it may drop.
     """
 
     active_requests: int
@@ -40,13 +42,13 @@ class Submitted(Submission, frozen=True, tag=True):
 
 
 class Cancelled(msgspec.Struct, frozen=True, tag=True):
-    """Nobody waits for this document any more."""
+    """The client of this document has left, or its deadline has passed."""
 
     key: str
 
 
 class TurnedAway(msgspec.Struct, frozen=True, tag=True):
-    """Documents like one that the engine had just refused were refused without asking it again."""
+    """Documents that a worker refused by itself, because the engine had just refused one like them."""
 
     code: str
     documents: int
@@ -77,9 +79,12 @@ class ModelStatus(msgspec.Struct, frozen=True):
 
 
 class Status(msgspec.Struct, frozen=True, tag=True):
-    """How the engine is. `engine` differs for every engine process; `admitting` is false at the end of a drain.
+    """Status of the engine.
 
-    `models_version` grows with every change of `models` that changes which revision a name leads to.
+    Attributes:
+        engine: different for every engine process.
+        admitting: false before there are models, and once a drain has closed admission.
+        models_version: grows with every change of the revision that a name stands for.
     """
 
     engine: str
@@ -97,15 +102,16 @@ class Status(msgspec.Struct, frozen=True, tag=True):
 
 
 class Started(msgspec.Struct, frozen=True, tag=True):
-    """Sequences of these documents go to the device now."""
+    """Sequences of these documents were launched."""
 
     keys: tuple[str, ...]
 
 
 class Scored(msgspec.Struct, frozen=True, tag=True):
-    """One sequence is judged; float32 logits of shape [tokens, labels] follow.
+    """The logits of one sequence, float32 of shape [tokens, labels], follow.
 
-    `batch` numbers the batch it ran in, which took `batch_seconds` of the device.
+    Attributes:
+        batch: number of the batch that it ran in, which took `batch_seconds` of the device.
     """
 
     key: str
@@ -117,7 +123,7 @@ class Scored(msgspec.Struct, frozen=True, tag=True):
 
 
 class Refused(msgspec.Struct, frozen=True, tag=True):
-    """The document will not be judged, and why."""
+    """Why a document is not served."""
 
     key: str
     code: str

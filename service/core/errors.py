@@ -1,7 +1,7 @@
-"""Every failure that a person may see, as one tree; each knows whose fault it is by its branch.
+"""Errors that a caller may see, as one tree; the branch says whose fault it is.
 
     GleanerError
-    ├── RequestError            the sender can mend it
+    ├── RequestError            the client can mend it
     │   ├── MalformedRequest
     │   ├── Unauthenticated
     │   ├── Forbidden
@@ -10,21 +10,20 @@
     │   ├── UnsupportedFormat
     │   ├── InvalidOptions
     │   └── UnreadableDocument
-    ├── Overloaded              nobody's fault; come back later
+    ├── Overloaded              too much work, or none yet; try again later
     │   ├── QueueFull
     │   ├── RateLimited
     │   ├── DeadlineExceeded
     │   ├── NotReady
     │   ├── Draining
     │   └── EngineRestarting
-    └── ServiceError            ours, or the machine's
+    └── ServiceError            the service's or the machine's
         ├── InsufficientMemory
         ├── PoisonDocument
-        ├── ModelError          a model folder, a manifest or a store that is not what it says
+        ├── ModelError          a model folder, a manifest or a store is damaged or inconsistent
         └── InternalError
 
-`code` is the word that travels: in problem documents, on the wire, in metrics. Which HTTP status a code has is
-said in `service/api/problems.py` and nowhere else.
+`code` is stable: in problem documents, on the wire, in metrics. `service/api/problems.py` maps it to an HTTP status.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class GleanerError(Exception):
 
 
 class RequestError(GleanerError):
-    """The sender can mend it; sending the same again gives the same answer."""
+    """The client can mend it; sending the same again gives the same answer."""
 
 
 class MalformedRequest(RequestError):

@@ -1,4 +1,4 @@
-"""What NVML says of a GPU at one moment, as a value. Pure."""
+"""GPU reading: what NVML reports of a GPU at one moment, as a value. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FATAL_XIDS: Mapping[int, str] = {
     119: "the GPU's system processor does not answer",
     120: "the GPU's system processor failed",
 }
-"""Driver errors (NVIDIA's XID numbers) after which only a reset or another GPU helps."""
+"""Driver errors (NVIDIA's XID numbers) that only a reset or another GPU repairs."""
 
 THROTTLE_REASONS = (
     "power_cap", "hardware_slowdown", "software_thermal", "hardware_thermal", "power_brake", "sync_boost"
@@ -22,7 +22,7 @@ THROTTLE_REASONS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuReading:
-    """One reading; None or absent is what this GPU or its driver does not tell.
+    """One reading; None or absent where this GPU or its driver does not report a value.
 
     Attributes:
         utilization_ratio: share of the last second or so in which a kernel ran.
@@ -46,5 +46,5 @@ class GpuReading:
 
     @property
     def fatal(self) -> str | None:
-        """The first driver error after which the GPU is of no use, in words."""
+        """The first fatal driver error, in words; None if there is none."""
         return next((f"{FATAL_XIDS[xid]} (XID {xid})" for xid in self.xids if xid in FATAL_XIDS), None)

@@ -1,14 +1,14 @@
-"""Which revision each reference of the settings leads to, the one before it, and what is wrong with a newer one. Pure.
+"""Model aliases: the revision that each reference stands for, the previous one, and why a newer one is rejected. Pure.
 
-A reference leads to exactly one revision. The one before is kept for whoever asks for it by its digest, and for a tag
-that moves back.
+A reference stands for exactly one revision. The previous one is kept for requests that name it by its digest, and for a
+tag that moves back.
 """
 
 from __future__ import annotations
 
 
 class ModelAliases:
-    """All references of one engine."""
+    """The references of one engine, as its settings name them."""
 
     def __init__(self, serving: dict[str, str]) -> None:
         self._serving = dict(serving)
@@ -16,35 +16,35 @@ class ModelAliases:
         self._problems: dict[str, str] = {}
 
     def serving(self) -> dict[str, str]:
-        """Which revision each leads to."""
+        """The revision of each reference."""
         return dict(self._serving)
 
     def previous(self) -> dict[str, str]:
-        """Which revision each led to before, if to another."""
+        """The previous revision of each reference that had another one."""
         return dict(self._previous)
 
     def resolve(self, reference: str) -> str:
-        """The revision that a reference leads to now."""
+        """The revision that a reference stands for now."""
         return self._serving[reference]
 
     def __contains__(self, revision: str) -> bool:
         return revision in self._serving.values() or revision in self._previous.values()
 
     def switch(self, reference: str, revision: str) -> set[str]:
-        """Let a reference lead to another revision; returns those it led to, before and earlier, that serve no more."""
-        before, dropped = self._serving[reference], self._previous.get(reference)
-        self._serving[reference], self._previous[reference] = revision, before
-        led_to = {before} if dropped is None else {before, dropped}
-        return led_to - set(self._serving.values())
+        """Let a reference stand for another revision; returns its former ones that no reference stands for any more."""
+        previous, dropped = self._serving[reference], self._previous.get(reference)
+        self._serving[reference], self._previous[reference] = revision, previous
+        former = {previous} if dropped is None else {previous, dropped}
+        return former - set(self._serving.values())
 
     def note_problem(self, reference: str, problem: str) -> None:
-        """Say why a newer revision is not taken."""
+        """Record why a newer revision is rejected."""
         self._problems[reference] = problem
 
     def clear_problem(self, reference: str) -> None:
-        """Note that nothing is wrong any more."""
+        """Record that no newer revision is rejected."""
         self._problems.pop(reference, None)
 
     def problem(self, reference: str) -> str:
-        """Why a newer revision is not taken; empty if nothing is wrong."""
+        """Why a newer revision is rejected; empty if none is."""
         return self._problems.get(reference, "")

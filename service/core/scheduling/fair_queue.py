@@ -1,8 +1,8 @@
-"""Weighted processor sharing over a changing set of members.
+"""Fair queue: weighted processor sharing over a changing set of members.
 
-The rule: every member owns a tag, the virtual time at which its next piece of work is due. Who is served moves its tag
-on by cost / weight; virtual time moves on by cost / (sum of weights), as if all members were served at once. A newcomer
-starts at the present virtual time: it owes nothing for the past and cannot starve those who came before it.
+Every member has a tag, the virtual time at which its next piece of work is due. Serving a member advances its tag by
+cost / weight, and virtual time by cost / (sum of weights), as if all members were served at once. A new member starts
+at the present virtual time: it owes nothing for the past and cannot starve the members before it.
 (Generalised processor sharing: Parekh and Gallager, 1993.)
 
 Knows nothing of documents, tokens or clocks.
@@ -27,7 +27,7 @@ class _Share:
 
 
 class FairQueue(Generic[Member]):
-    """Members in the order in which fairness would serve them."""
+    """Members in the order in which processor sharing serves them."""
 
     def __init__(self) -> None:
         self._shares: dict[Member, _Share] = {}
@@ -43,7 +43,7 @@ class FairQueue(Generic[Member]):
         return member in self._shares
 
     def join(self, member: Member, weight: float = 1.0) -> None:
-        """Start sharing; a member that is there already stays as it is."""
+        """Add a member; one that is there already stays as it is."""
         if member in self._shares:
             return
         share = _Share(self._virtual, weight, next(self._arrivals))
@@ -52,22 +52,22 @@ class FairQueue(Generic[Member]):
         heapq.heappush(self._heap, (share.tag, share.order, member))
 
     def leave(self, member: Member) -> None:
-        """Stop sharing; a member that is not there is no error."""
+        """Remove a member; one that is not there is no error."""
         share = self._shares.pop(member, None)
         if share is not None:
             self._weight = self._weight - share.weight if self._shares else 0.0
-            self._forget_the_gone()
+            self._drop_outdated()
 
     def charge(self, member: Member, cost: float) -> None:
-        """Note that `member` was served work worth `cost`."""
+        """Charge a member for work of this cost."""
         share = self._shares[member]
         share.tag += cost / share.weight
         self._virtual += cost / self._weight
         heapq.heappush(self._heap, (share.tag, share.order, member))
-        self._forget_the_gone()
+        self._drop_outdated()
 
     def in_order(self) -> Iterator[Member]:
-        """Members, most deserving first; lazily, so that asking for the first few costs little."""
+        """Members, the one to be served next first; lazily, so that the first few cost little."""
         frontier = [(*self._heap[0][:2], 0)] if self._heap else []
         while frontier:
             tag, order, index = heapq.heappop(frontier)
@@ -82,8 +82,8 @@ class FairQueue(Generic[Member]):
         share = self._shares.get(member)
         return share is not None and share.tag == tag and share.order == order
 
-    def _forget_the_gone(self) -> None:
-        """Drop outdated entries from the top, and all of them once they outnumber the members."""
+    def _drop_outdated(self) -> None:
+        """Remove outdated entries from the top of the heap, and all of them once they outnumber the members."""
         while self._heap and not self._is_current(*self._heap[0]):
             heapq.heappop(self._heap)
         if len(self._heap) > 2 * len(self._shares) + 64:

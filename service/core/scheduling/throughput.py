@@ -1,7 +1,7 @@
-"""How fast the engine is and how much is asked of it, from events with their times. Pure: time is passed in.
+"""Throughput meter: an engine's capacity and the demand on it, from events with their times. Pure: time is passed in.
 
-Arrivals are exponentially weighted: an event counts for 1/e of its weight after the horizon. Tokens per second are
-what the device does in full batches (`batch_time`), whatever it is asked for at the moment.
+Arrivals are exponentially weighted: an event counts for 1/e of its weight after the horizon. Tokens per second are the
+device's throughput in full batches (`batch_latency`), whatever the demand at the moment.
 Backlog seconds = (waiting + lately refused tokens) / tokens per second; work ratio = arrived tokens per second /
 tokens per second.
 """
@@ -17,7 +17,7 @@ ARRIVAL_HORIZON_SECONDS = 10.0
 
 
 class _Decaying:
-    """A sum that forgets: each amount fades with e^(-age / horizon)."""
+    """An exponentially weighted sum: each amount counts with e^(-age / horizon)."""
 
     def __init__(self, horizon_seconds: float) -> None:
         self._horizon = horizon_seconds
@@ -38,52 +38,54 @@ class ThroughputMeter:
     def __init__(self) -> None:
         self._arrived = _Decaying(ARRIVAL_HORIZON_SECONDS)
         self._refused = _Decaying(ARRIVAL_HORIZON_SECONDS)
-        self._batch_time = BatchLatencyModel()
+        self._latency = BatchLatencyModel()
         self._full_tokens = 0
         self._busy_until = -math.inf
         self.busy_seconds = 0.0
 
     def arrived(self, tokens: int, now: float) -> None:
-        """A document of so many tokens came to the door."""
+        """Count a submitted document."""
         self._arrived.add(tokens, now)
 
     def refused(self, tokens: int, now: float) -> None:
-        """A document of so many tokens was turned away for want of capacity."""
+        """Count a document that was refused for want of capacity."""
         self._refused.add(tokens, now)
 
     def warmed(self, batch: TimedBatch, *, full_tokens: int) -> None:
-        """A batch of the warm-up was computed, which tells of the device as any other, and was nobody's work."""
-        self._batch_time.add(batch.tokens, batch.seconds)
+        """Learn from a batch of the warm-up: the device's speed, without demand or busy time."""
+        self._latency.add(batch.tokens, batch.seconds)
         self._full_tokens = full_tokens
 
     def computed(self, tokens: int, begun: float, ended: float, *, full_tokens: int) -> float:
-        """A batch of so many tokens was computed; returns the seconds of the device that it took.
+        """Learn from a completed batch; returns the seconds of the device that it took.
 
-        Batches overlap: the time that it spent beside an earlier one is the earlier one's. `full_tokens`: what a full
-        batch has at the moment.
+        Batches overlap: the time that it ran beside an earlier one is counted for the earlier one.
+
+        Args:
+            full_tokens: tokens of a full batch at the moment.
         """
         seconds = max(ended - max(begun, self._busy_until), 0.0)
         self._busy_until = max(ended, self._busy_until)
-        self._batch_time.add(tokens, seconds)
+        self._latency.add(tokens, seconds)
         self._full_tokens = full_tokens
         self.busy_seconds += seconds
         return seconds
 
     @property
     def tokens_per_second(self) -> float | None:
-        """In full batches, as the last ones let expect; None before the first."""
-        return self._batch_time.tokens_per_second(self._full_tokens)
+        """Estimated throughput of full batches, from recent batch latencies; None before the first batch."""
+        return self._latency.tokens_per_second(self._full_tokens)
 
     def arrived_tokens_per_second(self, now: float) -> float:
         """Demand, refused work included."""
         return self._arrived.value(now) / ARRIVAL_HORIZON_SECONDS
 
     def work_ratio(self, now: float) -> float:
-        """Demand as a share of measured capacity: above 1 the queue grows."""
+        """Demand ÷ capacity: above 1 the queue grows."""
         speed = self.tokens_per_second
         return self.arrived_tokens_per_second(now) / speed if speed else 0.0
 
     def backlog_seconds(self, waiting_tokens: int, now: float) -> float:
-        """How long the engine needs for what waits and what was lately turned away."""
+        """Seconds that the engine needs for the waiting and the lately refused tokens."""
         speed = self.tokens_per_second
         return (waiting_tokens + self._refused.value(now)) / speed if speed else 0.0

@@ -29,11 +29,11 @@ def on_the_line(base: float, per_token: float, *sizes: int) -> BatchLatencyModel
 
 def test_nothing_is_known_before_the_first_batch() -> None:
     assert BatchLatencyModel().tokens_per_second(100) is None
-    assert BatchLatencyModel().law() == (0.0, 0.0)
+    assert BatchLatencyModel().fit() == (0.0, 0.0)
 
 
 def test_base_and_time_per_token_are_found() -> None:
-    base, per_token = on_the_line(0.008, 3e-5, *[40, 90, 200, 500, 1_100] * 40).law()
+    base, per_token = on_the_line(0.008, 3e-5, *[40, 90, 200, 500, 1_100] * 40).fit()
     assert base == pytest.approx(0.008, rel=0.03)
     assert per_token == pytest.approx(3e-5, rel=0.03)
 
@@ -71,7 +71,7 @@ def test_a_device_that_slows_down_is_noticed_within_the_batches_that_are_remembe
 
 
 def test_small_batches_that_take_longer_than_large_ones_give_no_time_below_zero() -> None:
-    base, per_token = learnt(*[(10, 0.1), (1_000, 0.001)] * 20).law()
+    base, per_token = learnt(*[(10, 0.1), (1_000, 0.001)] * 20).fit()
     assert base == pytest.approx(0.05, rel=0.03)
     assert per_token == 0.0
 
@@ -84,7 +84,7 @@ def test_batches_that_took_no_time_beside_others_give_no_speed() -> None:
 def test_the_speed_is_between_what_was_seen_and_its_reach(batches: Batches, full: int) -> None:
     """Whatever the batches: no time below zero, and for a full batch at least the mean time of those that were seen."""
     law = learnt(*batches)
-    base, per_token = law.law()
+    base, per_token = law.fit()
     assert base >= -1e-12
     assert per_token >= 0
     speed = law.tokens_per_second(full)

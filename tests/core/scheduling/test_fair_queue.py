@@ -71,18 +71,23 @@ def test_who_left_is_not_offered() -> None:
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["join", "leave", "charge"]), st.integers(0, 9), st.integers(1, 50))))
-def test_order_holds_each_member_once_by_tag(events: list[tuple[str, int, int]]) -> None:
+def test_the_order_is_that_of_the_definition(events: list[tuple[str, int, int]]) -> None:
+    """Against processor sharing written down plainly: a tag for each member, and one virtual time."""
     queue: FairQueue[int] = FairQueue()
-    owed: dict[int, float] = {}
+    tags: dict[int, tuple[float, int]] = {}
+    virtual, arrivals = 0.0, 0
     for what, member, cost in events:
         if what == "join":
             queue.join(member)
-            owed.setdefault(member, 0.0)
+            if member not in tags:
+                tags[member] = (virtual, arrivals)
+                arrivals += 1
         elif what == "leave":
             queue.leave(member)
-            owed.pop(member, None)
-        elif member in owed:
+            tags.pop(member, None)
+        elif member in tags:
             queue.charge(member, cost)
-    order = list(queue.in_order())
-    assert sorted(order) == sorted(owed)
-    assert [queue._shares[member].tag for member in order] == sorted(queue._shares[member].tag for member in order)
+            tag, arrival = tags[member]
+            tags[member] = (tag + cost, arrival)
+            virtual += cost / len(tags)
+    assert list(queue.in_order()) == sorted(tags, key=tags.__getitem__)

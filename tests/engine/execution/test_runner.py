@@ -65,16 +65,17 @@ def _names(outcomes: list[Outcome]) -> list[object]:
 def test_outcomes_come_in_the_order_launched_and_the_loop_is_woken(compute: DeviceExecutor) -> None:
     woken = threading.Event()
     encoder = FailingEncoder()
-    flight = Runner(encoder, compute, woken.set).launch(_sequences(3, 4, 5))
+    handle = Runner(encoder, compute, woken.set).launch(_sequences(3, 4, 5))
     assert woken.wait(10)
-    assert flight.done()
-    assert _names(flight.result()) == [3, 4, 5]
-    assert flight.splits == 0
-    assert flight.seconds > 0
-    assert encoder.threads == {"compute_0"}
+    assert handle.done()
+    assert _names(handle.result()) == [3, 4, 5]
+    assert handle.splits == 0
+    assert handle.seconds > 0
+    assert len(encoder.threads) == 1
+    assert threading.current_thread().name not in encoder.threads
 
 
-def test_a_second_flight_waits_behind_the_first(compute: DeviceExecutor) -> None:
+def test_a_second_handle_waits_behind_the_first(compute: DeviceExecutor) -> None:
     release = threading.Event()
     compute.submit(release.wait, 10)
     runner = _runner(compute)
@@ -97,22 +98,22 @@ def test_only_the_sequence_that_fails_alone_fails(
     firsts = [10, 11, 12, 13, 14]
     expected: list[object] = [*firsts]
     firsts[place], expected[place] = mark, failure
-    flight = _runner(compute).launch(_sequences(*firsts))
-    assert _names(flight.result()) == expected
-    assert 2 <= flight.splits <= 4
+    handle = _runner(compute).launch(_sequences(*firsts))
+    assert _names(handle.result()) == expected
+    assert 2 <= handle.splits <= 4
 
 
 def test_a_batch_that_is_too_large_is_halved_until_it_fits(compute: DeviceExecutor) -> None:
     encoder = FailingEncoder(room_tokens=4)
-    flight = _runner(compute, encoder).launch(_sequences(*range(8)))
-    assert _names(flight.result()) == list(range(8))
-    assert flight.splits == 3
-    assert [shape.tokens for shape in flight.out_of_memory] == [16, 8, 8]
+    handle = _runner(compute, encoder).launch(_sequences(*range(8)))
+    assert _names(handle.result()) == list(range(8))
+    assert handle.splits == 3
+    assert [shape.tokens for shape in handle.out_of_memory] == [16, 8, 8]
 
 
 def test_a_batch_of_failures_gives_a_failure_for_each(compute: DeviceExecutor) -> None:
-    flight = _runner(compute).launch(_sequences(BROKEN, OUT_OF_MEMORY, BROKEN))
-    assert _names(flight.result()) == [InternalError, InsufficientMemory, InternalError]
+    handle = _runner(compute).launch(_sequences(BROKEN, OUT_OF_MEMORY, BROKEN))
+    assert _names(handle.result()) == [InternalError, InsufficientMemory, InternalError]
 
 
 def test_the_reason_holds_nothing_of_the_document(compute: DeviceExecutor) -> None:
@@ -127,33 +128,27 @@ def test_a_runner_goes_on_after_failures(compute: DeviceExecutor) -> None:
     assert _names(runner.launch(_sequences(7)).result()) == [7]
 
 
-@pytest.mark.parametrize(("longest", "batches"), [(100, [[100], [100] * 4]), (512, [[128], [128] * 4])])
-def test_warming_runs_small_batches_only(compute: DeviceExecutor, longest: int, batches: list[list[int]]) -> None:
+@pytest.mark.parametrize("longest", [100, 512])
+def test_warming_runs_a_lone_sequence_and_a_batch_all_small(compute: DeviceExecutor, longest: int) -> None:
     encoder = FailingEncoder()
     _runner(compute, encoder).warm(longest)
-    assert encoder.batches == batches
+    sizes = [len(batch) for batch in encoder.batches]
+    assert min(sizes) == 1 < max(sizes)
+    assert all(sum(batch) <= 512 and max(batch) <= longest for batch in encoder.batches)
 
 
-@pytest.mark.parametrize(
-    ("longest", "most", "batches"),
-    [
-        (512, 512, [[128] * 4]),
-        (512, 1_024, [[128] * 8] * 2),
-        (100, 512, [[100] * 5] * 2),
-        (512, 300, [[128] * 2] * 2),
-        (512, 0, [[128]]),
-    ],
-)
-def test_a_batch_is_timed_when_its_shape_has_run_before(
-    compute: DeviceExecutor, longest: int, most: int, batches: list[list[int]]
-) -> None:
+@pytest.mark.parametrize(("longest", "most"), [(512, 512), (512, 1_024), (100, 512), (512, 300), (512, 0)])
+def test_a_batch_is_timed_when_its_shape_has_run_before(compute: DeviceExecutor, longest: int, most: int) -> None:
     encoder = FailingEncoder()
     runner = _runner(compute, encoder)
     runner.warm(longest)
     timed = runner.time(longest, most)
-    assert encoder.batches[2:] == batches
+    *before, last = encoder.batches
+    assert last in before
+    assert max(last) <= longest
     assert timed is not None
-    assert timed.tokens == sum(batches[0])
+    assert timed.tokens == sum(last) <= max(most, max(last))
+    assert timed.tokens > most - longest
     assert 0 < timed.seconds < 10
 
 
@@ -181,10 +176,10 @@ def test_a_lone_sequence_is_tried_again_when_another_process_may_have_had_the_me
             return super().forward(sequences)
 
     encoder = Crowded()
-    flight = _runner(compute, encoder).launch(_sequences(7))
-    assert _names(flight.result()) == [7]
+    handle = _runner(compute, encoder).launch(_sequences(7))
+    assert _names(handle.result()) == [7]
     assert len(encoder.batches) == 3
-    assert len(flight.out_of_memory) == 2
+    assert len(handle.out_of_memory) == 2
 
 
 def test_a_sequence_that_fails_for_another_reason_is_not_tried_again(compute: DeviceExecutor) -> None:
@@ -193,13 +188,13 @@ def test_a_sequence_that_fails_for_another_reason_is_not_tried_again(compute: De
     assert len(encoder.batches) == 1
 
 
-def test_a_broken_device_ends_the_flight_without_outcomes_or_further_tries(compute: DeviceExecutor) -> None:
+def test_a_lost_device_ends_the_batch_without_outcomes_or_further_tries(compute: DeviceExecutor) -> None:
     woken = threading.Event()
     encoder = FailingEncoder()
-    flight = Runner(encoder, compute, woken.set).launch(_sequences(1, DEADLY, 3))
+    handle = Runner(encoder, compute, woken.set).launch(_sequences(1, DEADLY, 3))
     assert woken.wait(10)
-    assert flight.done()
-    assert flight.device_error == "AcceleratorError: CUDA error: device-side assert triggered"
+    assert handle.done()
+    assert handle.device_error == "AcceleratorError: CUDA error: device-side assert triggered"
     with pytest.raises(DeviceBroken):
-        flight.result()
+        handle.result()
     assert len(encoder.batches) == 1
