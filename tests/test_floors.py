@@ -1,16 +1,27 @@
-"""Imports point down only: the architecture, read off the source. Imports under TYPE_CHECKING count too."""
+"""The architecture, read off the source: imports point down, folders form no circle, names and folders stay readable.
+
+Imports under TYPE_CHECKING count too.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-PACKAGES = ("service", "model_store", "infra", "loadtest")
+from tests.support.source_tree import (
+    PACKAGES,
+    ROOT,
+    circle,
+    import_edges,
+    imports,
+    place,
+    sibling_graphs,
+    sources,
+)
 
 PEERS = "loadtest/bench/peers/servers/"
 RANDOM_MODELS = "loadtest/bench/random_models.py"
@@ -93,6 +104,23 @@ MAY_IMPORT = {
 }
 """Place → all of ours that it may import."""
 
+ENGINE_FLOORS = (
+    ("tools", "__main__"),
+    ("assembly",),
+    ("loop",),
+    ("requests",),
+    ("lifecycle",),
+    ("models",),
+    ("encoder", "memory"),
+    ("cuda_graphs",),
+    ("execution",),
+    ("device", "ipc"),
+)
+"""Within `service/engine`, from top to bottom: each may import only what is on a lower floor."""
+
+MOST_PARAMETERS = 6
+"""Of a constructor."""
+
 PURE = (
     "service/core/",
     "service/signals.py",
@@ -123,23 +151,6 @@ IMPURE = {
     "io",
     "logging",
 }
-
-
-def sources() -> list[Path]:
-    return sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-
-
-def place(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
-
-
-def imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{place(path)}: relative imports hide the floor"
-            yield node.module or ""
 
 
 def is_under(module: str, packages: tuple[str, ...]) -> bool:
@@ -181,3 +192,55 @@ def test_every_place_in_the_table_exists() -> None:
     """A rule for a folder that was renamed would hold for nothing."""
     for where in (*MAY_IMPORT, *PURE):
         assert (ROOT / where).exists(), where
+
+
+def in_engine(module: tuple[str, ...]) -> bool:
+    return module[:2] == ("service", "engine") and len(module) > 2
+
+
+def test_within_the_engine_imports_point_down_too() -> None:
+    floor = {name: number for number, names in enumerate(ENGINE_FLOORS) for name in names}
+    children = {
+        path.stem for path in (ROOT / "service" / "engine").iterdir() if list(path.glob("*.py")) or path.is_file()
+    }
+    assert children - {"__init__"} == set(floor)
+    for importer, imported in import_edges():
+        if in_engine(importer) and in_engine(imported) and importer[2] != imported[2]:
+            assert floor[importer[2]] < floor[imported[2]], f"{'.'.join(importer)} may not import {'.'.join(imported)}"
+
+
+def test_a_circle_between_folders_would_be_found() -> None:
+    edges = [(("p", "a", "x"), ("p", "b", "y")), (("p", "b", "z"), ("p", "c")), (("p", "c"), ("p", "a", "w"))]
+    assert circle(sibling_graphs(edges)[("p",)]) == ["a", "b", "c", "a"]
+    assert circle(sibling_graphs(edges[:2])[("p",)]) is None
+
+
+def _classes() -> list[tuple[Path, ast.ClassDef]]:
+    service = [path for path in sources() if place(path).startswith("service/")]
+    return [
+        (path, node)
+        for path in service
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+    ]
+
+
+def test_no_two_public_classes_of_the_service_have_one_name() -> None:
+    names = Counter(node.name for _, node in _classes() if not node.name.startswith("_"))
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_constructors_take_few_parameters() -> None:
+    for path, node in _classes():
+        for method in node.body:
+            if isinstance(method, ast.FunctionDef) and method.name == "__init__":
+                arguments = method.args
+                count = len(arguments.posonlyargs) + len(arguments.args) + len(arguments.kwonlyargs) - 1
+                assert count <= MOST_PARAMETERS, f"{place(path)}: {node.name} takes {count} parameters"
+
+
+def test_every_folder_with_modules_is_a_package_with_a_sentence() -> None:
+    """But for `native`'s C sources and data folders, which hold no module."""
+    for folder in {path.parent for path in sources()}:
+        text = (folder / "__init__.py").read_text() if (folder / "__init__.py").exists() else ""
+        assert ast.get_docstring(ast.parse(text)), f"{place(folder)}/__init__.py says nothing"

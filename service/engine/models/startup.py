@@ -23,13 +23,13 @@ from service.core.types import Phase
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.ipc.loop_calls import LoopCalls
 from service.engine.models.factory import ModelFactory
-from service.engine.models.initial_rollout import InitialRollout
 from service.engine.models.loaded_model import InitialModels
 from service.engine.models.manager import ModelManager
 from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository, by_digest
-from service.engine.models.rollout import Rollout
-from service.engine.models.rollout_journal import RolloutJournal
+from service.engine.models.rollout.bring_up import Rollout
+from service.engine.models.rollout.initial import InitialRollout
+from service.engine.models.rollout.journal import RolloutJournal
 from service.engine.models.startup_state import StartupState
 from service.engine.models.tag_watcher import TagWatcher
 from service.metrics import EngineMetrics

@@ -14,11 +14,11 @@ from enum import StrEnum
 from model_store.errors import StoreError
 from service.core.errors import GleanerError, InsufficientMemory, Overloaded
 from service.engine.ipc.loop_calls import LoopCalls
-from service.engine.models.live_rollout import LiveRollout
 from service.engine.models.manager import ModelManager
 from service.engine.models.repository import is_tag
-from service.engine.models.rollout import GoldenFailed, Rollout
-from service.engine.models.rollout_journal import RolloutJournal
+from service.engine.models.rollout.bring_up import GoldenFailed, Rollout
+from service.engine.models.rollout.journal import RolloutJournal
+from service.engine.models.rollout.live import LiveRollout
 from service.metrics import EngineMetrics
 from service.settings import Settings
 

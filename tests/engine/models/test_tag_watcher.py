@@ -19,8 +19,8 @@ from service.engine.ipc.waker import Waker
 from service.engine.models.factory import ModelFactory
 from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository
-from service.engine.models.rollout import Rollout
-from service.engine.models.rollout_journal import RolloutJournal, RolloutRecord
+from service.engine.models.rollout.bring_up import Rollout
+from service.engine.models.rollout.journal import RolloutJournal, RolloutRecord
 from service.engine.models.startup import Startup
 from service.engine.models.tag_watcher import DIED, RolloutOutcome, TagWatcher
 from service.metrics import EngineMetrics

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from service.engine.models.rollout_journal import RolloutJournal, RolloutRecord
+from service.engine.models.rollout.journal import RolloutJournal, RolloutRecord
 
 
 def test_what_was_in_trial_counts_as_crashed(tmp_path: Path) -> None:

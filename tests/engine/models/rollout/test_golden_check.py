@@ -14,7 +14,7 @@ from model_store.transfer.publish import publish
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import GleanerError, InternalError
 from service.engine.encoder.encoder import load_encoder
-from service.engine.models.golden_check import Infer, first_failure
+from service.engine.models.rollout.golden_check import Infer, first_failure
 from service.settings import Settings
 from service.wire import ModelStatus
 from tests.support.revisions import TEXTS, Made, make_revision

@@ -17,10 +17,10 @@ from model_store.local.store import Revision
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import ModelError
 from service.engine.models.factory import ModelFactory
-from service.engine.models.golden_check import first_failure
 from service.engine.models.loaded_model import LoadedModel, ProfiledModel
 from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository
+from service.engine.models.rollout.golden_check import first_failure
 from service.settings import Settings
 
 Timed = Callable[[str], AbstractContextManager[None]]

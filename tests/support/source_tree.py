@@ -1,0 +1,88 @@
+"""The packages' source as a tree: modules, their imports (also under TYPE_CHECKING), and circles between siblings."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("service", "model_store", "infra", "loadtest")
+
+Module = tuple[str, ...]
+Graph = Mapping[str, Iterable[str]]
+
+
+def sources() -> list[Path]:
+    """Every Python file of the packages."""
+    return sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+
+
+def place(path: Path) -> str:
+    """A file's path from the root of the repository."""
+    return path.relative_to(ROOT).as_posix()
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Every module that a file names in an import; for `from a import b`, both `a` and `a.b`."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{place(path)}: relative imports hide the floor"
+            yield node.module or ""
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def module_of(path: Path) -> Module:
+    """A file's dotted name as parts; that of a package for its __init__."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+def import_edges() -> list[tuple[Module, Module]]:
+    """(importer, imported) for every import between modules of the packages."""
+    modules = {module_of(path): path for path in sources()}
+    edges = []
+    for module, path in modules.items():
+        for name in set(imports(path)):
+            imported = tuple(name.split("."))
+            if imported in modules and imported != module and modules[imported].name != "__init__.py":
+                edges.append((module, imported))
+    return edges
+
+
+def sibling_graphs(edges: Iterable[tuple[Module, Module]]) -> dict[Module, dict[str, set[str]]]:
+    """For every folder: which of its files and folders imports which, by the edges between what is in them."""
+    graphs: dict[Module, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for importer, imported in edges:
+        common = 0
+        while importer[common : common + 1] == imported[common : common + 1] != ():
+            common += 1
+        if common and len(importer) > common and len(imported) > common:
+            graphs[importer[:common]][importer[common]].add(imported[common])
+    return graphs
+
+
+def circle(graph: Graph) -> list[str] | None:
+    """One circle of a graph, as the names along it; None if there is none."""
+    done: set[str] = set()
+    for start in graph:
+        found = _walk(graph, start, [], done)
+        if found is not None:
+            return found
+    return None
+
+
+def _walk(graph: Graph, name: str, way: list[str], done: set[str]) -> list[str] | None:
+    if name in way:
+        return [*way[way.index(name) :], name]
+    if name in done:
+        return None
+    for after in sorted(graph.get(name, ())):
+        found = _walk(graph, after, [*way, name], done)
+        if found is not None:
+            return found
+    done.add(name)
+    return None
