@@ -28,7 +28,7 @@ from service.engine.encoder.cpu.native.swap_layers import join_layers
 from service.engine.encoder.cpu.native.swap_linears import compile_layers
 from service.engine.encoder.cpu.prepacked_linear import prepack_linears
 from service.engine.encoder.packing_check import place, set_attention, supports_packing
-from service.engine.execution.landing import copy_to_host
+from service.engine.execution.gpu_pipeline import copy_to_host
 from service.engine.execution.packed_batch import PackedBatch, pack
 
 PADDING_SHARE = 0.1
