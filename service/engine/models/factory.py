@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from service.engine.execution.offloading import Offloadable
     from service.engine.execution.runner import TokenClassifier
 
-Settle = Callable[[int], None]
-"""Called with the bytes of a model's weights when they are whole in host memory, before they go to the device."""
+Place = Callable[[int], None]
+"""Reserves device memory for this many bytes of weights; called when they are in host memory."""
 
 GPU_SHARE = 0.75
 """Of a GPU's free memory that weights may take; the rest is for batches."""
@@ -84,18 +84,21 @@ class ModelFactory:
         free_bytes, _ = torch.cuda.mem_get_info(self.device)
         return int(free_bytes * GPU_SHARE)
 
-    def make(self, revision: Revision, settle: Settle = lambda _: None) -> LoadedModel:
+    def make(self, revision: Revision, place: Place = lambda _: None) -> LoadedModel:
         """Load a revision's model.
 
         Raises:
             ModelError: the folder is no whole token classifier.
         """
-        from service.engine.encoder.encoder import load_encoder
+        from service.engine.encoder.checkpoint import read_checkpoint
+        from service.engine.encoder.encoder import build_encoder, load_dtype
         from service.engine.execution.runner import Runner
 
         sizes = _sizes(revision)
         known = self._packed.get(sizes)
-        encoder = load_encoder(revision.folder, self.device, self._dtype, settle, int8=self._int8, packed=known)
+        checkpoint = read_checkpoint(revision.folder, load_dtype(self._dtype, int8=self._int8))
+        place(checkpoint.weight_bytes)
+        encoder = build_encoder(checkpoint, self.device, self._dtype, int8=self._int8, packed=known)
         self._packed[sizes] = encoder.packed
         weights = self._parkable(revision, encoder)
         runner = Runner(self._paced(weights), self._compute, self._wake)
