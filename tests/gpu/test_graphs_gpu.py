@@ -23,7 +23,6 @@ from service.engine.cuda_graphs.validation import worst_error
 from service.engine.device.dtype import choose_dtype
 from service.engine.device.selection import choose_device, free_cache
 from service.engine.encoder.encoder import Encoder, load_encoder
-from service.engine.encoder.encoder_fused import fuse
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.gpu_pipeline import BATCHES, PipelinedEncoder
 from service.engine.execution.offloading import HostOffloaded
@@ -232,10 +231,3 @@ def test_a_recording_that_fails_midway_leaves_a_device_that_serves_on(
     engine.judge(10)
     free_cache(choose_device("cuda"))
     engine.judge(10)
-
-
-def test_one_product_for_query_key_and_value_gives_what_three_give(folder: Path) -> None:
-    encoder = _load(folder)
-    before = encoder.forward(_batch([300, 90, 5]))
-    assert fuse(encoder.module, lambda: encoder.forward(_batch([5]))) == LAYERS
-    assert worst_error(before, encoder.forward(_batch([300, 90, 5]))) < MOST_ERROR[encoder.dtype_name]

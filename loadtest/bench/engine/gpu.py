@@ -96,9 +96,9 @@ def _measure(home: Path, shape: str, seconds: float, batches: int) -> None:
 
 
 def show_gains(gains: dict[str, Any]) -> None:
-    """Ways to launch fewer kernels, each against the plain one on the same device."""
+    """CUDA graphs against the plain forward pass on the same device."""
     if not gains:
-        print("\nGraphs and fused products need CUDA.", flush=True)
+        print("\nGraphs need CUDA.", flush=True)
         return
     print("\n| tokens of a row | plain, ms | as a graph, ms | furthest off | recorded, compared, timed, s | kept |")
     print("|---|---|---|---|---|---|")
@@ -109,19 +109,10 @@ def show_gains(gains: dict[str, Any]) -> None:
         verdict = "yes" if row["kept"] else "no: not faster" if row["right"] else "no: wrong"
         times = f"{row['plain_ms']:.2f} | {row['graph_ms']:.2f} | {row['error']:.4f} | {row['seconds']:.2f}"
         print(f"| {row['tokens']:,} | {times} | {verdict} |")
-    document, fused = gains["document"], gains["fused"]
+    document = gains["document"]
     print("\n| one document of 128 tokens | ms |\n|---|---|")
     if document is not None:
-        print(f"| plain | {document['plain_ms']:.2f} |\n| as a graph | {document['graph_ms']:.2f} |")
-    if not fused["layers"]:
-        print("| query, key and value in one product | no layer of this model |", flush=True)
-        return
-    for name in ("three", "one"):
-        print(f"| query, key and value in {name} | {fused[name]['document_ms']:.2f} |")
-    rates = {name: fused[name]["tokens_per_second"] for name in ("three", "one")}
-    gain = rates["one"] / rates["three"] - 1
-    print(f"\nFull batches, query, key and value in three products: {rates['three']:,.0f} tokens/s; ", end="")
-    print(f"in one: {rates['one']:,.0f} ({gain:+.1%}).", flush=True)
+        print(f"| plain | {document['plain_ms']:.2f} |\n| as a graph | {document['graph_ms']:.2f} |", flush=True)
 
 
 def _rate(tokens_per_second: float, share: float) -> str:

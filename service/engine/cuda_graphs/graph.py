@@ -16,7 +16,7 @@ import torch
 
 from service.core.arrays import Logits, TokenIds
 from service.engine.cuda_graphs.buckets import Bucket
-from service.engine.execution.landing import copy_to_host
+from service.engine.execution.gpu_pipeline import copy_to_host
 from service.engine.execution.packed_batch import PackedBatch, pack
 
 Replay: TypeAlias = Callable[[], torch.Tensor]

@@ -1,6 +1,7 @@
-"""What a Hugging Face folder holds: the model, its labels, its longest sequence, its first position.
+"""A checkpoint: a token classifier read from a Hugging Face folder into host memory, before it has a device.
 
-Owns the strictness: safetensors only, every weight there, none left over. Does not know how the model is run.
+Strict: safetensors only, every weight present, none left over; nothing is unpickled and no code of the folder runs.
+Does not know how the model is run.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +20,44 @@ from transformers.utils import logging as transformers_logging
 from service.core.errors import ModelError
 
 FALLBACK_MAX_TOKENS = 512
-"""For models whose positions are relative and whose folder names no limit."""
+"""Longest sequence of a model with relative positions whose folder names no limit."""
 
 HARMLESS = ("pooler.", "position_ids", "inv_freq")
-"""Left over in many checkpoints; a token classifier has no use for them."""
+"""Weights that many checkpoints hold and a token classifier does not use."""
 
 
-def read_model(folder: Path, dtype: torch.dtype) -> PreTrainedModel:
-    """The folder's token classifier, for inference, on the CPU.
+@dataclass(frozen=True, slots=True, eq=False)
+class Checkpoint:
+    """A model in host memory, in inference mode, and what its folder says of it.
+
+    Attributes:
+        name: of the folder, for log lines.
+        first_position: what position ids start at: 0, or the padding index + 1 in the RoBERTa family.
+        max_tokens: of one sequence, special tokens included.
+    """
+
+    name: str
+    model: PreTrainedModel
+    first_position: int
+    max_tokens: int
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Label names by class index."""
+        names: dict[int, str] = self.model.config.id2label
+        return tuple(names[index] for index in range(len(names)))
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of the weights in host memory."""
+        return parameter_bytes(self.model)
+
+
+def read_checkpoint(folder: Path, dtype: torch.dtype) -> Checkpoint:
+    """Read the folder's token classifier.
+
+    Args:
+        dtype: to read the weights in.
 
     Raises:
         ModelError: with one sentence that says what the folder lacks.
@@ -44,27 +76,25 @@ def read_model(folder: Path, dtype: torch.dtype) -> PreTrainedModel:
             )
     except Exception as error:  # transformers raises whatever its many loaders meet.
         raise ModelError(f"the folder {folder.name} cannot be loaded: {_first_line(error)}") from error
-    _demand_whole(folder, model, report)
-    loaded: PreTrainedModel = model.eval().requires_grad_(False)
-    return loaded
+    _require_complete(folder, model, report)
+    model.eval().requires_grad_(False)
+    return Checkpoint(folder.name, model, _first_position(model), _max_tokens(model, folder))
 
 
-def labels(model: PreTrainedModel) -> tuple[str, ...]:
-    """Label names by class index."""
-    names: dict[int, str] = model.config.id2label
-    return tuple(names[index] for index in range(len(names)))
+def parameter_bytes(model: torch.nn.Module) -> int:
+    """Bytes of a model's parameters."""
+    return sum(each.numel() * each.element_size() for each in model.parameters())
 
 
-def first_position(model: PreTrainedModel) -> int:
-    """What position ids start at: 0, or the padding index + 1 in the RoBERTa family, whose table says so."""
+def _first_position(model: PreTrainedModel) -> int:
     table = _position_table(model)
     return 0 if table is None or table.padding_idx is None else table.padding_idx + 1
 
 
-def max_tokens(model: PreTrainedModel, folder: Path) -> int:
-    """The longest sequence the model takes, special tokens included; the tokenizer may set a smaller one."""
+def _max_tokens(model: PreTrainedModel, folder: Path) -> int:
+    """The model's limit, or the tokenizer's if that is smaller."""
     limit = getattr(model.config, "max_position_embeddings", None) or FALLBACK_MAX_TOKENS
-    return min(limit - first_position(model), _tokenizer_limit(folder) or limit)
+    return min(limit - _first_position(model), _tokenizer_limit(folder) or limit)
 
 
 def _position_table(model: PreTrainedModel) -> torch.nn.Embedding | None:
@@ -82,7 +112,7 @@ def _tokenizer_limit(folder: Path) -> int | None:
     return int(limit) if limit else None
 
 
-def _demand_whole(folder: Path, model: PreTrainedModel, report: dict[str, Any]) -> None:
+def _require_complete(folder: Path, model: PreTrainedModel, report: dict[str, Any]) -> None:
     missing = sorted(report["missing_keys"])
     unexpected = sorted(key for key in report["unexpected_keys"] if not any(word in key for word in HARMLESS))
     mismatched = sorted(str(key) for key in report["mismatched_keys"])
@@ -105,7 +135,7 @@ def _first_line(error: Exception) -> str:
 
 @contextmanager
 def _quiet_transformers() -> Iterator[None]:
-    """Neither warnings nor progress bars on stderr while a model loads; what matters is raised."""
+    """Silence transformers' warnings and progress bars while a model loads; real problems are raised."""
     verbosity = transformers_logging.get_verbosity()
     bars = transformers_logging.is_progress_bar_enabled()
     transformers_logging.set_verbosity(transformers_logging.CRITICAL)

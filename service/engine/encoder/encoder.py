@@ -21,14 +21,15 @@ from transformers import PreTrainedModel
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import InternalError
 from service.engine.device.dtype import INT8, name_of
-from service.engine.encoder import attention, checkpoint
+from service.engine.encoder import attention
+from service.engine.encoder.checkpoint import Checkpoint, parameter_bytes, read_checkpoint
 from service.engine.encoder.cpu.int8_linear import quantize_linears
 from service.engine.encoder.cpu.module_swap import PrepackedModule
 from service.engine.encoder.cpu.native.swap_layers import join_layers
 from service.engine.encoder.cpu.native.swap_linears import compile_layers
 from service.engine.encoder.cpu.prepacked_linear import prepack_linears
 from service.engine.encoder.packing_check import place, set_attention, supports_packing
-from service.engine.execution.landing import copy_to_host
+from service.engine.execution.gpu_pipeline import copy_to_host
 from service.engine.execution.packed_batch import PackedBatch, pack
 
 PADDING_SHARE = 0.1
@@ -38,35 +39,40 @@ log = logging.getLogger(__name__)
 
 
 def load_encoder(
-    folder: Path,
+    folder: Path, device: torch.device, dtype: torch.dtype, *, int8: bool = False, packed: bool | None = None
+) -> Encoder:
+    """Read a folder's checkpoint and build its encoder, with nothing in between; see both for arguments and errors."""
+    return build_encoder(read_checkpoint(folder, load_dtype(dtype, int8=int8)), device, dtype, int8=int8, packed=packed)
+
+
+def load_dtype(dtype: torch.dtype, *, int8: bool) -> torch.dtype:
+    """The format to read a checkpoint in: float32 where its weights are still to be quantised."""
+    return torch.float32 if int8 else dtype
+
+
+def build_encoder(
+    checkpoint: Checkpoint,
     device: torch.device,
     dtype: torch.dtype,
-    settle: Callable[[int], None] = lambda _: None,
     *,
     int8: bool = False,
     packed: bool | None = None,
 ) -> Encoder:
-    """Load the token classifier of a folder; nothing is unpickled and no code of the folder runs.
+    """Move a checkpoint's model to a device, check whether it can be packed, and adapt it to the processor.
 
     Args:
+        checkpoint: used up: its model becomes the encoder's.
         int8: linear layers, and attention where it is compiled, compute in 8-bit integers, only the rest in `dtype`.
-        settle: called with the bytes of the weights when they are whole in host memory, before they go to the device.
-        packed: what the proof gave for a model of the same configuration on this device; None has it proven.
-
-    Raises:
-        ModelError: the folder is no whole token classifier with safetensors weights.
+        packed: the packing check's result for a model of the same configuration on this device; None runs the check.
     """
-    model = checkpoint.read_model(folder, torch.float32 if int8 else dtype)
-    first_position = checkpoint.first_position(model)
-    limit = checkpoint.max_tokens(model, folder)
+    model, first_position, limit = checkpoint.model, checkpoint.first_position, checkpoint.max_tokens
     attention.register()
     if packed is None:
-        packed = supports_packing(model, device, first_position, limit, lambda: settle(parameter_bytes(model)))
+        packed = supports_packing(model, device, first_position, limit)
     else:
-        settle(parameter_bytes(model))
         place(model, device, packed=packed)
     name = INT8 if int8 else name_of(dtype)
-    encoder = Encoder(model, device, name, first_position=first_position, max_tokens=limit, packed=packed)
+    encoder = Encoder(checkpoint, device, name, packed=packed)
     joined = 0
     if device.type == "cpu":
         trial = partial(encoder.forward, [np.zeros(1, dtype=np.int32)])
@@ -75,8 +81,8 @@ def load_encoder(
             set_attention(model, attention.INT8_NAME)
         if compiled and packed:
             joined = join_layers(model, partial(encoder.forward, _few(encoder)))
-    told = {"folder": folder.name, "packed": packed, "dtype": encoder.dtype_name, "joined_layers": joined}
-    log.info("model loaded", extra=told)
+    facts = {"folder": checkpoint.name, "packed": packed, "dtype": encoder.dtype_name, "joined_layers": joined}
+    log.info("model loaded", extra=facts)
     return encoder
 
 
@@ -106,25 +112,16 @@ def _few(encoder: Encoder) -> list[TokenIds]:
 class Encoder:
     """A loaded token classifier on its device."""
 
-    def __init__(
-        self,
-        model: PreTrainedModel,
-        device: torch.device,
-        dtype_name: str,
-        *,
-        first_position: int,
-        max_tokens: int,
-        packed: bool,
-    ) -> None:
+    def __init__(self, checkpoint: Checkpoint, device: torch.device, dtype_name: str, *, packed: bool) -> None:
         self.device = device
-        self.max_tokens = max_tokens
+        self.max_tokens = checkpoint.max_tokens
         self.packed = packed
-        self.labels: tuple[str, ...] = checkpoint.labels(model)
+        self.labels = checkpoint.labels
         self.dtype_name = dtype_name
-        self._model = model
-        self.first_position = first_position
-        self.vocabulary_size = int(model.config.vocab_size)
-        self._padding_id = model.config.pad_token_id or 0
+        self.first_position = checkpoint.first_position
+        self.vocabulary_size = int(checkpoint.model.config.vocab_size)
+        self._model = checkpoint.model
+        self._padding_id = checkpoint.model.config.pad_token_id or 0
 
     @property
     def module(self) -> torch.nn.Module:
@@ -134,8 +131,8 @@ class Encoder:
 
     @property
     def parameter_bytes(self) -> int:
-        """What the weights take."""
-        return parameter_bytes(self._model)
+        """Bytes of the weights, in the precision and layout that they have now."""
+        return weight_bytes(self._model)
 
     def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         """Logits of each sequence: [tokens, labels] float32, in the order given; raises what `begin` raises."""
@@ -186,10 +183,11 @@ class Encoder:
         return [row[:length] for row, length in zip(rows, lengths, strict=True)]
 
 
-def parameter_bytes(model: PreTrainedModel) -> int:
-    """What the weights take, in the precision and layout that they have now."""
-    own: int = sum(each.numel() * each.element_size() for each in model.parameters())
-    return own + sum(each.weight_bytes for each in model.modules() if isinstance(each, PrepackedModule))
+def weight_bytes(model: torch.nn.Module) -> int:
+    """Bytes of a model's weights, in the precision and layout that they have now."""
+    return parameter_bytes(model) + sum(
+        each.weight_bytes for each in model.modules() if isinstance(each, PrepackedModule)
+    )
 
 
 def group_by_length(lengths: Sequence[int]) -> list[list[int]]:

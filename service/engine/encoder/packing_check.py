@@ -12,7 +12,7 @@ what the same row gives on that path without borders, as a model would that igno
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -58,18 +58,12 @@ def supports_packing(
     device: torch.device,
     first_position: int,
     max_tokens: int,
-    settle: Callable[[], None] = lambda: None,
 ) -> bool:
-    """Try it; afterwards the model is on its device, with the packed attention if it passed, else with its own.
-
-    Args:
-        settle: called before the model goes to its device.
-    """
+    """Move a model to its device and check it; it then has the packed attention if it passed, else its own."""
     own = model.config._attn_implementation
     with first_layers_only(model, LAYERS), _in_float32(model):
         trial = _try(model, first_position, max_tokens)
     passed = trial is not None and trial.is_exact()
-    settle()
     model.to(device)
     if passed and device.type != "cpu":
         set_attention(model, own)

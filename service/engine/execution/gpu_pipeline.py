@@ -1,7 +1,8 @@
-"""Batches of a GPU, one being computed while the next one's kernels are queued behind it.
+"""An encoder wrapper that overlaps a GPU's batches: one is computed while the next one's kernels are queued behind it.
 
-Owns whose turn it is to queue: one batch at a time, so that two batches never hold activations together and memory is
-what one batch takes. Does not know the model.
+One batch at a time is queued, so two never hold activations together, and memory is what one batch takes. Its logits
+are copied to pinned host memory behind its kernels; the thread that waits for them waits for that copy only. Logits are
+copied in the precision they were computed in (2 bytes each in half precision) and widened on the host, which is exact.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
 import torch
 
 from service.core.arrays import Logits, TokenIds
@@ -17,9 +20,12 @@ from service.core.arrays import Logits, TokenIds
 BATCHES = 2
 """One that runs, and one behind it."""
 
+HostCopy = Callable[[], npt.NDArray[np.float32]]
+"""Waits for a copy from the device, if it is still under way, and returns it."""
+
 
 class StagedEncoder(Protocol):
-    """What a lane needs of an encoder."""
+    """An encoder whose forward pass is queued first and waited for later."""
 
     @property
     def device(self) -> torch.device: ...
@@ -31,16 +37,32 @@ class StagedEncoder(Protocol):
 
 
 class PipelinedEncoder:
-    """A token classifier whose batches take turns to be queued, together with those of all who share the turn."""
+    """Queues its batches one at a time, together with those of all encoders that share the lock."""
 
-    def __init__(self, encoder: StagedEncoder, turn: Lock) -> None:
+    def __init__(self, encoder: StagedEncoder, queuing: Lock) -> None:
         self.device = encoder.device
         self.max_tokens = encoder.max_tokens
         self._encoder = encoder
-        self._turn = turn
+        self._queuing = queuing
 
     def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         """Logits of each sequence: [tokens, labels] float32, in the order given."""
-        with self._turn:
-            landing = self._encoder.begin(sequences)
-        return landing()
+        with self._queuing:
+            logits = self._encoder.begin(sequences)
+        return logits()
+
+
+def copy_to_host(logits: torch.Tensor) -> HostCopy:
+    """Start to copy [total, labels] logits to the host; on CUDA the copy is queued behind the kernels before it."""
+    if logits.device.type != "cuda":
+        return logits.float().numpy
+    pinned = torch.empty(logits.shape, dtype=logits.dtype, pin_memory=True)
+    pinned.copy_(logits, non_blocking=True)
+    copied = torch.cuda.Event()  # type: ignore[no-untyped-call]
+    copied.record(torch.cuda.current_stream(logits.device))
+
+    def wait() -> npt.NDArray[np.float32]:
+        copied.synchronize()
+        return pinned.float().numpy()
+
+    return wait

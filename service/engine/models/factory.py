@@ -24,13 +24,11 @@ if TYPE_CHECKING:
     import torch
 
     from service.engine.cuda_graphs.capture import CudaGraphCapture
+    from service.engine.encoder.checkpoint import Checkpoint
     from service.engine.encoder.encoder import Encoder
     from service.engine.execution.cpu_sharding import Threads
     from service.engine.execution.offloading import Offloadable
     from service.engine.execution.runner import TokenClassifier
-
-Settle = Callable[[int], None]
-"""Called with the bytes of a model's weights when they are whole in host memory, before they go to the device."""
 
 GPU_SHARE = 0.75
 """Of a GPU's free memory that weights may take; the rest is for batches."""
@@ -84,22 +82,33 @@ class ModelFactory:
         free_bytes, _ = torch.cuda.mem_get_info(self.device)
         return int(free_bytes * GPU_SHARE)
 
-    def make(self, revision: Revision, settle: Settle = lambda _: None) -> LoadedModel:
-        """Load a revision's model.
+    def read(self, revision: Revision) -> Checkpoint:
+        """A revision's model, whole in host memory.
 
         Raises:
             ModelError: the folder is no whole token classifier.
         """
-        from service.engine.encoder.encoder import load_encoder
+        from service.engine.encoder.checkpoint import read_checkpoint
+        from service.engine.encoder.encoder import load_dtype
+
+        return read_checkpoint(revision.folder, load_dtype(self._dtype, int8=self._int8))
+
+    def build(self, revision: Revision, checkpoint: Checkpoint) -> LoadedModel:
+        """Move a checkpoint's model to the device, where there must be room for it, and make it run."""
+        from service.engine.encoder.encoder import build_encoder
         from service.engine.execution.runner import Runner
 
         sizes = _sizes(revision)
         known = self._packed.get(sizes)
-        encoder = load_encoder(revision.folder, self.device, self._dtype, settle, int8=self._int8, packed=known)
+        encoder = build_encoder(checkpoint, self.device, self._dtype, int8=self._int8, packed=known)
         self._packed[sizes] = encoder.packed
         weights = self._parkable(revision, encoder)
         runner = Runner(self._paced(weights), self._compute, self._wake)
         return LoadedModel(_status(revision, encoder), sizes, runner, weights, weakref.ref(encoder.module))
+
+    def make(self, revision: Revision) -> LoadedModel:
+        """Read and build a revision's model on a device that has room for it."""
+        return self.build(revision, self.read(revision))
 
     def _paced(self, encoder: TokenClassifier) -> TokenClassifier:
         from service.engine.execution.throttle import ThrottledEncoder

@@ -1,8 +1,6 @@
-"""`python -m service.engine.tools.graph_benchmark MODEL`: what CUDA graphs and one product for query, key and value
-bring, as JSON.
+"""`python -m service.engine.tools.graph_benchmark MODEL`: times each row of a model as a CUDA graph and prints JSON.
 
-Owns figures of two ways to launch fewer kernels, for the table that `make gpu` prints: one is an option of the service,
-the other is not in it. Both are for CUDA: without it, nothing.
+For the table that `make gpu` prints. Needs CUDA: prints an empty object without it.
 """
 
 from __future__ import annotations
@@ -24,12 +22,9 @@ from service.engine.cuda_graphs.graphed_encoder import GraphedEncoder
 from service.engine.cuda_graphs.validation import race
 from service.engine.device.dtype import choose_dtype
 from service.engine.encoder.encoder import load_encoder
-from service.engine.encoder.encoder_fused import fuse
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.models.factory import ModelFactory
-from service.engine.models.loaded_model import LoadedModel
-from service.engine.models.profiling import GPU_BATCH_TOKENS
-from service.engine.tools.engine_benchmark import LATENCY_TOKENS, latency_seconds, throughput
+from service.engine.tools.engine_benchmark import LATENCY_TOKENS
 from service.logs import configure
 from service.metrics import GraphMetrics
 from service.process import die_with_parent
@@ -45,24 +40,12 @@ def main() -> int:
 
 
 def _figures(settings: Settings, model: str) -> dict[str, Any]:
-    compute = DeviceExecutor()
-    maker = ModelFactory(settings, compute, lambda: None)
+    maker = ModelFactory(settings, DeviceExecutor(), lambda: None)
     if maker.device.type != "cuda":
         return {}
     revision = Catalog(settings.model_store).resolve(model)
-    fused_figures = fused(maker.make(revision), compute)
     encoder = load_encoder(revision.folder, maker.device, choose_dtype(settings.dtype, maker.device))
-    return {"fused": fused_figures, **graphs(encoder, CudaGraphCapture(maker.device))}
-
-
-def fused(held: LoadedModel, compute: DeviceExecutor) -> dict[str, Any]:
-    """Tokens per second of full batches, and one document's time, with three products and with one."""
-    module = held.module()
-    assert module is not None, "it was made just now"
-    three = _speed(held)
-    document = [np.zeros(LATENCY_TOKENS, dtype=np.int32)]
-    layers = compute.submit(fuse, module, lambda: held.runner.encoder.forward(document)).result()
-    return {"layers": layers, "three": three, "one": _speed(held) if layers else None}
+    return graphs(encoder, CudaGraphCapture(maker.device))
 
 
 def graphs(encoder: CapturableEncoder, recorder: GraphCapture) -> dict[str, Any]:
@@ -91,13 +74,6 @@ def graphs(encoder: CapturableEncoder, recorder: GraphCapture) -> dict[str, Any]
         if bucket.fits([LATENCY_TOKENS]):
             document = _document(encoder, recording)
     return {"rows": rows, "document": document}
-
-
-def _speed(held: LoadedModel) -> dict[str, float]:
-    return {
-        "tokens_per_second": throughput(held, GPU_BATCH_TOKENS),
-        "document_ms": latency_seconds(held) * 1_000,
-    }
 
 
 @torch.inference_mode()

@@ -14,7 +14,8 @@ from transformers import AutoModelForTokenClassification, BertConfig, BertModel
 
 from service.core.arrays import TokenIds
 from service.core.errors import InternalError, ModelError
-from service.engine.encoder.encoder import Encoder, group_by_length, load_encoder
+from service.engine.encoder.checkpoint import read_checkpoint
+from service.engine.encoder.encoder import Encoder, build_encoder, group_by_length, load_encoder
 from tests.support.tiny_models import KINDS, LABELS, MAX_TOKENS, PACKABLE, make_model
 
 CPU = torch.device("cpu")
@@ -175,12 +176,17 @@ def test_padded_groups_hold_similar_lengths_and_each_sequence_once() -> None:
 
 
 @pytest.mark.parametrize("packed", [True, False])
-def test_what_was_proven_for_one_of_the_same_configuration_is_not_proven_again(
+def test_a_known_result_of_the_packing_check_is_taken_as_given(
     folders: dict[str, Path], encoders: dict[str, Encoder], packed: bool
 ) -> None:
-    settled: list[int] = []
-    encoder = load_encoder(folders["bert"], CPU, torch.float32, settled.append, packed=packed)
+    encoder = load_encoder(folders["bert"], CPU, torch.float32, packed=packed)
     assert encoder.packed is packed
-    assert settled == [encoder.parameter_bytes]
     for given, wanted in zip(encoder.forward(_sequences()), encoders["bert"].forward(_sequences()), strict=True):
         np.testing.assert_allclose(given, wanted, atol=1e-4)
+
+
+def test_the_size_of_the_weights_is_known_before_they_have_a_device(folders: dict[str, Path]) -> None:
+    checkpoint = read_checkpoint(folders["bert"], torch.float32)
+    stored = load_file(folders["bert"] / "model.safetensors")
+    assert checkpoint.weight_bytes == sum(each.numel() * each.element_size() for each in stored.values())
+    assert build_encoder(checkpoint, CPU, torch.float32).parameter_bytes == checkpoint.weight_bytes

@@ -10,8 +10,7 @@ import numpy as np
 import torch
 
 from service.core.arrays import Logits, TokenIds
-from service.engine.execution.gpu_pipeline import BATCHES, PipelinedEncoder
-from service.engine.execution.landing import copy_to_host
+from service.engine.execution.gpu_pipeline import BATCHES, PipelinedEncoder, copy_to_host
 
 LIMIT_SECONDS = 30.0
 

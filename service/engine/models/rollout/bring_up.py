@@ -1,6 +1,6 @@
 """Rollout: brings one revision up, from its folder to a model that has passed its golden examples.
 
-    make room on the device → load → warm up → profile → admit → golden examples
+    read → make room on the device → build → warm up → profile → admit → golden examples
 
 The same at start-up and in a running engine; they differ in their target: where room comes from, and on which way the
 golden examples reach the model.
@@ -72,9 +72,10 @@ class Rollout:
             GoldenFailed: it does not find what its golden examples say.
             GleanerError: it cannot be loaded, or an example could not be inferred.
         """
-        name = revision.revision
         with self._timed("load"):
-            model = self._factory.make(revision, partial(target.make_room, name))
+            checkpoint = self._factory.read(revision)
+            target.make_room(revision.revision, checkpoint.weight_bytes)
+            model = self._factory.build(revision, checkpoint)
         with self._timed("warm-up"):
             self._profiler.warm(model)
             timed = self._profiler.time(model)
