@@ -47,7 +47,7 @@ def test_while_the_device_computes_a_batch_stays_open_for_late_arrivals() -> Non
     play(scene)
 
 
-def test_when_the_device_is_free_the_next_batch_is_launched_before_the_last_one_is_delivered() -> None:
+def test_the_next_batch_is_launched_before_the_last_one_is_delivered() -> None:
     def scene(world: World) -> Iterator[Turn]:
         yield []
         yield [document("first", 4)]

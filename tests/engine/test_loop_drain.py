@@ -19,7 +19,7 @@ def test_during_its_grace_a_draining_engine_admits_and_finishes_what_it_has() ->
         world.now += GRACE_SECONDS
         yield [hello(active=1)]
         assert not world.status().admitting
-        yield [document("let in before", 3)]  # The worker let its request in while the door was open.
+        yield [document("let in before", 3)]  # The worker let its request in while admission was open.
         world.device.finish()
         yield []
         world.device.finish()
@@ -71,7 +71,7 @@ def test_when_the_drain_is_over_what_is_left_is_refused() -> None:
     assert [type(answer) for key in ("running", "waiting") for answer in world.answers(key)] == [Refused, Refused]
 
 
-def test_a_stop_before_the_models_are_loaded_ends_the_loop_once_all_workers_had_time_to_say_that_they_wait() -> None:
+def test_a_stop_while_loading_ends_the_loop_once_workers_had_time_to_report() -> None:
     def scene(world: World) -> Iterator[Turn]:
         yield [hello(active=0)]
         world.stopping = True
@@ -83,7 +83,7 @@ def test_a_stop_before_the_models_are_loaded_ends_the_loop_once_all_workers_had_
     play(scene, loaded=False, workers=2)
 
 
-def test_a_successor_that_is_told_to_stop_at_once_waits_for_workers_it_has_not_heard_of() -> None:
+def test_a_stopped_successor_waits_for_workers_that_have_not_reported() -> None:
     def scene(world: World) -> Iterator[Turn]:
         world.stopping = True
         yield []
@@ -98,7 +98,7 @@ def test_a_successor_that_is_told_to_stop_at_once_waits_for_workers_it_has_not_h
     assert play(scene).scored("left by the one before") == [0]
 
 
-def test_a_stop_before_the_models_are_loaded_waits_for_what_an_earlier_engine_left() -> None:
+def test_a_stop_while_loading_waits_for_what_a_predecessor_left() -> None:
     def scene(world: World) -> Iterator[Turn]:
         yield [hello()]
         world.stopping = True

@@ -31,7 +31,7 @@ def test_when_loading_fails_the_loop_ends_and_says_why() -> None:
     assert (world.status().phase, world.status().detail) == (Phase.FAILED, "no such model")
 
 
-def test_a_broken_device_ends_the_engine_and_what_waits_is_left_to_the_next_one() -> None:
+def test_a_lost_device_ends_the_engine_without_refusals() -> None:
     def scene(world: World) -> Iterator[Turn]:
         yield [hello()]
         yield [marked("deadly", 3, DEADLY), document("neighbour", 3)]
@@ -60,7 +60,7 @@ class Watched:
         return self.reason
 
 
-def test_a_lost_gpu_ends_the_engine_and_refuses_what_waits_because_no_other_engine_will_come() -> None:
+def test_a_lost_gpu_ends_the_engine_and_refuses_what_is_admitted() -> None:
     watched = Watched()
 
     def scene(world: World) -> Iterator[Turn]:
@@ -96,7 +96,7 @@ def test_a_batch_without_enough_memory_shrinks_the_headroom_and_is_answered() ->
     assert guards[0].budget.headroom.bytes == int(memory.function.bytes(Shape.of([4, 4])) * FAILURE_SHARE)
 
 
-def test_a_sequence_that_fails_refuses_its_own_document_once_and_no_neighbour() -> None:
+def test_a_failed_sequence_refuses_its_own_document_only() -> None:
     def scene(_: World) -> Iterator[Turn]:
         yield []
         yield [document("good", 3), document("bad", 2, 2, broken=0), document("too", 3)]

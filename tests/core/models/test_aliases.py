@@ -5,7 +5,7 @@ from __future__ import annotations
 from service.core.models.aliases import ModelAliases
 
 
-def test_a_switch_keeps_the_revision_before_and_names_those_that_serve_no_more() -> None:
+def test_a_switch_returns_the_revisions_that_serve_no_more() -> None:
     references = ModelAliases({"a": "a0", "b": "b0"})
     assert references.switch("a", "a1") == {"a0"}
     assert (references.serving(), references.previous()) == ({"a": "a1", "b": "b0"}, {"a": "a0"})

@@ -54,7 +54,7 @@ def test_nearly_one_size_and_noise_are_not_taken_for_a_law() -> None:
     assert law.tokens_per_second(512) == pytest.approx(12_750, rel=0.05)
 
 
-def test_a_time_that_does_not_grow_is_trusted_to_a_few_times_the_largest_size() -> None:
+def test_extrapolation_ends_at_a_few_times_the_largest_size() -> None:
     """A GPU takes 4 ms for 10 tokens and for 400; for 60,000 surely not."""
     law = on_the_line(0.004, 0.0, *[10, 100, 400] * 20)
     assert law.tokens_per_second(65_536) == pytest.approx(REACH * 400 / 0.004, rel=0.2)
@@ -65,12 +65,12 @@ def test_what_large_batches_have_shown_outlasts_small_ones() -> None:
     assert law.tokens_per_second(65_536) == pytest.approx(65_536 / (0.004 + 2e-6 * 65_536), rel=0.05)
 
 
-def test_a_device_that_slows_down_is_noticed_within_the_batches_that_are_remembered() -> None:
+def test_a_slower_device_is_noticed_within_the_remembered_batches() -> None:
     law = learnt(*[(1_000, 0.1)] * 100, *[(1_000, 0.2)] * 100)
     assert law.tokens_per_second(1_000) == pytest.approx(5_000, rel=0.05)
 
 
-def test_small_batches_that_take_longer_than_large_ones_give_no_time_below_zero() -> None:
+def test_slow_small_batches_give_no_negative_time() -> None:
     base, per_token = learnt(*[(10, 0.1), (1_000, 0.001)] * 20).fit()
     assert base == pytest.approx(0.05, rel=0.03)
     assert per_token == 0.0

@@ -1,4 +1,4 @@
-"""What was promised until when, by the last plan and since."""
+"""Deadline tracker: tokens due by a moment, by the last plan and by what was admitted since."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_what_was_admitted_since_the_plan_counts_until_the_next_one_knows_it() -
     assert [deadlines.tokens_due_by(at) for at in (7.0, 8.0, 10.0)] == [0, 50, 150]
 
 
-def test_what_takes_longer_than_the_slack_of_those_after_it_would_make_them_miss() -> None:
+def test_a_document_longer_than_the_slack_after_it_makes_others_late() -> None:
     deadlines = DeadlineTracker()
     deadlines.renew([Waiting(10.0, "a", 0.0, 900)], 0, 0.0, 100.0)
     assert not deadlines.would_miss(submission(100, deadline=5.0), 100.0)

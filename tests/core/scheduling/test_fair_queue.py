@@ -33,7 +33,7 @@ def test_a_member_of_half_the_weight_gets_half_as_much() -> None:
     assert serve(queue, 30) == {"full": 20, "half": 10}
 
 
-def test_a_newcomer_is_not_charged_for_the_past_and_does_not_starve_the_others() -> None:
+def test_a_new_member_owes_nothing_and_starves_no_other() -> None:
     queue: FairQueue[str] = FairQueue()
     queue.join("old")
     serve(queue, 100)

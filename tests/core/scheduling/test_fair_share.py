@@ -37,7 +37,7 @@ def test_a_model_without_documents_has_no_turn() -> None:
     assert queue.models() == ["n"]
 
 
-def test_who_hurries_goes_before_its_own_client_s_others_only_and_no_longer_than_told() -> None:
+def test_urgent_documents_go_before_others_of_their_client_only() -> None:
     queue = turns(submission("o", client="other"), submission("a"), submission("b"), submission("c"))
     queue.prioritize([submission("c"), submission("gone")])
     assert list(queue.documents("m")) == ["o", "c", "a", "b"]

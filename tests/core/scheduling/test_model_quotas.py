@@ -24,7 +24,7 @@ def test_a_name_that_is_not_told_of_weighs_one_and_has_no_limit() -> None:
     assert all(shares.refusal_for(submission(10_000), "b", 1_000.0) is None for _ in range(3))
 
 
-def test_an_allowance_is_full_at_first_whatever_the_clock_says_and_then_each_says_when_to_come_again() -> None:
+def test_a_bucket_is_full_at_first_and_then_refuses_with_retry_after() -> None:
     shares = ModelQuotas({}, {"a": 10.0})
     assert shares.refusal_for(submission(int(10 * BURST_SECONDS)), "a", 123_456.0) is None
     refusal = shares.refusal_for(submission(20), "a", 123_456.0)

@@ -16,7 +16,7 @@ def test_a_burst_passes_and_what_follows_waits() -> None:
     assert limit.take(50, 0.5) == 0.0
 
 
-def test_a_document_larger_than_the_burst_passes_once_the_bucket_is_full_and_leaves_a_debt() -> None:
+def test_a_document_larger_than_the_bucket_passes_a_full_one_and_leaves_a_debt() -> None:
     limit = TokenBucket(100.0, now=0.0)
     assert limit.take(5_000, 0.0) == 0.0
     assert limit.take(1, 0.0) == pytest.approx(40.01)
@@ -28,9 +28,7 @@ def test_a_document_larger_than_the_burst_passes_once_the_bucket_is_full_and_lea
     st.floats(1.0, 1e5),
     st.lists(st.tuples(st.integers(1, 5_000), st.floats(0.0, 2.0)), min_size=1, max_size=200),
 )
-def test_over_any_time_no_more_than_the_rate_and_one_burst_and_one_document_passes(
-    rate: float, arrivals: list[tuple[int, float]]
-) -> None:
+def test_never_more_passes_than_rate_burst_and_one_document(rate: float, arrivals: list[tuple[int, float]]) -> None:
     limit, now, passed = TokenBucket(rate, now=0.0), 0.0, 0
     for tokens, seconds in arrivals:
         now += seconds

@@ -1,4 +1,4 @@
-"""Batches of what waits: within the budget, without gaps, suspects alone, and the books balance."""
+"""Batches of what waits: within the budget, without gaps, suspects alone, and right sums."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is refused at the scheduler's door: where the queue is full, or a deadline cannot be met."""
+"""Admission: refused where the queue is full, or a deadline cannot be met."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_a_full_queue_refuses_and_says_for_how_long() -> None:
     assert refusal.retry_after_seconds == pytest.approx(2.0)
 
 
-def test_a_document_longer_than_the_queue_limit_passes_when_nothing_else_waits() -> None:
+def test_a_document_over_the_queue_limit_passes_an_empty_queue() -> None:
     queue = scheduler(queue_tokens=100)
     assert queue.admit(submission("a", *[50] * 10), 0.0, None) is None
 
@@ -48,7 +48,7 @@ def test_a_model_that_fills_the_queue_does_not_shut_the_door_on_the_others() -> 
         assert refusal.code == "queue_full"
 
 
-def test_a_document_with_an_early_deadline_is_refused_where_it_would_break_a_promise() -> None:
+def test_a_document_that_would_make_others_late_is_refused() -> None:
     queue = scheduler()
     assert queue.admit(submission("promised", 400, deadline_seconds=5.0), 0.0, 100.0) is None
     queue.expire(0.1, 100.0)

@@ -86,12 +86,12 @@ def test_in_overload_all_that_is_let_in_keeps_its_deadline(lengths: tuple[int, .
     assert goodput > 0.9
 
 
-def test_a_device_that_is_slower_than_believed_answers_in_time_what_it_goes_on_with() -> None:
+def test_a_slower_device_still_answers_the_kept_documents_in_time() -> None:
     """Some must be given up; they are given up early, and the work goes to those that can be in time."""
     assert Device(slower=0.8).run((200,) * 5, 120.0, 10.0) > 0.7
 
 
-def test_who_runs_out_of_slack_goes_first_among_its_client_and_takes_nobody_elses_turn() -> None:
+def test_an_urgent_document_goes_first_within_its_client_only() -> None:
     queue = scheduler()
     queue.admit(submission("later", 100, deadline_seconds=100.0), 0.0, 100.0)
     queue.admit(submission("hurried", 100, deadline_seconds=10.0), 1.0, 100.0)

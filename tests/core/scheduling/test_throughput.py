@@ -77,7 +77,7 @@ def test_refused_work_counts_as_backlog_and_is_forgotten() -> None:
     assert meter.backlog_seconds(500, 300.0) == pytest.approx(5.0, rel=0.01)
 
 
-def test_light_load_of_small_batches_is_measured_against_what_full_ones_would_do() -> None:
+def test_small_batches_predict_the_throughput_of_full_ones() -> None:
     meter = ThroughputMeter()
     for number in range(300):
         tokens = (40, 120, 250)[number % 3]

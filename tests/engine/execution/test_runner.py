@@ -165,7 +165,7 @@ def test_a_model_that_fails_tells_no_time(compute: DeviceExecutor) -> None:
     assert _runner(compute, Buggy()).time(512, 128) is None
 
 
-def test_a_lone_sequence_is_tried_again_when_another_process_may_have_had_the_memory(
+def test_a_lone_sequence_is_retried_when_memory_ran_out(
     compute: DeviceExecutor,
 ) -> None:
     class Crowded(FailingEncoder):

@@ -1,4 +1,4 @@
-"""The engine's socket with real workers at the other end, and the bell that ends its waiting."""
+"""The engine's socket with real workers at the other end, and the waker that ends its wait."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class Worker:
 
 
 class Place:
-    """A door with its bell, and the workers that came."""
+    """A socket with its waker, and the workers connected to it."""
 
     def __init__(self, folder: Path) -> None:
         self.address = f"ipc://{folder}/engine"
         self.waker = Waker()
-        self.door = EngineSocket(self.address, self.waker)
+        self.ipc = EngineSocket(self.address, self.waker)
         self._workers: list[Worker] = []
 
     def worker(self, name: bytes = b"w") -> Worker:
@@ -58,13 +58,13 @@ class Place:
         end, found = time.monotonic() + LIMIT_SECONDS, list[tuple[bytes, Message, Buffer | None]]()
         while len(found) < count:
             assert time.monotonic() < end, f"only {len(found)} of {count} messages came"
-            found += self.door.receive(0.1)
+            found += self.ipc.receive(0.1)
         return found
 
     def close(self) -> None:
         for worker in self._workers:
             worker.close()
-        self.door.close(linger_seconds=0)
+        self.ipc.close(linger_seconds=0)
         self.waker.close()
 
 
@@ -96,8 +96,8 @@ def test_answers_go_to_the_worker_that_asked(place: Place) -> None:
         worker.send(Hello(0))
     place.receive(2)
     rows = np.linspace(0, 1, 6, dtype=np.float32).reshape(3, 2)
-    place.door.send(b"b", Scored("k", 0, 3, 2, 1, 0.5), rows)
-    place.door.send(b"a", Refused("j", "queue_full", "full"))
+    place.ipc.send(b"b", Scored("k", 0, 3, 2, 1, 0.5), rows)
+    place.ipc.send(b"a", Refused("j", "queue_full", "full"))
     assert first.receive() == (Refused("j", "queue_full", "full"), None)
     message, numbers = second.receive()
     assert message == Scored("k", 0, 3, 2, 1, 0.5)
@@ -118,8 +118,8 @@ def test_an_answer_to_a_worker_that_is_gone_is_no_failure(place: Place) -> None:
     place.receive(1)
     worker.close()
     for _ in range(100):
-        place.door.send(b"a", Refused("k", "draining", "over"))
-        place.door.send(b"nobody", Refused("k", "draining", "over"))
+        place.ipc.send(b"a", Refused("k", "draining", "over"))
+        place.ipc.send(b"nobody", Refused("k", "draining", "over"))
 
 
 def test_a_worker_that_comes_back_under_its_name_is_answered(place: Place) -> None:
@@ -128,7 +128,7 @@ def test_a_worker_that_comes_back_under_its_name_is_answered(place: Place) -> No
     again = place.worker(b"a")
     again.send(Hello(1))
     place.receive(1)
-    place.door.send(b"a", Refused("k", "draining", "over"))
+    place.ipc.send(b"a", Refused("k", "draining", "over"))
     assert isinstance(again.receive()[0], Refused)
 
 
@@ -138,7 +138,7 @@ def test_a_flood_is_taken_in_portions_and_nothing_of_it_is_lost(place: Place) ->
         worker.send(Hello(number))
     end, portions = time.monotonic() + LIMIT_SECONDS, list[list[int]]()
     while sum(map(len, portions)) < count and time.monotonic() < end:
-        found = [message for _, message, _ in place.door.receive(0.1)]
+        found = [message for _, message, _ in place.ipc.receive(0.1)]
         portions.append([message.active_requests for message in found if isinstance(message, Hello)])
     assert [number for portion in portions for number in portion] == list(range(count))
     assert max(map(len, portions)) <= MOST_AT_ONCE
@@ -147,16 +147,16 @@ def test_a_flood_is_taken_in_portions_and_nothing_of_it_is_lost(place: Place) ->
 def test_waiting_ends_with_the_bell_though_nothing_came(place: Place) -> None:
     threading.Timer(0.05, place.waker.wake).start()
     begun = time.monotonic()
-    assert list(place.door.receive(LIMIT_SECONDS)) == []
+    assert list(place.ipc.receive(LIMIT_SECONDS)) == []
     assert time.monotonic() - begun < LIMIT_SECONDS / 2
 
 
 def test_a_bell_that_rang_before_the_wait_is_not_missed_and_is_heard_once(place: Place) -> None:
     place.waker.wake()
     place.waker.wake()
-    assert list(place.door.receive(LIMIT_SECONDS)) == []
+    assert list(place.ipc.receive(LIMIT_SECONDS)) == []
     begun = time.monotonic()
-    assert list(place.door.receive(0.1)) == []
+    assert list(place.ipc.receive(0.1)) == []
     assert time.monotonic() - begun >= 0.09
 
 
@@ -170,15 +170,15 @@ def test_a_bell_may_ring_more_often_than_anybody_listens() -> None:
 
 def test_closing_delivers_what_is_on_its_way(tmp_path: Path) -> None:
     waker = Waker()
-    door = EngineSocket(f"ipc://{tmp_path}/engine", waker)
+    ipc = EngineSocket(f"ipc://{tmp_path}/engine", waker)
     worker = Worker(f"ipc://{tmp_path}/engine", b"a")
     worker.send(Hello(0))
-    while not list(door.receive(0.1)):
+    while not list(ipc.receive(0.1)):
         pass
     rows = np.zeros((500, 100), dtype=np.float32)
     for number in range(50):
-        door.send(b"a", Scored("k", number, 500, 100, 1, 0.5), rows)
-    door.close()
+        ipc.send(b"a", Scored("k", number, 500, 100, 1, 0.5), rows)
+    ipc.close()
     assert [worker.receive()[0] for _ in range(50)][-1] == Scored("k", 49, 500, 100, 1, 0.5)
     worker.close()
     waker.close()

@@ -49,7 +49,7 @@ def test_it_shrinks_before_a_batch_can_fail_and_hands_memory_back(compute: Threa
     assert (device.given_back, device.caps[-1]) == (1, 1_096 * BYTES_PER_TOKEN)
 
 
-def test_it_follows_little_changes_without_handing_memory_back_until_they_add_up(compute: ThreadPoolExecutor) -> None:
+def test_the_cache_is_released_only_once_losses_add_up(compute: ThreadPoolExecutor) -> None:
     guard, device = _guard(compute)
     handed_back = []
     for step in range(1, 6):

@@ -122,7 +122,7 @@ class World:
         )
 
 
-def test_a_switch_leads_the_name_to_the_new_revision_and_keeps_the_old_one_for_its_digest() -> None:
+def test_a_switch_serves_the_new_revision_and_keeps_the_previous_one() -> None:
     world = World()
     version = world.models.version
     world.bring_new("a", "a1")
@@ -135,7 +135,7 @@ def test_a_switch_leads_the_name_to_the_new_revision_and_keeps_the_old_one_for_i
     assert [each.tag for each in world.models.statuses()] == ["stable", "candidate", ""]
 
 
-def test_the_revision_before_the_last_goes_when_no_worker_uses_it_and_not_before() -> None:
+def test_the_one_before_the_previous_is_dropped_once_no_worker_uses_it() -> None:
     world = World()
     world.bring_new("a", "a1")
     world.hello("a0")
@@ -155,7 +155,7 @@ def test_the_revision_before_the_last_goes_when_no_worker_uses_it_and_not_before
     assert {"a1", "a2"} <= set(world.models.loaded())
 
 
-def test_the_revision_before_leaves_the_device_once_it_is_idle_and_can_be_asked_for_still() -> None:
+def test_an_idle_previous_revision_is_offloaded_and_can_be_loaded_again() -> None:
     world = World()
     world.models.launched("a0", 5, world.now)
     world.bring_new("a", "a1")
@@ -192,7 +192,7 @@ def test_a_tag_that_moves_back_finds_its_revision_there() -> None:
     assert world.weights["a0"].here
 
 
-def test_one_that_is_not_taken_is_dropped_and_the_reason_is_shown_until_the_next_is() -> None:
+def test_a_discarded_candidate_is_dropped_and_its_problem_shown() -> None:
     world = World()
     world.models.reserve("a1", WEIGHT_BYTES, world.now)
     world.models.admit_candidate(world.profiled("a1"), world.now)
@@ -210,7 +210,7 @@ def test_one_that_is_not_taken_is_dropped_and_the_reason_is_shown_until_the_next
     assert world.models.statuses()[0].problem == ""
 
 
-def test_one_that_was_never_made_gives_its_place_back() -> None:
+def test_a_discarded_reservation_frees_its_place() -> None:
     world = World(budget_bytes=3 * WEIGHT_BYTES)
     assert world.models.reserve("a1", WEIGHT_BYTES, world.now) == []
     world.models.discard("a1")
@@ -218,7 +218,7 @@ def test_one_that_was_never_made_gives_its_place_back() -> None:
     assert world.models.reserve("a2", WEIGHT_BYTES, world.now) == []
 
 
-def test_where_room_is_short_a_new_revision_sends_another_to_host_memory_while_it_is_tried() -> None:
+def test_without_room_a_candidate_offloads_another_model() -> None:
     world = World(budget_bytes=2 * WEIGHT_BYTES)
     world.models.launched("a0", 5, world.now + 1)
     world.bring_new("a", "a1")
@@ -227,7 +227,7 @@ def test_where_room_is_short_a_new_revision_sends_another_to_host_memory_while_i
     assert not world.weights["a0"].here
 
 
-def test_a_model_that_cannot_come_counts_as_away_and_is_tried_again() -> None:
+def test_a_model_that_cannot_be_loaded_counts_as_offloaded_and_is_tried_again() -> None:
     world = World(budget_bytes=WEIGHT_BYTES)
     world.weights["a0"].broken = True
     assert world.models.is_ready("a0", world.now + 60, ["a0"])

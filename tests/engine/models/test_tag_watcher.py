@@ -105,7 +105,7 @@ def test_a_tag_that_moves_back_is_followed_without_loading_again(engine: Engine)
     assert engine.count(RolloutOutcome.SWITCHED) == 2
 
 
-def test_one_that_cannot_be_loaded_is_refused_once_and_said_until_the_tag_moves(
+def test_a_revision_that_cannot_be_loaded_is_reported_until_the_tag_moves(
     engine: Engine, caplog: pytest.LogCaptureFixture
 ) -> None:
     watcher = engine.watcher()

@@ -61,9 +61,7 @@ def test_one_without_examples_passes(made: Made, tmp_path: Path) -> None:
     assert first_failure(manifest(made, tmp_path), status(made), infer, SETTINGS) is None
 
 
-def test_the_first_that_fails_is_named_with_what_is_missing_and_what_is_not_wanted_and_without_its_text(
-    made: Made, tmp_path: Path
-) -> None:
+def test_the_first_failure_names_the_differing_entities_without_the_text(made: Made, tmp_path: Path) -> None:
     text = TEXTS[1]
     label, start, end = next(place for place in made.found[text] if place[2] - place[1] > 1)
     kept = [each for each in example(made, text).entities if each.start != start]

@@ -12,7 +12,7 @@ from service.wire import Buffer, Message, TurnedAway
 from tests.support.engine_scenes import BUDGET, A, Turn, World, document, hello, play
 
 
-def test_what_workers_turned_away_counts_as_demand_and_as_refused() -> None:
+def test_what_workers_refuse_themselves_counts_as_demand_and_as_refused() -> None:
     def scene(world: World) -> Iterator[Turn]:
         yield [hello()]
         yield [document("k", 3)]
@@ -40,7 +40,7 @@ def test_what_workers_turned_away_counts_as_demand_and_as_refused() -> None:
         (document("k", 3, deadline=999.0), "deadline_exceeded"),
     ],
 )
-def test_a_document_that_cannot_be_served_is_refused_at_the_door(
+def test_a_document_that_cannot_be_served_is_refused_with_its_code(
     submission: tuple[bytes, Message, Buffer | None], code: str
 ) -> None:
     world = play(lambda _: iter([[], [submission]]))
@@ -48,7 +48,7 @@ def test_a_document_that_cannot_be_served_is_refused_at_the_door(
     assert world.encoder.batches == []
 
 
-def test_what_a_batch_of_the_warm_up_took_is_known_before_the_first_document() -> None:
+def test_the_timed_batch_of_the_start_up_sets_the_throughput() -> None:
     def scene(world: World) -> Iterator[Turn]:
         world.load(timed=TimedBatch(BUDGET, 0.5))
         yield [hello()]
@@ -60,7 +60,7 @@ def test_what_a_batch_of_the_warm_up_took_is_known_before_the_first_document() -
     play(scene, loaded=False)
 
 
-def test_a_document_over_the_queue_s_limit_is_refused_with_the_time_to_wait_and_the_others_are_served() -> None:
+def test_a_document_over_the_queue_limit_is_refused_with_retry_after() -> None:
     def scene(world: World) -> Iterator[Turn]:
         yield []
         yield [document("warm", 1)]
@@ -73,7 +73,7 @@ def test_a_document_over_the_queue_s_limit_is_refused_with_the_time_to_wait_and_
     assert [sorted(world.scored(f"k{n}")) for n in range(2)] == [[0, 1, 2, 3, 4]] * 2
 
 
-def test_before_the_models_are_loaded_everything_is_refused_as_not_ready_and_admitted_afterwards() -> None:
+def test_documents_are_refused_as_not_ready_until_the_models_are_open() -> None:
     def scene(world: World) -> Iterator[Turn]:
         yield [hello(), document("early", 3)]
         assert world.refusal("early").code == "not_ready"
