@@ -1,1 +1,1 @@
-"""Where models live on disk: published under their digests, verified, found by name and tag."""
+"""The model store: keeps models on disk and in buckets under their digests, and finds them by name and tag."""

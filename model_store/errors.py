@@ -1,40 +1,42 @@
-"""Every failure of the model store that a person may see, as one tree; it knows nothing of HTTP or exit codes.
+"""The model store's errors, as one tree. They know nothing of HTTP or of exit codes.
 
     StoreError
-    ├── AskedWrongly            the person who typed it can mend it
+    ├── AskedWrongly            the caller's request is wrong
     │   ├── InvalidReference    not `name`, `name@tag` or `name@sha256:…`
-    │   ├── UnknownModel        well written, but nothing is there; lists what is
+    │   ├── UnknownModel        a valid reference to something that is not stored; lists what is
     │   ├── RefusedFolder       a model folder that may not be published; every reason at once
     │   ├── InvalidGolden       a file of golden examples that cannot be read
-    │   ├── InvalidRemote       no URL of a remote store
-    │   └── NothingEarlier      a tag that has no earlier revision to go back to
-    ├── Damaged                 what is stored is not what it says
+    │   ├── InvalidRemote       not the URL of a remote store
+    │   └── NothingEarlier      a rollback of a tag that has no earlier revision
+    ├── Damaged                 stored data contradicts its name
     │   ├── InvalidManifest
     │   ├── InvalidTag
-    │   ├── CorruptFile         names wanted and found digest
-    │   ├── CorruptObject       the same of an object in a remote store
+    │   ├── CorruptFile         a local file with another digest than its name says
+    │   ├── CorruptObject       a remote object with another digest than its key says
     │   └── MissingFile
-    └── Unable                  the machine, or somebody else's work at the same moment
+    └── Unable                  the machine, the network, or a concurrent change
         ├── StoreFull
         ├── StoreUnwritable
-        ├── Unreadable          a file that is there, or was a moment ago, cannot be read
+        ├── Unreadable          a file cannot be opened, or not read to its end
         ├── StoreBusy
         ├── SourceChanged       a file changed while it was being published
-        ├── TagMoved            another publish was faster; nothing was overwritten
-        ├── RemoteRefused       credentials, rights, or a bucket that is not there: somebody has to mend it
-        ├── RemoteUnavailable   throttled, timed out, cut off: worth another try
-        └── RemoteChanged       an object is not the one that was looked at a moment ago
+        ├── TagMoved            another publish moved the tag first; nothing was overwritten
+        ├── RemoteRefused       credentials, rights, or a missing bucket: retrying does not help
+        ├── RemoteUnavailable   throttled, timed out, disconnected: retrying may help
+        └── RemoteChanged       an object was replaced between two requests
+            └── ObjectNotFound  an object does not exist
 
-Each carries one helpful sentence in `detail`.
+Each carries one sentence for a person in `detail`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 
 class StoreError(Exception):
-    """A typed failure with one helpful sentence (`detail`)."""
+    """A typed failure; `detail` is one sentence for a person."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
@@ -42,11 +44,11 @@ class StoreError(Exception):
 
 
 class AskedWrongly(StoreError):
-    """Whoever asked can mend it; asking the same again gives the same answer."""
+    """The request itself is wrong; repeating it gives the same error."""
 
 
 class InvalidReference(AskedWrongly):
-    """The text is no model reference."""
+    """The text is not a model reference."""
 
 
 class UnknownModel(AskedWrongly):
@@ -59,40 +61,49 @@ class UnknownModel(AskedWrongly):
         self.available = tuple(available)
 
 
-class RefusedFolder(AskedWrongly):
-    """A folder that is no publishable model. `problems` holds one sentence for each reason."""
+@dataclass(frozen=True, slots=True)
+class FolderProblem:
+    """One reason to refuse a model folder: a stable code, and a sentence for a person."""
 
-    def __init__(self, folder: str, problems: Sequence[str]) -> None:
-        super().__init__(f"The folder {folder} cannot be taken as a model: {' '.join(problems)}")
+    code: str
+    sentence: str
+
+
+class RefusedFolder(AskedWrongly):
+    """A folder is not a publishable model, for every reason in `problems`."""
+
+    def __init__(self, folder: str, problems: Sequence[FolderProblem]) -> None:
+        sentences = " ".join(problem.sentence for problem in problems)
+        super().__init__(f"The folder {folder} cannot be taken as a model: {sentences}")
         self.problems = tuple(problems)
 
 
 class InvalidGolden(AskedWrongly):
-    """Golden examples that are not what they must be."""
+    """A file does not hold valid golden examples."""
 
 
 class InvalidRemote(AskedWrongly):
-    """The text is no URL of a remote store."""
+    """The text is not the URL of a remote store."""
 
 
 class NothingEarlier(AskedWrongly):
-    """A tag never pointed anywhere else."""
+    """The tag has no earlier revision."""
 
 
 class Damaged(StoreError):
-    """Something stored is not what its name says; it is never served."""
+    """Stored data contradicts its name; it is never served."""
 
 
 class InvalidManifest(Damaged):
-    """Bytes that are no manifest, or a manifest that contradicts itself."""
+    """The bytes are not a manifest, or the manifest contradicts itself or its files."""
 
 
 class InvalidTag(Damaged):
-    """A tag file that cannot be read."""
+    """A stored tag cannot be decoded."""
 
 
 class CorruptFile(Damaged):
-    """A file whose bytes do not have the digest under which it is known (both without `sha256:`)."""
+    """A file's bytes do not have the expected digest (both digests without `sha256:`)."""
 
     def __init__(self, path: str, *, wanted: str, found: str) -> None:
         super().__init__(
@@ -102,7 +113,7 @@ class CorruptFile(Damaged):
 
 
 class CorruptObject(Damaged):
-    """An object of a remote store that is not what its name says (both digests without `sha256:`)."""
+    """A remote object's bytes do not have the digest in its key (both digests without `sha256:`)."""
 
     def __init__(self, url: str, *, wanted: str, found: str) -> None:
         super().__init__(
@@ -113,11 +124,11 @@ class CorruptObject(Damaged):
 
 
 class MissingFile(Damaged):
-    """A file or manifest that something stored relies on is not there."""
+    """A file or manifest that stored data refers to is missing."""
 
 
 class Unable(StoreError):
-    """The machine, or somebody else's work at the same moment; the same may succeed later."""
+    """The machine, the network or a concurrent change stands in the way; the same request may succeed later."""
 
 
 class StoreFull(Unable):
@@ -129,11 +140,11 @@ class StoreUnwritable(Unable):
 
 
 class Unreadable(Unable):
-    """A file cannot be read, or not to its end."""
+    """A file cannot be opened, or not read to its end."""
 
 
 class StoreBusy(Unable):
-    """Another process kept a lock for too long."""
+    """Waiting for another process's lock timed out."""
 
 
 class SourceChanged(Unable):
@@ -141,11 +152,11 @@ class SourceChanged(Unable):
 
 
 class TagMoved(Unable):
-    """The tag no longer points where the caller believed."""
+    """The tag points to another revision than the caller expected."""
 
 
 class RemoteRefused(Unable):
-    """The remote store says no, and will go on saying so until somebody mends it."""
+    """The remote store rejects the request, and will until its configuration is changed."""
 
 
 class RemoteUnavailable(Unable):
@@ -153,4 +164,8 @@ class RemoteUnavailable(Unable):
 
 
 class RemoteChanged(Unable):
-    """An object was replaced, or is shorter than it was said to be."""
+    """A remote object was replaced, removed, or has another size than expected."""
+
+
+class ObjectNotFound(RemoteChanged):
+    """No object has the key."""

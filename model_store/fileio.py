@@ -1,4 +1,4 @@
-"""Reading and writing whole files: hashed while copied, to a unique temporary name, fsynced, renamed, cleaned up.
+"""Durable file I/O: write to a unique temporary name, fsync, rename; hash while copying.
 
 A file under its final name is whole, also after a crash or a power cut: its bytes are synced before the rename, and the
 folder after it. Large files are read once; hashing is not a second pass.
@@ -10,26 +10,24 @@ import errno
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
+from typing import TypeAlias
 from uuid import uuid4
 
 from model_store.errors import StoreFull, StoreUnwritable, Unreadable
+from model_store.progress import OnBytes, ignore_bytes
 
 CHUNK_BYTES = 4 * 2**20
 SPARE_BYTES = 16 * 2**20
-"""What must stay free for manifests, receipts and the file system's own needs."""
+"""Disk space that is left free for manifests, receipts and the file system itself."""
 
-Advance = Callable[[int], None]
-"""Told how many more bytes have just been read."""
+Piece: TypeAlias = bytes | memoryview
+"""A part of a file's bytes."""
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-
-
-def ignore(_count_bytes: int) -> None:
-    """The Advance of somebody who is not curious."""
 
 
 def free_bytes(folder: Path) -> int:
@@ -39,29 +37,29 @@ def free_bytes(folder: Path) -> int:
     return shutil.disk_usage(folder).free
 
 
-def hash_file(path: Path, advance: Advance = ignore) -> str:
-    """The SHA-256 of a file as hex digits; like hashlib.file_digest, but it reports progress."""
+def hash_file(path: Path, on_bytes: OnBytes = ignore_bytes) -> str:
+    """The SHA-256 of a file as hex digits; hashlib.file_digest with progress. Raises Unreadable."""
     digest = hashlib.sha256()
     for chunk in _chunks(path):
         digest.update(chunk)
-        advance(len(chunk))
+        on_bytes(len(chunk))
     return digest.hexdigest()
 
 
-def copy_hashed(source: Path, target: Path, advance: Advance = ignore) -> str:
-    """Copy `source` to the new file `target`, fsynced, in one reading; the SHA-256 of the copied bytes (hex)."""
+def copy_hashed(source: Path, target: Path, on_bytes: OnBytes = ignore_bytes) -> str:
+    """Copy `source` to the new file `target` in one pass and fsync it; the SHA-256 of the copied bytes (hex)."""
     digest = hashlib.sha256()
     with target.open("xb", buffering=0) as file:
         for chunk in _chunks(source):
             digest.update(chunk)
             _write_all(file.fileno(), chunk)
-            advance(len(chunk))
+            on_bytes(len(chunk))
         os.fsync(file.fileno())
     return digest.hexdigest()
 
 
 def write_whole(path: Path, data: bytes, temporary: Path, *, durable: bool = True) -> None:
-    """Give `path` the content `data` in one step; readers see the old or the new bytes. `temporary` is on its disk."""
+    """Replace the content of `path` atomically; the folder `temporary` must be on the same file system."""
     with temporary_name(temporary) as name:
         with name.open("xb", buffering=0) as file:
             _write_all(file.fileno(), memoryview(data))
@@ -75,7 +73,7 @@ def write_whole(path: Path, data: bytes, temporary: Path, *, durable: bool = Tru
 
 @contextmanager
 def temporary_name(temporary: Path) -> Iterator[Path]:
-    """A name in the folder `temporary` that nobody else uses; whatever still has it at the end is removed."""
+    """A unique path in the folder `temporary`; a file or folder that still has it at the end is removed."""
     make_folder(temporary)
     path = temporary / f"{os.getpid()}-{uuid4().hex}"
     try:
@@ -93,7 +91,7 @@ def remove(path: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make `folder` and its parents, so that they last; nothing is done where it is there."""
+    """Make `folder` and its parents durably, if they are missing."""
     if not folder.is_dir():
         make_folder(folder.parent)
         folder.mkdir(exist_ok=True)
@@ -101,7 +99,7 @@ def make_folder(folder: Path) -> None:
 
 
 def fsync_folder(folder: Path) -> None:
-    """Make renames into `folder` last."""
+    """Make renames into `folder` durable."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -111,7 +109,7 @@ def fsync_folder(folder: Path) -> None:
 
 @contextmanager
 def writing(root: Path) -> Iterator[None]:
-    """Turns what the operating system says about a failed write below `root` into StoreFull or StoreUnwritable."""
+    """Raises StoreFull or StoreUnwritable in place of an OSError from writing below `root`."""
     try:
         yield
     except OSError as error:
@@ -121,7 +119,7 @@ def writing(root: Path) -> Iterator[None]:
 
 
 def _chunks(path: Path) -> Iterator[memoryview]:
-    """The bytes of a file in pieces that share one buffer: use each before asking for the next."""
+    """A file's bytes in chunks that share one buffer: each is valid until the next is read."""
     buffer = memoryview(bytearray(CHUNK_BYTES))
     with _open(path) as file:
         while count := _read_into(file, buffer, path):
@@ -142,8 +140,8 @@ def _read_into(file: FileIO, buffer: memoryview, path: Path) -> int:
         raise Unreadable(f"The file {path} cannot be read to its end: {error.strerror}.") from error
 
 
-def write_at(descriptor: int, data: bytes | memoryview, start: int) -> None:
-    """Write all of `data` at the place `start` of an open file."""
+def write_at(descriptor: int, data: Piece, start: int) -> None:
+    """Write all of `data` at the offset `start` of an open file."""
     rest = memoryview(data)
     while len(rest):
         written = os.pwrite(descriptor, rest, start)

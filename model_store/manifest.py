@@ -1,8 +1,8 @@
-"""What a published model consists of; its canonical bytes, and the revision, which is their digest. Pure.
+"""Manifests: the files and properties of a published model, as canonical JSON whose SHA-256 is the revision. Pure.
 
-Rules kept here:
-- The same content gives the same bytes, and so the same revision, whoever publishes it and whenever: there is no time
-  in a manifest (a tag records when it was moved), files are sorted by path, JSON has sorted keys and no white space.
+Invariants:
+- Equal content gives equal bytes, and so the same revision, for every publisher and at any time: a manifest holds no
+  time (a tag records when it was moved), files are sorted by path, JSON has sorted keys and no white space.
 - Nothing is encoded that would be refused when decoded, and only canonical bytes are decoded.
 - A path is relative, made of plain characters, and cannot leave its folder.
 """
@@ -30,7 +30,7 @@ Word = Annotated[str, msgspec.Meta(min_length=1)]
 
 
 class _Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Structs, not dataclasses, because these decode strictly: unknown fields and wrong types are refused."""
+    """Base of the values: msgspec structs, because they refuse unknown fields and wrong types when decoded."""
 
 
 class File(_Value, frozen=True):
@@ -42,7 +42,7 @@ class File(_Value, frozen=True):
 
 
 class GoldenEntity(_Value, frozen=True):
-    """An entity that a golden example must give; `start` and `end` count code points."""
+    """An expected entity of a golden example; `start` and `end` count code points."""
 
     label: Word
     start: Size
@@ -50,14 +50,14 @@ class GoldenEntity(_Value, frozen=True):
 
 
 class GoldenExample(_Value, frozen=True):
-    """A text and exactly the entities that a sound revision finds in it."""
+    """A text and exactly the entities that a correct revision finds in it."""
 
     text: Word
     entities: tuple[GoldenEntity, ...]
 
 
 class Provenance(_Value, frozen=True):
-    """Where a model comes from, as far as its publisher said so."""
+    """A model's origin, as far as its publisher stated it."""
 
     base_model: str | None = None
     data: str | None = None
@@ -65,7 +65,7 @@ class Provenance(_Value, frozen=True):
 
 
 class Manifest(_Value, frozen=True, kw_only=True):
-    """A model's files and what they are for; `labels[i]` is the label of class i."""
+    """A model's files and properties; `labels[i]` is the label of class i."""
 
     name: Name
     files: Annotated[tuple[File, ...], msgspec.Meta(min_length=1)]
@@ -84,14 +84,14 @@ class Manifest(_Value, frozen=True, kw_only=True):
 
 
 def encode_manifest(manifest: Manifest) -> bytes:
-    """The canonical bytes of `manifest`. Raises InvalidManifest for what could not be decoded again."""
+    """The canonical bytes of `manifest`. Raises InvalidManifest if they could not be decoded again."""
     data = _canonical(manifest)
     _parse(data)
     return data
 
 
 def decode_manifest(data: bytes) -> Manifest:
-    """The manifest of canonical bytes. Raises InvalidManifest with the place and the reason."""
+    """The manifest of canonical bytes. Raises InvalidManifest, which names the field and the reason."""
     manifest = _parse(data)
     if _canonical(manifest) != data:
         raise InvalidManifest("The manifest is not in canonical form: sorted keys, files by path, no white space.")
@@ -104,7 +104,7 @@ def revision_of(data: bytes) -> str:
 
 
 def path_problem(path: str) -> str | None:
-    """Why `path` may not stand in a manifest, as the end of a sentence; None if it may."""
+    """The reason why `path` is not allowed in a manifest, as the end of a sentence; None if it is allowed."""
     if len(path) > _MAX_PATH_CHARACTERS:
         return f"is longer than {_MAX_PATH_CHARACTERS} characters"
     if not _PATH.fullmatch(path):
@@ -140,7 +140,7 @@ def _contradiction(manifest: Manifest) -> str | None:
 
 
 def _clash(files: tuple[File, ...]) -> str | None:
-    """Two paths that cannot both exist: equal (case ignored, as on some file systems), or one a folder of another."""
+    """Two paths that cannot both exist: equal (ignoring case, as some file systems do), or one a folder of another."""
     counts = Counter(file.path.lower() for file in files)
     for path, count in counts.items():
         if count > 1:

@@ -1,20 +1,27 @@
-"""Adds up bytes from any thread and tells whoever wants to know how far the work is."""
+"""Progress of work that is counted in bytes: the two callback types, and a counter that any thread may add to."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
 
+OnBytes = Callable[[int], None]
+"""Called with the number of bytes that were just read or written; negative for bytes that must be fetched again."""
+
 Progress = Callable[[int, int], None]
-"""Told (bytes done, bytes in all). Work that must be done again takes the first back, or adds to the second."""
+"""Called with (bytes done, total bytes). Bytes done may fall, and the total rise, when work has to be repeated."""
 
 
-def ignore(_done_bytes: int, _total_bytes: int) -> None:
-    """The Progress of somebody who is not curious."""
+def ignore_bytes(_count_bytes: int) -> None:
+    """An OnBytes that does nothing."""
 
 
-class Meter:
-    """The bytes of one piece of work."""
+def no_progress(_done_bytes: int, _total_bytes: int) -> None:
+    """A Progress that does nothing."""
+
+
+class ProgressCounter:
+    """Adds up the bytes of one piece of work and reports the sum after each addition. Thread-safe."""
 
     def __init__(self, report: Progress, total_bytes: int) -> None:
         self.total_bytes = total_bytes
@@ -22,7 +29,7 @@ class Meter:
         self._done_bytes = 0
         self._lock = threading.Lock()
 
-    def advance(self, count_bytes: int) -> None:
+    def add(self, count_bytes: int) -> None:
         with self._lock:
             self._done_bytes += count_bytes
             self._report(self._done_bytes, self.total_bytes)

@@ -1,4 +1,4 @@
-"""How a person names a model: `name`, `name@tag` or `name@sha256:<64 hex digits>`. Pure: nothing is looked up here."""
+"""Model references: parses `name`, `name@tag` and `name@sha256:<64 hex digits>`. Pure: nothing is looked up here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _REVISION = re.compile(r"sha256:[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What was asked for: exactly one of `tag` and `revision` (with its `sha256:` prefix) is set."""
+    """A model by name and either tag or revision: exactly one of the two is set; a revision has its `sha256:`."""
 
     name: str
     tag: str | None
@@ -27,7 +27,7 @@ class Reference:
 
 
 def parse_reference(text: str) -> Reference:
-    """`text` as a Reference; the tag is `stable` where none is given. Raises InvalidReference."""
+    """`text` as a Reference, with the tag `stable` if it names neither tag nor revision. Raises InvalidReference."""
     name, at, rest = text.partition("@")
     check_name(name)
     if not at:
@@ -37,25 +37,30 @@ def parse_reference(text: str) -> Reference:
     return Reference(name, check_tag(rest), None)
 
 
+def to_reference(reference: Reference | str) -> Reference:
+    """A Reference as it is, a text parsed. Raises InvalidReference."""
+    return parse_reference(reference) if isinstance(reference, str) else reference
+
+
 def check_name(name: str) -> str:
-    """`name` itself, if it may name a model. Raises InvalidReference."""
+    """`name`, if it is a valid model name. Raises InvalidReference."""
     return _check_word(name, "model name")
 
 
 def check_tag(tag: str) -> str:
-    """`tag` itself, if it may be a tag. Raises InvalidReference."""
+    """`tag`, if it is a valid tag. Raises InvalidReference."""
     return _check_word(tag, "tag")
 
 
 def check_revision(revision: str) -> str:
-    """`revision` itself, if it is `sha256:` and 64 lower-case hex digits. Raises InvalidReference."""
+    """`revision`, if it is `sha256:` and 64 lower-case hex digits. Raises InvalidReference."""
     if not _REVISION.fullmatch(revision):
         raise InvalidReference(f"'{revision}' is no revision: it must be sha256: and all 64 lower-case hex digits.")
     return revision
 
 
 def hex_digits(revision: str) -> str:
-    """The 64 hex digits of a revision, which are its name on disk."""
+    """A revision without its `sha256:`, as it names files and objects. Raises InvalidReference."""
     return check_revision(revision).removeprefix(DIGEST_PREFIX)
 
 

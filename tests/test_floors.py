@@ -40,6 +40,7 @@ ONLY_IN = {
     "boto3": ("loadtest/bench/store/boto3_peer.py", "service/publisher/cloudwatch.py"),
     "botocore": (
         "model_store/remote/s3.py",
+        "model_store/remote/s3_connection.py",
         "model_store/remote/s3_errors.py",
         "service/publisher/cloudwatch.py",
     ),

@@ -1,1 +1,1 @@
-"""An S3 server and a proxy that spoils its answers, for tests and benchmarks."""
+"""An S3 server and a proxy that injects faults into its responses, for tests and benchmarks."""

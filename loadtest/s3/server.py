@@ -1,7 +1,8 @@
-"""OpenStack Swift with its S3 API on loopback: one node, a fresh folder, ports chosen by the system.
+"""An S3 server on loopback: OpenStack Swift with its S3 API, one node, a fresh folder, ports chosen by the system.
 
-It checks signatures and digests, has multipart uploads, ranges, `If-Match` on GET and `If-None-Match: *` on PUT. Swift
-is installed in a virtual environment of its own (`make storage`), because its needs are not ours.
+It checks signatures and digests, has multipart uploads, ranges, `If-Match` on GET and `If-None-Match: *` on PUT, which
+it does not check atomically (see fault_proxy). Swift is installed in a virtual environment of its own (`make storage`),
+because its dependencies conflict with the project's.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ USER, KEY, REGION = "test:tester", "testing", "us-east-1"
 
 @dataclass(frozen=True, slots=True)
 class S3Server:
-    """Where the server listens, and AWS's own variables for whoever wants to use it."""
+    """The server's address, and AWS's environment variables for its clients."""
 
     port: int
 
@@ -38,7 +39,7 @@ class S3Server:
         return f"http://127.0.0.1:{self.port}"
 
     def environment(self, endpoint: str | None = None) -> dict[str, str]:
-        """The variables; `endpoint` may name a proxy instead."""
+        """AWS's variables for this server, or for a proxy at `endpoint`."""
         return {
             "AWS_ENDPOINT_URL_S3": endpoint or self.endpoint,
             "AWS_ACCESS_KEY_ID": USER,
@@ -50,7 +51,7 @@ class S3Server:
 
 @contextmanager
 def s3_server(folder: Path, *, proxy_workers: int = 0) -> Iterator[S3Server]:
-    """A running server that keeps its objects in `folder`; it ends with the context, or with this process."""
+    """A running server with its objects in `folder`; it is killed with the context or with this process."""
     if not (PROGRAMS / "swift-proxy-server").exists():
         raise RuntimeError(f"There is no S3 server in {PROGRAMS}; `make storage` installs it.")
     kept = {part: KeptPort() for part in PARTS}
@@ -91,7 +92,7 @@ def _common(folder: Path, port: int, workers: int) -> str:
 
 
 def _make_rings(etc: Path, ports: Mapping[str, int]) -> None:
-    """All rings in one process: `swift-ring-builder` would import Swift nine times, once for each command."""
+    """Make all rings in one process: `swift-ring-builder` would import Swift nine times, once for each command."""
     rings = [f"{etc / part}.ring.gz={ports[part]}" for part in PARTS[:-1]]
     subprocess.run([str(PROGRAMS / "python"), "-c", _RINGS, *rings], check=True, capture_output=True)
 

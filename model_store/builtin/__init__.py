@@ -1,6 +1,6 @@
-"""The model that ships with the service, and (in `training`) the code that made it.
+"""The model that ships with the service, and in `training` the code that made it.
 
-Owns the path of the shipped folder; knows nothing of stores or of serving.
+Owns the path of the shipped folder; knows nothing of stores or serving.
 """
 
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""What a model folder may hold and what its files say of themselves."""
+"""The contents of a model folder: allowed files, configuration, safetensors headers, golden examples."""

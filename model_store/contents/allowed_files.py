@@ -1,10 +1,9 @@
-"""Which files of a Hugging Face folder are taken, left out or refused, by name and kind. Pure; no file is read here.
+"""The allowlist of files: sorts the entries of a Hugging Face folder into taken, left out and refused ones. Pure.
 
-- Taken: what a loader reads (config, tokenizer, vocabulary, the safetensors weights), and README and licence.
-- Refused, and with them the folder: pickles and Python files (both can run code when loaded), links (they may point
-  anywhere), names with odd characters. A folder that holds a pickle beside safetensors is refused too: nobody could say
-  which of the two was meant.
-- Left out, and named: everything else, folders included.
+- Taken: the files that a loader reads (config, tokenizer, vocabulary, safetensors weights), README and licence.
+- Refused, and the whole folder with them: pickles and Python files (both can run code when loaded), links (they may
+  point anywhere), names with special characters. A pickle beside safetensors is refused too: the weights are ambiguous.
+- Left out, and reported: everything else, folders included.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+from model_store.errors import FolderProblem
 from model_store.manifest import path_problem
 
 CONFIG = "config.json"
@@ -45,9 +45,10 @@ _TAKEN = frozenset(
 )
 _PICKLES = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib", ".npy", ".npz", ".dill", ".mar")
 _CODE = (".py", ".pyc", ".pyd", ".so")
+_ADAPTER = "adapter_model.safetensors"
 
 
-class Kind(Enum):
+class EntryKind(Enum):
     FILE = "file"
     FOLDER = "folder"
     LINK = "link"
@@ -56,99 +57,111 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One name in a folder; size and modification time (since 1970) are 0 for what is no file."""
+    """One name in a folder; size and modification time (since 1970) are 0 unless it is a file."""
 
     name: str
-    kind: Kind
+    kind: EntryKind
     size_bytes: int = 0
     mtime_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A folder's entries, sorted by name, and one sentence for each reason to refuse it."""
+    """A folder's entries, sorted by name, and the reasons to refuse the folder."""
 
     taken: tuple[Entry, ...]
     left_out: tuple[str, ...]
-    problems: tuple[str, ...]
+    problems: tuple[FolderProblem, ...]
 
 
 def select(entries: Iterable[Entry]) -> Selection:
-    """What is taken of `entries`. Missing files are not a matter of this function, see `missing_problems`."""
+    """`entries` sorted into taken, left out and refused. Missing files are found by `missing_problems`."""
     taken: list[Entry] = []
     left_out: list[str] = []
-    problems: list[str] = []
+    problems: list[FolderProblem] = []
     for entry in sorted(entries, key=lambda entry: entry.name):
-        if problem := refusal(entry):
+        if problem := entry_problem(entry):
             problems.append(problem)
-        elif entry.kind is Kind.FILE and _is_taken(entry.name):
+        elif entry.kind is EntryKind.FILE and _is_taken(entry.name):
             taken.append(entry)
         else:
             left_out.append(entry.name)
     return Selection(tuple(taken), tuple(left_out), tuple(problems))
 
 
-def refusal(entry: Entry) -> str | None:
-    """Why `entry` may not be in a model's folder at all, as a sentence; None if it may."""
+def entry_problem(entry: Entry) -> FolderProblem | None:
+    """The reason to refuse a folder with this entry; None if it is harmless."""
     name, lower = entry.name, entry.name.lower()
-    if entry.kind is Kind.LINK:
-        return f"{name!a} is a link; copy the folder with `cp -rL`, which puts the files themselves in place."
-    if entry.kind is Kind.OTHER:
-        return f"{name!a} is neither a file nor a folder; remove it."
-    if entry.kind is Kind.FOLDER or name.startswith("."):
+    if entry.kind is EntryKind.LINK:
+        return FolderProblem(
+            "link", f"{name!a} is a link; copy the folder with `cp -rL`, which puts the files themselves in place."
+        )
+    if entry.kind is EntryKind.OTHER:
+        return FolderProblem("special_file", f"{name!a} is neither a file nor a folder; remove it.")
+    if entry.kind is EntryKind.FOLDER or name.startswith("."):
         return None
     if lower == "training_args.bin":
-        return f"{name} is the Trainer's own pickle and is not needed to serve the model; remove it."
+        return FolderProblem(
+            "trainer_pickle", f"{name} is the Trainer's own pickle and is not needed to serve the model; remove it."
+        )
     if lower.endswith(_PICKLES):
-        return (
+        return FolderProblem(
+            "pickle",
             f"{name} may be a pickle, and loading a pickle can run code; load the model once where you trust it, call "
-            "model.save_pretrained(new_folder, safe_serialization=True), and remove the file."
+            "model.save_pretrained(new_folder, safe_serialization=True), and remove the file.",
         )
     if lower.endswith(_CODE):
-        return f"{name} is code, and remote code never runs here; remove it."
+        return FolderProblem("code", f"{name} is code, and remote code never runs here; remove it.")
     if problem := path_problem(name):
-        return f"The name {name!a} {problem}; rename or remove it."
+        return FolderProblem("name", f"The name {name!a} {problem}; rename or remove it.")
     return None
 
 
-def pulled_problems(names: Collection[str]) -> list[str]:
-    """One sentence for each reason why files of these names would never have been published together."""
+def manifest_problems(names: Collection[str]) -> list[FolderProblem]:
+    """The reasons why files of these names cannot have been published together."""
     problems = []
     for name in sorted(names):
-        if problem := refusal(Entry(name, Kind.FILE)) or _nested(name):
+        if problem := entry_problem(Entry(name, EntryKind.FILE)) or _nesting_problem(name):
             problems.append(problem)
         elif not _is_taken(name):
-            problems.append(f"{name!a} is none of the files that a model consists of.")
+            problems.append(FolderProblem("not_allowed", f"{name!a} is none of the files that a model consists of."))
     return problems + missing_problems(names)
 
 
-def _nested(name: str) -> str | None:
-    return f"{name!a} is in a folder; a model's files stand side by side." if "/" in name else None
+def missing_problems(names: Collection[str]) -> list[FolderProblem]:
+    """A problem for each required file that is not in `names`, or for weights in both forms."""
+    problems = []
+    if CONFIG not in names:
+        problems.append(FolderProblem("no_config", f"{CONFIG} is missing; model.save_pretrained(folder) writes it."))
+    if TOKENIZER not in names:
+        problems.append(
+            FolderProblem(
+                "no_tokenizer",
+                f"{TOKENIZER} is missing; AutoTokenizer.from_pretrained(base_model).save_pretrained(folder) "
+                "writes it for every model that has a fast tokenizer.",
+            )
+        )
+    if WEIGHTS not in names and INDEX not in names:
+        problems.append(_no_weights(names))
+    if WEIGHTS in names and INDEX in names:
+        sentence = f"{WEIGHTS} and {INDEX} are both there, so the weights are ambiguous; remove one of them."
+        problems.append(FolderProblem("ambiguous_weights", sentence))
+    return problems
+
+
+def _no_weights(names: Collection[str]) -> FolderProblem:
+    adapter = " (the folder holds an adapter: call merge_and_unload() first)" if _ADAPTER in names else ""
+    return FolderProblem(
+        "only_adapter" if adapter else "no_weights",
+        f"There are neither {WEIGHTS} nor {INDEX}{adapter}; "
+        "model.save_pretrained(folder, safe_serialization=True) writes them.",
+    )
+
+
+def _nesting_problem(name: str) -> FolderProblem | None:
+    sentence = f"{name!a} is in a folder; a model's files stand side by side."
+    return FolderProblem("nested", sentence) if "/" in name else None
 
 
 def _is_taken(name: str) -> bool:
     return name in _TAKEN or name.endswith(".safetensors")
-
-
-def missing_problems(names: Collection[str]) -> list[str]:
-    """One sentence for each file that a model needs and `names` lack, or for weights that stand there twice."""
-    problems = []
-    if CONFIG not in names:
-        problems.append(f"{CONFIG} is missing; model.save_pretrained(folder) writes it.")
-    if TOKENIZER not in names:
-        problems.append(
-            f"{TOKENIZER} is missing; AutoTokenizer.from_pretrained(base_model).save_pretrained(folder) "
-            "writes it for every model that has a fast tokenizer."
-        )
-    if WEIGHTS not in names and INDEX not in names:
-        adapter = " (the folder holds an adapter: call merge_and_unload() first)" if _ADAPTER in names else ""
-        problems.append(
-            f"There are neither {WEIGHTS} nor {INDEX}{adapter}; "
-            "model.save_pretrained(folder, safe_serialization=True) writes them."
-        )
-    if WEIGHTS in names and INDEX in names:
-        problems.append(f"{WEIGHTS} and {INDEX} are both there, so the weights are ambiguous; remove one of them.")
-    return problems
-
-
-_ADAPTER = "adapter_model.safetensors"

@@ -1,4 +1,4 @@
-"""Golden examples from a file of JSON lines: `{"text": "…", "entities": [{"label": "…", "start": 0, "end": 4}]}`."""
+"""Reads golden examples from JSON lines: `{"text": "…", "entities": [{"label": "…", "start": 0, "end": 4}]}`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from model_store.manifest import GoldenExample
 
 
 def read_golden(path: Path) -> tuple[GoldenExample, ...]:
-    """The examples of a file, one a line, blank lines skipped. Raises InvalidGolden, which names the line."""
+    """The examples of a file, one per line; blank lines are skipped. Raises InvalidGolden, which names the line."""
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What a model is, read out of its config.json and tokenizer_config.json. Pure: decoded JSON in, a Description out."""
+"""A model's properties, from its decoded config.json and tokenizer_config.json: architecture, labels, limits. Pure."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from model_store.contents.allowed_files import CONFIG, TOKENIZER_CONFIG
+from model_store.errors import FolderProblem
 
 _SUFFIX = "ForTokenClassification"
 _POSITIONS_AFTER_PADDING = frozenset(
@@ -23,18 +24,18 @@ _POSITIONS_AFTER_PADDING = frozenset(
         "xmod",
     }
 )
-"""Families that count positions from `pad_token_id + 1`, and so have that many fewer to use."""
+"""Model types that count positions from `pad_token_id + 1`, and so can use that many fewer."""
 
 _DEFAULT_LABELS = ("LABEL_0", "LABEL_1")
-"""What transformers assumes, and therefore does not write, for a classifier of two classes without names."""
+"""The default labels of transformers for two classes, which it does not write to config.json."""
 
 _FALLBACK_TOKENS = 512
 _UNLIMITED_TOKENS = 10**9
-"""Tokenizers without a limit say so by an enormous `model_max_length`."""
+"""`model_max_length` from this value on means that the tokenizer has no limit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
+class ModelConfig:
     """`max_tokens` counts the tokens of one input, special tokens included; `labels[i]` names class i."""
 
     architecture: str
@@ -46,26 +47,28 @@ class Description:
 Json = Mapping[str, object]
 
 
-def description_problems(config: Json, tokenizer_config: Json) -> list[str]:
-    """One sentence for each reason why these are no token classifier that can be served."""
+def config_problems(config: Json, tokenizer_config: Json) -> list[FolderProblem]:
+    """The reasons why the two files do not describe a token classifier that can be served."""
     problems = []
     for name, content in ((CONFIG, config), (TOKENIZER_CONFIG, tokenizer_config)):
         if "auto_map" in content:
-            problems.append(f"{name} has `auto_map`, which asks for remote code; remote code never runs here.")
+            sentence = f"{name} has `auto_map`, which asks for remote code; remote code never runs here."
+            problems.append(FolderProblem("remote_code", sentence))
     if not isinstance(config.get("model_type"), str) or not config.get("model_type"):
-        problems.append(f"{CONFIG} must say its `model_type`.")
+        problems.append(FolderProblem("no_model_type", f"{CONFIG} must say its `model_type`."))
     problems += _architecture_problems(config)
     if "id2label" in config and _labels(config) is None:
-        problems.append(f"`id2label` in {CONFIG} must give each class 0, 1, 2, … a label of its own.")
+        sentence = f"`id2label` in {CONFIG} must give each class 0, 1, 2, … a label of its own."
+        problems.append(FolderProblem("labels", sentence))
     return problems
 
 
-def describe(config: Json, tokenizer_config: Json) -> Description:
-    """The Description; only for what has no `description_problems`."""
+def parse_config(config: Json, tokenizer_config: Json) -> ModelConfig:
+    """The ModelConfig of files that have no `config_problems`."""
     labels = _labels(config) if "id2label" in config else _DEFAULT_LABELS
     assert labels is not None
     model_type = str(config["model_type"])
-    return Description(
+    return ModelConfig(
         architecture=_architecture(config) or f"{model_type}{_SUFFIX}",
         model_type=model_type,
         labels=labels,
@@ -83,14 +86,16 @@ def _architecture(config: Json) -> str | None:
     return next(named, None)
 
 
-def _architecture_problems(config: Json) -> list[str]:
+def _architecture_problems(config: Json) -> list[FolderProblem]:
     if _architecture(config):
         return []
     if found := _architectures(config):
-        return [f"{CONFIG} names the architecture {found[0]!a}; only token classifiers (…{_SUFFIX}) are served."]
+        sentence = f"{CONFIG} names the architecture {found[0]!a}; only token classifiers (…{_SUFFIX}) are served."
+        return [FolderProblem("architecture", sentence)]
     if "id2label" in config:
         return []
-    return [f"{CONFIG} names neither a token classification architecture (…{_SUFFIX}) nor labels (`id2label`)."]
+    sentence = f"{CONFIG} names neither a token classification architecture (…{_SUFFIX}) nor labels (`id2label`)."
+    return [FolderProblem("no_architecture", sentence)]
 
 
 def _labels(config: Json) -> tuple[str, ...] | None:
@@ -103,7 +108,7 @@ def _labels(config: Json) -> tuple[str, ...] | None:
 
 
 def _max_tokens(config: Json, tokenizer_config: Json) -> int:
-    """The smaller of what the position embeddings and the tokenizer allow; 512 where neither says anything."""
+    """The smaller limit of position embeddings and tokenizer; 512 if neither has one."""
     limits = []
     positions = _positive(config.get("max_position_embeddings"))
     if positions is not None:
@@ -122,7 +127,7 @@ def _reserved_positions(config: Json) -> int:
 
 
 def _positive(value: object) -> int | None:
-    """`value` as a whole number above 0; tokenizers write their enormous limits as floats."""
+    """`value` as a positive int, floats included (1e30 means no limit); None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
         return None
     return int(value) if value < _UNLIMITED_TOKENS else _UNLIMITED_TOKENS

@@ -1,6 +1,6 @@
-"""Gathers a model's folder: reads names, sizes and the small JSON files, and says all that is wrong with it at once.
+"""Scans a model's folder: reads names, sizes, the small JSON files and safetensors headers, and reports every problem.
 
-No weights are read here beyond their headers. The rules are in `admission`, `weights` and `description`.
+The rules are in `allowed_files`, `safetensors_header` and `model_config`; weights are not read.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from model_store.contents.allowed_files import (
     TOKENIZER_CONFIG,
     WEIGHTS,
     Entry,
-    Kind,
+    EntryKind,
     missing_problems,
     select,
 )
-from model_store.contents.model_config import Description, describe, description_problems
+from model_store.contents.model_config import ModelConfig, config_problems, parse_config
 from model_store.contents.safetensors_header import (
     LENGTH_BYTES,
     header_length,
@@ -31,18 +31,18 @@ from model_store.contents.safetensors_header import (
     index_problems,
     shards_of,
 )
-from model_store.errors import RefusedFolder, SourceChanged
+from model_store.errors import FolderProblem, RefusedFolder, SourceChanged
 from model_store.manifest import File, GoldenExample, Manifest, Provenance
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A folder that may be published: the files that are taken, the names that are left out, and what it is."""
+class ScannedFolder:
+    """A folder that may be published: the files that are taken, the names that are left out, and its properties."""
 
     folder: Path
     files: tuple[Entry, ...]
     left_out: tuple[str, ...]
-    description: Description
+    config: ModelConfig
 
     def manifest(
         self,
@@ -51,21 +51,21 @@ class Candidate:
         provenance: Provenance | None = None,
         golden: Sequence[GoldenExample] = (),
     ) -> Manifest:
-        """The manifest of this folder as the model `name`; `digests` has one (hex digits) for each of its files."""
+        """The manifest of this folder as the model `name`; `digests` maps each file name to hex digits."""
         return Manifest(
             name=name,
             files=tuple(File(entry.name, entry.size_bytes, digests[entry.name]) for entry in self.files),
-            labels=self.description.labels,
-            architecture=self.description.architecture,
-            model_type=self.description.model_type,
-            max_tokens=self.description.max_tokens,
+            labels=self.config.labels,
+            architecture=self.config.architecture,
+            model_type=self.config.model_type,
+            max_tokens=self.config.max_tokens,
             provenance=provenance or Provenance(),
             golden=tuple(golden),
         )
 
 
-def gather(folder: Path) -> Candidate:
-    """Look at `folder` without changing anything. Raises RefusedFolder with every reason found."""
+def scan_folder(folder: Path) -> ScannedFolder:
+    """Scan `folder` without changing it. Raises RefusedFolder with every problem found."""
     selection = select(_entries(folder))
     files = {entry.name: entry for entry in selection.taken}
     problems = [*selection.problems, *missing_problems(files.keys())]
@@ -74,21 +74,21 @@ def gather(folder: Path) -> Candidate:
     problems += [problem for name in weights if (problem := _header_problem(folder, files[name]))]
     config, tokenizer_config = contents.get(CONFIG), contents.get(TOKENIZER_CONFIG, {})
     if config is not None:
-        problems += description_problems(config, tokenizer_config)
+        problems += config_problems(config, tokenizer_config)
     if problems or config is None:
         raise RefusedFolder(str(folder), problems)
     taken = tuple(entry for name, entry in files.items() if name in weights or not name.endswith(".safetensors"))
     stale = sorted(files.keys() - {entry.name for entry in taken})
-    return Candidate(folder, taken, (*selection.left_out, *stale), describe(config, tokenizer_config))
+    return ScannedFolder(folder, taken, (*selection.left_out, *stale), parse_config(config, tokenizer_config))
 
 
-def require_unchanged(candidate: Candidate) -> None:
-    """Raises SourceChanged if a file of the candidate is not what was gathered, by its size and modification time."""
-    now = {entry.name: entry for entry in _entries(candidate.folder)}
-    for entry in candidate.files:
+def require_unchanged(scanned: ScannedFolder) -> None:
+    """Raises SourceChanged if a file's size or modification time is not what it was in the scan."""
+    now = {entry.name: entry for entry in _entries(scanned.folder)}
+    for entry in scanned.files:
         if now.get(entry.name) != entry:
             raise SourceChanged(
-                f"{candidate.folder / entry.name} changed while it was being published; try again when it is finished."
+                f"{scanned.folder / entry.name} changed while it was being published; try again when it is finished."
             )
 
 
@@ -97,22 +97,25 @@ def _entries(folder: Path) -> list[Entry]:
         with os.scandir(folder) as found:
             return [_entry(item) for item in found]
     except OSError as error:
-        raise RefusedFolder(str(folder), [f"It cannot be read: {error.strerror}."]) from error
+        problem = FolderProblem("unreadable", f"It cannot be read: {error.strerror}.")
+        raise RefusedFolder(str(folder), [problem]) from error
 
 
 def _entry(item: os.DirEntry[str]) -> Entry:
     status = item.stat(follow_symlinks=False)
     if stat.S_ISLNK(status.st_mode):
-        return Entry(item.name, Kind.LINK)
+        return Entry(item.name, EntryKind.LINK)
     if stat.S_ISDIR(status.st_mode):
-        return Entry(item.name, Kind.FOLDER)
+        return Entry(item.name, EntryKind.FOLDER)
     if stat.S_ISREG(status.st_mode):
-        return Entry(item.name, Kind.FILE, status.st_size, status.st_mtime_ns)
-    return Entry(item.name, Kind.OTHER)
+        return Entry(item.name, EntryKind.FILE, status.st_size, status.st_mtime_ns)
+    return Entry(item.name, EntryKind.OTHER)
 
 
-def _read_objects(folder: Path, files: Mapping[str, Entry], problems: list[str]) -> dict[str, dict[str, object]]:
-    """The JSON files that are looked into, decoded; what is no JSON object becomes a problem."""
+def _read_objects(
+    folder: Path, files: Mapping[str, Entry], problems: list[FolderProblem]
+) -> dict[str, dict[str, object]]:
+    """The decoded JSON files; one that is not a JSON object becomes a problem."""
     contents: dict[str, dict[str, object]] = {}
     for name in (CONFIG, TOKENIZER, TOKENIZER_CONFIG, INDEX):
         if name not in files:
@@ -120,21 +123,21 @@ def _read_objects(folder: Path, files: Mapping[str, Entry], problems: list[str])
         try:
             content = json.loads((folder / name).read_bytes())
         except (OSError, ValueError, RecursionError) as error:
-            problems.append(f"{name} cannot be read as JSON: {error}.")
+            problems.append(FolderProblem("json", f"{name} cannot be read as JSON: {error}."))
             continue
         if isinstance(content, dict):
             contents[name] = content
         else:
-            problems.append(f"{name} must be a JSON object.")
+            problems.append(FolderProblem("json", f"{name} must be a JSON object."))
     if TOKENIZER in contents and "model" not in contents[TOKENIZER]:
-        problems.append(f"{TOKENIZER} is no tokenizer: it has no `model`.")
+        problems.append(FolderProblem("tokenizer", f"{TOKENIZER} is no tokenizer: it has no `model`."))
     return contents
 
 
 def _weights(
-    files: Mapping[str, Entry], contents: Mapping[str, Mapping[str, object]], problems: list[str]
+    files: Mapping[str, Entry], contents: Mapping[str, Mapping[str, object]], problems: list[FolderProblem]
 ) -> frozenset[str]:
-    """The safetensors files that a loader would read: the shards of the index, else model.safetensors."""
+    """The safetensors files that a loader reads: the shards of the index, else model.safetensors."""
     if INDEX not in contents:
         return frozenset({WEIGHTS} & files.keys())
     shards = shards_of(contents[INDEX])
@@ -142,12 +145,12 @@ def _weights(
     return frozenset((shards or frozenset()) & files.keys())
 
 
-def _header_problem(folder: Path, entry: Entry) -> str | None:
+def _header_problem(folder: Path, entry: Entry) -> FolderProblem | None:
     try:
         with (folder / entry.name).open("rb") as file:
             length = header_length(file.read(LENGTH_BYTES), entry.size_bytes)
             if length is None:
-                return f"{entry.name} is no safetensors file, or was cut off."
+                return FolderProblem("header", f"{entry.name} is no safetensors file, or was cut off.")
             return header_problem(entry.name, file.read(length), entry.size_bytes)
     except OSError as error:
-        return f"{entry.name} cannot be read: {error.strerror}."
+        return FolderProblem("unreadable", f"{entry.name} cannot be read: {error.strerror}.")

@@ -1,1 +1,1 @@
-"""The store on this machine: blobs, tags, snapshots, locks, eviction, verification."""
+"""The store on this machine: blobs, tags, snapshots, locks, garbage collection, verification."""

@@ -1,6 +1,7 @@
-"""Blobs: files under their digests. What is under a final name was hashed while it was written.
+"""Blobs: the local store's files, each named by its SHA-256 and hashed while it is written.
 
-A blob counts as intact while its receipt is valid, and after it has been hashed again; else it is as good as not there.
+A blob is intact if its receipt is valid, or if it has the right digest when hashed again. A blob that is not intact is
+treated as missing.
 """
 
 from __future__ import annotations
@@ -13,14 +14,15 @@ from pathlib import Path
 from model_store import fileio
 from model_store.errors import CorruptFile, MissingFile, StoreFull
 from model_store.local.layout import Layout
-from model_store.local.receipts import SEALED_MTIME_NS, Seal, Stamp, recall, remember, stamp_of
+from model_store.local.receipts import SEALED_MTIME_NS, Stamp, VerifiedFile, read_receipt, stamp_of, write_receipt
+from model_store.progress import OnBytes, ignore_bytes
 
 _READ_ONLY = 0o444
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def blob_sizes(layout: Layout) -> dict[str, int]:
-    """Size in bytes of every blob by its digest, whether intact or not; other names are passed over."""
+    """Size in bytes of every blob by its digest, intact or not; files with other names are skipped."""
     if not layout.blobs.is_dir():
         return {}
     with os.scandir(layout.blobs) as found:
@@ -28,12 +30,12 @@ def blob_sizes(layout: Layout) -> dict[str, int]:
 
 
 def is_digest(name: str) -> bool:
-    """Whether `name` can be the name of a blob: 64 lower-case hex digits."""
+    """True if `name` is 64 lower-case hex digits, as the names of blobs are."""
     return _DIGEST.fullmatch(name) is not None
 
 
-def check_blob(layout: Layout, digest: str, advance: fileio.Advance = fileio.ignore) -> Stamp:
-    """The stamp of an intact blob; it is read only where its receipt does not vouch for it.
+def check_blob(layout: Layout, digest: str, on_bytes: OnBytes = ignore_bytes) -> Stamp:
+    """The stamp of an intact blob, which is hashed only if its receipt is missing or invalid.
 
     Raises MissingFile or CorruptFile.
     """
@@ -41,16 +43,16 @@ def check_blob(layout: Layout, digest: str, advance: fileio.Advance = fileio.ign
     stamp = stamp_of(path)
     if stamp is None:
         raise MissingFile(f"The file {path} is not in the store. Publish or pull the model again.")
-    if recall(receipt).get(digest) != Seal(stamp, digest):
-        found = fileio.hash_file(path, advance)
+    if read_receipt(receipt).get(digest) != VerifiedFile(stamp, digest):
+        found = fileio.hash_file(path, on_bytes)
         if found != digest:
             raise CorruptFile(str(path), wanted=digest, found=found)
-        remember(receipt, {digest: Seal(stamp, digest)}, layout.temporary)
+        write_receipt(receipt, {digest: VerifiedFile(stamp, digest)}, layout.temporary)
     return stamp
 
 
 def has_blob(layout: Layout, digest: str) -> bool:
-    """Whether the blob is there and intact."""
+    """True if the blob is present and intact."""
     try:
         check_blob(layout, digest)
     except (MissingFile, CorruptFile):
@@ -58,35 +60,35 @@ def has_blob(layout: Layout, digest: str) -> bool:
     return True
 
 
-def add_blob(layout: Layout, source: Path, advance: fileio.Advance = fileio.ignore) -> str:
-    """Copy `source` into the store; its digest as hex digits. The bytes are read once.
+def add_blob(layout: Layout, source: Path, on_bytes: OnBytes = ignore_bytes) -> str:
+    """Copy `source` into the store in one pass; its digest as hex digits.
 
     Raises Unreadable, StoreFull or StoreUnwritable; then nothing has changed.
     """
     with fileio.writing(layout.root), fileio.temporary_name(layout.temporary) as name:
-        digest = fileio.copy_hashed(source, name, advance)
+        digest = fileio.copy_hashed(source, name, on_bytes)
         commit_blob(layout, name, digest)
     return digest
 
 
 def commit_blob(layout: Layout, whole: Path, digest: str) -> None:
-    """Give the fsynced file `whole`, on the store's disk and known to have `digest`, its final name and a receipt."""
+    """Rename the complete, fsynced file `whole`, whose digest is verified, to its final name; write its receipt."""
     stamp = seal(whole)
     fileio.make_folder(layout.blobs)
     whole.replace(layout.blob(digest))
     fileio.fsync_folder(layout.blobs)
-    remember(layout.blob_receipt(digest), {digest: Seal(stamp, digest)}, layout.temporary)
+    write_receipt(layout.blob_receipt(digest), {digest: VerifiedFile(stamp, digest)}, layout.temporary)
 
 
 def seal(path: Path) -> Stamp:
-    """Make a verified file read-only, with the modification time of all sealed files (see receipts); its stamp."""
+    """Make a verified file read-only and give it the fixed modification time of blobs (see receipts); its stamp."""
     os.chmod(path, _READ_ONLY)
     os.utime(path, ns=(SEALED_MTIME_NS, SEALED_MTIME_NS))
     return Stamp(path.stat().st_size, SEALED_MTIME_NS)
 
 
 def require_space(layout: Layout, needed_bytes: int, free_bytes: Callable[[Path], int]) -> None:
-    """Raises StoreFull, with the figures, if `needed_bytes` and a little more are not free."""
+    """Raises StoreFull, with the figures, unless `needed_bytes` and `SPARE_BYTES` are free; 0 bytes always fit."""
     free = free_bytes(layout.root)
     if needed_bytes and free < needed_bytes + fileio.SPARE_BYTES:
         raise StoreFull(

@@ -1,4 +1,4 @@
-"""The models that come with the package: plain folders, served where they are, their manifests computed.
+"""The models that come with the package: plain folders, served in place, whose manifests are computed.
 
 Digests are kept in a receipt in the store, if it can be written to, so that only the first start hashes the files.
 """
@@ -10,10 +10,10 @@ from pathlib import Path
 
 from model_store import fileio
 from model_store.contents.allowed_files import CONFIG
-from model_store.contents.scan import Candidate, gather
+from model_store.contents.scan import ScannedFolder, scan_folder
 from model_store.errors import MissingFile
 from model_store.local.layout import Layout
-from model_store.local.receipts import Seal, recall, remember, stamp_of
+from model_store.local.receipts import VerifiedFile, read_receipt, stamp_of, write_receipt
 from model_store.local.store import Revision
 from model_store.manifest import encode_manifest, revision_of
 
@@ -28,25 +28,25 @@ def builtin_names(builtin_root: Path) -> tuple[str, ...]:
 
 
 def builtin_revision(builtin_root: Path, name: str, layout: Layout) -> Revision:
-    """The built-in model `name`, which is there. Raises RefusedFolder if its folder is none that could be published."""
-    candidate = gather(builtin_root / name)
-    manifest = candidate.manifest(name, _digests(candidate, layout))
+    """The revision of the built-in model `name`. Raises RefusedFolder, as publishing its folder would."""
+    scanned = scan_folder(builtin_root / name)
+    manifest = scanned.manifest(name, _digests(scanned, layout))
     revision = revision_of(encode_manifest(manifest))
-    return Revision(name, BUILTIN_TAG, revision, candidate.folder, manifest, built_in=True)
+    return Revision(name, BUILTIN_TAG, revision, scanned.folder, manifest, built_in=True)
 
 
-def _digests(candidate: Candidate, layout: Layout) -> dict[str, str]:
-    """The digest of each file: from the receipt where it vouches for them, else hashed."""
-    receipt = layout.folder_receipt(hashlib.sha256(str(candidate.folder.resolve()).encode()).hexdigest())
-    before = recall(receipt)
-    seals = {entry.name: _seal(candidate.folder / entry.name, before.get(entry.name)) for entry in candidate.files}
-    if seals != before:
-        remember(receipt, seals, layout.temporary)
-    return {name: seal.sha256 for name, seal in seals.items()}
+def _digests(scanned: ScannedFolder, layout: Layout) -> dict[str, str]:
+    """The digest of each file: from the receipt if it is valid, else hashed."""
+    receipt = layout.folder_receipt(hashlib.sha256(str(scanned.folder.resolve()).encode()).hexdigest())
+    before = read_receipt(receipt)
+    verified = {entry.name: _verify(scanned.folder / entry.name, before.get(entry.name)) for entry in scanned.files}
+    if verified != before:
+        write_receipt(receipt, verified, layout.temporary)
+    return {name: file.sha256 for name, file in verified.items()}
 
 
-def _seal(path: Path, before: Seal | None) -> Seal:
+def _verify(path: Path, before: VerifiedFile | None) -> VerifiedFile:
     stamp = stamp_of(path)
     if stamp is None:
         raise MissingFile(f"The file {path} of a built-in model is missing. Install the package again.")
-    return before if before is not None and before.stamp == stamp else Seal(stamp, fileio.hash_file(path))
+    return before if before is not None and before.stamp == stamp else VerifiedFile(stamp, fileio.hash_file(path))

@@ -1,4 +1,4 @@
-"""Where a model is looked up by name: first in the local store, then among the models that come with the package."""
+"""The catalog of this machine's models: looks a reference up in the local store, then among the built-in models."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from model_store.errors import UnknownModel
+from model_store.listing import ListedModel
 from model_store.local.builtin_models import BUILTIN_ROOT, BUILTIN_TAG, builtin_names, builtin_revision
-from model_store.local.listing import ListedModel, list_all
+from model_store.local.listing import list_local
 from model_store.local.store import Revision, Store
-from model_store.reference import Reference, parse_reference
+from model_store.reference import Reference, to_reference
 
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """All models of this machine. A tag in the store hides the same tag of a built-in model."""
+    """The local store and the built-in models. A tag in the store hides the same tag of a built-in model."""
 
     store_root: Path
     builtin_root: Path = BUILTIN_ROOT
@@ -26,10 +27,10 @@ class Catalog:
     def resolve(self, reference: Reference | str) -> Revision:
         """The verified revision that a reference stands for.
 
-        Raises UnknownModel, which lists what is there, and whatever `Store.resolve` raises: a revision that is damaged
-        in the store is never replaced silently by a built-in model.
+        Raises UnknownModel, which lists the references that exist, and the errors of `Store.resolve`: a revision that
+        is damaged in the store is not replaced by a built-in model.
         """
-        asked = parse_reference(reference) if isinstance(reference, str) else reference
+        asked = to_reference(reference)
         if self.store.find(asked) is not None:
             return self.store.resolve(asked)
         if built_in := self._built_in(asked):
@@ -37,7 +38,7 @@ class Catalog:
         raise UnknownModel(str(asked), self.references())
 
     def find(self, asked: Reference) -> str | None:
-        """The revision to which a reference leads here, unverified if it is in the store; None if it leads nowhere."""
+        """The revision that a reference stands for, not verified if it is in the store; None if there is none."""
         if found := self.store.find(asked):
             return found
         built_in = self._built_in(asked)
@@ -56,5 +57,5 @@ class Catalog:
         return None
 
     def list(self) -> tuple[ListedModel, ...]:
-        """Every revision that is there, tagged or not: by name, the tagged ones first."""
-        return list_all(self.store, self.builtin_root)
+        """Every revision, tagged or not: by name, tagged ones first."""
+        return list_local(self.store, self.builtin_root)

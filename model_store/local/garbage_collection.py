@@ -1,35 +1,89 @@
-"""Removing revisions and what nobody needs any more. Whoever calls this holds the `contents` lock exclusively."""
+"""Garbage collection of the local store: removes revisions, unreferenced blobs, and unfinished or quarantined files.
+
+Revisions that a tag points to, the tags' last few earlier ones, and revisions in use are kept. Of the others all are
+removed, or, with a budget, as many as it takes, least recently used first. All functions that delete require the lock
+`contents` exclusively; `collect_garbage` acquires it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from model_store import fileio
 from model_store.errors import Damaged, InvalidTag
+from model_store.local import locks
 from model_store.local.blobs import blob_sizes
-from model_store.local.eviction import Stored
-from model_store.local.in_use import is_in_use, last_used_seconds
+from model_store.local.eviction import StoredRevision, choose_evictions, freed_bytes
+from model_store.local.partial_blob import partial_sizes
 from model_store.local.store import Store
 from model_store.local.tags import read_tag, tag_names
+from model_store.progress import OnBytes, Progress, ProgressCounter, ignore_bytes, no_progress
 from model_store.reference import hex_digits
 
+KEEP_LAST = 3
+TEMPORARY_SECONDS = 3600.0
+"""Age at which a temporary file is abandoned. Tags and receipts are written without the lock, but not for an hour."""
 
-def stored_revisions(store: Store, keep: Iterable[str] = ()) -> tuple[Stored, ...]:
-    """All revisions that are there; those in `keep`, in use, or tagged are pinned. A damaged one has no blobs."""
-    pinned = {*keep, *tagged(store)}
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """The result of a garbage collection; `budget_bytes` is the size that was asked for, if any."""
+
+    evicted: tuple[str, ...]
+    freed_bytes: int
+    left_bytes: int
+    budget_bytes: int | None
+
+    @property
+    def within_budget(self) -> bool:
+        return self.budget_bytes is None or self.left_bytes <= self.budget_bytes
+
+    def __str__(self) -> str:
+        text = f"{len(self.evicted)} revisions went, {self.freed_bytes:,} bytes are free, {self.left_bytes:,} are left."
+        if not self.within_budget:
+            text += f" That is more than {self.budget_bytes:,}: all that is left is tagged, recent or in use."
+        return text
+
+
+def collect_garbage(
+    store: Store, *, keep_last: int = KEEP_LAST, budget_bytes: int | None = None, progress: Progress = no_progress
+) -> Collected:
+    """Remove what is not needed. Raises StoreBusy while other processes publish or pull, StoreUnwritable."""
+    with locks.acquire(store.layout, locks.CONTENTS):
+        removed_bytes = _remove_unfinished(store) + remove_orphans(store)
+        stored = stored_revisions(store, keep=tagged_revisions(store, earlier=keep_last))
+        evicted = plan_collection(stored, store.size_bytes(), budget_bytes)
+        counter = ProgressCounter(progress, freed_bytes(stored, evicted, needed_digests=set()))
+        for revision in evicted:
+            evict_revision(store, revision)
+        removed_bytes += remove_orphans(store, on_bytes=counter.add)
+    return Collected(evicted, removed_bytes, store.size_bytes(), budget_bytes)
+
+
+def plan_collection(stored: tuple[StoredRevision, ...], size_bytes: int, budget_bytes: int | None) -> tuple[str, ...]:
+    """The revisions to remove: all unpinned ones, or as many as bring `size_bytes` down to the budget. Pure."""
+    if budget_bytes is None:
+        return tuple(item.revision for item in stored if not item.pinned)
+    return choose_evictions(stored, size_bytes - budget_bytes, needed_digests=set())
+
+
+def stored_revisions(store: Store, keep: Iterable[str] = ()) -> tuple[StoredRevision, ...]:
+    """All revisions in the store; those in `keep`, tagged or in use are pinned. A damaged one has no blobs."""
+    pinned = {*keep, *tagged_revisions(store)}
     return tuple(
-        Stored(
+        StoredRevision(
             revision,
             _blobs(store, revision),
-            last_used_seconds(store.layout, revision),
-            revision in pinned or is_in_use(store.layout, revision),
+            locks.last_used_seconds(store.layout, revision),
+            revision in pinned or locks.is_in_use(store.layout, revision),
         )
         for revision in store.revisions()
     )
 
 
-def tagged(store: Store, earlier: int = 0) -> set[str]:
-    """Every revision to which a tag points, or pointed before its last `earlier` moves."""
+def tagged_revisions(store: Store, earlier: int = 0) -> set[str]:
+    """Every revision that a tag points to, or pointed to before its last `earlier` moves."""
     found = set()
     for name, tag in tag_names(store.layout):
         try:
@@ -42,25 +96,36 @@ def tagged(store: Store, earlier: int = 0) -> set[str]:
 
 
 def evict_revision(store: Store, revision: str) -> None:
-    """Forget a revision: first its manifest, then its folder. Its blobs go with `drop_orphans`."""
+    """Remove a revision's manifest, then its folder. Its blobs are removed by `remove_orphans`."""
     digest, layout = hex_digits(revision), store.layout
     with fileio.writing(store.root):
         fileio.remove(layout.manifest(digest))
         fileio.remove(layout.model(digest))
 
 
-def drop_orphans(store: Store, keep: Iterable[str] = (), advance: fileio.Advance = fileio.ignore) -> int:
-    """Remove blobs that no manifest names, but not the digests in `keep`; how many bytes that were."""
+def remove_orphans(store: Store, keep: Iterable[str] = (), on_bytes: OnBytes = ignore_bytes) -> int:
+    """Remove the blobs that no manifest names, except the digests in `keep`; the bytes that were freed."""
     needed = {*keep, *(digest for revision in store.revisions() for digest in _blobs(store, revision))}
-    freed_bytes = 0
+    removed_bytes = 0
     with fileio.writing(store.root):
         for digest, size_bytes in blob_sizes(store.layout).items():
             if digest not in needed:
                 fileio.remove(store.layout.blob(digest))
                 fileio.remove(store.layout.blob_receipt(digest))
-                freed_bytes += size_bytes
-                advance(size_bytes)
-    return freed_bytes
+                removed_bytes += size_bytes
+                on_bytes(size_bytes)
+    return removed_bytes
+
+
+def _remove_unfinished(store: Store) -> int:
+    """Remove unfinished downloads, the quarantine and abandoned temporary files; the bytes of the first two."""
+    layout = store.layout
+    removed_bytes = sum(partial_sizes(layout.partial).values()) + sum(partial_sizes(layout.quarantine).values())
+    with fileio.writing(store.root):
+        for folder in (layout.partial, layout.quarantine):
+            fileio.remove(folder)
+    store.sweep(older_than_seconds=TEMPORARY_SECONDS)
+    return removed_bytes
 
 
 def _blobs(store: Store, revision: str) -> dict[str, int]:

@@ -1,20 +1,20 @@
-"""Where everything in a local model store has its place. Only paths; nothing is read or made here.
+"""The paths in a local model store. Pure: nothing is read or made here.
 
     <root>/
       blobs/sha256/<hex>             a file of a model, under its digest; read-only; shared by all that contain it
       manifests/sha256/<hex>.json    canonical bytes; <hex> is their digest, the revision
-      tags/<name>/<tag>              which revision, since when, and which ones before (see tags)
-      models/<hex>/                  what a loader opens: hard links to blobs (copies where links are refused)
-      receipts/blobs/<hex>.json      what was verified, when, at which size and modification time (see receipts)
-      receipts/folders/<hex>.json    the same for a folder outside the store that is served in place
-      partial/<hex>, <hex>.journal   a blob that is being fetched, and which of its bytes were verified (see partial)
-      quarantine/<hex>               what was fetched under that digest and is something else; kept for whoever asks why
-      temporary/                     unique names; on the same disk, so that a rename ends every write
+      tags/<name>/<tag>              the revision, since when, and the earlier ones (see model_store.tag)
+      models/<hex>/                  the folder to load: hard links to blobs (copies where links are refused)
+      receipts/blobs/<hex>.json      digest, size and modification time when verified (see receipts)
+      receipts/folders/<hex>.json    receipts of folders outside the store that are served in place
+      partial/<hex>, <hex>.journal   a blob that is being downloaded, and its journal (see partial_blob)
+      quarantine/<hex>               a download with another digest than <hex>; kept for diagnosis
+      temporary/                     unique names; on the same file system, so that every write ends with a rename
       locks/                         advisory locks (see locks)
 
-Two rules: what stands under a final name is whole and verified; things are written in the order blobs, manifest, model
-folder, tag, so that a tag never points to what is not there. `bucket` says
-the same of a remote store. Deleting is the task of whoever holds the `contents` lock exclusively.
+Invariants: a file under its final name is complete and verified; writes happen in the order blobs, manifest, model
+folder, tag, so that a tag never points to a missing revision; deleting requires the lock `contents` exclusively. The
+layout of a remote store is in `remote/keys`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The places below `root`; digests are 64 hex digits."""
+    """The paths below `root`; digests are 64 hex digits."""
 
     root: Path
 
@@ -75,5 +75,5 @@ class Layout:
     def folder_receipt(self, digest: str) -> Path:
         return self.root / "receipts" / "folders" / f"{digest}.json"
 
-    def lock(self, what: str) -> Path:
-        return self.root / "locks" / what
+    def lock(self, name: str) -> Path:
+        return self.root / "locks" / name

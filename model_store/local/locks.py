@@ -1,9 +1,15 @@
-"""Advisory locks between the processes that share a store. A lock dies with its process, however that dies.
+"""File locks (flock) between the processes that share a store. A lock is released when its process ends or is killed.
 
-`contents`: shared by whoever adds or relies on blobs for a while (publish, sync), exclusive for whoever deletes them.
-`fetches`: exclusive, by the one process that fetches; the others wait and then find what they wanted.
-`tags`: exclusive, for the moment in which a tag is compared and moved. `folders`: the same for a model's folder.
-Always taken in this order.
+Four named locks, always acquired in this order:
+
+    contents    shared while blobs are added or relied on (publish, pull); exclusive while they are deleted
+    fetches     exclusive, by the one process that downloads; the others wait and then find the files
+    tags        exclusive, while a tag is compared and moved
+    folders     exclusive, while a model's folder is built
+
+And one lock for each revision that is being served, shared by the processes that serve it, so that it is not evicted.
+The modification time of its file says when the revision was last taken into use. In a store that cannot be written to,
+nothing can be evicted either, so no lock is needed.
 """
 
 from __future__ import annotations
@@ -12,11 +18,12 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from model_store import fileio
-from model_store.errors import StoreBusy
+from model_store.errors import StoreBusy, StoreUnwritable
 from model_store.local.layout import Layout
+from model_store.reference import hex_digits
 
 CONTENTS = "contents"
 FETCHES = "fetches"
@@ -27,25 +34,68 @@ _POLL_SECONDS = 0.02
 
 
 @contextmanager
-def held(layout: Layout, what: str, *, shared: bool = False, timeout_seconds: float = 60.0) -> Iterator[None]:
-    """Hold the lock `what`. Raises StoreBusy if others keep it for too long, StoreUnwritable if it cannot be made."""
-    path = layout.lock(what)
-    with fileio.writing(layout.root):
-        fileio.make_folder(path.parent)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+def acquire(layout: Layout, name: str, *, shared: bool = False, timeout_seconds: float = 60.0) -> Iterator[None]:
+    """Hold the lock `name` inside the context. Raises StoreBusy at the timeout, StoreUnwritable without a lock file."""
+    descriptor = _open(layout, name)
     try:
-        _acquire(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, time.monotonic() + timeout_seconds, what)
+        _lock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, time.monotonic() + timeout_seconds, name)
         yield
     finally:
         os.close(descriptor)
 
 
-def _acquire(descriptor: int, mode: int, deadline_seconds: float, what: str) -> None:
+@contextmanager
+def in_use(layout: Layout, revision: str) -> Iterator[None]:
+    """Keep `revision` from being evicted inside the context."""
+    descriptor = -1
+    with suppress(StoreUnwritable):
+        descriptor = _open(layout, _use_lock(revision))
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        os.utime(descriptor)
+    try:
+        yield
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def is_in_use(layout: Layout, revision: str) -> bool:
+    """True while any process is inside `in_use` for the revision."""
+    descriptor = _open(layout, _use_lock(revision))
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def last_used_seconds(layout: Layout, revision: str) -> float:
+    """When the revision was last taken into use, or else stored; seconds since 1970, 0 if unknown."""
+    for path in (layout.lock(_use_lock(revision)), layout.manifest(hex_digits(revision))):
+        with suppress(OSError):
+            return path.stat().st_mtime
+    return 0.0
+
+
+def _use_lock(revision: str) -> str:
+    return f"in-use-{hex_digits(revision)}"
+
+
+def _open(layout: Layout, name: str) -> int:
+    path = layout.lock(name)
+    with fileio.writing(layout.root):
+        fileio.make_folder(path.parent)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+
+
+def _lock(descriptor: int, mode: int, deadline_seconds: float, name: str) -> None:
     while True:
         try:
             fcntl.flock(descriptor, mode | fcntl.LOCK_NB)
             return
         except BlockingIOError:
             if time.monotonic() >= deadline_seconds:
-                raise StoreBusy(f"Another process has kept the store's lock '{what}' for too long.") from None
+                raise StoreBusy(f"Another process has kept the store's lock '{name}' for too long.") from None
             time.sleep(_POLL_SECONDS)

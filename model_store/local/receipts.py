@@ -1,11 +1,11 @@
-"""What was verified, and how to see that it has not changed since, so that a start need not hash gigabytes again.
+"""Verification receipts: record which files were hashed, so that a start need not hash gigabytes again.
 
-A seal holds a file's size, modification time and digest. It is valid as long as size and time are the same. All blobs
-get one and the same modification time: copies of a blob then agree whoever made them, an image layer or an archive
-keeps it (no fractions of a second), and an edit never has it.
-What a seal cannot see is an edit that puts the old time back, or a disk that rots: that is what `verify` is for.
+An entry holds a file's size, modification time and digest, and is valid while size and time are unchanged. All blobs
+have one fixed modification time: copies of a blob then match the receipt wherever they were made, image layers and
+archives preserve it (it has no fractions of a second), and no edit produces it. An edit that restores the old time, or
+a disk error, is not noticed; `verify` hashes everything again.
 
-A receipt that cannot be read or written is no failure: the files are hashed once more.
+A receipt that cannot be read or written is not an error: the files are hashed once more.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ SEALED_MTIME_NS = 10**18
 
 
 class Stamp(msgspec.Struct, frozen=True):
-    """What a file's status says of it without reading it."""
+    """A file's size and modification time: they change when the file does."""
 
     size_bytes: int
     mtime_ns: int
 
 
-class Seal(msgspec.Struct, frozen=True):
+class VerifiedFile(msgspec.Struct, frozen=True):
     """`sha256` (hex digits) was the digest of the file's bytes when it had this stamp."""
 
     stamp: Stamp
     sha256: str
 
 
-class Receipt(msgspec.Struct, frozen=True):
-    """Seals by path (for a blob, one under its digest), and when they were made, in seconds since 1970."""
+class _Receipt(msgspec.Struct, frozen=True):
+    """Verified files by path (for a blob, one under its digest), and the time, in seconds since 1970."""
 
-    seals: dict[str, Seal]
+    files: dict[str, VerifiedFile] = msgspec.field(name="seals")
     verified_at_seconds: float
 
 
 def stamp_of(path: Path) -> Stamp | None:
-    """The stamp of a regular file; None if there is none (links are not followed)."""
+    """The stamp of a regular file; None for anything else, links included."""
     try:
         status = path.lstat()
     except OSError:
@@ -54,16 +54,16 @@ def stamp_of(path: Path) -> Stamp | None:
     return Stamp(status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
 
 
-def recall(path: Path) -> dict[str, Seal]:
-    """The seals of the receipt at `path`; none if there is no readable receipt."""
+def read_receipt(path: Path) -> dict[str, VerifiedFile]:
+    """The entries of the receipt at `path`; none if it is missing or unreadable."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Receipt).seals
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return msgspec.json.decode(path.read_bytes(), type=_Receipt).files
+    except (OSError, ValueError):
         return {}
 
 
-def remember(path: Path, seals: Mapping[str, Seal], temporary: Path) -> None:
+def write_receipt(path: Path, files: Mapping[str, VerifiedFile], temporary: Path) -> None:
     """Write a receipt, if the store can be written to."""
-    receipt = Receipt(dict(seals), time.time())
+    receipt = _Receipt(dict(files), time.time())
     with suppress(OSError):
         fileio.write_whole(path, msgspec.json.encode(receipt), temporary, durable=False)

@@ -1,7 +1,7 @@
-"""The folder of a revision that a loader opens: hard links to blobs, or copies where the file system refuses links.
+"""Snapshots: the folder of a revision that is loaded, of hard links to blobs, or of copies where links are refused.
 
-A folder is built under a temporary name and appears whole. Links share their blob's receipt; copies are sealed like
-blobs, and so are vouched for by the same receipt.
+A folder is built under a temporary name and renamed when it is complete. Links and copies have their blob's size and
+modification time, so the blob's receipt covers them too.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK
 
 
 def ensure_folder(layout: Layout, digest: str, manifest: Manifest) -> Path:
-    """The folder of the revision `digest`, whole: every blob checked, and the folder built if it is not sound.
+    """The folder of the revision `digest`; every blob is checked, and the folder is rebuilt if it is incomplete.
 
-    Raises MissingFile or CorruptFile for a blob; StoreFull or StoreUnwritable where a folder must be built and cannot.
+    Raises MissingFile or CorruptFile for a blob; StoreFull or StoreUnwritable if the folder cannot be built.
     """
     stamps = {file.path: check_blob(layout, file.sha256) for file in manifest.files}
     folder = layout.model(digest)
-    if _is_sound(folder, manifest, stamps):
+    if _is_complete(folder, manifest, stamps):
         return folder
-    with fileio.writing(layout.root), locks.held(layout, locks.FOLDERS):
-        if not _is_sound(folder, manifest, stamps):
-            _build(layout, folder, manifest)
+    with fileio.writing(layout.root), locks.acquire(layout, locks.FOLDERS):
+        if not _is_complete(folder, manifest, stamps):
+            _replace(layout, folder, manifest)
     return folder
 
 
-def lay_out(layout: Layout, folder: Path, manifest: Manifest) -> None:
-    """Make the new folder `folder` with all files of the manifest. Raises OSError, CorruptFile."""
+def build_folder(layout: Layout, folder: Path, manifest: Manifest) -> None:
+    """Make the folder `folder` with all files of the manifest. Raises OSError, CorruptFile."""
     fileio.make_folder(folder)
     for file in manifest.files:
         fileio.make_folder((folder / file.path).parent)
@@ -46,14 +46,14 @@ def lay_out(layout: Layout, folder: Path, manifest: Manifest) -> None:
 
 
 def names_in(folder: Path) -> set[str]:
-    """The relative paths of everything in a folder that is no folder itself."""
+    """The relative paths of all files and links below a folder."""
     return {
         (Path(place) / name).relative_to(folder).as_posix() for place, _, names in os.walk(folder) for name in names
     }
 
 
-def _is_sound(folder: Path, manifest: Manifest, stamps: dict[str, Stamp]) -> bool:
-    """Exactly the manifest's files, each with its blob's bytes."""
+def _is_complete(folder: Path, manifest: Manifest, stamps: dict[str, Stamp]) -> bool:
+    """True if the folder holds exactly the manifest's files, each with its blob's bytes."""
     if names_in(folder) != stamps.keys():
         return False
     return all(_is_blob(folder / file.path, file.sha256, stamps[file.path]) for file in manifest.files)
@@ -64,10 +64,10 @@ def _is_blob(path: Path, digest: str, stamp: Stamp) -> bool:
     return found is not None and (found == stamp or fileio.hash_file(path) == digest)
 
 
-def _build(layout: Layout, folder: Path, manifest: Manifest) -> None:
-    """Whoever has files of the old folder open keeps them; nobody sees a folder that is half built."""
+def _replace(layout: Layout, folder: Path, manifest: Manifest) -> None:
+    """Build the folder aside and rename it into place; files of the old folder that are open stay readable."""
     with fileio.temporary_name(layout.temporary) as new, fileio.temporary_name(layout.temporary) as old:
-        lay_out(layout, new, manifest)
+        build_folder(layout, new, manifest)
         fileio.make_folder(folder.parent)
         if folder.exists():
             folder.rename(old)

@@ -1,7 +1,7 @@
-"""The local model store: manifests, and the way from a reference to a folder that may be loaded.
+"""The local model store: keeps manifests and resolves a reference to a verified folder.
 
-`layout` says where things are, `blobs`, `tags` and `folders` keep them; this file puts them together. Several processes
-may use one store at once. Reading needs no right to write, as long as the folders of the models have been built.
+Combines `layout`, `blobs`, `tags` and `snapshots`. Several processes may use one store at once. Reading needs no write
+permission once the folders of the models have been built.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from model_store.local.layout import Layout
 from model_store.local.snapshots import ensure_folder
 from model_store.local.tags import read_tag, tag_names
 from model_store.manifest import Manifest, decode_manifest, encode_manifest, revision_of
-from model_store.reference import DIGEST_PREFIX, Reference, hex_digits, parse_reference
+from model_store.reference import DIGEST_PREFIX, Reference, hex_digits, to_reference
 
 STALE_SECONDS = 24 * 3600.0
-"""Age at which a temporary file belongs to nobody any more."""
+"""Age at which a temporary file is abandoned: its process has died."""
 
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What a reference stands for: a whole, verified folder. `tag` is None if the reference was a digest."""
+    """A verified revision and its folder. `tag` is None if the reference was a digest."""
 
     name: str
     tag: str | None
@@ -38,7 +38,7 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """The store in the folder `root`, which is made by the first write. `free_bytes` tells the free disk space."""
+    """The store in the folder `root`, which the first write makes. `free_bytes` returns the free disk space."""
 
     root: Path
     free_bytes: Callable[[Path], int] = fileio.free_bytes
@@ -48,12 +48,12 @@ class Store:
         return Layout(self.root)
 
     def resolve(self, reference: Reference | str) -> Revision:
-        """The revision that a reference stands for now, whole and verified.
+        """The verified revision that a reference stands for now.
 
-        Raises InvalidReference, UnknownModel, a Damaged error for what is stored wrongly, and an Unable error if the
-        model's folder has to be built and cannot be.
+        Raises InvalidReference, UnknownModel, a Damaged error if stored files are damaged or missing, and an Unable
+        error if the model's folder cannot be built.
         """
-        asked = parse_reference(reference) if isinstance(reference, str) else reference
+        asked = to_reference(reference)
         revision = self.find(asked)
         if revision is None:
             raise UnknownModel(str(asked), self.references())
@@ -64,7 +64,7 @@ class Store:
         return Revision(asked.name, asked.tag, revision, folder, manifest)
 
     def find(self, reference: Reference) -> str | None:
-        """The revision to which a reference leads, unverified; None if it leads nowhere. Raises InvalidTag."""
+        """The revision that a reference stands for, not verified; None if there is none. Raises InvalidTag."""
         if reference.tag is not None:
             tag = read_tag(self.layout, reference.name, reference.tag)
             return tag.revision if tag else None
@@ -83,7 +83,7 @@ class Store:
         return decode_manifest(data)
 
     def add_manifest(self, manifest: Manifest) -> str:
-        """Store a manifest, all of whose blobs are there; its revision. A manifest that is there is not touched."""
+        """Store a manifest whose blobs are all stored; its revision. An intact manifest is not rewritten."""
         data = encode_manifest(manifest)
         revision = revision_of(data)
         path = self.layout.manifest(hex_digits(revision))
@@ -93,22 +93,22 @@ class Store:
         return revision
 
     def revisions(self) -> tuple[str, ...]:
-        """All revisions whose manifests are there, tagged or not, sorted."""
+        """All revisions with a manifest, tagged or not, sorted."""
         found = self.layout.manifests.glob("*.json") if self.layout.manifests.is_dir() else ()
         return tuple(sorted(DIGEST_PREFIX + path.stem for path in found if is_digest(path.stem)))
 
     def size_bytes(self) -> int:
-        """How many bytes the blobs take."""
+        """The bytes of all blobs."""
         return sum(blob_sizes(self.layout).values())
 
     def references(self) -> tuple[str, ...]:
-        """Every `name@tag` that is there."""
+        """Every `name@tag` in the store."""
         return tuple(f"{name}@{tag}" for name, tag in tag_names(self.layout))
 
     def sweep(self, *, older_than_seconds: float = STALE_SECONDS) -> int:
-        """Remove temporary files that a process left behind when it died; how many.
+        """Remove temporary files of processes that died; the number of files.
 
-        Age is counted from the last change of status, since modification times are sealed before the last rename.
+        Age is counted from the last status change: the modification time of a blob is set before its rename.
         """
         limit = time.time() - older_than_seconds
         folder = self.layout.temporary
@@ -120,7 +120,7 @@ class Store:
 
 
 def _is_older(path: Path, limit_seconds: float) -> bool:
-    """False for what its owner has renamed or removed meanwhile."""
+    """False for a path that was renamed or removed meanwhile."""
     try:
         return path.lstat().st_ctime < limit_seconds
     except FileNotFoundError:

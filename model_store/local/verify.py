@@ -1,7 +1,7 @@
-"""Hashing everything again, whatever the receipts say: for disks that rot, and for whoever wants to be sure.
+"""Integrity check of the local store: hashes all files again, without trusting receipts, to find disk errors and edits.
 
-A check never raises for what it finds, it says so. Receipts follow: those of sound blobs are renewed, those of corrupt
-ones are removed, so that no later start trusts them.
+A check does not raise for damage, it reports it. Receipts of intact blobs are renewed; those of corrupt blobs are
+emptied, so that no later start trusts them.
 """
 
 from __future__ import annotations
@@ -15,64 +15,65 @@ from model_store import fileio
 from model_store.errors import Damaged, InvalidTag, Unreadable
 from model_store.local.blobs import blob_sizes
 from model_store.local.layout import Layout
-from model_store.local.receipts import Seal, remember, stamp_of
+from model_store.local.receipts import VerifiedFile, stamp_of, write_receipt
 from model_store.local.store import Revision, Store
 from model_store.local.tags import read_tag, tag_names
 from model_store.manifest import Manifest
+from model_store.progress import OnBytes, ignore_bytes
 from model_store.reference import hex_digits
 
 
-class Outcome(Enum):
+class CheckOutcome(Enum):
     OK = "ok"
     MISSING = "missing"
     CORRUPT = "corrupt"
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """One thing that was looked at. `wanted` and `found` are digests as hex digits, where digests were compared."""
+class FileCheck:
+    """The check of one file. `wanted` and `found` are digests as hex digits, if digests were compared."""
 
     path: Path
-    outcome: Outcome
+    outcome: CheckOutcome
     detail: str = ""
     wanted: str | None = None
     found: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """Everything that was looked at, in order."""
+class IntegrityReport:
+    """All checks, in order."""
 
-    checked: tuple[Checked, ...]
+    checked: tuple[FileCheck, ...]
 
     @property
-    def sound(self) -> bool:
-        return all(item.outcome is Outcome.OK for item in self.checked)
+    def intact(self) -> bool:
+        return all(item.outcome is CheckOutcome.OK for item in self.checked)
 
-    def having(self, outcome: Outcome) -> tuple[Checked, ...]:
+    def with_outcome(self, outcome: CheckOutcome) -> tuple[FileCheck, ...]:
         return tuple(item for item in self.checked if item.outcome is outcome)
 
 
-def verify_revision(revision: Revision, advance: fileio.Advance = fileio.ignore) -> Report:
-    """Hash every file of the folder that is served. Works for built-in models too."""
-    return Report(tuple(_check_folder(revision.folder, revision.manifest, advance)))
+def verify_revision(revision: Revision, on_bytes: OnBytes = ignore_bytes) -> IntegrityReport:
+    """Hash every file of a revision's folder; a built-in model's too."""
+    return IntegrityReport(tuple(_check_folder(revision.folder, revision.manifest, on_bytes)))
 
 
-def verify_store(store: Store, advance: fileio.Advance = fileio.ignore) -> Report:
-    """Hash all manifests, all blobs that they name, all folders, and see that tags point to what is there."""
+def verify_store(store: Store, on_bytes: OnBytes = ignore_bytes) -> IntegrityReport:
+    """Hash all manifests, the blobs that they name and the folders; check that each tag points to a manifest."""
     layout = store.layout
-    checked: list[Checked] = []
+    checked: list[FileCheck] = []
     manifests = _read_manifests(store, checked)
     needed = {file.sha256 for manifest in manifests.values() for file in manifest.files}
-    checked += [_check_blob(layout, digest, advance) for digest in sorted(needed | blob_sizes(layout).keys())]
+    checked += [_check_blob(layout, digest, on_bytes) for digest in sorted(needed | blob_sizes(layout).keys())]
     for digest, manifest in manifests.items():
         if layout.model(digest).exists():
-            checked += _check_folder(layout.model(digest), manifest, advance, blobs=layout)
+            checked += _check_folder(layout.model(digest), manifest, on_bytes, blobs=layout)
     checked += _check_tags(store)
-    return Report(tuple(checked))
+    return IntegrityReport(tuple(checked))
 
 
-def _read_manifests(store: Store, checked: list[Checked]) -> dict[str, Manifest]:
+def _read_manifests(store: Store, checked: list[FileCheck]) -> dict[str, Manifest]:
     found = {}
     for revision in store.revisions():
         digest = hex_digits(revision)
@@ -80,45 +81,45 @@ def _read_manifests(store: Store, checked: list[Checked]) -> dict[str, Manifest]
         try:
             found[digest] = store.manifest(revision)
         except Damaged as error:
-            checked.append(Checked(path, Outcome.CORRUPT, error.detail))
+            checked.append(FileCheck(path, CheckOutcome.CORRUPT, error.detail))
         else:
-            checked.append(Checked(path, Outcome.OK, wanted=digest, found=digest))
+            checked.append(FileCheck(path, CheckOutcome.OK, wanted=digest, found=digest))
     return found
 
 
-def _check_tags(store: Store) -> Iterator[Checked]:
+def _check_tags(store: Store) -> Iterator[FileCheck]:
     for name, tag in tag_names(store.layout):
         path = store.layout.tag(name, tag)
         try:
             found = read_tag(store.layout, name, tag)
         except InvalidTag as error:
-            yield Checked(path, Outcome.CORRUPT, error.detail)
+            yield FileCheck(path, CheckOutcome.CORRUPT, error.detail)
             continue
         if found and not store.layout.manifest(hex_digits(found.revision)).is_file():
-            yield Checked(path, Outcome.MISSING, f"{name}@{tag} points to {found.revision}, which is not there.")
+            yield FileCheck(path, CheckOutcome.MISSING, f"{name}@{tag} points to {found.revision}, which is not there.")
         else:
-            yield Checked(path, Outcome.OK)
+            yield FileCheck(path, CheckOutcome.OK)
 
 
-def _check_blob(layout: Layout, digest: str, advance: fileio.Advance) -> Checked:
+def _check_blob(layout: Layout, digest: str, on_bytes: OnBytes) -> FileCheck:
     path, receipt = layout.blob(digest), layout.blob_receipt(digest)
     stamp = stamp_of(path)
-    checked = _check_file(path, digest, advance)
-    if checked.outcome is Outcome.OK and stamp is not None:
-        remember(receipt, {digest: Seal(stamp, digest)}, layout.temporary)
-    elif checked.outcome is Outcome.CORRUPT:
-        remember(receipt, {}, layout.temporary)
+    checked = _check_file(path, digest, on_bytes)
+    if checked.outcome is CheckOutcome.OK and stamp is not None:
+        write_receipt(receipt, {digest: VerifiedFile(stamp, digest)}, layout.temporary)
+    elif checked.outcome is CheckOutcome.CORRUPT:
+        write_receipt(receipt, {}, layout.temporary)
     return checked
 
 
 def _check_folder(
-    folder: Path, manifest: Manifest, advance: fileio.Advance, blobs: Layout | None = None
-) -> Iterator[Checked]:
-    """Files that are links to `blobs`, which are hashed by themselves, are passed over."""
+    folder: Path, manifest: Manifest, on_bytes: OnBytes, blobs: Layout | None = None
+) -> Iterator[FileCheck]:
+    """The files of a folder; links to `blobs` are skipped, because the blobs are checked on their own."""
     for file in manifest.files:
         path = folder / file.path
         if blobs is None or not _same_file(path, blobs.blob(file.sha256)):
-            yield _check_file(path, file.sha256, advance)
+            yield _check_file(path, file.sha256, on_bytes)
 
 
 def _same_file(first: Path, second: Path) -> bool:
@@ -128,14 +129,14 @@ def _same_file(first: Path, second: Path) -> bool:
         return False
 
 
-def _check_file(path: Path, digest: str, advance: fileio.Advance) -> Checked:
+def _check_file(path: Path, digest: str, on_bytes: OnBytes) -> FileCheck:
     if stamp_of(path) is None:
-        return Checked(path, Outcome.MISSING, f"The file {path} is missing.", wanted=digest)
+        return FileCheck(path, CheckOutcome.MISSING, f"The file {path} is missing.", wanted=digest)
     try:
-        found = fileio.hash_file(path, advance)
+        found = fileio.hash_file(path, on_bytes)
     except Unreadable as error:
-        return Checked(path, Outcome.CORRUPT, error.detail, wanted=digest)
+        return FileCheck(path, CheckOutcome.CORRUPT, error.detail, wanted=digest)
     if found != digest:
         detail = f"The file {path} is damaged: its SHA-256 should be {digest} and is {found}."
-        return Checked(path, Outcome.CORRUPT, detail, digest, found)
-    return Checked(path, Outcome.OK, wanted=digest, found=found)
+        return FileCheck(path, CheckOutcome.CORRUPT, detail, digest, found)
+    return FileCheck(path, CheckOutcome.OK, wanted=digest, found=found)

@@ -1,1 +1,1 @@
-"""The store that a fleet shares: S3 or a folder, behind one protocol."""
+"""The store that a fleet shares: an S3 bucket or a folder, behind one protocol."""

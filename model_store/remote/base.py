@@ -1,9 +1,4 @@
-"""What a remote store can do, whatever it is made of, and which one a URL names. It knows keys and bytes, not models.
-
-`s3://bucket/prefix`: endpoint, region and credentials come from AWS's own variables and files (AWS_ENDPOINT_URL_S3,
-AWS_DEFAULT_REGION, AWS_ACCESS_KEY_ID, …); `s3://bucket/prefix?addressing=path` asks for path-style requests.
-`file:///folder`: a folder, for instance on a network disk.
-"""
+"""The protocol of a remote store: an object store of keys and bytes, which knows nothing of models."""
 
 from __future__ import annotations
 
@@ -11,33 +6,26 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeAlias
-from urllib.parse import parse_qs, unquote, urlsplit
+from typing import Protocol
 
-from model_store import fileio
-from model_store.errors import InvalidRemote
-
-_ADDRESSING = ("path", "virtual", "auto")
+from model_store.fileio import Piece
+from model_store.progress import OnBytes
 
 
 @dataclass(frozen=True, slots=True)
-class Stat:
-    """An object as it is now; `etag` changes when its bytes do."""
+class ObjectStat:
+    """An object's properties; `etag` changes when its bytes do."""
 
     key: str
     size_bytes: int
     etag: str
-    modified_at_seconds: float
-
-
-Piece: TypeAlias = bytes | memoryview
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """A range whose bytes are on their way, and what the answer says of the object that they are of.
+class ObjectRange:
+    """An open response to a range request: the bytes as they arrive, and ETag and size of the whole object.
 
-    Pieces may share one buffer: use each before asking for the next.
+    Pieces share one buffer: each is valid until the next is read.
     """
 
     etag: str
@@ -46,58 +34,35 @@ class Opened:
 
 
 class Remote(Protocol):
-    """Keys are relative to the URL. All but `open_range` try again for a while before they give up.
+    """Keys are relative to the URL. All methods but `open_range` retry by themselves.
 
-    Everything raises RemoteRefused or RemoteUnavailable.
+    All methods raise RemoteRefused and RemoteUnavailable.
     """
 
     @property
     def url(self) -> str:
-        """What a person calls it."""
+        """The store's URL."""
 
-    def stat(self, key: str) -> Stat | None:
-        """The object's size and ETag; None if it is not there."""
+    def stat(self, key: str) -> ObjectStat | None:
+        """The object's size and ETag; None if it does not exist."""
 
     def read(self, key: str) -> bytes | None:
-        """A small object's bytes; None if it is not there."""
+        """A small object's bytes; None if it does not exist."""
 
-    def open_range(self, key: str, start: int, end: int, etag: str | None) -> AbstractContextManager[Opened]:
-        """The bytes [start, end) of the object with this ETag, or with any; fewer if they are cut off. One try.
+    def open_range(self, key: str, start: int, end: int, etag: str | None) -> AbstractContextManager[ObjectRange]:
+        """The bytes [start, end) of the object, fewer if the connection breaks. One try, without retries.
 
-        Raises RemoteChanged if the object has another ETag now, has no such bytes, or is not there.
+        Raises RemoteChanged if the object is missing or too short, or if `etag` is given and is not its ETag.
         """
 
     def create(self, key: str, data: bytes) -> bool:
-        """Write a small object; false, and nothing is written, if the key exists."""
+        """Write a small object unless the key exists, atomically; false, and nothing is written, if it exists."""
 
-    def upload(self, key: str, source: Path, advance: fileio.Advance) -> None:
-        """Write a file's bytes; readers see all of them or none."""
+    def upload(self, key: str, source: Path, on_bytes: OnBytes) -> None:
+        """Write a file's bytes as one object, atomically, replacing any object of that key."""
 
-    def stats(self, prefix: str) -> Iterator[Stat]:
+    def stats(self, prefix: str) -> Iterator[ObjectStat]:
         """All objects below a prefix, sorted by key."""
 
     def delete(self, key: str) -> None:
-        """Remove an object; one that is not there is no failure."""
-
-
-def open_remote(url: str) -> Remote:
-    """The remote store that a URL names; nothing is asked of it yet. Raises InvalidRemote."""
-    parts = urlsplit(url)
-    if parts.scheme == "file" and not parts.query and not parts.netloc and parts.path.startswith("/"):
-        from model_store.remote.folder import FolderRemote
-
-        return FolderRemote(Path(unquote(parts.path)))
-    if parts.scheme == "s3" and parts.netloc:
-        from model_store.remote.s3 import S3Remote  # botocore takes a while; who has no bucket does not pay it.
-
-        return S3Remote(parts.netloc, parts.path.strip("/"), _addressing(url, parts.query))
-    raise InvalidRemote(f"'{url}' is no remote store: use s3://bucket/prefix or file:///folder.")
-
-
-def _addressing(url: str, query: str) -> str | None:
-    """None leaves it to AWS's configuration files."""
-    asked = parse_qs(query, keep_blank_values=True)
-    style = asked.pop("addressing", [None])[0]
-    if asked or (style is not None and style not in _ADDRESSING):
-        raise InvalidRemote(f"'{url}' asks for something unknown: only ?addressing={'|'.join(_ADDRESSING)} is known.")
-    return style
+        """Remove an object; a missing one is not an error."""

@@ -1,14 +1,16 @@
-"""Where everything in a remote store has its key. Only names; nothing is read or made here.
+"""The keys in a remote store. Pure: nothing is read or made here.
 
     <prefix>/
-      blobs/sha256/<hex>              a file of a model, under its digest
-      manifests/sha256/<hex>.json     canonical bytes; <hex> is their digest, the revision
-      tags/<name>/<tag>/<number>      the tag after its <number>-th move (see remote_tags); the highest number counts
-      claims/<name>/<tag>/<number>/…  who is about to make that move; gone a moment later
+      blobs/sha256/<hex>            a file of a model, under its digest
+      manifests/sha256/<hex>.json   canonical bytes; <hex> is their digest, the revision
+      tags/<name>/<tag>/<number>    the tag after its <number>-th move (see remote/tags); the highest number is current
 
-Written in the order blobs, manifest, tag. Blobs and manifests never change, so writing one twice does no harm. A tag's
-objects are written once, with `If-None-Match: *`; nothing is ever overwritten, so `If-Match`, which some servers lack,
-is not needed. Readers need the rights to get objects and to list the bucket, publishers also to put and delete them.
+Objects are written in the order blobs, manifest, tag. Blobs and manifests never change, so writing one twice is
+harmless. A tag's objects are created once, with `If-None-Match: *`, and never overwritten. Other keys are ignored,
+among them `claims/…`, which earlier versions wrote before they moved a tag.
+
+Readers need the rights to get objects and to list the bucket; publishers also to put them, and to delete them where a
+damaged manifest is replaced.
 """
 
 from __future__ import annotations
@@ -20,7 +22,6 @@ MANIFESTS = "manifests/sha256/"
 BLOBS = "blobs/sha256/"
 
 _MANIFEST = re.compile(rf"{MANIFESTS}([0-9a-f]{{64}})\.json")
-_BLOB = re.compile(rf"{BLOBS}([0-9a-f]{{64}})")
 _TAG = re.compile(rf"{TAGS}([^/]+)/([^/]+)/(\d{{10}})")
 
 
@@ -37,24 +38,15 @@ def tag_prefix(name: str, tag: str) -> str:
 
 
 def tag_key(name: str, tag: str, number: int) -> str:
-    """Ten digits, so that names sort as numbers do."""
+    """Ten digits, so that keys sort by number."""
     return f"{tag_prefix(name, tag)}{number:010}"
 
 
-def claim_prefix(name: str, tag: str, number: int) -> str:
-    return f"claims/{name}/{tag}/{number:010}/"
-
-
 def manifest_in(key: str) -> str | None:
-    """The digest of a manifest's key; None for other keys."""
+    """The digest in a manifest's key; None for other keys."""
     return found[1] if (found := _MANIFEST.fullmatch(key)) else None
 
 
-def blob_in(key: str) -> str | None:
-    """The digest of a blob's key; None for other keys."""
-    return found[1] if (found := _BLOB.fullmatch(key)) else None
-
-
 def tag_in(key: str) -> tuple[str, str, int] | None:
-    """Name, tag and number of a tag's key; None for other keys."""
+    """Name, tag and number in a tag's key; None for other keys."""
     return (found[1], found[2], int(found[3])) if (found := _TAG.fullmatch(key)) else None

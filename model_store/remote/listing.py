@@ -1,41 +1,43 @@
-"""Everything that a remote store has, as values to print, damaged revisions with their problem."""
+"""The list of everything in a remote store. Objects are read several at once."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from model_store.errors import Damaged
-from model_store.local.listing import Found, ListedModel, compare
-from model_store.manifest import decode_manifest, revision_of
+from model_store.listing import FoundRevision, ListedModel, compare, damaged_tag, find_revision, group_tags
+from model_store.manifest import Manifest, decode_manifest, revision_of
 from model_store.reference import DIGEST_PREFIX, hex_digits
 from model_store.remote.base import Remote
 from model_store.remote.keys import MANIFESTS, TAGS, manifest_in, manifest_key, tag_in
 from model_store.remote.tags import read_remote_tag
 
-READS_AT_ONCE = 8
+CONCURRENT_READS = 8
 
 
 def list_remote(remote: Remote) -> tuple[ListedModel, ...]:
     """Every revision, tagged or not; by name, tagged ones first. Raises RemoteRefused, RemoteUnavailable."""
     names = sorted({place[:2] for stat in remote.stats(TAGS) if (place := tag_in(stat.key))})
     digests = [digest for stat in remote.stats(MANIFESTS) if (digest := manifest_in(stat.key))]
-    tags: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    found: list[Found] = []
-    with ThreadPoolExecutor(READS_AT_ONCE, "list") as pool:
-        for (name, tag), revision in zip(names, pool.map(lambda place: _revision(remote, *place), names), strict=True):
+    read = partial(_manifest, remote)
+    found: list[FoundRevision] = []
+    pointing: list[tuple[str, str, str]] = []
+    with ThreadPoolExecutor(CONCURRENT_READS, "list") as pool:
+        for (name, tag), revision in zip(names, pool.map(lambda place: _target(remote, *place), names), strict=True):
             if isinstance(revision, Damaged):
-                found.append(Found(name, (tag,), "", problem=revision.detail))
+                found.append(damaged_tag(name, tag, revision.detail))
             elif revision is not None:
-                tags[revision].append((name, tag))
+                pointing.append((name, tag, revision))
+        tags = group_tags(pointing)
         revisions = sorted({*(DIGEST_PREFIX + digest for digest in digests), *tags})
-        for items in pool.map(lambda revision: list(_found(remote, revision, tags[revision])), revisions):
+        for items in pool.map(lambda each: list(find_revision(each, tags.get(each, {}), read)), revisions):
             found += items
     return compare(found)
 
 
-def _revision(remote: Remote, name: str, tag: str) -> str | Damaged | None:
+def _target(remote: Remote, name: str, tag: str) -> str | Damaged | None:
+    """The revision to which a tag points, or the reason why the tag cannot be read."""
     try:
         found = read_remote_tag(remote, name, tag)
     except Damaged as error:
@@ -43,19 +45,10 @@ def _revision(remote: Remote, name: str, tag: str) -> str | Damaged | None:
     return found.revision if found else None
 
 
-def _found(remote: Remote, revision: str, tags: list[tuple[str, str]]) -> Iterator[Found]:
-    """The revision; a damaged one once for each name whose tags point to it, since it cannot say its own."""
+def _manifest(remote: Remote, revision: str) -> Manifest:
     data = remote.read(manifest_key(hex_digits(revision)))
-    try:
-        if data is None or revision_of(data) != revision:
-            raise Damaged("Its manifest is not there." if data is None else "Its manifest is damaged.")
-        manifest = decode_manifest(data)
-    except Damaged as error:
-        for name in sorted({name for name, _ in tags}) or ["?"]:
-            yield Found(name, _of(tags, name), revision, problem=error.detail)
-    else:
-        yield Found(manifest.name, _of(tags, manifest.name), revision, manifest)
-
-
-def _of(tags: list[tuple[str, str]], name: str) -> tuple[str, ...]:
-    return tuple(sorted(tag for owner, tag in tags if owner == name))
+    if data is None:
+        raise Damaged("Its manifest is not there.")
+    if revision_of(data) != revision:
+        raise Damaged("Its manifest is damaged.")
+    return decode_manifest(data)

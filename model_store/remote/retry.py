@@ -1,8 +1,8 @@
-"""Trying again: how long to wait between tries, with jitter, and when to give up. The clock is passed in.
+"""Retries: exponential backoff with full jitter, until a time limit that restarts with every progress.
 
-The limit counts from the last progress, not from the first try: a slow link that moves is none of our business, a
-server that gives nothing for a minute is. Waits grow from a tenth of a second to some seconds and are drawn evenly from
-[0, that], so that a fleet which was throttled at one moment does not come back at one moment.
+The limit counts from the last progress, not from the first try: a slow connection is not an error, one that delivers
+nothing for a minute is. Waits are drawn uniformly from [0, ceiling], and the ceiling doubles with each failure, so that
+clients that were throttled together do not return together. The clock is passed in.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How long to go on without any progress, and how long to wait between two tries."""
+class RetryPolicy:
+    """The time limit without any progress, and the ceilings of the first and the longest wait."""
 
     limit_seconds: float = 60.0
     first_wait_seconds: float = 0.1
@@ -30,42 +30,42 @@ class Patience:
     sleep: Callable[[float], None] = time.sleep
 
     def wait_seconds(self, failures: int) -> float:
-        """The wait after this many failures in a row."""
+        """The wait after `failures` consecutive failures."""
         ceiling = min(self.longest_wait_seconds, self.first_wait_seconds * 2.0 ** min(failures - 1, 30))
         return ceiling * self.random()
 
 
-PATIENCE = Patience()
+DEFAULT_RETRY = RetryPolicy()
 
 
-class Tries:
-    """The tries of one piece of work: `failed` waits, or raises what it was given when the time is over."""
+class Attempts:
+    """Counts consecutive failures of one operation and waits between its attempts."""
 
-    def __init__(self, patience: Patience) -> None:
-        self._patience = patience
+    def __init__(self, policy: RetryPolicy) -> None:
+        self._policy = policy
         self.progress()
 
     def progress(self) -> None:
-        """Something was gained: the time starts anew."""
+        """Reset the count and the time limit."""
         self._failures = 0
-        self._since_seconds = self._patience.clock()
+        self._since_seconds = self._policy.clock()
 
     def failed(self, error: RemoteUnavailable) -> None:
-        """Wait before the next try. Raises the error, with how long it was tried, when waiting would pass the limit."""
+        """Wait before the next attempt; raises `error`, with the number of attempts, if that exceeds the limit."""
         self._failures += 1
-        wait_seconds = self._patience.wait_seconds(self._failures)
-        tried_seconds = self._patience.clock() - self._since_seconds
-        if tried_seconds + wait_seconds > self._patience.limit_seconds:
-            tries = "once" if self._failures == 1 else f"{self._failures} times in {tried_seconds:.0f} s"
-            raise RemoteUnavailable(f"{error.detail} It was tried {tries}.") from error
-        self._patience.sleep(wait_seconds)
+        wait_seconds = self._policy.wait_seconds(self._failures)
+        tried_seconds = self._policy.clock() - self._since_seconds
+        if tried_seconds + wait_seconds > self._policy.limit_seconds:
+            attempts = "once" if self._failures == 1 else f"{self._failures} times in {tried_seconds:.0f} s"
+            raise RemoteUnavailable(f"{error.detail} It was tried {attempts}.") from error
+        self._policy.sleep(wait_seconds)
 
 
-def again(patience: Patience, work: Callable[[], Result]) -> Result:
-    """The result of `work`, tried until it is not RemoteUnavailable or patience ends."""
-    tries = Tries(patience)
+def with_retries(policy: RetryPolicy, work: Callable[[], Result]) -> Result:
+    """The result of `work`, repeated while it raises RemoteUnavailable and the policy allows."""
+    attempts = Attempts(policy)
     while True:
         try:
             return work()
         except RemoteUnavailable as error:
-            tries.failed(error)
+            attempts.failed(error)

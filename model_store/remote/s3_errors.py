@@ -1,4 +1,4 @@
-"""What an S3 server, boto3 or a socket says, as one of the store's errors: worth another try, or not."""
+"""Maps the errors of S3 servers, botocore and sockets to the store's errors, and so decides which ones are retried."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from botocore.exceptions import (
 from botocore.parsers import ResponseParserError
 from urllib3.exceptions import HTTPError
 
-from model_store.errors import RemoteChanged, RemoteRefused, RemoteUnavailable, StoreError
+from model_store.errors import ObjectNotFound, RemoteChanged, RemoteRefused, RemoteUnavailable, StoreError
 
-_OF_THE_NETWORK = (
+_NETWORK_ERRORS = (
     HTTPClientError,
     BotoConnectionError,
     IncompleteReadError,
@@ -29,7 +29,9 @@ _OF_THE_NETWORK = (
     HTTPError,
     OSError,
 )
-_AGAIN = frozenset(
+_NOT_FOUND = frozenset({"404", "NoSuchKey"})
+"""404 alone is the code of a HEAD request's response, which has no body."""
+_RETRIED = frozenset(
     {
         "SlowDown",
         "Throttling",
@@ -46,6 +48,7 @@ _AGAIN = frozenset(
         "OperationAborted",
     }
 )
+"""ConditionalRequestConflict (409): a conditional write met another write of the key in progress; S3 asks to retry."""
 _CREDENTIALS = frozenset(
     {
         "ExpiredToken",
@@ -60,29 +63,32 @@ _CREDENTIALS = frozenset(
 )
 
 
-def said(url: str, error: Exception) -> StoreError:
-    """The store's error for what happened while the remote store `url` was asked."""
+def to_store_error(url: str, error: Exception) -> StoreError:
+    """The store's error for an exception during a request to the remote store `url`; others are raised unchanged."""
     if isinstance(error, ClientError):
-        return _answered(url, error)
+        return _from_response(url, error)
     if isinstance(error, NoCredentialsError | PartialCredentialsError):
         return RemoteRefused(f"There are no AWS credentials for the remote store {url}: {error}.")
-    if isinstance(error, _OF_THE_NETWORK):
+    if isinstance(error, _NETWORK_ERRORS):
         return RemoteUnavailable(f"The remote store {url} cannot be reached, or broke off: {_line(error)}.")
     if isinstance(error, BotoCoreError | ValueError):
         return RemoteRefused(f"The remote store {url} cannot be used: {_line(error)}.")
     raise error
 
 
-def _answered(url: str, error: ClientError) -> StoreError:
+def _from_response(url: str, error: ClientError) -> StoreError:
     code = str(error.response["Error"]["Code"])
     status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
     why = f"{code}: {error.response['Error'].get('Message', '')}".rstrip(": .")
     if code == "NoSuchBucket":
         return RemoteRefused(f"The bucket of the remote store {url} is not there.")
-    if code in _AGAIN or status >= 500 or status == 429:
+    if code == "NotImplemented" or status == 501:
+        return RemoteRefused(f"The remote store {url} does not support the request ({why}).")
+    if code in _RETRIED or status >= 500 or status == 429:
         return RemoteUnavailable(f"The remote store {url} is not ready to answer ({why}).")
-    if status in (404, 412, 416):
-        return RemoteChanged(f"An object of the remote store {url} is not what it was a moment ago ({why}).")
+    if code in _NOT_FOUND or status in (404, 412, 416):
+        kind = ObjectNotFound if code in _NOT_FOUND else RemoteChanged
+        return kind(f"An object of the remote store {url} is not what it was a moment ago ({why}).")
     if code in _CREDENTIALS or status == 401:
         return RemoteRefused(f"The remote store {url} does not accept the credentials ({why}). Renew them.")
     if status == 403:

@@ -1,37 +1,29 @@
-"""Tags in a remote store. Each move is a new object, numbered from 1, which is created only if nobody else has done so.
+"""Tags in a remote store: each move of a tag is a new numbered object, created atomically.
 
-So two publishers never lose each other's move: of two that want the same number one is refused, looks again, and writes
-the next. The numbers have no gaps and nothing is deleted, so whoever knows the newest needs one request to see that it
-still is: the next number is not there.
+Moves are numbered from 1. Of two publishers that create the same number one is refused (`Remote.create`); it reads the
+tag again and creates the next number, so no move is lost. On S3 this needs conditional writes (`If-None-Match: *` on
+PUT), which AWS, MinIO, R2 and Ceph check atomically.
 
-On AWS `If-None-Match: *` alone would do. Some servers check it and write later, so that two can pass the check (Swift
-does), and some ignore it. Hence claims: whoever wants a number first puts an object of a unique name beside the others
-that want it, and goes on only if it stands there alone and the number is still free; else it withdraws, waits a random
-time and looks again. Of two claims the later one sees the earlier, whatever the server does about conditions. A claim
-whose owner died counts for a minute.
+Numbers have no gaps and nothing is deleted, so one request tells whether a known tag is still current: the next number
+does not exist.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass
-from uuid import uuid4
 
-import msgspec
-
-from model_store.errors import InvalidTag, RemoteRefused, RemoteUnavailable
-from model_store.local.tags import Tag
+from model_store.errors import InvalidTag, RemoteUnavailable
 from model_store.reference import check_name, check_tag
-from model_store.remote.base import Remote, Stat
-from model_store.remote.keys import claim_prefix, tag_in, tag_key, tag_prefix
+from model_store.remote.base import Remote
+from model_store.remote.keys import tag_in, tag_key, tag_prefix
+from model_store.tag import Tag, decode_tag, encode_tag
 
 TRIES = 50
 FIRST_WAIT_SECONDS = 0.05
 LONGEST_WAIT_SECONDS = 2.0
-CLAIM_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +39,7 @@ class RemoteTag:
 
 
 def read_remote_tag(remote: Remote, name: str, tag: str, known: RemoteTag | None = None) -> RemoteTag | None:
-    """The tag as it is now, or None if it was never set; one small request if it still is `known`.
+    """The current tag, None if it was never set; one small request if `known` is still current.
 
     Raises InvalidTag, RemoteRefused, RemoteUnavailable.
     """
@@ -58,9 +50,9 @@ def read_remote_tag(remote: Remote, name: str, tag: str, known: RemoteTag | None
 def change_remote_tag(
     remote: Remote, name: str, tag: str, change: Callable[[Tag | None], Tag]
 ) -> tuple[RemoteTag, bool]:
-    """The tag after `change`, which is pure and asked again whenever somebody else was faster; whether it moved.
+    """Move the tag to `change(old)`; the new tag, and false if it pointed to the same revision before.
 
-    An unreadable tag counts as none.
+    `change` must be pure: it is called again after each concurrent move. An unreadable tag counts as None.
     """
     for failures in range(TRIES):
         number, data = _newest(remote, name, tag)
@@ -68,39 +60,16 @@ def change_remote_tag(
         new = change(old)
         if old and new.revision == old.revision:
             return RemoteTag(number, old), False
-        if _take(remote, name, tag, number + 1, msgspec.json.encode(new, order="sorted")):
+        if remote.create(tag_key(name, tag, number + 1), encode_tag(new)):
             return RemoteTag(number + 1, new), True
         time.sleep(random.uniform(0.0, min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2.0**failures)))
     raise RemoteUnavailable(f"The tag {name}@{tag} in {remote.url} was moved by others {TRIES} times meanwhile.")
 
 
-def _take(remote: Remote, name: str, tag: str, number: int, data: bytes) -> bool:
-    """Create the tag's object of this number, unless somebody else has done so or is about to."""
-    prefix = claim_prefix(name, tag, number)
-    own = prefix + uuid4().hex
-    remote.create(own, b"")
-    try:
-        if _is_alone(own, list(remote.stats(prefix))):
-            key = tag_key(name, tag, number)
-            return remote.read(key) is None and remote.create(key, data)
-        return False
-    finally:
-        # The claim of a number that is taken is in nobody's way; who may not delete may still publish.
-        with suppress(RemoteRefused, RemoteUnavailable):
-            remote.delete(own)
-
-
-def _is_alone(own: str, claims: Sequence[Stat]) -> bool:
-    """Whether no other claim is fresh; both ages are the server's. Our own must be listed, or the list is too old."""
-    made_seconds = {stat.key: stat.modified_at_seconds for stat in claims}
-    ours_seconds = made_seconds.pop(own, None)
-    return ours_seconds is not None and all(each < ours_seconds - CLAIM_SECONDS for each in made_seconds.values())
-
-
 def _newest(remote: Remote, name: str, tag: str, known: int | None = None) -> tuple[int, bytes | None]:
-    """The highest number and what is written there; no bytes if it is `known`, or 0.
+    """The highest number and its bytes; no bytes if the number is `known`, or 0.
 
-    A listing may lag behind, so it is only where the search begins: the end is a number that cannot be read.
+    A listing may be stale, so the search only starts from it and ends at a number that does not exist.
     """
     check_name(name), check_tag(tag)
     number = max(0, _listed(remote, name, tag) - 1) if known is None else known
@@ -117,14 +86,14 @@ def _listed(remote: Remote, name: str, tag: str) -> int:
 
 def _decode(remote: Remote, name: str, tag: str, number: int, data: bytes) -> Tag:
     try:
-        return msgspec.json.decode(data, type=Tag)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return decode_tag(data)
+    except ValueError as error:
         place = f"{remote.url}/{tag_key(name, tag, number)}"
         raise InvalidTag(f"The tag {name}@{tag} in {place} cannot be read: {error}. Publish it again.") from error
 
 
 def _decode_or_none(data: bytes | None) -> Tag | None:
     try:
-        return msgspec.json.decode(data, type=Tag) if data is not None else None
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        return decode_tag(data) if data is not None else None
+    except ValueError:
         return None

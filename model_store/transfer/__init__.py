@@ -1,1 +1,1 @@
-"""Revisions between stores: publish, push, pull, roll back."""
+"""Moves revisions and tags between folders and stores: publish, push, pull, resolve, roll back."""

@@ -1,7 +1,7 @@
-"""Files that are on this machine already, for instance in the container's image, and need not be fetched.
+"""Prefetched files: copies files that are already on this machine, e.g. in the container's image, into the store.
 
-A baked folder is a model's folder, a folder of such folders, or a whole store. A file of the right name and size is
-copied into the store and hashed on the way; if it has another digest after all, it is fetched like any other.
+A prefetched folder is a model's folder, a folder of such folders, or a whole store. A file of the right name and size
+is copied and hashed on the way; if its digest is wrong, it is downloaded like any other.
 """
 
 from __future__ import annotations
@@ -15,17 +15,20 @@ from model_store.local.blobs import commit_blob
 from model_store.local.layout import Layout
 from model_store.local.receipts import stamp_of
 from model_store.manifest import File
+from model_store.progress import OnBytes
 
 
-def copy_baked(
-    layout: Layout, files: Iterable[File], folders: Sequence[Path], advance: fileio.Advance
+def copy_prefetched(
+    layout: Layout, files: Iterable[File], folders: Sequence[Path], on_bytes: OnBytes
 ) -> tuple[File, ...]:
-    """Copy into the store what is found of `files`; what was found. Raises StoreFull, StoreUnwritable."""
-    return tuple(file for file in files if any(_copy(layout, file, path, advance) for path in places(file, folders)))
+    """Copy the files that are in `folders` into the store; the copied ones. Raises StoreFull, StoreUnwritable."""
+    return tuple(
+        file for file in files if any(_copy(layout, file, path, on_bytes) for path in candidate_paths(file, folders))
+    )
 
 
-def places(file: File, folders: Sequence[Path]) -> Iterator[Path]:
-    """Where the file may be: regular files of its size."""
+def candidate_paths(file: File, folders: Sequence[Path]) -> Iterator[Path]:
+    """Regular files of the same size at the places where the file may be."""
     for folder in folders:
         inner = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else ()
         for path in (Layout(folder).blob(file.sha256), folder / file.path, *(each / file.path for each in inner)):
@@ -34,7 +37,8 @@ def places(file: File, folders: Sequence[Path]) -> Iterator[Path]:
                 yield path
 
 
-def _copy(layout: Layout, file: File, source: Path, advance: fileio.Advance) -> bool:
+def _copy(layout: Layout, file: File, source: Path, on_bytes: OnBytes) -> bool:
+    """True if the source had the right digest and is now in the store."""
     with fileio.writing(layout.root), fileio.temporary_name(layout.temporary) as name:
         try:
             if fileio.copy_hashed(source, name) != file.sha256:
@@ -42,5 +46,5 @@ def _copy(layout: Layout, file: File, source: Path, advance: fileio.Advance) -> 
         except Unreadable:
             return False
         commit_blob(layout, name, file.sha256)
-    advance(file.size_bytes)
+    on_bytes(file.size_bytes)
     return True

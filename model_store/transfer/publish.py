@@ -1,7 +1,7 @@
-"""Publishing a folder: gather (what is in it) → plan (which blobs are missing) → apply (copy, manifest, folder, tag).
+"""Publishes a folder into the local store: scan it, plan which files to copy, then write blobs, manifest, folder, tag.
 
-Each large file is read once. A file whose size no blob has cannot be in the store: it is hashed while it is copied. One
-whose size a blob has is hashed first, and copied only if the digest is new.
+Large files are read once: a file whose size no blob has cannot be in the store, so it is hashed while it is copied. A
+file whose size a blob has is hashed first, and copied only if its digest is new.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from pathlib import Path
 
 from model_store import fileio
 from model_store.contents.allowed_files import Entry
-from model_store.contents.scan import Candidate, gather, require_unchanged
+from model_store.contents.scan import ScannedFolder, require_unchanged, scan_folder
 from model_store.local import locks
 from model_store.local.blobs import add_blob, blob_sizes, has_blob, require_space
 from model_store.local.snapshots import ensure_folder
 from model_store.local.store import Revision, Store
 from model_store.local.tags import move_tag
 from model_store.manifest import GoldenExample, Provenance
-from model_store.progress import Meter, Progress, ignore
+from model_store.progress import Progress, ProgressCounter, no_progress
 from model_store.reference import DEFAULT_TAG, check_name, check_tag, hex_digits
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """`keep` maps names of files that are in the store to their digests; `copy` has the others."""
+class CopyPlan:
+    """`keep` maps the names of files whose blobs are stored to their digests; `copy` holds the other files."""
 
     keep: Mapping[str, str]
     copy: tuple[Entry, ...]
@@ -37,7 +37,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What a publish did. `tag_moved` is false if the tag pointed there before."""
+    """The result of a publish; `tag_moved` is false if the tag pointed to the revision before."""
 
     revision: Revision
     copied_bytes: int
@@ -63,57 +63,57 @@ def publish(
     tag: str | None = DEFAULT_TAG,
     provenance: Provenance | None = None,
     golden: Sequence[GoldenExample] = (),
-    progress: Progress = ignore,
+    progress: Progress = no_progress,
 ) -> Published:
-    """Store the model in `folder` as `name@tag`; the tag, if any, moves last, and only to what is whole.
+    """Store the model in `folder` as `name@tag`; the tag, if any, moves last, when the revision is complete.
 
     Raises RefusedFolder, InvalidReference, SourceChanged, Unreadable, StoreFull, StoreUnwritable, StoreBusy.
     """
     check_name(name), check_tag(tag or DEFAULT_TAG)
-    candidate = gather(folder)
-    with locks.held(store.layout, locks.CONTENTS, shared=True):
+    scanned = scan_folder(folder)
+    with locks.acquire(store.layout, locks.CONTENTS, shared=True):
         store.sweep()
-        meter = Meter(progress, sum(entry.size_bytes for entry in candidate.files))
-        plan = _look(candidate, store, meter)
+        counter = ProgressCounter(progress, sum(entry.size_bytes for entry in scanned.files))
+        plan = _plan(scanned, store, counter)
         require_space(store.layout, plan.copy_bytes, store.free_bytes)
-        digests = _apply(candidate, plan, store, meter)
-        require_unchanged(candidate)
-        manifest = candidate.manifest(name, digests, provenance, golden)
+        digests = _apply(scanned, plan, store, counter)
+        require_unchanged(scanned)
+        manifest = scanned.manifest(name, digests, provenance, golden)
         revision = store.add_manifest(manifest)
-        place = ensure_folder(store.layout, hex_digits(revision), manifest)
+        model_folder = ensure_folder(store.layout, hex_digits(revision), manifest)
         tag_moved = tag is not None and move_tag(store.layout, name, tag, revision)
     return Published(
-        Revision(name, tag, revision, place, manifest),
+        Revision(name, tag, revision, model_folder, manifest),
         copied_bytes=plan.copy_bytes,
         kept_bytes=manifest.size_bytes - plan.copy_bytes,
-        left_out=candidate.left_out,
+        left_out=scanned.left_out,
         tag_moved=tag_moved,
     )
 
 
 def may_be_stored(files: Sequence[Entry], stored_sizes: Collection[int]) -> tuple[Entry, ...]:
-    """The files that have the size of some blob, and so have to be hashed to know. Pure."""
+    """The files that have the size of a blob, and so may be stored already. Pure."""
     return tuple(entry for entry in files if entry.size_bytes in stored_sizes)
 
 
-def plan_copies(files: Sequence[Entry], digests: Mapping[str, str], stored: Collection[str]) -> Plan:
-    """Keep what is `stored` under its digest, copy the rest. `digests` has those that were hashed. Pure."""
+def plan_copies(files: Sequence[Entry], digests: Mapping[str, str], stored: Collection[str]) -> CopyPlan:
+    """Keep the files whose digest is `stored`, copy the others; `digests` holds the hashed files. Pure."""
     keep = {name: digest for name, digest in digests.items() if digest in stored}
-    return Plan(keep, tuple(entry for entry in files if entry.name not in keep))
+    return CopyPlan(keep, tuple(entry for entry in files if entry.name not in keep))
 
 
-def _look(candidate: Candidate, store: Store, meter: Meter) -> Plan:
-    suspects = may_be_stored(candidate.files, set(blob_sizes(store.layout).values()))
-    digests = {entry.name: fileio.hash_file(candidate.folder / entry.name, meter.advance) for entry in suspects}
+def _plan(scanned: ScannedFolder, store: Store, counter: ProgressCounter) -> CopyPlan:
+    possibly_stored = may_be_stored(scanned.files, set(blob_sizes(store.layout).values()))
+    digests = {entry.name: fileio.hash_file(scanned.folder / entry.name, counter.add) for entry in possibly_stored}
     stored = {digest for digest in set(digests.values()) if has_blob(store.layout, digest)}
-    plan = plan_copies(candidate.files, digests, stored)
-    meter.total_bytes += sum(entry.size_bytes for entry in plan.copy if entry.name in digests)
+    plan = plan_copies(scanned.files, digests, stored)
+    counter.total_bytes += sum(entry.size_bytes for entry in plan.copy if entry.name in digests)
     return plan
 
 
-def _apply(candidate: Candidate, plan: Plan, store: Store, meter: Meter) -> dict[str, str]:
-    """Copy what is to be copied; the digests of all files."""
+def _apply(scanned: ScannedFolder, plan: CopyPlan, store: Store, counter: ProgressCounter) -> dict[str, str]:
+    """Copy the planned files; the digests of all files."""
     digests = dict(plan.keep)
     for entry in plan.copy:
-        digests[entry.name] = add_blob(store.layout, candidate.folder / entry.name, meter.advance)
+        digests[entry.name] = add_blob(store.layout, scanned.folder / entry.name, counter.add)
     return digests

@@ -1,8 +1,9 @@
-"""Where a running service gets its models: the remote store, else the local one, a baked-in one, or what is built in.
+"""Resolves references for a running service: from the remote store, else the local one, a prefetched or a built-in one.
 
-A name that the remote store does not have may still be on this machine. When the remote store cannot be asked, what
-its tag stood for the last time is served from the local store, or what is baked in; whoever starts the service is told
-(`on_doubt`). A baked folder that is a whole store has references of its own; other baked folders only save fetching.
+A model that the remote store does not have may still be on this machine. If the remote store cannot be reached, the
+revision that its tag stood for last is served from the local store, or a prefetched one, and the caller is informed
+(`on_fallback`). Only a prefetched folder that is a whole store has references of its own; the files of the others are
+copied instead of downloaded.
 """
 
 from __future__ import annotations
@@ -14,109 +15,116 @@ from pathlib import Path
 from model_store.errors import RemoteRefused, RemoteUnavailable, StoreError, UnknownModel
 from model_store.local.catalog import Catalog
 from model_store.local.store import Revision, Store
-from model_store.progress import Progress, ignore
-from model_store.reference import Reference, parse_reference
+from model_store.progress import Progress, no_progress
+from model_store.reference import Reference, to_reference
 from model_store.remote.base import Remote
 from model_store.remote.folder import FolderRemote
 from model_store.remote.tags import RemoteTag, read_remote_tag
-from model_store.transfer.download import PACE, Pace
-from model_store.transfer.pull import Keep, keep_nothing, sync
+from model_store.transfer.download import DEFAULT_OPTIONS, DownloadOptions
+from model_store.transfer.pull import OnRevision, ignore_revision, pull
 
-Doubt = Callable[[StoreError], object]
-"""Told why the remote store could not be asked, when the local one is used instead."""
+OnFallback = Callable[[StoreError], object]
+"""Called with the remote store's error when this machine's copy is used instead."""
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ModelResolver:
     """All models that a service on this machine can serve."""
 
     catalog: Catalog
     remote: Remote | None = None
-    pace: Pace = PACE
-    baked: tuple[Path, ...] = ()
+    options: DownloadOptions = DEFAULT_OPTIONS
+    prefetched: tuple[Path, ...] = ()
 
     def obtain(
         self,
         reference: Reference | str,
         *,
-        progress: Progress = ignore,
-        keep: Keep = keep_nothing,
-        on_doubt: Doubt | None = None,
+        progress: Progress = no_progress,
+        on_revision: OnRevision = ignore_revision,
+        on_fallback: OnFallback | None = None,
     ) -> Revision:
-        """The whole, verified revision that a reference stands for now; what is missing of it is fetched.
+        """The verified revision that a reference stands for now; missing files are downloaded.
 
-        With `on_doubt`, a remote store that does not answer is no failure as long as the local one has the reference.
-        Raises UnknownModel, which lists what is there, or any other StoreError.
+        With `on_fallback`, an unreachable remote store is not an error if the reference is on this machine.
+        Raises UnknownModel, which lists the references that exist, or any other StoreError.
         """
-        asked = parse_reference(reference) if isinstance(reference, str) else reference
+        asked = to_reference(reference)
         if self.remote is not None:
             try:
                 if self._is_remote(asked, self.remote):
-                    store = self.catalog.store
-                    return sync(
-                        asked, store, self.remote, progress=progress, pace=self.pace, keep=keep, baked=self.baked
-                    ).revision
+                    return self._pull(asked, self.remote, progress, on_revision)
             except (RemoteRefused, RemoteUnavailable) as error:
-                if on_doubt is None or self.find(asked) is None:
+                if on_fallback is None or self.find(asked) is None:
                     raise
-                on_doubt(error)
-        return self._at_hand(asked, progress, keep)
+                on_fallback(error)
+        return self._from_this_machine(asked, progress, on_revision)
 
     def find(self, asked: Reference) -> str | None:
-        """The revision to which a reference leads on this machine, unverified; None if it leads nowhere."""
+        """The revision that a reference stands for on this machine, not verified; None if there is none."""
         if found := self.catalog.store.find(asked):
             return found
-        baked = self._in_baked(asked)
-        return baked[1] if baked else self.catalog.find(asked)
+        prefetched = self._find_prefetched(asked)
+        return prefetched[1] if prefetched else self.catalog.find(asked)
 
     def references(self) -> tuple[str, ...]:
-        """Every `name@tag` that is on this machine, sorted."""
-        baked = {reference for folder in self.baked for reference in Store(folder).references()}
-        return tuple(sorted(baked.union(self.catalog.references())))
+        """Every `name@tag` on this machine, sorted."""
+        prefetched = {reference for folder in self.prefetched for reference in Store(folder).references()}
+        return tuple(sorted(prefetched.union(self.catalog.references())))
 
-    def _at_hand(self, asked: Reference, progress: Progress, keep: Keep) -> Revision:
-        """The revision from this machine. A baked one is copied; its tag is not, since the next image may move it."""
+    def _pull(self, asked: Reference, remote: Remote, progress: Progress, on_revision: OnRevision) -> Revision:
+        return pull(
+            asked,
+            self.catalog.store,
+            remote,
+            progress=progress,
+            options=self.options,
+            on_revision=on_revision,
+            prefetched=self.prefetched,
+        ).revision
+
+    def _from_this_machine(self, asked: Reference, progress: Progress, on_revision: OnRevision) -> Revision:
+        """A prefetched revision is copied into the store; its tag is not, because the next image may move it."""
         store = self.catalog.store
-        baked = None if store.find(asked) else self._in_baked(asked)
-        if baked is not None:
-            folder, found = baked
-            pinned = Reference(asked.name, None, found)
-            synced = sync(pinned, store, FolderRemote(folder), progress=progress, keep=keep, baked=self.baked)
-            return replace(synced.revision, tag=asked.tag)
+        prefetched = None if store.find(asked) else self._find_prefetched(asked)
+        if prefetched is not None:
+            folder, found = prefetched
+            target = Reference(asked.name, None, found)
+            return replace(self._pull(target, FolderRemote(folder), progress, on_revision), tag=asked.tag)
         if self.find(asked) is None:
             raise UnknownModel(str(asked), self.references())
         revision = self.catalog.resolve(asked)
-        keep(revision.revision)
+        on_revision(revision.revision)
         return revision
 
-    def _in_baked(self, asked: Reference) -> tuple[Path, str] | None:
-        """The first baked store that has the reference, and the revision that it stands for there."""
-        for folder in self.baked:
+    def _find_prefetched(self, asked: Reference) -> tuple[Path, str] | None:
+        """The first prefetched store that has the reference, and the revision that it stands for there."""
+        for folder in self.prefetched:
             if found := Store(folder).find(asked):
                 return folder, found
         return None
 
     def _is_remote(self, asked: Reference, remote: Remote) -> bool:
-        """Whether the remote store is to be asked: it has the tag, or a revision that is not here."""
+        """True if the remote store has the tag, or if a revision is not on this machine."""
         if asked.tag is not None:
             return read_remote_tag(remote, asked.name, asked.tag) is not None
         return self.find(asked) is None
 
 
 @dataclass(slots=True)
-class TagWatch:
-    """Looks at one reference again and again; each look is one small request, or one small file."""
+class TagPoller:
+    """Polls one reference; each poll is one small request, or reads one small file."""
 
-    source: Source
+    resolver: ModelResolver
     reference: Reference
     _known: RemoteTag | None = field(default=None, init=False)
 
-    def revision(self) -> str:
-        """The revision that the reference stands for now; nothing is fetched.
+    def poll(self) -> str:
+        """The revision that the reference stands for now; nothing is downloaded.
 
         Raises UnknownModel, InvalidTag, RemoteRefused, RemoteUnavailable.
         """
-        asked, remote = self.reference, self.source.remote
+        asked, remote = self.reference, self.resolver.remote
         if asked.revision is not None:
             return asked.revision
         assert asked.tag is not None
@@ -124,7 +132,7 @@ class TagWatch:
             self._known = read_remote_tag(remote, asked.name, asked.tag, self._known) or self._known
             if self._known is not None:
                 return self._known.revision
-        found = self.source.find(asked)
+        found = self.resolver.find(asked)
         if found is None:
-            raise UnknownModel(str(asked), self.source.references())
+            raise UnknownModel(str(asked), self.resolver.references())
         return found

@@ -1,7 +1,7 @@
-"""Going back: a tag returns to the revision before, or to one that is named.
+"""Rollback: moves a tag to its earlier revision, or to a given one.
 
-Going back twice goes back two steps, not there and back again: the revision that is left is no longer among the earlier
-ones. It stays in the store, and going back to it by its digest is going forward.
+Two rollbacks go back two steps: the revision that is left is dropped from the tag's history. It stays in the store, and
+a rollback to its digest returns to it.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from dataclasses import dataclass
 
 from model_store.errors import MissingFile, NothingEarlier, TagMoved, UnknownModel
 from model_store.local.store import Store
-from model_store.local.tags import Tag, moved, read_tag, replace_tag, set_tag
+from model_store.local.tags import read_tag, replace_tag, set_tag
 from model_store.reference import Reference
 from model_store.remote.base import Remote
 from model_store.remote.tags import change_remote_tag, read_remote_tag
+from model_store.tag import Tag, moved
 from model_store.transfer.remote_manifest import read_manifest
 
 
 @dataclass(frozen=True, slots=True)
 class RolledBack:
-    """A tag that pointed to `before` and now points to `revision`."""
+    """The result: the tag pointed to `before` and now points to `revision`."""
 
     reference: str
     revision: str
@@ -35,7 +36,7 @@ class RolledBack:
 
 
 def rolled_back(tag: Tag, reference: str, to: str | None, *, now_seconds: float) -> Tag:
-    """The tag one step back, or at the revision `to`. Pure. Raises NothingEarlier."""
+    """The tag at its earlier revision, or at the revision `to`. Pure. Raises NothingEarlier."""
     if to is not None:
         return moved(tag, to, now_seconds=now_seconds)
     if not tag.earlier:
@@ -44,10 +45,10 @@ def rolled_back(tag: Tag, reference: str, to: str | None, *, now_seconds: float)
 
 
 def roll_back(reference: Reference, store: Store, remote: Remote | None, to: str | None = None) -> RolledBack:
-    """Move the tag back in the remote store if there is one, and in the local one.
+    """Move the tag back in the remote store, if there is one, and in the local store.
 
-    Raises UnknownModel, NothingEarlier, MissingFile if the revision is not there, TagMoved if somebody else moved the
-    tag meanwhile, and what the stores raise.
+    Raises UnknownModel, NothingEarlier, MissingFile if the revision is not stored, TagMoved after a concurrent move of
+    the tag, and the errors of the stores.
     """
     assert reference.tag is not None
     if remote is None:
@@ -60,7 +61,7 @@ def roll_back(reference: Reference, store: Store, remote: Remote | None, to: str
 
     def change(now: Tag | None) -> Tag:
         if now != found.tag:
-            raise TagMoved(f"Somebody else moved {reference} meanwhile; look again before you roll back.")
+            raise TagMoved(f"{reference} was moved meanwhile; look again before you roll back.")
         return new
 
     change_remote_tag(remote, reference.name, reference.tag, change)
@@ -78,5 +79,5 @@ def _locally(reference: Reference, tag: str, store: Store, to: str | None) -> Ro
         raise MissingFile(f"{new.revision} is no longer in the store, so {reference} stays where it is.")
     store.resolve(Reference(reference.name, None, new.revision))
     if not replace_tag(store.layout, reference.name, tag, found, new):
-        raise TagMoved(f"Somebody else moved {reference} meanwhile; look again before you roll back.")
+        raise TagMoved(f"{reference} was moved meanwhile; look again before you roll back.")
     return RolledBack(str(reference), new.revision, found.revision)

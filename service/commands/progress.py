@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from model_store.progress import ignore
+from model_store.progress import no_progress
 
 Report = Callable[[int, int], None]
 """Told (bytes done, bytes in all)."""
@@ -16,7 +16,7 @@ Report = Callable[[int, int], None]
 def progress_bar(verb: str) -> Iterator[Report]:
     """A bar on stderr as long as the context lasts; nothing where stderr is no terminal."""
     if not sys.stderr.isatty():
-        yield ignore
+        yield no_progress
         return
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn

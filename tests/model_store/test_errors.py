@@ -1,4 +1,4 @@
-"""The error tree is drawn as it is."""
+"""The error tree in the module docstring is the real one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole files: hashed while copied, renamed at the end, cleaned up."""
+"""File I/O: hashed while copied, renamed when complete, cleaned up."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from model_store.errors import StoreFull, StoreUnwritable
 
 
 @pytest.mark.parametrize("size_bytes", [0, 1, fileio.CHUNK_BYTES, fileio.CHUNK_BYTES + 1])
-def test_a_copy_is_the_same_and_its_digest_is_that_of_the_bytes(tmp_path: Path, size_bytes: int) -> None:
+def test_a_copy_has_the_same_bytes_and_their_digest(tmp_path: Path, size_bytes: int) -> None:
     source, target = tmp_path / "source", tmp_path / "target"
     source.write_bytes(os.urandom(size_bytes))
     steps: list[int] = []
@@ -26,7 +26,7 @@ def test_a_copy_is_the_same_and_its_digest_is_that_of_the_bytes(tmp_path: Path, 
     assert sum(steps) == size_bytes
 
 
-def test_nothing_is_copied_over_a_file_that_is_there(tmp_path: Path) -> None:
+def test_a_copy_does_not_overwrite_a_file(tmp_path: Path) -> None:
     (tmp_path / "source").write_bytes(b"new")
     (tmp_path / "target").write_bytes(b"old")
     with pytest.raises(FileExistsError):
@@ -36,7 +36,7 @@ def test_nothing_is_copied_over_a_file_that_is_there(tmp_path: Path) -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
 @given(st.binary(max_size=100), st.binary(max_size=100))
-def test_a_file_is_replaced_in_one_step(tmp_path: Path, old: bytes, new: bytes) -> None:
+def test_a_written_file_has_the_new_content_and_leaves_no_other(tmp_path: Path, old: bytes, new: bytes) -> None:
     path = tmp_path / "deep" / "er" / "file"
     for data in (old, new):
         fileio.write_whole(path, data, tmp_path / "temporary")
@@ -51,7 +51,7 @@ def interrupted_write(temporary: Path) -> None:
         raise KeyboardInterrupt
 
 
-def test_a_temporary_name_is_gone_afterwards_whatever_it_was(tmp_path: Path) -> None:
+def test_a_temporary_file_or_folder_is_removed_after_an_error(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         interrupted_write(tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -67,10 +67,10 @@ def test_a_temporary_name_is_gone_afterwards_whatever_it_was(tmp_path: Path) -> 
         (errno.EIO, StoreUnwritable),
     ],
 )
-def test_what_the_system_says_becomes_a_sentence(number: int, kind: type[Exception]) -> None:
-    with pytest.raises(kind, match="model store /somewhere"), fileio.writing(Path("/somewhere")):
+def test_a_failed_write_becomes_a_store_error(number: int, kind: type[Exception]) -> None:
+    with pytest.raises(kind, match="/somewhere"), fileio.writing(Path("/somewhere")):
         raise OSError(number, os.strerror(number))
 
 
-def test_free_space_is_known_before_the_store_exists(tmp_path: Path) -> None:
+def test_free_space_is_that_of_the_nearest_existing_parent(tmp_path: Path) -> None:
     assert fileio.free_bytes(tmp_path / "not" / "yet") > 0

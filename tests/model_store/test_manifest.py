@@ -1,8 +1,9 @@
-"""The manifest: one content, one sequence of bytes, one revision."""
+"""Manifests: equal content gives equal bytes and one revision; invalid ones are refused."""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -67,7 +68,7 @@ SMALL = Manifest(
 
 
 @given(MANIFESTS)
-def test_what_is_encoded_decodes_to_the_same_and_encodes_to_the_same_bytes(manifest: Manifest) -> None:
+def test_an_encoded_manifest_decodes_and_encodes_to_the_same_bytes(manifest: Manifest) -> None:
     data = encode_manifest(manifest)
     again = decode_manifest(data)
     assert set(again.files) == set(manifest.files)
@@ -81,12 +82,12 @@ def test_what_is_encoded_decodes_to_the_same_and_encodes_to_the_same_bytes(manif
 
 
 @given(st.binary(max_size=200))
-def test_no_bytes_make_decoding_fail_otherwise_than_by_its_own_error(data: bytes) -> None:
+def test_arbitrary_bytes_are_an_invalid_manifest(data: bytes) -> None:
     with pytest.raises(InvalidManifest):
         decode_manifest(data)
 
 
-def test_the_order_in_which_files_are_named_does_not_matter() -> None:
+def test_the_order_of_the_files_does_not_change_the_revision() -> None:
     backwards = Manifest(
         **{field: getattr(SMALL, field) for field in SMALL.__struct_fields__} | {"files": SMALL.files[::-1]}
     )
@@ -111,56 +112,56 @@ def file(**fields: object) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize(
-    ("data", "sentence"),
+    ("data", "named"),
     [
-        (changed(files=file(path="../config.json")), "no plain relative path"),
-        (changed(files=file(path="/etc/passwd")), "no plain relative path"),
-        (changed(files=file(path="a/../b")), "no plain relative path"),
-        (changed(files=file(path=".hidden")), "no plain relative path"),
-        (changed(files=file(path="a\nb")), "no plain relative path"),
-        (changed(files=file(path="config.json\n")), "no plain relative path"),
-        (changed(files=file(path="a" * 201)), "longer than 200"),
+        (changed(files=file(path="../config.json")), "../config.json"),
+        (changed(files=file(path="/etc/passwd")), "/etc/passwd"),
+        (changed(files=file(path="a/../b")), "a/../b"),
+        (changed(files=file(path=".hidden")), ".hidden"),
+        (changed(files=file(path="a\nb")), "a\nb"),
+        (changed(files=file(path="config.json\n")), "config.json\n"),
+        (changed(files=file(path="a" * 201)), "200"),
         (changed(files=file(size_bytes=-1)), "size_bytes"),
         (changed(files=file(size_bytes=True)), "size_bytes"),
         (changed(files=file(size_bytes=1.5)), "size_bytes"),
         (changed(files=file(sha256="A" * 64)), "sha256"),
         (changed(files=file(sha256="a" * 63)), "sha256"),
         (changed(files=file(sha256="a" * 64 + "\n")), "sha256"),
-        (changed(files=file() + file()), "stands there 2 times"),
-        (changed(files=file() + file(path="CONFIG.json")), "stands there 2 times"),
-        (changed(files=file(path="a") + file(path="a/b")), "both a file and a folder"),
+        (changed(files=file() + file()), "config.json"),
+        (changed(files=file() + file(path="CONFIG.json")), "config.json"),
+        (changed(files=file(path="a") + file(path="a/b")), "'a'"),
         (changed(files=[]), "files"),
-        (changed(labels=["O", "O"]), "more than one class"),
+        (changed(labels=["O", "O"]), "'O'"),
         (changed(labels=[]), "labels"),
         (changed(max_tokens=0), "max_tokens"),
         (changed(name="../up"), "name"),
         (changed(task="text-generation"), "task"),
         (changed(format=2), "format"),
         (changed(created="2026-01-01"), "created"),
-        (changed(golden=[{"text": "Ada", "entities": [{"label": "NAME", "start": 1, "end": 4}]}]), "outside its text"),
+        (changed(golden=[{"text": "Ada", "entities": [{"label": "NAME", "start": 1, "end": 4}]}]), "1:4"),
         (encode_manifest(SMALL) + b"\n", "canonical"),
         (json.dumps(json.loads(encode_manifest(SMALL))).encode(), "canonical"),
-        (encode_manifest(SMALL).replace(b"{", b'{"name":"x",', 1), "canonical|contradicts"),
+        (encode_manifest(SMALL).replace(b"{", b'{"name":"x",', 1), "canonical"),
         (b"", "cannot be read"),
         (b"[" * 100_000, "cannot be read"),
         (b'{"name":"\xff"}', "cannot be read"),
     ],
 )
-def test_a_manifest_that_lies_is_refused_with_a_sentence(data: bytes, sentence: str) -> None:
-    with pytest.raises(InvalidManifest, match=sentence):
+def test_an_invalid_manifest_is_refused_and_names_what_is_wrong(data: bytes, named: str) -> None:
+    with pytest.raises(InvalidManifest, match=re.escape(named)):
         decode_manifest(data)
 
 
-def test_nothing_is_encoded_that_could_not_be_decoded() -> None:
+def test_a_manifest_that_could_not_be_decoded_is_not_encoded() -> None:
     fields = {field: getattr(SMALL, field) for field in SMALL.__struct_fields__}
-    with pytest.raises(InvalidManifest, match="no plain relative path"):
+    with pytest.raises(InvalidManifest, match=r"\.\./x"):
         encode_manifest(Manifest(**fields | {"files": (File("../x", 1, "a" * 64),)}))
-    with pytest.raises(InvalidManifest, match="no valid Unicode"):
+    with pytest.raises(InvalidManifest, match="Unicode"):
         encode_manifest(Manifest(**fields | {"labels": ("\ud800",)}))
 
 
 @given(st.text(max_size=30))
-def test_a_path_that_is_let_through_stays_in_its_folder(path: str) -> None:
+def test_an_allowed_path_stays_in_its_folder(path: str) -> None:
     if path_problem(path) is None:
         assert all(part not in ("", ".", "..") for part in path.split("/"))
         assert path.isascii()

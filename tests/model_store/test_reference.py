@@ -1,4 +1,4 @@
-"""Model references."""
+"""Model references: parsed, printed, refused."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WORDS = st.from_regex(r"[a-z0-9][a-z0-9._-]{0,99}", fullmatch=True)
 REVISIONS = st.from_regex(r"sha256:[0-9a-f]{64}", fullmatch=True)
 
 
-def test_a_bare_name_means_its_stable_tag() -> None:
+def test_a_name_alone_has_the_tag_stable() -> None:
     assert parse_reference("documents") == Reference("documents", "stable", None)
 
 
@@ -59,16 +59,16 @@ def test_any_text_is_a_reference_or_refused(text: str) -> None:
         "é",
     ],
 )
-def test_names_and_tags_with_odd_characters_are_refused(text: str) -> None:
-    with pytest.raises(InvalidReference, match="use lower-case letters"):
+def test_names_and_tags_with_special_characters_are_refused(text: str) -> None:
+    with pytest.raises(InvalidReference):
         parse_reference(text)
 
 
 @pytest.mark.parametrize("digest", ["", "abc", "A" * 64, "a" * 65, "a" * 64 + "\n"])
-def test_a_digest_must_be_given_in_full(digest: str) -> None:
-    with pytest.raises(InvalidReference, match="64 lower-case hex digits"):
+def test_a_digest_that_is_not_64_hex_digits_is_refused(digest: str) -> None:
+    with pytest.raises(InvalidReference):
         parse_reference(f"documents@sha256:{digest}")
 
 
-def test_a_revision_is_known_on_disk_by_its_hex_digits() -> None:
+def test_hex_digits_are_the_revision_without_its_prefix() -> None:
     assert hex_digits("sha256:" + "a" * 64) == "a" * 64

@@ -1,4 +1,4 @@
-"""A running service whose remote store goes bad, in one way after the other: the old revision goes on serving."""
+"""A running service whose remote store fails in many ways: the old revision goes on serving."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from loadtest.s3.fault_proxy import Answer, Fault, no_fault
+from loadtest.s3.faults import ErrorResponse, Fault, no_fault
 from model_store.local.layout import Layout
 from model_store.local.store import Revision, Store
 from model_store.remote.keys import blob_key
 from model_store.transfer.publish import publish
 from model_store.transfer.push import push
-from tests.s3.conftest import Bucket
-from tests.support.lying_remotes import NOWHERE, altered, lie, point
 from tests.support.revisions import TEXTS, Made, make_revision
+from tests.support.s3_buckets import Bucket
 from tests.support.service import Service, serving, wait_until
+from tests.support.wrong_manifests import NO_REVISION, altered, point, put_manifest
 
 NAME = "live"
 TINY_BYTES = 4096
-"""What no file may grow beyond on a disk that is as good as full. The models are larger."""
+"""The largest file on a simulated full disk; the models are larger."""
 
 
 class Rig:
@@ -34,7 +34,7 @@ class Rig:
         self.old, self.new = (put(bucket, home, each, tag="aside") for each in made)
 
     def answers(self, number: int, revision: Revision) -> None:
-        """The service answers, as this revision, what it must."""
+        """The service answers with this revision and its entities."""
         answer = self.service.extract(text=TEXTS[0], model=NAME)
         body = answer.json()
         assert answer.status_code == 200
@@ -43,26 +43,26 @@ class Rig:
         assert found == self._made[number].found[TEXTS[0]]
 
     def model(self) -> dict[str, Any]:
-        """What /models says of the revision that serves."""
+        """The serving revision in /models."""
         models: list[dict[str, Any]] = self.service.get("/models").json()["models"]
         return next(each for each in models if each["name"] == NAME and each["state"] == "serving")
 
-    def back(self) -> None:
-        """All is well, as it was before."""
+    def recover(self) -> None:
+        """End the fault and wait until /models reports no problem."""
         self.bucket.proxy.choose = no_fault
         point(self.bucket.remote(), NAME, self.old.revision)
         wait_until(lambda: self.model()["problem"] == "")
 
 
 def put(bucket: Bucket, home: Path, made: Made, *, tag: str) -> Revision:
-    """A revision into the bucket."""
+    """Publish a revision into the bucket."""
     publisher = Store(home / "publisher")
     revision = publish(made.folder, NAME, publisher, tag=None).revision
     push(revision, publisher, bucket.remote(), tag=tag)
     return revision
 
 
-Trouble = Callable[[Rig], Any]
+Failure = Callable[[Rig], Any]
 
 
 @contextmanager
@@ -73,14 +73,14 @@ def refused(fault: Fault, rig: Rig) -> Iterator[None]:
 
 @contextmanager
 def tag_to_nothing(rig: Rig) -> Iterator[None]:
-    point(rig.bucket.remote(), NAME, NOWHERE)
+    point(rig.bucket.remote(), NAME, NO_REVISION)
     yield
 
 
 @contextmanager
-def lying_manifest(rig: Rig) -> Iterator[None]:
+def wrong_manifest(rig: Rig) -> Iterator[None]:
     labels = tuple(f"{label[:2]}X{label[2:]}" if "-" in label else label for label in rig.new.manifest.labels)
-    lie(rig.bucket.remote(), altered(rig.new.manifest, labels=labels))
+    put_manifest(rig.bucket.remote(), altered(rig.new.manifest, labels=labels))
     yield
 
 
@@ -96,16 +96,16 @@ def lost_weights(rig: Rig) -> Iterator[None]:
 @contextmanager
 def full_disk(rig: Rig) -> Iterator[None]:
     engine = rig.service.child("engine")
-    was = resource.prlimit(engine, resource.RLIMIT_FSIZE)
-    resource.prlimit(engine, resource.RLIMIT_FSIZE, (TINY_BYTES, was[1]))
+    limits = resource.prlimit(engine, resource.RLIMIT_FSIZE)
+    resource.prlimit(engine, resource.RLIMIT_FSIZE, (TINY_BYTES, limits[1]))
     point(rig.bucket.remote(), NAME, rig.new.revision)
     yield
-    resource.prlimit(engine, resource.RLIMIT_FSIZE, was)
+    resource.prlimit(engine, resource.RLIMIT_FSIZE, limits)
 
 
 @contextmanager
 def unwritable_store(rig: Rig) -> Iterator[None]:
-    """A file where blobs should arrive: root may write into any folder, but not into this."""
+    """A file in place of the folder of downloads: root may write into any folder, but not into a file."""
     rig.store.partial.rename(rig.store.root / "aside")
     rig.store.partial.write_text("no folder")
     point(rig.bucket.remote(), NAME, rig.new.revision)
@@ -114,34 +114,32 @@ def unwritable_store(rig: Rig) -> Iterator[None]:
     (rig.store.root / "aside").rename(rig.store.partial)
 
 
-TROUBLES: list[tuple[Trouble, str]] = [
-    (partial(refused, Answer(404, "NoSuchBucket")), "The bucket of the remote store"),
-    (partial(refused, Answer(400, "ExpiredToken")), "does not accept the credentials (ExpiredToken"),
-    (partial(refused, Answer(403)), "refuses access (AccessDenied"),
+FAILURES: list[tuple[Failure, str]] = [
+    (partial(refused, ErrorResponse(404, "NoSuchBucket")), "bucket"),
+    (partial(refused, ErrorResponse(400, "ExpiredToken")), "ExpiredToken"),
+    (partial(refused, ErrorResponse(403)), "AccessDenied"),
     (tag_to_nothing, "is not there, so nothing can be pulled"),
     (full_disk, "is full"),
     (unwritable_store, "cannot be written to"),
     (lost_weights, "is not there. Publish the model again."),
-    (lying_manifest, "does not tell the truth about its files"),
+    (wrong_manifest, "does not tell the truth about its files"),
 ]
-"""What goes wrong, and what /models then says. The lie comes last: its files arrive, and are then no longer missing."""
+"""Failures and the problems in /models. The wrong manifest is last: its files arrive and are then not missing."""
 
 
-def test_whatever_goes_wrong_the_old_revision_serves_and_the_next_good_one_is_taken(
-    bucket: Bucket, tmp_path: Path
-) -> None:
+def test_the_old_revision_serves_through_every_failure_of_the_store(bucket: Bucket, tmp_path: Path) -> None:
     made = [make_revision(tmp_path / f"made-{number}", number) for number in range(2)]
     put(bucket, tmp_path, made[0], tag="stable")
     remote = f"{bucket.url}?addressing=path"
     with serving(tmp_path, MODELS=NAME, DTYPE="float32", MODEL_REMOTE=remote, MODEL_POLL_SECONDS=0.1) as service:
         rig = Rig(service, bucket, tmp_path, made)
         rig.answers(0, rig.old)
-        for trouble, words in TROUBLES:
-            with trouble(rig):
-                wait_until(lambda expected=words: expected in rig.model()["problem"])  # type: ignore[misc]
+        for failure, problem in FAILURES:
+            with failure(rig):
+                wait_until(lambda expected=problem: expected in rig.model()["problem"])  # type: ignore[misc]
                 rig.answers(0, rig.old)
-                rig.back()
-        assert service.metric("gleaner_revision_switches_total{") >= len(TROUBLES)
+                rig.recover()
+        assert service.metric("gleaner_revision_switches_total{") >= len(FAILURES)
         assert service.metric('gleaner_revision_switches_total{model="live",outcome="switched"}') == 0
         point(bucket.remote(), NAME, rig.new.revision)
         wait_until(lambda: rig.model()["revision"] == rig.new.revision)

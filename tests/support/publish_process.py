@@ -1,11 +1,11 @@
-"""Publishing in processes of their own, which the tests start, kill and hold up. No test, but run by tests.
+"""Publishes in processes that tests start and kill. A script, not a test.
 
-publishing.py publish STORE NAME START FOLDER...    when START exists, publish the folders one after another
-publishing.py move STORE NAME START REVISION...     when START exists, move the tag to the revisions, which need not
-                                                    be there, one after another
-publishing.py limited STORE NAME BYTES FOLDER       publish while no file may grow beyond BYTES, as on a full disk
-publishing.py killed STORES NAME FOLDER             STORES/0 is a store; for n = 1, 2, … copy it to STORES/n and
-                                                    kill a publish at its n-th change of the disk, until one ends
+publish_process.py publish STORE NAME START FOLDER...    when START exists, publish the folders one after another
+publish_process.py move STORE NAME START REVISION...     when START exists, move the tag to the revisions, which need
+                                                         not be stored, one after another
+publish_process.py limited STORE NAME BYTES FOLDER       publish while no file may exceed BYTES, as on a full disk
+publish_process.py killed STORES NAME FOLDER             STORES/0 is a store; for n = 1, 2, … copy it to STORES/n and
+                                                         kill a publish at its n-th change of the disk, until one ends
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def publish_limited(store: Path, name: str, limit: Path, folder: Path) -> None:
     try:
         publish(folder, name, Store(store))
     except StoreError as error:
-        print(type(error).__name__, error.detail)
+        print(type(error).__name__)
 
 
 def publish_killed(stores: Path, name: str, folder: Path) -> None:
@@ -68,8 +68,8 @@ def publish_killed(stores: Path, name: str, folder: Path) -> None:
     print(number)
 
 
-def _publish_until(deadly_number: int, store: Path, name: str, folder: Path) -> None:
-    left = deadly_number
+def _publish_until(last_change: int, store: Path, name: str, folder: Path) -> None:
+    left = last_change
 
     def count() -> None:
         nonlocal left

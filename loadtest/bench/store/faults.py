@@ -9,17 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from loadtest.bench.store.bucket import NAME, REMOTE, Ran, folder_bytes, gleaner, published_model, run
-from loadtest.s3.fault_proxy import (
-    Answer,
-    Fault,
-    FaultProxy,
-    Flip,
-    Request,
-    Reset,
-    Stall,
-    Truncate,
-    fault_proxy,
-)
+from loadtest.s3.fault_proxy import FaultProxy, fault_proxy
+from loadtest.s3.faults import ErrorResponse, Fault, Flip, ProxiedRequest, Reset, Stall, Truncate
 from loadtest.s3.server import S3Server
 
 MEGABYTE = 2**20
@@ -27,11 +18,11 @@ NOW_AND_THEN: dict[str, Fault] = {
     "truncated after 5 MB": Truncate(5 * MEGABYTE),
     "reset after 5 MB": Reset(5 * MEGABYTE),
     "silent after 5 MB": Stall(5 * MEGABYTE, 60.0),
-    "500": Answer(500),
-    "503": Answer(503),
-    "416": Answer(416),
+    "500": ErrorResponse(500),
+    "503": ErrorResponse(503),
+    "416": ErrorResponse(416),
 }
-ALWAYS: dict[str, Fault] = {"403": Answer(403), "a flipped byte in every answer": Flip(1)}
+ALWAYS: dict[str, Fault] = {"403": ErrorResponse(403), "a flipped byte in every answer": Flip(1)}
 
 
 def measure(home: Path) -> None:
@@ -47,11 +38,11 @@ def measure(home: Path) -> None:
             _try(home, server, proxy, (name, "always", on_blobs(1, fault)), size_bytes)
 
 
-def on_blobs(every: int, fault: Fault, times: int = 10**9) -> Callable[[Request], Fault | None]:
+def on_blobs(every: int, fault: Fault, times: int = 10**9) -> Callable[[ProxiedRequest], Fault | None]:
     """The fault for every so many-th request for a blob's bytes, at most so many times."""
     lock, seen = threading.Lock(), [0]
 
-    def choose(request: Request) -> Fault | None:
+    def choose(request: ProxiedRequest) -> Fault | None:
         if request.method != "GET" or "/blobs/" not in request.path:
             return None
         with lock:
@@ -65,7 +56,7 @@ def _try(
     home: Path,
     server: S3Server,
     proxy: FaultProxy,
-    case: tuple[str, str, Callable[[Request], Fault | None]],
+    case: tuple[str, str, Callable[[ProxiedRequest], Fault | None]],
     size_bytes: int,
 ) -> None:
     name, how_often, proxy.choose = case

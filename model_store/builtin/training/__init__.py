@@ -1,4 +1,4 @@
-"""How the built-in model was made: generator of documents, vocabulary, partial-label training, scoring, export.
+"""The training of the built-in model: document generator, vocabulary, partial-label loss, scoring, export.
 
-Nothing here is imported by the service. Run `python -m model_store.builtin.training --help`.
+Not imported by the service and not in the wheel. Run `python -m model_store.builtin.training --help`.
 """

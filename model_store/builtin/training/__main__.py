@@ -1,4 +1,4 @@
-"""`python -m model_store.builtin.training --data <folder> --out <folder>`: from data to the folder that ships."""
+"""`python -m model_store.builtin.training --data <folder> --out <folder>`: trains the built-in model."""
 
 import argparse
 import logging
@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from itertools import chain
 from pathlib import Path
+from tempfile import gettempdir
 
 import numpy as np
 import torch
@@ -28,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Reads, generates, trains, scores, exports. Returns the exit status."""
+    """Read, generate, train, score and export; the exit status."""
     options = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     random.seed(options.seed)
@@ -72,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--peak-rate", type=float, default=PEAK_RATE, help="highest learning rate")
     parser.add_argument("--seed", type=int, default=20931)
     parser.add_argument(
-        "--checkpoint", type=Path, default=Path("/tmp/gleaner-checkpoint.pt"), help="file for checkpoints"
+        "--checkpoint", type=Path, default=Path(gettempdir()) / "gleaner-checkpoint.pt", help="file for checkpoints"
     )
     return parser
 
@@ -82,7 +83,7 @@ def _vocabulary_of(folder: Path | None) -> Tokenizer | None:
 
 
 def _vocabulary_texts(training: Mapping[str, Iterable[Example]]) -> Iterable[str]:
-    """Texts as they are, and every fifth one in capitals as well."""
+    """All texts, and every fifth one in capitals too."""
     texts = [example.text for example in chain.from_iterable(training.values())]
     return chain(texts, (text.upper() for text in texts[::5]))
 

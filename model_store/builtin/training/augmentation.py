@@ -1,6 +1,6 @@
-"""More documents out of real ones: the same layout with other names, places, numbers and dates.
+"""Augments real documents: keeps their layout and replaces names, places, numbers and dates.
 
-Owns the replacement of whole entities; text outside the entities stays. Pure functions of a `Random`.
+Whole entities are replaced; text outside of entities stays. Pure functions of a `Random`.
 """
 
 import re

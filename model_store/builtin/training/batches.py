@@ -1,4 +1,4 @@
-"""Drawing training batches: sources by weight, random crops of long documents, rows of like length together.
+"""Draws training batches: sources by weight, random crops of long documents, rows of similar length together.
 
 Pure functions of a `numpy` generator; one batch holds at most a budget of padded tokens.
 """
@@ -43,11 +43,11 @@ def batches(
     chances /= chances.sum()
     while True:
         pool: list[Encoded] = []
-        held = 0
-        while held < POOL_BATCHES * budget_tokens:
+        pooled_tokens = 0
+        while pooled_tokens < POOL_BATCHES * budget_tokens:
             name = names[int(random.choice(len(names), p=chances))]
             pool.append(_crop(sources[name][int(random.integers(len(sources[name])))], random))
-            held += len(pool[-1].ids) + 2
+            pooled_tokens += len(pool[-1].ids) + 2
         pool.sort(key=lambda doc: len(doc.ids))
         rows = list(_rows(pool, budget_tokens))
         for index in random.permutation(len(rows)):
@@ -89,6 +89,6 @@ def _batch(docs: Sequence[Encoded], random: np.random.Generator) -> Batch:
 
 
 def _with_unknowns(ids: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Word dropout: a few tokens become [UNK], so that the model learns to lean on the context."""
+    """Word dropout: a few tokens become [UNK], so that the model learns to use the context."""
     rate = 0.04 if random.random() < 0.5 else 0.0
     return np.where(random.random(len(ids)) < rate, UNK, ids)

@@ -1,7 +1,7 @@
-"""Examples → arrays of token ids and tag ids.
+"""Encodes examples as arrays of token ids and tag ids.
 
-Rule: a token belongs to a span when their characters overlap. A token that a foreign mark (label None) touches is
-IGNORED: neither punished nor rewarded.
+A token belongs to a span if their characters overlap. A token that overlaps a span outside the scheme (label None) is
+IGNORED: it does not count in the loss.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ IGNORED: Final = -100
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """One document as tokens, without [CLS] and [SEP]. `open_tags` [71]: tags that O may hide in its set."""
+    """One document as tokens, without [CLS] and [SEP]. `open_tags` [71]: tags that a token marked O may have."""
 
     ids: NDArray[np.int32]
     tags: NDArray[np.int16]
@@ -29,7 +29,7 @@ class Encoded:
 
 
 def encode(tokenizer: Tokenizer, examples: Iterable[Example], *, chunk: int = 512) -> Iterator[Encoded]:
-    """Encodes in chunks, for the tokenizer works in parallel inside a call."""
+    """Encode in chunks, because the tokenizer is parallel within one call."""
     waiting: list[Example] = []
     for example in examples:
         waiting.append(example)
@@ -60,7 +60,7 @@ def _tag_id(span: Span | None, *, begins: bool) -> int:
 
 
 def open_tags(settled: frozenset[str]) -> NDArray[np.bool_]:
-    """[71] True for both tags of each label whose absence a set does not vouch for."""
+    """[71] True for both tags of each label that a set may leave unmarked."""
     return np.array([False, *(label not in settled for label in LABELS for _ in "BI")])
 
 

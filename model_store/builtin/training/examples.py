@@ -1,6 +1,6 @@
-"""Labelled documents as values, and reading them from JSON lines with a set's native labels mapped to the scheme.
+"""Labelled documents, read from JSON lines; a set's native labels are mapped to the label scheme.
 
-Owns what each set does and does not annotate: the loss and the scores both depend on it.
+Owns the labels that each set annotates: the loss and the scores depend on them.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any, Final
 from model_store.builtin.training.labels import INVOICE_LABELS, LABELS, Span, coarse, with_descendants
 
 EVERY_LABEL: Final = frozenset(LABELS)
-# Labels that cannot occur in the texts of a kind of set, though nobody was asked to mark them there.
+# Labels that cannot occur in the texts of a kind of set, although its annotators were not asked for them.
 ABSENT: Final = {
     "ner_": INVOICE_LABELS | {"DEGREE", "SKILL", "EFFECTIVE_DATE"},
     "legal_": INVOICE_LABELS | {"DEGREE", "SKILL", "EFFECTIVE_DATE"},
@@ -81,7 +81,7 @@ def _ordered(spans: Iterable[Span]) -> list[Span]:
 
 
 def _with_currencies(text: str, spans: list[Span]) -> list[Span]:
-    """Amounts with the currency beside them taken in, as everywhere else; some sets mark the bare number."""
+    """Extends amounts to the currency beside them, because some sets mark the number only."""
     widened: list[Span] = []
     for span in spans:
         start, end = span.start, span.end

@@ -1,4 +1,4 @@
-"""Writing the folder that ships: config.json, float16 weights, tokenizer."""
+"""Exports the model folder that ships: config.json, float16 weights, tokenizer."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ from model_store.builtin.training.vocabulary import save_tokenizer
 
 
 def export(model: BertForTokenClassification, tokenizer: Tokenizer, folder: Path) -> int:
-    """Writes the model in float16 and returns the folder's size in bytes."""
+    """Write the model in float16; the folder's size in bytes."""
     save_tokenizer(tokenizer, folder)
     weights = {name: value.detach().to(torch.float16).contiguous() for name, value in model.state_dict().items()}
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})

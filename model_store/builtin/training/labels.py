@@ -1,6 +1,6 @@
 """The label scheme: 35 labels, their coarse parents, 71 BIO tags, and the way from tags to spans.
 
-Owns names and numbers only. Generic names follow AWS Comprehend, invoice roles follow Google Document AI.
+Generic names follow AWS Comprehend, invoice roles follow Google Document AI.
 """
 
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ def coarse(label: str) -> str:
 
 
 def with_descendants(labels: frozenset[str]) -> frozenset[str]:
-    """The labels and those whose parent is among them: who marks every organization marks every employer."""
+    """The labels and their children: a set that marks every organization marks every employer."""
     return labels | {label for label in LABELS if coarse(label) in labels}
 
 

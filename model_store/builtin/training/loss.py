@@ -1,8 +1,8 @@
 """The loss for partly labelled sets.
 
-Where a set says nothing about label L, a token of it that is marked O may well be an L. So for O tokens the loss is
--log(p(O) + Σ p(tags the set leaves open)), and for marked tokens the usual -log p(tag). A small share of the usual
-loss for O stays, for otherwise nothing keeps the model from calling every word of such a set an L.
+In a set that does not annotate label L, a token marked O may be an L. So the loss of O tokens is
+-log(p(O) + Σ p(tags that the set leaves open)), and that of marked tokens the usual -log p(tag). A small share of the
+usual loss of O tokens stays, because otherwise nothing prevents the model from predicting L for every word of the set.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""What goes into the training mix, and what is held out.
+"""The training mix: which sets are trained on, with which weights, and which examples are held out.
 
 Real sets are split by `group` (same company, same author, same page); generated documents by template.
 """
@@ -69,23 +69,23 @@ def read_real_sets(data: Path, *, folder: str = "train") -> Sets:
 
 
 def split(examples: Sequence[Example]) -> tuple[list[Example], list[Example]]:
-    """(training, held out) by group: an example never has relatives on the other side.
+    """(training, held out) by group: examples of one group are never on both sides.
 
     Groups go out in the order of their hashes until they hold HELD_OUT_PERCENT of the text; the largest stay in.
     """
     sizes: Counter[str] = Counter()
     for example in examples:
         sizes[example.group] += len(example.text)
-    total, held, out = sizes.total(), 0, set[str]()
+    total, out_characters, out = sizes.total(), 0, set[str]()
     for group in sorted(sizes, key=_number):
-        if held * 100 < HELD_OUT_PERCENT * total and sizes[group] * 100 <= 35 * total:
+        if out_characters * 100 < HELD_OUT_PERCENT * total and sizes[group] * 100 <= 35 * total:
             out.add(group)
-            held += sizes[group]
+            out_characters += sizes[group]
     return [e for e in examples if e.group not in out], [e for e in examples if e.group in out]
 
 
 def is_held_out(template: str) -> bool:
-    """True for about HELD_OUT_PERCENT of the templates, always the same ones."""
+    """True for about HELD_OUT_PERCENT of the templates, by their hash."""
     return _number(template) % 100 < HELD_OUT_PERCENT
 
 

@@ -1,6 +1,6 @@
 """The training loop: AdamW, bfloat16 autocast, a cosine schedule over elapsed time rather than over steps.
 
-The time limit is the contract: on a shared machine steps per minute are not known beforehand.
+The time is given, not the number of steps: on a shared machine steps per minute are not known beforehand.
 """
 
 import logging
@@ -60,7 +60,7 @@ class SharedDropout(nn.Module):
         self._share = share
 
     def forward(self, hidden: Tensor) -> Tensor:
-        """Zeroes the same features of every token of a row and scales the others up."""
+        """Zero the same features of every token of a row and scale the others up."""
         if not self.training:
             return hidden
         mask = torch.empty(hidden.shape[0], 1, hidden.shape[2], dtype=hidden.dtype).bernoulli_(1 - self._share)
@@ -90,9 +90,9 @@ def train(
     checkpoint: Path,
     peak_rate: float = PEAK_RATE,
 ) -> None:
-    """Trains in place for `minutes`, then leaves the model with the running average of its weights.
+    """Train in place for `minutes`; the model then has the running average of its weights.
 
-    A checkpoint is written every five minutes, so that a killed run still leaves something.
+    A checkpoint is written every five minutes, so that a killed run can be resumed.
     """
     optimizer = AdamW(_parameter_groups(model), lr=PEAK_RATE, betas=(0.9, 0.98), fused=True)
     average = AveragedModel(

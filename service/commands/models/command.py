@@ -1,7 +1,4 @@
-"""`gleaner models`: publish, pull, list, verify, roll back and clean up, in the local store and in a remote one.
-
-Only the action that is asked for is imported (see cli).
-"""
+"""`gleaner models`: publish, pull, list, verify, roll back and clean up, in the local store and in a remote one."""
 
 from __future__ import annotations
 
@@ -15,12 +12,12 @@ from typing import Any
 from model_store.reference import DEFAULT_TAG
 
 Run = Callable[[argparse.Namespace], int]
-SELDOM = 100_000
-"""New objects between two looks for garbage; Python's own figure is 700."""
+GC_THRESHOLD = 100_000
+"""Allocations between two runs of Python's garbage collector during an action; Python's default is 700."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be asked for."""
+    """Add the actions and their options."""
     parser.description = __doc__
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     local = argparse.ArgumentParser(add_help=False)
@@ -43,53 +40,54 @@ def _add_publish(actions: Any, both: argparse.ArgumentParser) -> None:
     parser.add_argument("--golden", type=Path, help="JSON lines of examples that the model must get right")
     for name in ("base-model", "data", "commit"):
         parser.add_argument(f"--{name}", help="provenance, kept in the manifest")
-    parser.set_defaults(run=_later("transfer", "run_publish"))
+    parser.set_defaults(run=_lazy("transfer", "run_publish"))
 
 
 def _add_pull(actions: Any, both: argparse.ArgumentParser) -> None:
     parser = actions.add_parser("pull", parents=[both], help="fetch what is missing of a model")
     parser.add_argument("model", metavar="MODEL", help="`name`, `name@tag` or `name@sha256:…`")
-    parser.set_defaults(run=_later("transfer", "run_pull"))
+    parser.set_defaults(run=_lazy("transfer", "run_pull"))
 
 
 def _add_list(actions: Any, both: argparse.ArgumentParser) -> None:
     parser = actions.add_parser("list", parents=[both], help="what is there, here and in the remote store")
-    parser.set_defaults(run=_later("listing", "run_list"))
+    parser.set_defaults(run=_lazy("listing", "run_list"))
 
 
 def _add_verify(actions: Any, local: argparse.ArgumentParser) -> None:
     parser = actions.add_parser("verify", parents=[local], help="hash everything again")
     parser.add_argument("model", nargs="?", help="`name`, `name@tag` or `name@sha256:…`; all if absent")
-    parser.set_defaults(run=_later("maintenance", "run_verify"))
+    parser.set_defaults(run=_lazy("maintenance", "run_verify"))
 
 
 def _add_rollback(actions: Any, both: argparse.ArgumentParser) -> None:
     parser = actions.add_parser("rollback", parents=[both], help="let a tag point to its earlier revision")
     parser.add_argument("name", metavar="NAME", help="`name` or `name@tag`")
     parser.add_argument("--to", metavar="REVISION", help="to this one (sha256:…) rather than to the one before")
-    parser.set_defaults(run=_later("transfer", "run_rollback"))
+    parser.set_defaults(run=_lazy("transfer", "run_rollback"))
 
 
 def _add_gc(actions: Any, local: argparse.ArgumentParser) -> None:
     parser = actions.add_parser("gc", parents=[local], help="remove what no tag, no user and no history needs")
     parser.add_argument("--keep", type=_count, metavar="K", help="earlier revisions of each tag that stay (default: 3)")
     parser.add_argument("--budget", type=_bytes, metavar="BYTES", help="only down to this size, e.g. 20GB")
-    parser.set_defaults(run=_later("maintenance", "run_gc"))
+    parser.set_defaults(run=_lazy("maintenance", "run_gc"))
 
 
-def _later(module: str, function: str) -> Run:
-    """The function, whose module is imported when it is called.
+def _lazy(module: str, function: str) -> Run:
+    """A function that imports `module` when it is called, so that only the chosen action's module is imported.
 
-    An action makes little garbage. Looking for it among what imports leave takes a tenth of its start, so it is seldom.
+    The garbage collector runs rarely meanwhile: among the objects of the imports it takes a tenth of an action's start,
+    and an action makes little garbage.
     """
 
     def run(chosen: argparse.Namespace) -> int:
-        usual = gc.get_threshold()
-        gc.set_threshold(SELDOM, *usual[1:])
+        threshold = gc.get_threshold()
+        gc.set_threshold(GC_THRESHOLD, *threshold[1:])
         try:
             code: int = getattr(import_module(f"service.commands.models.{module}"), function)(chosen)
         finally:
-            gc.set_threshold(*usual)
+            gc.set_threshold(*threshold)
         return code
 
     return run

@@ -1,4 +1,4 @@
-"""`gleaner models list`: one line for each revision, here and in the remote store."""
+"""`gleaner models list`: prints one line for each revision, in the local and in the remote store."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.table import Table
 
+from model_store.listing import ListedModel, sort_key
 from model_store.local.catalog import Catalog
-from model_store.local.listing import ListedModel
 from model_store.remote.listing import list_remote
 from service.commands.model_stores import remote_of, store_of
 
@@ -36,14 +36,14 @@ def run_list(chosen: argparse.Namespace) -> int:
 
 
 def merged(here: Sequence[ListedModel], there: Sequence[ListedModel]) -> Iterator[tuple[ListedModel, str]]:
-    """All lines in order, each with where it is. Sizes are those of the local store where it has the revision."""
+    """All lines, sorted, each with its place. Sizes are the local store's, if it has the revision."""
     remote = {_key(model): model for model in there}
     lines = []
     for model in here:
         both = remote.pop(_key(model), None) is not None
         lines.append((model, "built in" if model.built_in else "here, remote" if both else "here"))
     lines += [(model, "remote") for model in remote.values()]
-    yield from sorted(lines, key=lambda line: (line[0].name, not line[0].tags, line[0].tags, line[0].revision))
+    yield from sorted(lines, key=lambda line: sort_key(line[0]))
 
 
 def _key(model: ListedModel) -> tuple[str, str, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""`gleaner models publish | pull | rollback`: what moves models and tags, here and in the remote store, if any."""
+"""`gleaner models publish | pull | rollback`: moves models and tags in the local store and the remote one, if any."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from model_store.manifest import Provenance
 from model_store.reference import check_revision, parse_reference
 from model_store.remote.base import Remote
 from model_store.transfer.publish import Published, publish
-from model_store.transfer.pull import sync
+from model_store.transfer.pull import pull
 from model_store.transfer.push import push
 from model_store.transfer.rollback import roll_back
 from service.commands.model_stores import remote_of, store_of
@@ -21,7 +21,7 @@ from service.settings import read_settings
 
 
 def run_publish(chosen: argparse.Namespace) -> int:
-    """Publish a folder and say what was done."""
+    """Publish a folder and print the result."""
     store, remote = store_of(chosen), remote_of(chosen)
     provenance = Provenance(base_model=chosen.base_model, data=chosen.data, commit=chosen.commit)
     golden = read_golden(chosen.golden) if chosen.golden else ()
@@ -42,15 +42,15 @@ def run_publish(chosen: argparse.Namespace) -> int:
 
 
 def run_pull(chosen: argparse.Namespace) -> int:
-    """Fetch what is missing and say what was done."""
+    """Pull a model and print the result."""
     reference, remote = parse_reference(chosen.model), remote_of(chosen)
     if remote is None:
         raise InvalidRemote("There is nowhere to pull from: set GLEANER_MODEL_REMOTE or give --remote.")
     with progress_bar("pulling") as report:
-        baked = read_settings().model_baked
-        synced = sync(reference, store_of(chosen), remote, progress=report, baked=baked)
-    print(synced)
-    for revision in synced.evicted:
+        prefetched = read_settings().model_baked
+        pulled = pull(reference, store_of(chosen), remote, progress=report, prefetched=prefetched)
+    print(pulled)
+    for revision in pulled.evicted:
         print(f"evicted, to make room: {revision}")
     return 0
 

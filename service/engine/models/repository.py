@@ -10,13 +10,13 @@ from contextlib import AbstractContextManager
 
 from model_store.errors import StoreError
 from model_store.local.catalog import Catalog
-from model_store.local.in_use import in_use
+from model_store.local.locks import in_use
 from model_store.local.store import Revision
 from model_store.local.tags import read_tag
-from model_store.progress import Progress, ignore
+from model_store.progress import Progress, no_progress
 from model_store.reference import parse_reference
-from model_store.remote.base import open_remote
-from model_store.transfer.resolver import Source, TagWatch
+from model_store.remote.open import open_remote
+from model_store.transfer.resolver import ModelResolver, TagPoller
 from service.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -28,20 +28,20 @@ class ModelRepository:
     def __init__(self, settings: Settings) -> None:
         remote = open_remote(settings.model_remote) if settings.model_remote else None
         self._catalog = Catalog(settings.model_store)
-        self._source = Source(self._catalog, remote, baked=settings.model_baked)
-        self._watches: dict[str, TagWatch] = {}
+        self._resolver = ModelResolver(self._catalog, remote, prefetched=settings.model_baked)
+        self._pollers: dict[str, TagPoller] = {}
         self._kept: dict[str, AbstractContextManager[None]] = {}
 
-    def obtain(self, reference: str, progress: Progress = ignore) -> Revision:
+    def obtain(self, reference: str, progress: Progress = no_progress) -> Revision:
         """The revision that a reference stands for now; what is missing of it is fetched. Raises StoreError."""
-        return self._source.obtain(reference, progress=progress, keep=self._keep, on_doubt=_warn)
+        return self._resolver.obtain(reference, progress=progress, on_revision=self._keep, on_fallback=_warn)
 
     def points_to(self, reference: str) -> str:
         """The digest that a reference stands for now; nothing is fetched. Raises StoreError."""
-        watch = self._watches.get(reference)
-        if watch is None:
-            watch = self._watches[reference] = TagWatch(self._source, parse_reference(reference))
-        return watch.revision()
+        poller = self._pollers.get(reference)
+        if poller is None:
+            poller = self._pollers[reference] = TagPoller(self._resolver, parse_reference(reference))
+        return poller.poll()
 
     def earlier(self, reference: str) -> tuple[str, ...]:
         """Digests that a reference's tag stood for before, newest first, as far as the local store knows."""
@@ -72,5 +72,5 @@ def is_tag(reference: str) -> bool:
     return parse_reference(reference).tag is not None
 
 
-def _warn(doubt: StoreError) -> None:
-    log.warning("the remote store cannot be asked; what the local store has is served", extra={"error": doubt.detail})
+def _warn(error: StoreError) -> None:
+    log.warning("the remote store cannot be asked; what the local store has is served", extra={"error": error.detail})

@@ -1,4 +1,4 @@
-"""Publish, list and verify, from the command line, against a store of its own."""
+"""`gleaner models publish | list | verify` with a local store."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def blobs(store: Path) -> list[Path]:
     return sorted((path for path in store.rglob("*") if path.is_file()), key=lambda path: -path.stat().st_size)
 
 
-def test_a_published_model_is_said_listed_and_whole(folder: Path, tmp_path: Path, capsys: Shown) -> None:
+def test_a_published_model_is_listed_and_intact(folder: Path, tmp_path: Path, capsys: Shown) -> None:
     assert gleaner("publish", folder, "cv", "--store", tmp_path, "--tag", "candidate") == 0
     said = capsys.readouterr().out
     assert "cv" in said
@@ -40,7 +40,7 @@ def test_a_published_model_is_said_listed_and_whole(folder: Path, tmp_path: Path
     assert "files are whole" in capsys.readouterr().out
 
 
-def test_the_store_is_the_setting_s_unless_another_is_named(
+def test_an_option_overrides_the_store_of_the_settings(
     folder: Path, tmp_path: Path, capsys: Shown, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GLEANER_MODEL_STORE", str(tmp_path / "set"))
@@ -52,14 +52,14 @@ def test_the_store_is_the_setting_s_unless_another_is_named(
     assert "cv" in capsys.readouterr().out
 
 
-def test_whole_revisions_are_listed_in_a_pipe(folder: Path, tmp_path: Path, capsys: Shown) -> None:
+def test_revisions_are_not_shortened_in_a_pipe(folder: Path, tmp_path: Path, capsys: Shown) -> None:
     gleaner("publish", folder, "a-rather-long-name-for-a-model-" + "x" * 30, "--store", tmp_path)
     revision = re.findall("sha256:[0-9a-f]{64}", capsys.readouterr().out)
     gleaner("list", "--store", tmp_path)
     assert revision[0] in capsys.readouterr().out
 
 
-def test_damage_is_found_named_and_exits_1(folder: Path, tmp_path: Path, capsys: Shown) -> None:
+def test_damage_is_reported_and_exits_1(folder: Path, tmp_path: Path, capsys: Shown) -> None:
     gleaner("publish", folder, "cv", "--store", tmp_path)
     weights = blobs(tmp_path)[0]
     weights.chmod(0o644)
@@ -73,7 +73,7 @@ def test_damage_is_found_named_and_exits_1(folder: Path, tmp_path: Path, capsys:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "named"),
     [
         (("verify", "nobody"), "nobody"),
         (("verify", "bad name!"), "bad name!"),
@@ -81,11 +81,11 @@ def test_damage_is_found_named_and_exits_1(folder: Path, tmp_path: Path, capsys:
         (("publish", "{folder}", "cv", "--golden", "/nowhere"), "/nowhere"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence(
-    folder: Path, tmp_path: Path, capsys: Shown, arguments: tuple[str, ...], words: str
+def test_an_error_is_one_line_that_names_the_argument(
+    folder: Path, tmp_path: Path, capsys: Shown, arguments: tuple[str, ...], named: str
 ) -> None:
     assert gleaner(*(each.format(folder=folder) for each in arguments), "--store", tmp_path) == 1
     error = capsys.readouterr().err
     assert error.startswith("gleaner: ")
-    assert words in error
+    assert named in error
     assert "Traceback" not in error

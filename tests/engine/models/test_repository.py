@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from model_store.errors import UnknownModel
-from model_store.local.in_use import is_in_use
+from model_store.local.locks import is_in_use
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from service.engine.models.repository import ModelRepository, by_digest, is_tag

@@ -30,7 +30,7 @@ def loss_of(probabilities: dict[int, float], tag: int, *, settled: frozenset[str
     return float(partial_label_loss(logits_of(probabilities), torch.tensor([[tag]]), hidden, closed_share=closed_share))
 
 
-def test_a_label_that_the_set_does_not_annotate_is_not_punished_where_the_gold_is_o() -> None:
+def test_an_unannotated_label_costs_no_loss_where_gold_is_o() -> None:
     assert loss_of({0: 0.2, SKILL: 0.8}, 0, settled=EVERY_LABEL - {"SKILL"}) == pytest.approx(0.0, abs=1e-6)
 
 

@@ -1,10 +1,10 @@
-"""What a model is, by its config."""
+"""A model's properties, from its config."""
 
 from __future__ import annotations
 
 import pytest
 
-from model_store.contents.model_config import describe, description_problems
+from model_store.contents.model_config import config_problems, parse_config
 
 CONFIG = {
     "architectures": ["BertForTokenClassification"],
@@ -20,16 +20,16 @@ def without(*keys: str, **more: object) -> dict[str, object]:
 
 def test_labels_come_in_the_order_of_their_classes() -> None:
     labels = {str(number): f"L{number}" for number in reversed(range(12))}
-    assert describe(without(id2label=labels), {}).labels == tuple(f"L{number}" for number in range(12))
+    assert parse_config(without(id2label=labels), {}).labels == tuple(f"L{number}" for number in range(12))
 
 
-def test_two_classes_without_names_have_the_names_that_transformers_gives_them() -> None:
-    assert describe(without("id2label"), {}).labels == ("LABEL_0", "LABEL_1")
+def test_two_classes_without_names_have_transformers_defaults() -> None:
+    assert parse_config(without("id2label"), {}).labels == ("LABEL_0", "LABEL_1")
 
 
 def test_labels_without_an_architecture_are_enough() -> None:
-    assert description_problems(without("architectures"), {}) == []
-    assert describe(without("architectures"), {}).architecture == "bertForTokenClassification"
+    assert config_problems(without("architectures"), {}) == []
+    assert parse_config(without("architectures"), {}).architecture == "bertForTokenClassification"
 
 
 @pytest.mark.parametrize(
@@ -45,28 +45,30 @@ def test_labels_without_an_architecture_are_enough() -> None:
         (without("max_position_embeddings"), {}, 512),
     ],
 )
-def test_the_longest_input_is_what_positions_and_tokenizer_both_allow(
+def test_max_tokens_is_the_smaller_limit_of_positions_and_tokenizer(
     config: dict[str, object], tokenizer_config: dict[str, object], tokens: int
 ) -> None:
-    assert describe(config, tokenizer_config).max_tokens == tokens
+    assert parse_config(config, tokenizer_config).max_tokens == tokens
 
 
 @pytest.mark.parametrize(
-    ("config", "sentence"),
+    ("config", "code"),
     [
-        (without(auto_map={"AutoModel": "evil.Model"}), "remote code never runs"),
-        (without(architectures=["BertForSequenceClassification"]), "only token classifiers"),
-        (without("architectures", "id2label"), "neither a token classification architecture"),
-        (without("model_type"), "`model_type`"),
-        (without(id2label={"0": "O", "2": "B-NAME"}), "each class"),
-        (without(id2label={"0": "O", "1": "O"}), "each class"),
-        (without(id2label={"0": "O", "1": ""}), "each class"),
-        (without(id2label=["O"]), "each class"),
+        (without(auto_map={"AutoModel": "evil.Model"}), "remote_code"),
+        (without(architectures=["BertForSequenceClassification"]), "architecture"),
+        (without("architectures", "id2label"), "no_architecture"),
+        (without("model_type"), "no_model_type"),
+        (without(id2label={"0": "O", "2": "B-NAME"}), "labels"),
+        (without(id2label={"0": "O", "1": "O"}), "labels"),
+        (without(id2label={"0": "O", "1": ""}), "labels"),
+        (without(id2label=["O"]), "labels"),
     ],
 )
-def test_what_is_no_token_classifier_is_explained(config: dict[str, object], sentence: str) -> None:
-    assert any(sentence in problem for problem in description_problems(config, {}))
+def test_a_config_of_another_model_is_a_problem(config: dict[str, object], code: str) -> None:
+    assert [problem.code for problem in config_problems(config, {})] == [code]
 
 
-def test_a_tokenizer_may_not_ask_for_remote_code_either() -> None:
-    assert "tokenizer_config.json" in description_problems(CONFIG, {"auto_map": {}})[0]
+def test_a_tokenizer_with_remote_code_is_a_problem() -> None:
+    (problem,) = config_problems(CONFIG, {"auto_map": {}})
+    assert problem.code == "remote_code"
+    assert "tokenizer_config.json" in problem.sentence

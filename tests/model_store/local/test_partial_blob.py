@@ -1,4 +1,4 @@
-"""Pieces in any order, hashed in order; what a crash leaves is taken up again as far as it can be verified."""
+"""Pieces written in any order are hashed in order; after a crash, intact pieces are kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_store.local.partial_blob import Partial, gaps
+from model_store.local.partial_blob import PartialBlob, gaps
 
 DATA = random.Random(0).randbytes(10_000)
 DIGEST = hashlib.sha256(DATA).hexdigest()
@@ -21,8 +21,8 @@ def pieces() -> list[tuple[int, bytes]]:
     return [(start, DATA[start : start + PIECE_BYTES]) for start in range(0, len(DATA), PIECE_BYTES)]
 
 
-def opened(folder: Path) -> Partial:
-    return Partial(folder, DIGEST, len(DATA))
+def opened(folder: Path) -> PartialBlob:
+    return PartialBlob(folder, DIGEST, len(DATA))
 
 
 def test_pieces_in_any_order_give_the_digest_of_the_whole(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_pieces_in_any_order_give_the_digest_of_the_whole(tmp_path: Path) -> Non
     assert partial.path.read_bytes() == DATA
 
 
-def write_all(partial: Partial, own: list[tuple[int, bytes]]) -> None:
+def write_all(partial: PartialBlob, own: list[tuple[int, bytes]]) -> None:
     for start, piece in own:
         partial.write(start, piece)
 
@@ -53,7 +53,7 @@ def test_threads_that_write_at_once_give_the_digest_of_the_whole(tmp_path: Path)
     assert partial.found_digest == DIGEST
 
 
-def test_what_had_arrived_in_order_or_early_is_not_missing_any_more(tmp_path: Path) -> None:
+def test_pieces_in_and_out_of_order_are_kept_when_reopened(tmp_path: Path) -> None:
     first = opened(tmp_path)
     for start, piece in pieces()[:3] + pieces()[5:7]:
         first.write(start, piece)
@@ -71,7 +71,7 @@ def damage(path: Path, at: int) -> None:
         file.write(b"?")
 
 
-def test_early_pieces_that_the_disk_lost_and_torn_lines_are_missing_again(tmp_path: Path) -> None:
+def test_damaged_pieces_and_incomplete_lines_are_missing_again(tmp_path: Path) -> None:
     first = opened(tmp_path)
     for start, piece in (pieces()[0], *pieces()[2:6]):
         first.write(start, piece)
@@ -86,7 +86,7 @@ def test_early_pieces_that_the_disk_lost_and_torn_lines_are_missing_again(tmp_pa
     assert second.path.stat().st_size == 3500
 
 
-def test_of_what_came_in_its_turn_only_what_is_before_the_damage_is_believed(tmp_path: Path) -> None:
+def test_in_order_pieces_are_kept_up_to_the_first_damage(tmp_path: Path) -> None:
     first = opened(tmp_path)
     for start, piece in pieces()[:4]:
         first.write(start, piece)
@@ -100,7 +100,7 @@ def test_of_what_came_in_its_turn_only_what_is_before_the_damage_is_believed(tmp
     assert opened(tmp_path).missing == []
 
 
-def test_a_whole_file_that_was_not_renamed_is_complete_at_once(tmp_path: Path) -> None:
+def test_a_complete_file_that_was_not_renamed_is_complete_again(tmp_path: Path) -> None:
     first = opened(tmp_path)
     for start, piece in pieces():
         first.write(start, piece)
@@ -108,13 +108,13 @@ def test_a_whole_file_that_was_not_renamed_is_complete_at_once(tmp_path: Path) -
     second = opened(tmp_path)
     assert second.missing == []
     assert second.complete
-    second.forget()
+    second.delete()
     second.close()
     assert list(tmp_path.iterdir()) == []
 
 
 @given(st.lists(st.integers(0, 60), unique=True).map(sorted))
-def test_gaps_and_intervals_share_out_everything(borders: list[int]) -> None:
-    arrived = list(zip(borders[::2], borders[1::2], strict=False))
-    covered = [*arrived, *gaps(arrived, 61)]
+def test_gaps_and_intervals_partition_all_bytes(borders: list[int]) -> None:
+    written = list(zip(borders[::2], borders[1::2], strict=False))
+    covered = [*written, *gaps(written, 61)]
     assert sorted(byte for start, end in covered for byte in range(start, end)) == list(range(61))

@@ -1,4 +1,4 @@
-"""How long to wait and when to give up, with a clock of our own."""
+"""Retries: the waits between attempts and the time limit, with a clock of the test."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from model_store.errors import RemoteRefused, RemoteUnavailable
-from model_store.remote.retry import Patience, Tries, again
+from model_store.remote.retry import Attempts, RetryPolicy, with_retries
 
 
 @dataclass(slots=True)
@@ -21,17 +21,17 @@ class Clock:
         self.now_seconds += seconds
 
 
-def patience(clock: Clock, share: float = 1.0) -> Patience:
-    return Patience(limit_seconds=10.0, random=lambda: share, clock=clock, sleep=clock.sleep)
+def policy(clock: Clock, share: float = 1.0) -> RetryPolicy:
+    return RetryPolicy(limit_seconds=10.0, random=lambda: share, clock=clock, sleep=clock.sleep)
 
 
 def test_waits_double_up_to_a_limit_and_are_drawn_from_zero_to_that() -> None:
-    full, half = patience(Clock()), patience(Clock(), share=0.5)
+    full, half = policy(Clock()), policy(Clock(), share=0.5)
     assert [round(full.wait_seconds(failures), 3) for failures in (1, 2, 3, 7, 8, 1000)] == [0.1, 0.2, 0.4, 6.4, 8, 8]
     assert half.wait_seconds(3) == pytest.approx(0.2)
 
 
-def test_work_is_tried_until_it_succeeds() -> None:
+def test_work_is_repeated_until_it_succeeds() -> None:
     left = [3]
 
     def work() -> str:
@@ -40,30 +40,30 @@ def test_work_is_tried_until_it_succeeds() -> None:
             raise RemoteUnavailable("not now.")
         return "done"
 
-    assert again(patience(Clock()), work) == "done"
+    assert with_retries(policy(Clock()), work) == "done"
 
 
-def test_giving_up_says_how_often_and_how_long_it_was_tried() -> None:
+def test_the_error_after_the_limit_says_how_often_it_was_tried() -> None:
     clock = Clock()
 
     def work() -> None:
         raise RemoteUnavailable("not now.")
 
-    with pytest.raises(RemoteUnavailable, match=r"not now\. It was tried 7 times in 6 s\."):
-        again(patience(clock), work)
+    with pytest.raises(RemoteUnavailable, match=r"not now\..* 7 times in 6 s"):
+        with_retries(policy(clock), work)
     assert clock.now_seconds <= 10.0
 
 
-def test_progress_starts_the_time_anew() -> None:
+def test_progress_restarts_the_time_limit() -> None:
     clock = Clock()
-    tries = Tries(patience(clock))
+    attempts = Attempts(policy(clock))
     for _ in range(100):
-        tries.failed(RemoteUnavailable("not now."))
-        tries.progress()
+        attempts.failed(RemoteUnavailable("not now."))
+        attempts.progress()
     assert clock.now_seconds == pytest.approx(100 * 0.1)
 
 
-def test_what_was_refused_is_not_tried_again() -> None:
+def test_a_refusal_is_not_retried() -> None:
     tried = [0]
 
     def work() -> None:
@@ -71,5 +71,5 @@ def test_what_was_refused_is_not_tried_again() -> None:
         raise RemoteRefused("no.")
 
     with pytest.raises(RemoteRefused):
-        again(patience(Clock()), work)
+        with_retries(policy(Clock()), work)
     assert tried == [1]

@@ -1,4 +1,4 @@
-"""A disk that is too small, fills up on the way or may not be written to."""
+"""Pulling onto a disk that is too small, fills up, or cannot be written to."""
 
 from __future__ import annotations
 
@@ -13,60 +13,58 @@ from model_store.errors import StoreFull, StoreUnwritable
 from model_store.local.store import Store
 from model_store.local.verify import verify_store
 from model_store.remote.folder import FolderRemote
-from model_store.transfer.pull import sync
-from tests.model_store.conftest import SHARDS, Upload, read_only
+from model_store.transfer.pull import pull
+from tests.support.stores import SHARDS, Upload, read_only
 
 ROOT = Path(__file__).parents[3]
 
 
-def test_a_disk_that_is_too_small_is_said_before_anything_is_fetched(
+def test_a_disk_that_is_too_small_is_an_error_before_any_download(
     tmp_path: Path, remote: FolderRemote, upload: Upload
 ) -> None:
     upload()
     store = Store(tmp_path / "store", free_bytes=lambda _: 50_000)
-    with pytest.raises(StoreFull, match="needs"):
-        sync("documents", store, remote)
+    with pytest.raises(StoreFull):
+        pull("documents", store, remote)
     assert not store.layout.blobs.exists()
 
 
-def test_an_unused_revision_makes_room_and_a_tagged_one_does_not(
+def test_an_untagged_revision_is_evicted_and_a_tagged_one_is_not(
     store: Store, tmp_path: Path, remote: FolderRemote, upload: Upload
 ) -> None:
     first, _ = upload()
-    sync("documents", store, remote)
+    pull("documents", store, remote)
     second, _ = upload("second", {name: data[:-1] for name, data in SHARDS.items()})
-    sync("documents", store, remote)
+    pull("documents", store, remote)
     upload("third", {name: data[:-2] for name, data in SHARDS.items()})
     tight = Store(store.root, free_bytes=lambda _: 16 * 2**20 + 20_000)
-    synced = sync("documents", tight, remote)
-    assert synced.evicted == (first.revision,)
-    assert set(store.revisions()) == {second.revision, synced.revision.revision}
-    assert verify_store(store).sound
+    pulled = pull("documents", tight, remote)
+    assert pulled.evicted == (first.revision,)
+    assert set(store.revisions()) == {second.revision, pulled.revision.revision}
+    assert verify_store(store).intact
 
 
-def test_a_store_that_has_everything_need_not_be_written_to(
+def test_a_complete_revision_is_pulled_into_a_read_only_store(
     remote: FolderRemote, upload: Upload, public_folder: Path
 ) -> None:
     revision, _ = upload()
     store = Store(public_folder / "store")
-    sync("documents", store, remote)
+    pull("documents", store, remote)
     with read_only(public_folder):
-        synced = sync(f"documents@{revision.revision}", store, remote)
-    assert synced.revision.revision == revision.revision
+        pulled = pull(f"documents@{revision.revision}", store, remote)
+    assert pulled.revision.revision == revision.revision
 
 
-def test_a_store_that_lacks_something_and_cannot_be_written_to_says_so(
+def test_a_read_only_store_without_the_revision_is_unwritable(
     remote: FolderRemote, upload: Upload, public_folder: Path
 ) -> None:
     upload()
     store = Store(public_folder / "store")
-    with read_only(public_folder), pytest.raises(StoreUnwritable, match="cannot be written to"):
-        sync("documents", store, remote)
+    with read_only(public_folder), pytest.raises(StoreUnwritable):
+        pull("documents", store, remote)
 
 
-def test_a_disk_that_fills_up_on_the_way_is_said_and_the_rest_arrives_later(
-    store: Store, remote: FolderRemote, upload: Upload
-) -> None:
+def test_a_disk_that_fills_up_is_one_line_and_exit_code_1(store: Store, remote: FolderRemote, upload: Upload) -> None:
     revision, _ = upload()
     code = (
         "import resource, sys; from pathlib import Path; from service.cli import main\n"
@@ -79,10 +77,10 @@ def test_a_disk_that_fills_up_on_the_way_is_said_and_the_rest_arrives_later(
     assert ended.stderr.startswith("gleaner: The disk of the model store")
     assert ended.stderr.count("\n") == 1
     assert store.revisions() == ()
-    assert sync("documents", store, remote).revision.revision == revision.revision
+    assert pull("documents", store, remote).revision.revision == revision.revision
 
 
-def test_a_store_that_may_not_be_written_to_is_one_sentence_of_the_command(
+def test_a_read_only_store_is_one_line_and_exit_code_1(
     remote: FolderRemote, upload: Upload, public_folder: Path
 ) -> None:
     upload()
@@ -95,7 +93,7 @@ def test_a_store_that_may_not_be_written_to_is_one_sentence_of_the_command(
     arguments = ["models", "pull", "documents", "--store", str(public_folder / "store"), "--remote", remote.url]
     with read_only(public_folder):
         if os.getuid() == 0:
-            os.seteuid(0)  # The child steps down by itself, once it has read its program.
+            os.seteuid(0)  # The child becomes nobody by itself, after its imports.
         ended = subprocess.run([sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True)
     assert ended.returncode == 1
     assert ended.stderr.startswith("gleaner: The model store")

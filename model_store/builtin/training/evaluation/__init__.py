@@ -1,1 +1,1 @@
-"""How good a trained model is, alone and as it is served."""
+"""Evaluation of a trained model, by itself and as it is served."""

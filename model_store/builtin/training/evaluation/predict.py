@@ -1,5 +1,4 @@
-"""`python -m model_store.builtin.training.evaluation.predict MODEL FILE…`: what a model finds in text files, for the
-eye."""
+"""`python -m model_store.builtin.training.evaluation.predict MODEL FILE…`: prints a model's entities in text files."""
 
 import argparse
 import sys
@@ -18,7 +17,7 @@ def load(folder: Path) -> Tagger:
 
 
 def main() -> int:
-    """Prints label and text of each entity, one a line."""
+    """Print label and text of each entity, one per line."""
     parser = argparse.ArgumentParser(
         prog="python -m model_store.builtin.training.evaluation.predict", description=__doc__
     )

@@ -1,7 +1,6 @@
-"""`python -m model_store.builtin.training.evaluation.report MODEL --data <folder>`: the scores that the model card
-quotes.
+"""`python -m model_store.builtin.training.evaluation.report MODEL --data <folder>`: prints the model card's scores.
 
-With `--url` in place of MODEL, those of a running service, in the precision that it computes in.
+With `--url` in place of MODEL, the scores of a running service, in its precision.
 
 Real sets: the groups held out from training, and the sets of `eval/`, which are never trained on. Generated documents:
 templates held out from training.
@@ -42,7 +41,7 @@ def _row(name: str, examples: int, fine: Score, coarse: Score, *, digits: int) -
 
 
 def main() -> int:
-    """Prints the table."""
+    """Print the table."""
     parser = argparse.ArgumentParser(
         prog="python -m model_store.builtin.training.evaluation.report", description=__doc__
     )

@@ -1,6 +1,6 @@
 """Exact-span micro-F1 over labelled examples, fine and coarse.
 
-A predicted span counts only when its label is one that the set annotates; so does a gold span.
+Predicted and gold spans count only if the set annotates their label.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class Score:
         return 2 * self.right / max(1, self.found + self.gold)
 
     def __add__(self, other: Score) -> Score:
-        """The score of all that both counted."""
+        """The sums of both counts."""
         return Score(self.found + other.found, self.gold + other.gold, self.right + other.right)
 
 
 class Tagging(Protocol):
-    """Whatever finds spans in a text."""
+    """A tagger: finds spans in a text."""
 
     def tag(self, text: str) -> list[Span]: ...
 

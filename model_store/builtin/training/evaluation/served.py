@@ -1,4 +1,4 @@
-"""A running service as a tagger: what the model finds in the precision, and with the decoding, that users get."""
+"""A running service as a tagger: the model with the service's precision and decoding."""
 
 import httpx
 
@@ -11,14 +11,14 @@ class ServedTagger:
     """A service at a URL: text of any length → spans.
 
     Raises:
-        httpx.HTTPError: from `tag`, where the service is not there or refuses.
+        httpx.HTTPError: from `tag`, if the service is down or refuses.
     """
 
     def __init__(self, url: str) -> None:
         self._client = httpx.Client(base_url=url, timeout=ANSWER_SECONDS)
 
     def tag(self, text: str) -> list[Span]:
-        """The spans of its answer."""
+        """The spans of the service's answer."""
         answer = self._client.post("/extract", json={"documents": [{"text": text}]}).raise_for_status().json()
         document = answer["documents"][0]
         if document["error"] is not None and text.strip():

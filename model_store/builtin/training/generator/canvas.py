@@ -1,6 +1,6 @@
 """Documents as rows of pieces, and their rendering to text with exact offsets.
 
-Owns the only place where offsets are computed: everything before works on rows, so no layout operation can break them.
+Offsets are computed here only: everything before works on rows, so no layout operation can break them.
 A piece is text with a label or without; a piece of several lines holds line ends.
 """
 
@@ -40,7 +40,7 @@ def text_of(line: Row) -> str:
 
 
 def split_lines(block: Iterable[Row]) -> Block:
-    """The same text with one row a line: a piece of several lines becomes several pieces."""
+    """Split pieces of several lines, so that each row is one line of text."""
     rows: Block = []
     for line in block:
         current: list[Piece] = []

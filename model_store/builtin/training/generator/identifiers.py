@@ -41,12 +41,12 @@ _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def digits(rng: Random, count: int) -> str:
-    """That many digits; the first is not zero."""
+    """`count` digits; the first is not zero."""
     return str(rng.randint(1, 9)) + "".join(rng.choices("0123456789", k=count - 1))
 
 
 def letters(rng: Random, count: int) -> str:
-    """That many capitals."""
+    """`count` capitals."""
     return "".join(rng.choices(_LETTERS, k=count))
 
 

@@ -65,7 +65,7 @@ class Invoice:
 
 
 def new_invoice(rng: Random, locale: Locale | None = None) -> Invoice:
-    """Facts that fit together."""
+    """Consistent facts of one invoice."""
     locale = locale or choose_locale(rng)
     style = figures.choose_style(rng, locale)
     issued = figures.some_day(rng)
@@ -93,7 +93,7 @@ def new_invoice(rng: Random, locale: Locale | None = None) -> Invoice:
 
 
 def product(rng: Random, style: Style, code: str) -> str:
-    """What is sold."""
+    """A product or service."""
     name = say(rng, style.locale, "products", "nouns")
     if rng.random() < 0.25:
         name = " ".join(random_words(rng, style.locale, rng.randint(1, 4))).capitalize()

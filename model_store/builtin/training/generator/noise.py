@@ -1,4 +1,4 @@
-"""Layout noise: what scanners, PDF extractors and people do to a page.
+"""Layout noise, as scanners, PDF extractors and people add it to a page.
 
 Rows in, rows out; labels stay with their text.
 """

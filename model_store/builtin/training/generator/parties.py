@@ -12,7 +12,7 @@ from model_store.builtin.training.generator.locales import Locale, say
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """Who sells, buys, writes or signs."""
+    """A company or person that sells, buys, writes or signs."""
 
     locale: Locale
     name: str

@@ -1,4 +1,4 @@
-"""What people can do and have learnt: skills, schools, degrees, languages, as plain strings."""
+"""Qualifications: skills, schools, degrees and languages, as plain strings."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""Syncs that are killed, and syncs of several processes into one store; bytes are counted by a proxy."""
+"""Pulls that are killed, and concurrent pulls into one store; bytes are counted by a proxy."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import pytest
 from model_store.local.store import Revision, Store
 from model_store.local.verify import verify_store
 from model_store.transfer.publish import publish
-from model_store.transfer.pull import sync
+from model_store.transfer.pull import pull
 from model_store.transfer.push import push
-from tests.s3.conftest import Bucket
-from tests.s3.test_sync_faults import assert_nothing_unverified
 from tests.support.model_folders import write_model
-from tests.support.pull_process import PACE, RANGE_BYTES
+from tests.support.pull_process import OPTIONS, RANGE_BYTES
+from tests.support.s3_buckets import Bucket
+from tests.support.stores import assert_intact
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "tests" / "support" / "pull_process.py"
@@ -28,7 +28,7 @@ KILLS = 20
 
 @pytest.fixture
 def published(bucket: Bucket, tmp_path: Path) -> Revision:
-    """A model of 8 MB in 16 shards in the bucket; the proxy has forgotten how it got there."""
+    """A model of 8 MB in 16 shards in the bucket; the proxy's counts are zero."""
     noise = random.Random(1)
     shards = {f"model-{number:02}.safetensors": noise.randbytes(500_000) for number in range(16)}
     publisher = Store(tmp_path / "publisher")
@@ -50,22 +50,22 @@ def output(process: subprocess.Popen[str]) -> list[int]:
     return [int(line) for line in printed.splitlines()]
 
 
-def test_a_sync_killed_at_twenty_random_moments_fetches_no_verified_range_again(
+def test_a_pull_killed_at_random_moments_fetches_no_range_twice(
     bucket: Bucket, store: Store, published: Revision
 ) -> None:
     size_bytes = published.manifest.size_bytes
     codes = output(start("killed", store.root, bucket.name, size_bytes, 7, KILLS))
     assert codes == [-signal.SIGKILL] * KILLS
-    assert_nothing_unverified(store)
+    assert_intact(store)
     assert store.revisions() == ()
-    synced = sync("documents", store, bucket.remote(), pace=PACE)
-    assert synced.revision.revision == published.revision
-    assert verify_store(store).sound
-    # Each kill loses at most what its workers had not written yet, and costs a look at the tag and the manifest.
-    assert bucket.proxy.sent_bytes < size_bytes + KILLS * (PACE.workers * RANGE_BYTES + 5_000)
+    pulled = pull("documents", store, bucket.remote(), options=OPTIONS)
+    assert pulled.revision.revision == published.revision
+    assert verify_store(store).intact
+    # Each kill loses at most the ranges in progress, and costs one reading of tag and manifest.
+    assert bucket.proxy.sent_bytes < size_bytes + KILLS * (OPTIONS.workers * RANGE_BYTES + 5_000)
 
 
-def test_processes_that_sync_at_once_fetch_everything_once(
+def test_concurrent_pulls_download_everything_once(
     bucket: Bucket, store: Store, published: Revision, tmp_path: Path
 ) -> None:
     processes = [start("together", store.root, bucket.name, tmp_path / "start") for _ in range(3)]
@@ -73,4 +73,4 @@ def test_processes_that_sync_at_once_fetch_everything_once(
     fetched = sorted(output(process)[0] for process in processes)
     assert fetched == [0, 0, published.manifest.size_bytes]
     assert bucket.proxy.sent_bytes < published.manifest.size_bytes + 50_000
-    assert verify_store(store).sound
+    assert verify_store(store).intact

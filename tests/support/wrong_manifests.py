@@ -1,19 +1,19 @@
-"""Remote stores that say what is not so: manifests that nobody compared with their files, tags that lead nowhere."""
+"""Puts wrong contents into remote stores: manifests that do not match their files, tags that point to nothing."""
 
 from __future__ import annotations
 
-from model_store.local.tags import moved
 from model_store.manifest import Manifest, encode_manifest, revision_of
 from model_store.reference import hex_digits
 from model_store.remote.base import Remote
 from model_store.remote.keys import manifest_key
 from model_store.remote.tags import change_remote_tag
+from model_store.tag import moved
 
-NOWHERE = "sha256:" + "0" * 64
+NO_REVISION = "sha256:" + "0" * 64
 
 
-def lie(remote: Remote, manifest: Manifest) -> str:
-    """Publish a manifest that nobody has compared with its files; its revision."""
+def put_manifest(remote: Remote, manifest: Manifest) -> str:
+    """Store a manifest without comparing it with its files, and point `stable` to it; its revision."""
     data = encode_manifest(manifest)
     remote.create(manifest_key(hex_digits(revision_of(data))), data)
     point(remote, manifest.name, revision_of(data))
@@ -21,7 +21,7 @@ def lie(remote: Remote, manifest: Manifest) -> str:
 
 
 def point(remote: Remote, name: str, revision: str) -> None:
-    """Move the tag `stable` to a revision, which need not be there."""
+    """Move the tag `stable` to a revision that need not exist."""
     change_remote_tag(remote, name, "stable", lambda old: moved(old, revision, now_seconds=0.0))
 
 

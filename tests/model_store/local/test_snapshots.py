@@ -1,0 +1,85 @@
+"""The folder of a revision: complete, of links or copies, rebuilt when it is damaged."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from model_store.errors import CorruptFile, MissingFile
+from model_store.local.snapshots import build_folder, ensure_folder, names_in
+from model_store.local.store import Revision, Store
+from model_store.reference import hex_digits
+from tests.support.stores import file_of
+
+
+def ensured(store: Store, revision: Revision) -> Path:
+    return ensure_folder(store.layout, hex_digits(revision.revision), revision.manifest)
+
+
+def test_a_folder_has_exactly_the_manifests_files_as_links(store: Store, published: Revision) -> None:
+    assert names_in(published.folder) == {file.path for file in published.manifest.files}
+    assert all(path.stat().st_nlink == 2 for path in published.folder.iterdir())
+
+
+def test_a_complete_folder_is_not_rebuilt(store: Store, published: Revision) -> None:
+    inode = published.folder.stat().st_ino
+    assert ensured(store, published).stat().st_ino == inode
+
+
+@pytest.mark.parametrize("damage", ["folder removed", "file removed", "file replaced", "file added"])
+def test_a_damaged_folder_is_rebuilt_from_blobs(store: Store, published: Revision, damage: str) -> None:
+    weights = published.folder / "model.safetensors"
+    data = weights.read_bytes()
+    if damage == "folder removed":
+        shutil.rmtree(published.folder)
+    elif damage == "file added":
+        (published.folder / "modeling.py").write_text("import os")
+    else:
+        weights.unlink()
+        if damage == "file replaced":
+            weights.write_bytes(b"?" * len(data))
+    assert ensured(store, published) == published.folder
+    assert weights.read_bytes() == data
+    assert names_in(published.folder) == {file.path for file in published.manifest.files}
+    assert list(store.layout.temporary.iterdir()) == []
+
+
+def test_a_folder_of_copies_is_complete_too(store: Store, published: Revision) -> None:
+    shutil.rmtree(published.folder)
+    published.folder.mkdir()
+    for file in published.manifest.files:
+        shutil.copy2(store.layout.blob(file.sha256), published.folder / file.path)
+    inode = published.folder.stat().st_ino
+    assert ensured(store, published).stat().st_ino == inode
+
+
+def test_files_are_copied_if_the_file_system_refuses_links(store: Store, published: Revision) -> None:
+    shutil.rmtree(published.folder)
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as elsewhere:
+        if Path(elsewhere).stat().st_dev == store.root.stat().st_dev:
+            pytest.skip("there is no second file system here")
+        shutil.copytree(store.layout.blobs, Path(elsewhere) / "sha256")
+        shutil.rmtree(store.layout.blobs)
+        store.layout.blobs.symlink_to(Path(elsewhere) / "sha256")
+        folder = ensured(store, published)
+        assert all(path.stat().st_nlink == 1 for path in folder.iterdir())
+        assert ensured(store, published).stat().st_ino == folder.stat().st_ino
+
+
+def test_a_missing_or_corrupt_blob_gives_no_folder(store: Store, published: Revision) -> None:
+    blob = store.layout.blob(file_of(published).sha256)
+    blob.chmod(0o644)
+    blob.write_bytes(b"?" * blob.stat().st_size)
+    with pytest.raises(CorruptFile):
+        ensured(store, published)
+    blob.unlink()
+    with pytest.raises(MissingFile):
+        ensured(store, published)
+
+
+def test_a_folder_is_built_anywhere_on_the_same_disk(store: Store, published: Revision, tmp_path: Path) -> None:
+    build_folder(store.layout, tmp_path / "built", published.manifest)
+    assert names_in(tmp_path / "built") == names_in(published.folder)

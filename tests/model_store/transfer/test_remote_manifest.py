@@ -1,0 +1,102 @@
+"""Remote manifests that are missing, damaged, or do not match their files: refused, and never stored."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from model_store.errors import InvalidManifest, MissingFile
+from model_store.local.store import Store
+from model_store.manifest import File, Manifest, revision_of
+from model_store.reference import hex_digits
+from model_store.remote.folder import FolderRemote
+from model_store.remote.keys import blob_key, manifest_key
+from model_store.transfer.publish import publish
+from model_store.transfer.pull import pull
+from model_store.transfer.remote_manifest import read_manifest, verify_against_files
+from tests.support.stores import MakeModel, Upload, file_of
+from tests.support.wrong_manifests import altered, put_manifest
+
+
+def test_an_uploaded_manifest_is_read(remote: FolderRemote, upload: Upload) -> None:
+    revision, _ = upload()
+    assert read_manifest(remote, "documents", revision.revision) == revision.manifest
+
+
+def test_a_missing_manifest_is_an_error(remote: FolderRemote, upload: Upload) -> None:
+    revision, _ = upload()
+    remote.delete(manifest_key(hex_digits(revision.revision)))
+    with pytest.raises(MissingFile):
+        read_manifest(remote, "documents", revision.revision)
+
+
+def test_a_damaged_manifest_is_an_error_with_its_digest(remote: FolderRemote, upload: Upload) -> None:
+    revision, _ = upload()
+    (remote.root / manifest_key(hex_digits(revision.revision))).write_bytes(b"{}")
+    with pytest.raises(InvalidManifest, match=revision_of(b"{}")):
+        read_manifest(remote, "documents", revision.revision)
+
+
+def test_a_manifest_of_another_model_is_refused(remote: FolderRemote, upload: Upload) -> None:
+    revision, _ = upload()
+    with pytest.raises(InvalidManifest, match="'documents'"):
+        read_manifest(remote, "invoices", revision.revision)
+
+
+def renamed(manifest: Manifest, old: str, new: str) -> tuple[File, ...]:
+    return tuple(File(new if file.path == old else file.path, file.size_bytes, file.sha256) for file in manifest.files)
+
+
+@pytest.mark.parametrize("new", ["modeling.py", "pytorch_model.bin", "folder/config.json", "notes.json"])
+def test_a_manifest_with_a_refused_file_downloads_nothing(
+    store: Store, remote: FolderRemote, upload: Upload, new: str
+) -> None:
+    revision, _ = upload()
+    put_manifest(remote, altered(revision.manifest, files=renamed(revision.manifest, "model-1.safetensors", new)))
+    with pytest.raises(InvalidManifest, match=new):
+        pull("documents", store, remote)
+    assert not store.layout.blobs.exists()
+
+
+def test_a_manifest_that_matches_its_files_is_accepted(store: Store, make_model: MakeModel) -> None:
+    revision = publish(make_model(), "documents", store).revision
+    verify_against_files(store.layout, revision.manifest)
+    assert list(store.layout.temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "changes", [{"labels": ("O", "B-GAME", "I-GAME")}, {"architecture": "Other"}, {"max_tokens": 9}]
+)
+def test_a_manifest_that_contradicts_its_files_is_refused(
+    store: Store, make_model: MakeModel, changes: dict[str, object]
+) -> None:
+    revision = publish(make_model(), "documents", store).revision
+    with pytest.raises(InvalidManifest):
+        verify_against_files(store.layout, altered(revision.manifest, **changes))
+
+
+def test_a_refused_manifest_is_not_stored(store: Store, remote: FolderRemote, upload: Upload) -> None:
+    revision, _ = upload()
+    put_manifest(remote, altered(revision.manifest, labels=("O", "B-GAME", "I-GAME")))
+    with pytest.raises(InvalidManifest):
+        pull("documents", store, remote)
+    assert store.revisions() == ()
+
+
+def test_a_pulled_config_with_remote_code_is_refused(
+    store: Store, remote: FolderRemote, upload: Upload, tmp_path: Path
+) -> None:
+    revision, _ = upload()
+    content = json.loads((remote.root / blob_key(file_of(revision, "config.json").sha256)).read_text())
+    evil = tmp_path / "evil.json"
+    evil.write_text(json.dumps({**content, "auto_map": {"AutoModel": "evil.Model"}}))
+    digest = revision_of(evil.read_bytes()).removeprefix("sha256:")
+    remote.upload(blob_key(digest), evil, lambda _: None)
+    others = tuple(file for file in revision.manifest.files if file.path != "config.json")
+    files = (File("config.json", evil.stat().st_size, digest), *others)
+    put_manifest(remote, altered(revision.manifest, files=files))
+    with pytest.raises(InvalidManifest, match="auto_map"):
+        pull("documents", store, remote)
+    assert store.revisions() == ()
