@@ -24,7 +24,7 @@ import time
 from pathlib import Path
 
 from service.core.lifecycle.restart_limit import RestartLimit
-from service.metrics import forget_process
+from service.metrics.exposition import forget_process
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.settings import Settings, child_environment
 

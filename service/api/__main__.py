@@ -8,7 +8,7 @@ from typing import Any
 from gunicorn.app.base import BaseApplication
 
 from service.logs import configure
-from service.metrics import forget_process
+from service.metrics.exposition import forget_process
 from service.process import die_with_parent
 from service.settings import Settings, read_settings
 

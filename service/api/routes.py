@@ -20,7 +20,7 @@ from service.api.http.request_body import BodyLimits, read_body
 from service.api.openapi import EXTRACT, READY
 from service.api.worker import Worker
 from service.core.types import Phase
-from service.metrics import CONTENT_TYPE, exposition
+from service.metrics.exposition import CONTENT_TYPE, exposition
 
 NDJSON = "application/x-ndjson"
 

@@ -12,7 +12,7 @@ from service.api.extraction.extractor import Extractor
 from service.api.extraction.parser_pool import ParseLimits, ParserPool
 from service.api.middleware import Requests
 from service.documents.limits import DocumentLimits
-from service.metrics import WorkerMetrics
+from service.metrics.worker import WorkerMetrics
 from service.settings import Settings
 
 THREADS = 4

@@ -15,7 +15,7 @@ from service.engine.loop import EngineLoop
 from service.engine.models.startup import start_loading
 from service.engine.models.weight_mover import WeightMover
 from service.logs import configure
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.process import die_with_parent
 from service.settings import read_settings
 

@@ -9,7 +9,7 @@ from service.core.lifecycle.drain import Drain, WorkerRegistry
 from service.core.types import Phase
 from service.engine.ending import EXIT_BROKEN, ExitReason
 from service.engine.models.startup import StartupState
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.settings import Settings
 
@@ -66,7 +66,7 @@ class Lifecycle:
         if phase is self.phase:
             return False
         self.phase = phase
-        self._metrics.show_phase(phase)
+        self._metrics.set_phase(phase)
         log.info("phase", extra={"phase": phase.value, "seconds": self._loading.seconds})
         return True
 
@@ -85,7 +85,7 @@ class Lifecycle:
     def watch_gpu(self) -> bool:
         """Show what was read; true when the engine ends, for a lost GPU or a broken device."""
         for reading in self._gpu.take() if self._gpu is not None else ():
-            self._metrics.show_gpu(reading)
+            self._metrics.update_gpu(reading)
         self._ending = self._ending or self._gpu_lost()
         return self._ending is not None
 

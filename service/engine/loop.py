@@ -29,7 +29,7 @@ from service.engine.models.weight_mover import WeightMover
 from service.engine.requests.intake import RequestHandler
 from service.engine.requests.request_table import RequestTable, refusal_of
 from service.engine.requests.status import StatusPublisher
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.settings import Settings
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class EngineLoop:
             self._models.launched(batch.model, batch.tokens, self._clock())
             full_tokens = self._models.memory.budget_tokens(batch.model)
             self._flights.add(batch, flight, full_tokens)
-            self._metrics.batch_fill.observe(batch.tokens / full_tokens)
+            self._metrics.batches.fill.observe(batch.tokens / full_tokens)
 
     def _next_batch(self, models: ModelManager) -> Batch | None:
         """Of the most deserving model whose weights are on the device, or may come now."""
@@ -182,7 +182,7 @@ class EngineLoop:
         batch, flight = launched.batch, launched.flight
         times = flight.begun_seconds, flight.ended_seconds
         seconds = self._meter.computed(batch.tokens, *times, full_tokens=launched.full_tokens)
-        self._metrics.count_batch(batch.tokens, seconds, flight.splits, len(flight.out_of_memory))
+        self._metrics.batches.count(batch.tokens, seconds, flight.splits, len(flight.out_of_memory))
         for shape in flight.out_of_memory:
             self._models.memory.failed(batch.model, shape, self._clock())
 

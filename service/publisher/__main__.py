@@ -8,7 +8,8 @@ import sys
 import time
 
 from service.logs import configure
-from service.metrics import PublisherMetrics, series
+from service.metrics.exposition import series
+from service.metrics.publisher import PublisherMetrics
 from service.process import die_with_parent
 from service.publisher.cloudwatch import CloudWatch
 from service.publisher.loop import Inbox, Publisher, PublisherSignal

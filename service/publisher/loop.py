@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from enum import Enum
 
-from service.metrics import PublisherMetrics
+from service.metrics.publisher import PublisherMetrics
 from service.publisher.outbox import Outbox, Round, SendOutcome
 from service.publisher.points import Snapshot, measure
 

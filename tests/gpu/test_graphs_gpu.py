@@ -34,7 +34,8 @@ from service.engine.ipc.loop_calls import LoopCalls
 from service.engine.ipc.server import Waker
 from service.engine.memory.probe import CudaProbe, MemoryLimit, kept_bytes
 from service.engine.models.startup import start_loading
-from service.metrics import EngineMetrics, GraphMetrics
+from service.metrics.engine import EngineMetrics
+from service.metrics.gpu import GraphMetrics
 from service.settings import Settings
 from tests.support.tiny_models import PACKABLE, make_model
 

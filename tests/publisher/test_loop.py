@@ -13,15 +13,15 @@ from itertools import count
 import pytest
 
 from loadtest.service_process.ports import KeptPort
-from service.metrics import PublisherMetrics
+from service.metrics.publisher import PublisherMetrics
 from service.publisher.cloudwatch import CloudWatch
 from service.publisher.loop import STOP_SECONDS, Inbox, Publisher, PublisherSignal
 from service.publisher.outbox import MOST_ROUNDS, Round, SendOutcome
 from service.publisher.points import Snapshot
 from service.signals import SIGNALS
 from tests.support.cloudwatch_endpoint import Endpoint, endpoint, use
+from tests.support.metric_values import value
 from tests.support.service import wait_until
-from tests.test_metrics import value
 
 PERIOD_SECONDS = 0.02
 """So long that all rounds are kept meanwhile, however long a busy machine takes to import boto3 for the first call."""

@@ -22,7 +22,7 @@ from service.engine.loop import EngineLoop
 from service.engine.models.loaded_model import InitialModels, LoadedModel
 from service.engine.models.startup import StartupState
 from service.engine.models.weight_mover import WeightMover
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.settings import Settings
 from service.wire import Buffer, Cancelled, Hello, Message, ModelStatus, Refused, Scored, Started, Status, Submitted
 from tests.support.manual_device import BROKEN, Encoder, HandMovedDevice

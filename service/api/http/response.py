@@ -20,7 +20,7 @@ from service.api.extraction.extractor import DocumentInput, Extractor, ExtractRe
 from service.api.http.request_body import Body
 from service.api.schemas import DocumentLine, DocumentResult, ExtractResult, ModelName, Timing
 from service.core.errors import GleanerError, InternalError, Overloaded
-from service.metrics import WorkerMetrics
+from service.metrics.worker import WorkerMetrics
 
 log = logging.getLogger(__name__)
 

@@ -25,7 +25,7 @@ from service.core.scheduling.shares import ModelQuotas
 from service.core.types import Refusal, Submission
 from service.engine.models.loaded_model import InitialModels, LoadedModel
 from service.engine.models.weight_mover import WeightMover
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.wire import PREVIOUS, SERVING, ModelStatus
 
 IDLE_SECONDS = 10.0
@@ -110,7 +110,7 @@ class ModelManager:
         """Note that a batch was launched."""
         self._residency.use(revision, now)
         self._used_seconds[revision] = now
-        self._metrics.model_tokens.labels(self._held[revision].status.name).inc(tokens)
+        self._metrics.models.tokens.labels(self._held[revision].status.name).inc(tokens)
 
     def tidy(self, workers: WorkerRegistry, now: float) -> None:
         """Send away, or drop, what no request uses any more."""
@@ -130,12 +130,12 @@ class ModelManager:
             ("device", here, self._residency.bytes_here()),
             ("host", len(self._held) - here, self._residency.bytes_away()),
         ):
-            self._metrics.models.labels(place).set(count)
-            self._metrics.weight_bytes.labels(place).set(size)
+            self._metrics.models.revisions.labels(place).set(count)
+            self._metrics.models.weight_bytes.labels(place).set(size)
         for reference, revision in self.serving().items():
             name = self._held[revision].status.name
-            self._metrics.model_queue_tokens.labels(name).set(self._scheduler.account(revision).waiting_tokens)
-            self._metrics.rejected.labels(reference).set(float(self._references.problem(reference) != ""))
+            self._metrics.models.queue_tokens.labels(name).set(self._scheduler.account(revision).waiting_tokens)
+            self._metrics.models.rejected.labels(reference).set(float(self._references.problem(reference) != ""))
 
     # What whoever brings new revisions asks, by an errand
 

@@ -32,7 +32,7 @@ from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository, by_digest
 from service.engine.models.rollout import FirstModels
 from service.engine.models.rollout_journal import RolloutJournal, RolloutRecord
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.settings import Settings
 
 if TYPE_CHECKING:

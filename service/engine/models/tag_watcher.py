@@ -23,7 +23,7 @@ from service.engine.models.manager import ModelManager
 from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository, is_tag
 from service.engine.models.rollout_journal import RolloutJournal, RolloutRecord
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.settings import Settings
 
 PROVING_SECONDS = 120.0
@@ -139,7 +139,7 @@ class TagWatcher:
         self._refused.pop(reference, None)
         self._said.pop(reference, None)
         self._note()
-        self._metrics.switches.labels(reference, RolloutOutcome.SWITCHED.value).inc()
+        self._metrics.models.switches.labels(reference, RolloutOutcome.SWITCHED.value).inc()
         facts = {"model": reference, "revision": revision, "seconds": round(seconds, 3)}
         log.warning("a new revision serves", extra=facts)
 
@@ -192,7 +192,7 @@ class TagWatcher:
             moved.result()
 
     def _complain(self, reference: str, revision: str, outcome: RolloutOutcome, detail: str) -> None:
-        self._metrics.switches.labels(reference, outcome.value).inc()
+        self._metrics.models.switches.labels(reference, outcome.value).inc()
         problem = f"{revision} is not taken: {detail}"
         self._errands.ask(lambda: self._residents.note_problem(reference, problem))
         if self._said.get(reference) != problem:

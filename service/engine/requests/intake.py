@@ -17,7 +17,7 @@ from service.core.types import Refusal, Submission
 from service.engine.models.manager import ModelManager
 from service.engine.requests.request_table import RequestTable
 from service.engine.requests.status import StatusPublisher
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.wire import Buffer, Cancelled, Hello, Message, Submitted, TurnedAway
 
 log = logging.getLogger(__name__)

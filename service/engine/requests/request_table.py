@@ -13,7 +13,7 @@ from service.core.arrays import Logits, TokenIds
 from service.core.errors import GleanerError, InternalError
 from service.core.types import Batch, Refusal, Sequence
 from service.engine.ipc.server import EngineSocket
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.wire import Refused, Scored, Started, Submitted
 
 

@@ -11,7 +11,7 @@ from service.engine.ipc.server import EngineSocket
 from service.engine.lifecycle import Lifecycle
 from service.engine.models.manager import ModelManager
 from service.engine.models.startup import StartupState
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.wire import Status
 
 STATUS_SECONDS = 0.5
@@ -67,8 +67,8 @@ class StatusPublisher:
         memory = models.memory.report() if models is not None else None
         if models is not None and memory is not None:
             budget_tokens = {revision: models.memory.budget_tokens(revision) for revision in models.held()}
-            self._metrics.show_memory(memory, budget_tokens)
-        self._metrics.show_load(load, backlog, self._meter.work_ratio(now), self._meter.tokens_per_second or 0.0)
+            self._metrics.memory.update(memory, budget_tokens)
+        self._metrics.queue.update(load, backlog, self._meter.work_ratio(now), self._meter.tokens_per_second or 0.0)
 
     def show_start(self) -> None:
         """Set the gauges of the start, once it is over."""

@@ -31,7 +31,7 @@ from service.engine.models.loaded_model import LoadedModel
 from service.engine.models.profiling import GPU_BATCH_TOKENS
 from service.engine.tools.engine_benchmark import LATENCY_TOKENS, latency_seconds, throughput
 from service.logs import configure
-from service.metrics import GraphMetrics
+from service.metrics.gpu import GraphMetrics
 from service.process import die_with_parent
 from service.settings import Settings, read_settings
 

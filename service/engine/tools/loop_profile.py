@@ -31,7 +31,7 @@ from service.engine.loop import EngineLoop
 from service.engine.models.loaded_model import InitialModels, LoadedModel
 from service.engine.models.startup import StartupState
 from service.engine.models.weight_mover import WeightMover
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.settings import Settings
 from service.wire import Buffer, Hello, Message, ModelStatus, Refused, Submitted, pack, unpack
 

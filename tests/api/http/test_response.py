@@ -14,7 +14,7 @@ from service.api.http import response
 from service.api.http.request_body import Body
 from service.api.schemas import DocumentResult, EntityResult, Options
 from service.core.errors import NotReady, QueueFull, UnreadableDocument
-from service.metrics import WorkerMetrics
+from service.metrics.worker import WorkerMetrics
 from service.wire import ModelStatus
 
 ORDER = ExtractRequest(ModelStatus("m", "stable", "sha256:0", "/m", ("O",), 512, True, 1), Options(), "c", 1e9)

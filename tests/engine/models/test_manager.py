@@ -19,7 +19,7 @@ from service.engine.ipc.loop_calls import LoopCalls
 from service.engine.models.loaded_model import InitialModels, LoadedModel
 from service.engine.models.manager import IDLE_SECONDS, ModelManager
 from service.engine.models.weight_mover import WeightMover
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.wire import ModelStatus
 
 WEIGHT_BYTES = 10

@@ -19,7 +19,7 @@ from service.engine.ipc.loop_calls import LoopCalls
 from service.engine.ipc.server import Waker
 from service.engine.models.profiling import CPU_BATCH_TOKENS
 from service.engine.models.startup import StartupState, start_loading
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.settings import Settings
 from tests.support.tiny_models import LABELS, MAX_TOKENS, make_model
 

@@ -10,7 +10,7 @@ from service.core.errors import InsufficientMemory
 from service.core.types import Batch, Priority, Refusal, Sequence
 from service.engine.ipc.server import EngineSocket
 from service.engine.requests.request_table import RequestTable, refusal_of
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.wire import Buffer, Message, Refused, Scored, Started, Submitted
 
 WORKER, OTHER = b"worker", b"other"
