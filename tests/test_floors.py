@@ -25,7 +25,7 @@ ONLY_IN = {
     "litserve": (PEERS,),
     "mosec": (PEERS,),
     "ray": (PEERS,),
-    "zmq": ("service/engine/ipc/server.py", "service/engine/ipc/local_client.py", "service/api/engine/client.py"),
+    "zmq": ("service/engine/ipc/server.py", "service/engine/ipc/local_client.py", "service/api/engine/connection.py"),
     "boto3": ("loadtest/bench/store/boto3_peer.py", "service/publisher/cloudwatch.py"),
     "botocore": (
         "model_store/remote/s3.py",

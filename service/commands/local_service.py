@@ -16,7 +16,8 @@ from typing import Any
 import msgspec
 
 from service.api.engine.routing import find_model
-from service.api.extraction.extractor import DocumentInput, ExtractRequest, StageTimer
+from service.api.extraction.request import DocumentInput, ExtractRequest
+from service.api.extraction.stage_timer import StageTimer
 from service.api.schemas import read_options
 from service.api.worker import Worker, open_worker
 from service.core.errors import InternalError, ModelError, NotReady

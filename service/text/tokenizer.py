@@ -140,21 +140,21 @@ def _cut(text: str, cut: Cut, *, every: int) -> Iterator[tuple[int, int]]:
 
 
 class Tokenizers:
-    """Each revision's tokenizer, read once. Safe to use from several threads."""
+    """A cache of tokenizers by revision. Safe to use from several threads."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, TextTokenizer] = {}
 
     def get(self, revision: str, folder: Path) -> TextTokenizer:
         """The tokenizer of a revision, read from its folder the first time."""
-        return self.known(revision) or self._loaded.setdefault(revision, TextTokenizer(folder))
+        return self.loaded(revision) or self._loaded.setdefault(revision, TextTokenizer(folder))
 
-    def known(self, revision: str) -> TextTokenizer | None:
-        """The tokenizer of a revision, if it has been read."""
+    def loaded(self, revision: str) -> TextTokenizer | None:
+        """The tokenizer of a revision, if it has been read already."""
         return self._loaded.get(revision)
 
-    def keep(self, folders: Mapping[str, Path]) -> None:
-        """Read what is new among these revisions, and forget all others."""
+    def replace(self, folders: Mapping[str, Path]) -> None:
+        """Read the tokenizers of new revisions, and drop those of all revisions that are not named."""
         for revision, folder in folders.items():
             self.get(revision, folder)
         for revision in set(self._loaded) - set(folders):

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from service.metrics.engine import EngineMetrics
-from service.metrics.gpu import GpuMetrics, GraphMetrics
-from service.metrics.publisher import PublisherMetrics
-from service.metrics.worker import WorkerMetrics
-from tests.support.metric_values import collected, signatures
+from tests.support.metric_values import ALL_METRICS, collected, signatures
 
-PROCESSES = (WorkerMetrics, EngineMetrics, GpuMetrics, GraphMetrics, PublisherMetrics)
 METRICS: dict[str, tuple[str, ...]] = {
     "gleaner_backlog_seconds": ("gauge",),
     "gleaner_batch_fill": ("histogram",),
@@ -69,12 +64,12 @@ METRICS: dict[str, tuple[str, ...]] = {
 
 
 def test_names_kinds_and_labels_are_those_of_the_interface() -> None:
-    found = [each for kind in PROCESSES for each in signatures(kind())]
+    found = [each for kind in ALL_METRICS for each in signatures(kind())]
     assert len({name for name, *_ in found}) == len(found), "a name is used twice"
     assert {name: tuple(rest) for name, *rest in found} == METRICS
 
 
 def test_every_help_text_is_a_sentence() -> None:
-    texts = [metric.documentation for kind in PROCESSES for metric in collected(kind())]
+    texts = [metric.documentation for kind in ALL_METRICS for metric in collected(kind())]
     assert all(text[0].isupper() or text[0].isdigit() for text in texts)
     assert all(text.endswith(".") for text in texts)

@@ -8,6 +8,13 @@ from typing import Any
 from prometheus_client import Metric
 from prometheus_client.metrics import MetricWrapperBase
 
+from service.metrics.engine import EngineMetrics
+from service.metrics.gpu import GpuMetrics, GraphMetrics
+from service.metrics.publisher import PublisherMetrics
+from service.metrics.worker import WorkerMetrics
+
+ALL_METRICS = (WorkerMetrics, EngineMetrics, GpuMetrics, GraphMetrics, PublisherMetrics)
+
 
 def value(metric: Any, **labels: str) -> float:
     """The sum of a metric's samples with exactly these labels."""
@@ -31,4 +38,9 @@ def collected(metrics: object) -> list[Metric]:
 
 def signatures(metrics: object) -> list[tuple[str, ...]]:
     """Name, kind and labels of every metric that an object holds; prometheus-client has no public way to the labels."""
-    return [(each._name, each._type, *each._labelnames) for each in instruments(metrics)]
+    return [(each._name, str(each._type), *each._labelnames) for each in instruments(metrics)]
+
+
+def exported_names() -> set[str]:
+    """The names of all metrics of the service, without the suffixes of their samples (`_total`, `_bucket`, …)."""
+    return {metric.name for kind in ALL_METRICS for metric in collected(kind())}

@@ -175,6 +175,6 @@ def test_each_revision_s_tokenizer_is_read_once(folder: Path) -> None:
 def test_tokenizers_of_other_revisions_are_forgotten_and_new_ones_read(folder: Path) -> None:
     tokenizers = Tokenizers()
     old = tokenizers.get("old", folder)
-    tokenizers.keep({"new": folder})
+    tokenizers.replace({"new": folder})
     assert tokenizers.get("new", Path("/nowhere"))
     assert tokenizers.get("old", folder) is not old

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message
 
-from service.api.http.disconnects import CLIENT_CLOSED_REQUEST, unless_disconnected
+from service.api.http.response import CLIENT_CLOSED_REQUEST, unless_disconnected
 
 
 class Caller:
