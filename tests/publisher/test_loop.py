@@ -28,7 +28,7 @@ PERIOD_SECONDS = 0.02
 SHORT_PERIOD_SECONDS = 0.005
 """For many rounds soon."""
 SLACK_SECONDS = 5.0
-"""What a busy machine may add to a stop; still far less than the patience of a call that hangs."""
+"""What a busy machine may add to a stop; still far less than the timeout of a call that hangs."""
 
 READY = ("gleaner_phase", (("phase", "ready"),))
 
@@ -62,9 +62,9 @@ class Running:
 
 @contextmanager
 def publishing(
-    patience_seconds: tuple[float, float] | None = None, period_seconds: float = PERIOD_SECONDS
+    timeouts: tuple[float, float] | None = None, period_seconds: float = PERIOD_SECONDS
 ) -> Iterator[Running]:
-    running = Running(CloudWatch("Gleaner/Test", "fleet", *(patience_seconds or ())), period_seconds)
+    running = Running(CloudWatch("Gleaner/Test", "fleet", *(timeouts or ())), period_seconds)
     running.thread.start()
     try:
         yield running

@@ -23,6 +23,7 @@ from service.api.engine.routing import is_serving
 from service.core.arrays import TokenIds
 from service.core.errors import DeadlineExceeded
 from service.core.types import Phase
+from service.logs import LogEvent
 from service.wire import (
     Buffer,
     Cancelled,
@@ -135,7 +136,8 @@ class EngineClient:
                 if (pending := self._pending.get(key)) is not None:
                     pending.refuse(message)
             case _:
-                log.error("unexpected message", extra={"kind": type(message).__name__})
+                kind = type(message).__name__
+                log.error("unexpected message", extra={"event": LogEvent.ENGINE_MESSAGE_UNEXPECTED, "kind": kind})
 
     def _on_status(self, status: Status) -> None:
         if status.engine != self._status.engine:
@@ -176,4 +178,4 @@ async def _notify(callback: OnModels, models: tuple[ModelStatus, ...]) -> None:
     try:
         await callback(models)
     except Exception:  # Requests for the model in question fail one by one; all others must not.
-        log.exception("a new model could not be learned")
+        log.exception("a new model could not be learned", extra={"event": LogEvent.TOKENIZERS_FAILED})

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 import zmq
 import zmq.asyncio
 
+from service.logs import LogEvent
 from service.wire import Buffer, Message, pack, unpack
 
 HEARTBEAT_SECONDS = 0.5
@@ -76,7 +77,8 @@ class EngineConnection:
             try:
                 self._on_message(*unpack(frames))
             except Exception:
-                log.exception("a message of the engine could not be handled")
+                fields = {"event": LogEvent.ENGINE_MESSAGE_FAILED}
+                log.exception("a message of the engine could not be handled", extra=fields)
 
     async def _watch(self, monitor: zmq.asyncio.Socket) -> None:
         from zmq.utils.monitor import parse_monitor_message

@@ -20,6 +20,7 @@ from service.api.extraction.parser_process import FileHeader, decode_header, fra
 from service.core.errors import BY_CODE, InternalError, UnreadableDocument
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
+from service.logs import LogEvent
 
 TRIES = 2
 COMMAND = (sys.executable, "-m", "service.api.extraction.parser_process")
@@ -86,7 +87,9 @@ class ParserPool:
                 self._on_death()
                 raise UnreadableDocument(f"Reading the file took longer than {self._limits.seconds:g} s.") from None
             except (asyncio.IncompleteReadError, ConnectionError) as error:
-                log.warning("a parser died over a file", extra={"reason": type(error).__name__, "bytes": len(data)})
+                reason = type(error).__name__
+                fields = {"event": LogEvent.PARSER_DIED, "reason": reason, "bytes": len(data)}
+                log.warning("a parser died over a file", extra=fields)
                 self._on_death()
                 await parser.stop()
         raise UnreadableDocument("The file crashes its parser; it is damaged or hostile.")

@@ -25,6 +25,7 @@ from service.api.extraction.stage_timer import StageTimer
 from service.api.http.request_body import Body
 from service.api.schemas import DocumentLine, DocumentResult, ExtractResult, ModelName, Timing
 from service.core.errors import GleanerError, InternalError, Overloaded
+from service.logs import LogEvent
 from service.metrics.worker import WorkerMetrics
 
 CLIENT_CLOSED_REQUEST = 499
@@ -109,7 +110,7 @@ async def _finish(
     except GleanerError as error:
         outcome = _failed(source, timer, error)
     except Exception as error:
-        log.exception("a document failed")
+        log.exception("a document failed", extra={"event": LogEvent.DOCUMENT_FAILED})
         outcome = _failed(source, timer, InternalError(f"The service failed over this ({type(error).__name__})."))
     _count(metrics, outcome)
     return outcome
