@@ -17,9 +17,10 @@ import pytest
 from loadtest.service_process.ports import KeptPort
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
+from tests.support.document_files import simple_pdf
+from tests.support.extraction import TEXT
 from tests.support.service import environment
 from tests.support.tiny_models import make_model
-from tests.system.test_shapes import TEXT, pdf
 
 COMMAND = [sys.executable, "-m", "service.cli", "extract"]
 LIMIT_SECONDS = 90.0
@@ -31,7 +32,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("home")
     publish(make_model(home / "tiny"), "tiny", Store(home / "store"))
     (home / "a.txt").write_text(TEXT)
-    (home / "b.pdf").write_bytes(pdf("Anna Smith paid"))
+    (home / "b.pdf").write_bytes(simple_pdf("Anna Smith paid"))
     (home / "c.html").write_text(f"<p>{TEXT}</p>")
     (home / "broken.pdf").write_bytes(b"%PDF-1.7\ngarbage")
     return home

@@ -11,9 +11,8 @@ import pytest
 
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
-from tests.support.revisions import TEXTS, Made, make_revision
+from tests.support.revisions import TEXTS, Made, ask, make_revision
 from tests.support.service import Service, serving
-from tests.system.test_live_revisions import ask
 
 MODELS = 30
 ROOM = 6

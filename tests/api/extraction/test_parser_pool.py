@@ -13,8 +13,8 @@ import pytest
 from service.api.extraction.parser_pool import ParseLimits, ParserPool
 from service.core.errors import DocumentTooLarge, UnreadableDocument, UnsupportedFormat
 from service.documents.limits import MEBIBYTE, DocumentLimits
+from tests.support.document_files import simple_docx, simple_pdf
 from tests.support.processes import children_of, command_of
-from tests.system.test_shapes import pdf, word
 
 LIMIT_SECONDS = 240.0
 HANG_SECONDS = 4.0
@@ -67,11 +67,11 @@ def test_files_become_documents_with_pages_where_they_have_them() -> None:
     async def scene(pool: ParserPool) -> None:
         plain = await pool.parse("héllo 😀".encode(), "text/plain; charset=utf-8", None)
         assert (plain.text, plain.pages) == ("héllo 😀", None)
-        paged = await pool.parse(pdf("Anna Smith"), None, "a.pdf")
+        paged = await pool.parse(simple_pdf("Anna Smith"), None, "a.pdf")
         assert paged.pages is not None
         assert paged.text.strip() == "Anna Smith"
         assert paged.boxes(0, 4)
-        assert "Berlin" in await text(pool, word("Berlin"), "a.docx")
+        assert "Berlin" in await text(pool, simple_docx("Berlin"), "a.docx")
 
     assert play(scene) == 0
 

@@ -7,8 +7,8 @@ from infra.scaling.oncall_alarms import rollback_alarms
 from infra.stacks.app import policy_of
 from infra.stacks.fleet.ecs_fleet import MAXIMUM_PERCENT
 from service.settings import PREFIX, Settings
-from tests.infra.conftest import only, resources
 from tests.support.fleets import ON_ECS, Read, alarms, fleet
+from tests.support.templates import only, resources
 
 
 @ON_ECS
