@@ -24,10 +24,11 @@ import time
 from pathlib import Path
 
 from service.core.lifecycle.restart_limit import RestartLimit
+from service.environment import child_environment
 from service.logs import LogEvent
 from service.metrics.exposition import forget_process
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
-from service.settings import Settings, child_environment
+from service.settings import Settings
 
 WORKERS_STOP_SECONDS = 10.0
 PUBLISHER_STOP_SECONDS = 5.0

@@ -1,4 +1,4 @@
-"""Tables of README.md and ARCHITECTURE.md that repeat what the code says; `make docs` writes them, a test compares."""
+"""Documents that repeat the code, written by `make docs`: README.md's and ARCHITECTURE.md's tables, SETTINGS.md."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import ast
 import re
 from pathlib import Path
 
-from service.settings import PREFIX, Settings
+from service.environment import PREFIX
+from service.settings import Settings
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("service", "model_store", "infra", "loadtest")
 CODE_MAP = "| file | what it owns |"
 SETTINGS = "| variable | default | what it sets |"
+SETTINGS_DOCUMENT = ROOT / "service" / "SETTINGS.md"
 
 
 def code_map() -> str:
@@ -28,6 +30,18 @@ def settings_table() -> str:
         for name, field in Settings.model_fields.items()
     )
     return "\n".join((SETTINGS, "|---|---|---|", *rows))
+
+
+def settings_document() -> str:
+    """SETTINGS.md: every setting, with a line that says where the document comes from."""
+    return f"""# Settings
+
+<!-- Generated from settings.py by `make docs`. -->
+Environment variables that the service reads when it starts; with a bad value it refuses to, and names it. Some are flags
+of `gleaner serve` as well (`--help`).
+
+{settings_table()}
+"""
 
 
 def table_in(document: str, head: str) -> str:
@@ -51,10 +65,11 @@ def _plain(value: object) -> str:
 
 
 def main() -> None:
-    """Write the tables anew."""
+    """Write the documents anew."""
     for document, head, table in (("ARCHITECTURE.md", CODE_MAP, code_map()), ("README.md", SETTINGS, settings_table())):
         path = ROOT / document
         path.write_text(path.read_text().replace(table_in(document, head), table))
+    SETTINGS_DOCUMENT.write_text(settings_document())
 
 
 if __name__ == "__main__":

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import re
 
-from tests.documentation import CODE_MAP, ROOT, SETTINGS, code_map, settings_table, table_in
+from tests.documentation import (
+    CODE_MAP,
+    ROOT,
+    SETTINGS,
+    SETTINGS_DOCUMENT,
+    code_map,
+    settings_document,
+    settings_table,
+    table_in,
+)
 
 
 def test_the_code_map_repeats_what_each_file_says_of_itself() -> None:
@@ -14,6 +23,10 @@ def test_the_code_map_repeats_what_each_file_says_of_itself() -> None:
 
 def test_the_table_of_settings_is_that_of_the_code() -> None:
     assert table_in("README.md", SETTINGS) == settings_table(), "run `make docs`"
+
+
+def test_the_document_of_settings_is_that_of_the_code() -> None:
+    assert SETTINGS_DOCUMENT.read_text() == settings_document(), "run `make docs`"
 
 
 def test_links_between_documents_lead_somewhere() -> None:

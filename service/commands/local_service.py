@@ -22,7 +22,8 @@ from service.api.schemas import read_options
 from service.api.worker import Worker, open_worker
 from service.core.errors import InternalError, ModelError, NotReady
 from service.core.types import Phase
-from service.settings import child_environment, read_settings
+from service.environment import child_environment
+from service.settings import read_settings
 
 START_SECONDS = 300.0
 POLL_SECONDS = 0.02

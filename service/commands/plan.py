@@ -14,7 +14,8 @@ from rich.table import Table
 
 from service.core.errors import InvalidOptions, ModelError
 from service.core.memory.capacity_plan import CapacityPlan
-from service.settings import child_environment, read_settings
+from service.environment import child_environment
+from service.settings import read_settings
 
 FLAGS = ("device", "dtype")
 MEBIBYTE = 1 << 20

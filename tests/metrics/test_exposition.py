@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from service.environment import METRICS_VARIABLE
 from service.metrics.exposition import forget_process
-from service.settings import METRICS_VARIABLE
 
 PRELUDE = """
 from service.core.types import Load

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from service.cli import main
 from tests.support.document_files import simple_docx, simple_pdf
 from tests.support.extraction import TEXT
 from tests.support.service import Service
@@ -140,6 +141,10 @@ def test_health_metrics_and_documentation(service: Service) -> None:
         assert {"application/json", "multipart/form-data", "application/pdf", "text/html"} <= set(content)
         assert content["application/json"]["examples"]
         assert client.get("/docs").status_code == 200
+
+
+def test_the_health_check_of_containers_finds_it_alive(service: Service) -> None:
+    assert main(["healthcheck", "--port", service.url.rpartition(":")[2]]) == 0
 
 
 def test_a_request_id_comes_back(service: Service) -> None:
