@@ -37,8 +37,8 @@ def settings_document() -> str:
     return f"""# Settings
 
 <!-- Generated from settings.py by `make docs`. -->
-Environment variables that the service reads when it starts; with a bad value it refuses to, and names it. Some are flags
-of `gleaner serve` as well (`--help`).
+Environment variables that the service reads when it starts; with a bad value it refuses to, and names it. Some
+are flags of `gleaner serve` as well (`--help`).
 
 {settings_table()}
 """

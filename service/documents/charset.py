@@ -40,7 +40,7 @@ def charset_of(media_type: str | None) -> str | None:
     return found.group(1) if found else None
 
 
-def decode(data: bytes, declared: str | None) -> str:
+def decode_text(data: bytes, declared: str | None) -> str:
     """The characters of `data`, without byte order mark, NUL or lone surrogates.
 
     Raises:

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from lxml import etree
 
-from service.documents.charset import charset_of, decode
+from service.documents.charset import charset_of, decode_text
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
 from service.documents.text_writer import TextWriter
@@ -41,7 +41,7 @@ def read_html(data: bytes, *, charset: str | None = None, limits: DocumentLimits
     """Raises `UnsupportedFormat` where the content is binary, `DocumentTooLarge` over the limit of characters, and
     `MemoryError` where the parser ran out of memory: libxml2 then just stops, and leaves the root element open.
     """
-    text = decode(data, charset or _meta_charset(data))
+    text = decode_text(data, charset or _meta_charset(data))
     target = _Shown(limits)
     parser = etree.HTMLParser(target=cast(Any, target), encoding="utf-8", huge_tree=True)
     for start in range(0, len(text), _CHUNK_CHARACTERS):

@@ -17,7 +17,9 @@ from service.documents.pdf.reader import read_pdf
 from service.documents.text import read_text
 
 
-def read(data: bytes, *, media_type: str | None = None, name: str | None = None, limits: DocumentLimits) -> Document:
+def read_document(
+    data: bytes, *, media_type: str | None = None, name: str | None = None, limits: DocumentLimits
+) -> Document:
     """The text of one file, with pages and boxes where its format has them.
 
     Args:

@@ -6,10 +6,10 @@ Owns the normalising of line ends: "\\r\\n" and "\\r" become "\\n", and offsets 
 
 from __future__ import annotations
 
-from service.documents.charset import decode
+from service.documents.charset import decode_text
 from service.documents.document import Document
 
 
 def read_text(data: bytes, *, charset: str | None = None) -> Document:
     """Raises `UnsupportedFormat` where the content is binary."""
-    return Document(decode(data, charset).replace("\r\n", "\n").replace("\r", "\n"))
+    return Document(decode_text(data, charset).replace("\r\n", "\n").replace("\r", "\n"))

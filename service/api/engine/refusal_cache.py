@@ -21,7 +21,7 @@ SIMILAR_SIZE = 0.9
 SIMILAR_SECONDS = 0.01
 """A document counts as having no more time up to this much more."""
 
-Kind = tuple[str, str, Priority, str]
+RefusalKind = tuple[str, str, Priority, str]
 """Model, client, priority, media type."""
 
 
@@ -41,7 +41,7 @@ class WorkEstimate:
     left_seconds: float
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> RefusalKind:
         """Refusals are cached by this key."""
         return (self.model, self.client, self.priority, self.media_type)
 
@@ -64,7 +64,7 @@ class RefusalCache:
     """The latest refusal of each kind of document, and counts of the documents refused because of it."""
 
     def __init__(self) -> None:
-        self._latest: dict[Kind, _CachedRefusal] = {}
+        self._latest: dict[RefusalKind, _CachedRefusal] = {}
         self._counts: dict[str, tuple[int, int]] = {}
 
     def remember(self, estimate: WorkEstimate, tokens: int, error: Overloaded, now: float) -> None:

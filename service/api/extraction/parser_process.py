@@ -19,7 +19,7 @@ import numpy as np
 from service.core.errors import GleanerError, UnreadableDocument
 from service.documents.document import Document, Layout, Page
 from service.documents.limits import DocumentLimits
-from service.documents.reader import read
+from service.documents.reader import read_document
 from service.process import die_with_parent
 
 
@@ -95,7 +95,7 @@ def main() -> None:
 
 def _answer(file: FileHeader, data: bytes) -> list[bytes | memoryview]:
     try:
-        return to_frames(read(data, media_type=file.media_type, name=file.name, limits=file.limits))
+        return to_frames(read_document(data, media_type=file.media_type, name=file.name, limits=file.limits))
     except GleanerError as error:
         failure = error
     except MemoryError:

@@ -7,7 +7,7 @@ import msgspec
 from service.api.engine.pending import InferenceResult
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.schemas import DocumentResult, EntityResult, Options
-from service.core.decoding.normalize import normalise
+from service.core.decoding.normalize import normalize
 from service.core.decoding.offsets import OffsetMap
 from service.core.decoding.spans import Entity
 from service.documents.document import Document
@@ -61,7 +61,7 @@ def _entity(entity: Entity, score: float, document: Document, offsets: OffsetMap
         start=offsets[entity.start],
         end=offsets[entity.end],
         score=score,
-        value=normalise(entity.label, entity.text),
+        value=normalize(entity.label, entity.text),
         page=document.page_at(entity.start),
         boxes=document.boxes(entity.start, entity.end),
     )

@@ -22,7 +22,7 @@ from service.api.schemas import DocumentResult, Options
 from service.core.arrays import TokenIds
 from service.documents.limits import DocumentLimits
 from service.wire import ModelStatus, Submitted
-from tests.support.tiny_models import BERT_SPECIALS, _word_piece
+from tests.support.tiny_models import BERT_SPECIALS, word_piece
 
 LONG = "anna " * max(SHORT_CHARACTERS // 5 + 1, SHORT_TOKENS + 1)
 
@@ -55,7 +55,7 @@ class CountingThreads(ThreadPoolExecutor):
 @pytest.fixture
 def model(tmp_path: Path) -> ModelStatus:
     pad, unknown, first, last, mask = BERT_SPECIALS
-    _word_piece(first, pad, last, unknown, mask).save(str(tmp_path / "tokenizer.json"))
+    word_piece(first, pad, last, unknown, mask).save(str(tmp_path / "tokenizer.json"))
     return ModelStatus("m", "stable", "sha256:0", str(tmp_path), ("O", "B-PER"), 512, True, 1)
 
 

@@ -24,8 +24,9 @@ from transformers import (
 
 from service.core.decoding import tag_scheme
 from service.core.decoding.aggregation import Aggregation, aggregate, softmax, subwords
-from service.core.decoding.spans import Encoding, Entity, decode
-from service.core.decoding.windows import Window, merge, split
+from service.core.decoding.spans import Entity, decode_logits
+from service.core.decoding.tokens import Encoding
+from service.core.decoding.windows import Window, merge_windows, split_windows
 
 SENTENCES = [
     "Angela Merkel wohnte in Berlin und später in Zürich.",
@@ -76,7 +77,7 @@ class Peer:
         )
         return ids, Encoding(offsets, flags)
 
-    def rows(self, ids: list[int]) -> NDArray[np.float32]:
+    def logits(self, ids: list[int]) -> NDArray[np.float32]:
         """Logits `[tokens, labels]` of one window, special tokens added and their rows removed."""
         with torch.inference_mode():
             whole = torch.tensor([[self.tokenizer.cls_token_id, *ids, self.tokenizer.sep_token_id]])
@@ -87,8 +88,8 @@ class Peer:
         ids, encoding = self.encode(text)
         if not ids:
             return []
-        scheme = tag_scheme.read(dict(enumerate(self.labels)))
-        return decode(text, encoding, self.rows(ids), scheme, strategy)
+        scheme = tag_scheme.read_scheme(dict(enumerate(self.labels)))
+        return decode_logits(text, encoding, self.logits(ids), scheme, strategy)
 
 
 def word_pieces() -> Tokenizer:
@@ -205,9 +206,9 @@ def test_away_from_overlaps_long_documents_are_as_in_stride_mode(strategy: Aggre
     both = peer("bert", BIO, max_length=34)
     text = " ".join(documents(12, seed=2))
     ids, encoding = both.encode(text)
-    windows = split(len(ids), window=32, overlap=8)
-    rows = merge(windows, [both.rows(ids[w.start : w.stop]) for w in windows])
-    found = decode(text, encoding, rows, tag_scheme.read(dict(enumerate(BIO))), strategy)
+    windows = split_windows(len(ids), window=32, overlap=8)
+    logits = merge_windows(windows, [both.logits(ids[w.start : w.stop]) for w in windows])
+    found = decode_logits(text, encoding, logits, tag_scheme.read_scheme(dict(enumerate(BIO))), strategy)
     expected = both.expected(text, strategy, stride=8)
     clear = _characters_far_from_overlaps(text, encoding, windows)
     ours = [e for e in found if clear[e.start : e.end].all()]
@@ -231,18 +232,18 @@ def _characters_far_from_overlaps(text: str, encoding: Encoding, windows: tuple[
 
 
 def test_in_a_word_the_first_of_equal_peaks_decides_in_max() -> None:
-    rows = np.array([[0, 3, 1], [0, 1, 3], [0, 2, 2]], dtype=np.float32)
-    (span,) = aggregate(rows, np.array([False, True, True]), ["O", "A", "C"], Aggregation.MAX)
+    logits = np.array([[0, 3, 1], [0, 1, 3], [0, 2, 2]], dtype=np.float32)
+    (span,) = aggregate(logits, np.array([False, True, True]), ["O", "A", "C"], Aggregation.MAX)
     assert (span.label, span.start_token, span.stop_token) == ("A", 0, 3)
 
 
 def test_a_first_token_that_looks_like_a_continuation_begins_a_word() -> None:
-    rows = np.array([[0, 3], [3, 0]], dtype=np.float32)
-    spans = aggregate(rows, np.array([True, False]), ["O", "A"], Aggregation.FIRST)
+    logits = np.array([[0, 3], [3, 0]], dtype=np.float32)
+    spans = aggregate(logits, np.array([True, False]), ["O", "A"], Aggregation.FIRST)
     assert [(span.start_token, span.stop_token) for span in spans] == [(0, 1)]
 
 
 def test_softmax_rows_sum_to_one_even_for_large_logits() -> None:
-    rows = np.array([[1e4, 1e4 - 1], [-1e4, -1e4]], dtype=np.float32)
-    assert softmax(rows).dtype == np.float32
-    assert softmax(rows).sum(axis=1) == pytest.approx([1, 1])
+    logits = np.array([[1e4, 1e4 - 1], [-1e4, -1e4]], dtype=np.float32)
+    assert softmax(logits).dtype == np.float32
+    assert softmax(logits).sum(axis=1) == pytest.approx([1, 1])
