@@ -13,7 +13,7 @@ from model_store.errors import StoreError
 from service.core.errors import GleanerError, InvalidOptions
 
 COMMANDS = {
-    "serve": "serve HTTP until told to stop",
+    "serve": "serve HTTP until a signal",
     "extract": "entities of files",
     "models": "publish, pull, list and keep models",
     "plan": "what fits on this device, or on a GPU of another size",

@@ -37,7 +37,7 @@ PUBLISHER_RESTART_SECONDS = 10.0
 SLACK_SECONDS = 5.0
 """How much longer than its own limits the engine may take to drain."""
 POLL_SECONDS = 1.0
-"""Longest wait for a signal, after which the processes are looked at anyway."""
+"""Longest wait for a signal; then the processes are checked anyway."""
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 HANDLED_SIGNALS = (*STOP_SIGNALS, signal.SIGCHLD)
 

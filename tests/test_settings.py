@@ -90,7 +90,7 @@ def test_a_bad_value_names_its_variable_and_itself(monkeypatch: pytest.MonkeyPat
         read_settings()
 
 
-def test_all_bad_values_are_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_bad_values_are_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLEANER_PORT", "x")
     monkeypatch.setenv("GLEANER_DEVICE", "y")
     with pytest.raises(BadSettings, match=r"GLEANER_PORT.*; GLEANER_DEVICE"):
@@ -98,14 +98,14 @@ def test_all_bad_values_are_said_at_once(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("name", [name for name, field in Settings.model_fields.items() if field.annotation is float])
-def test_a_number_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_nan_is_refused(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(PREFIX + name.upper(), "nan")
     with pytest.raises(BadSettings, match=name.upper()):
         read_settings()
 
 
 @given(workers=st.integers(0, 64))
-def test_workers_are_as_said_or_one_for_each_two_cores(workers: int) -> None:
+def test_workers_are_as_set_or_one_for_each_two_cores(workers: int) -> None:
     found = Settings(workers=workers).front_workers
     assert found == workers or (workers == 0 and found == max(1, min(8, (os.cpu_count() or 1) // 2)))
 

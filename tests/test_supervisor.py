@@ -39,7 +39,7 @@ def assert_gone(parts: list[int]) -> None:
     wait_until(lambda: not any(lives(part) for part in parts), seconds=END_SECONDS)
 
 
-def test_when_the_front_workers_end_the_service_ends_and_takes_the_engine_along(tmp_path: Path) -> None:
+def test_the_end_of_the_front_workers_ends_service_and_engine(tmp_path: Path) -> None:
     with service(tmp_path) as (running, parts):
         os.kill(parts[1], signal.SIGKILL)
         assert running.process.wait(END_SECONDS) == 1

@@ -14,7 +14,7 @@ from contextlib import closing
 from service.environment import listening_address
 
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""Where a service that listens on all addresses is asked."""
+"""The address to ask where the service listens on all addresses."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Ask for /livez; containers know no other exit codes than 0 and 1."""
+    """GET /livez; 0 or 1, because containers know no other exit codes."""
     host, port = listening_address()
     host, port = chosen.host or host, chosen.port or port
     try:

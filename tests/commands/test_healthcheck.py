@@ -61,7 +61,7 @@ def test_a_refused_connection_exits_1(monkeypatch: pytest.MonkeyPatch, capsys: p
     assert f":{port.number}" in capsys.readouterr().err
 
 
-def test_a_port_that_is_no_number_exits_1(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_that_is_not_a_number_exits_1(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLEANER_PORT", "eighty")
     assert main(["healthcheck"]) == 1
 

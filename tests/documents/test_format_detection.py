@@ -46,7 +46,7 @@ def test_a_truncated_docx_is_still_known() -> None:
 
 
 @pytest.mark.parametrize("name", ["a.pdf", "a.docx"])
-def test_text_that_was_declared_as_another_format_is_refused_with_the_reason(name: str) -> None:
+def test_text_declared_as_another_format_is_unreadable(name: str) -> None:
     with pytest.raises(UnreadableDocument, match=r"was sent as (PDF|DOCX), but has no"):
         detect_format(b"only text", media_type=None, name=name)
 
@@ -73,7 +73,7 @@ def test_an_unknown_media_type_is_refused() -> None:
         detect_format(b"{}", media_type="application/json")
 
 
-def test_an_encrypted_docx_is_said_to_be_so() -> None:
+def test_an_encrypted_docx_is_unreadable() -> None:
     with pytest.raises(UnreadableDocument, match="password"):
         detect_format(OLE + "EncryptedPackage".encode("utf-16-le"), media_type=DOCX_TYPE)
 

@@ -29,9 +29,7 @@ SAMPLES = (
         (b"h\xe9llo", "text/plain; charset=iso-8859-1", None, "héllo"),
     ],
 )
-def test_each_format_comes_through_the_one_door(
-    data: bytes, media_type: str | None, name: str | None, expected: str
-) -> None:
+def test_every_format_is_read(data: bytes, media_type: str | None, name: str | None, expected: str) -> None:
     assert read_document(data, media_type=media_type, name=name, limits=LIMITS).text == expected
 
 

@@ -108,7 +108,7 @@ def test_what_could_not_be_sent_arrives_later_with_its_own_time(cloud: Endpoint,
     assert len(set(times)) == len(times)
 
 
-def test_nobody_listening_loses_nothing_and_stops_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_endpoint_nothing_is_lost_and_the_stop_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     nobody = KeptPort()
     use(monkeypatch, f"http://127.0.0.1:{nobody.number}")
     with publishing() as running:
@@ -133,7 +133,7 @@ def test_points_that_are_at_fault_do_not_hold_up_the_others(cloud: Endpoint) -> 
     assert value(running.metrics.given_up) >= 2
 
 
-def test_while_a_call_hangs_measuring_goes_on_with_bounded_memory_and_the_oldest_rounds_go_first(
+def test_a_hanging_call_leaves_measuring_and_a_bounded_outbox(
     cloud: Endpoint,
 ) -> None:
     cloud.mood = "hanging"

@@ -89,9 +89,7 @@ def service_of(home: Path, **settings: object) -> Iterator[Service]:
         yield service
 
 
-def test_ten_swaps_under_load_fail_no_request_and_every_answer_is_its_revision_s(
-    tmp_path: Path, made: list[Made]
-) -> None:
+def test_ten_swaps_under_load_fail_no_request_and_mix_no_answers(tmp_path: Path, made: list[Made]) -> None:
     store, known = tmp_path / "store", {}
     known[publish_revision(made[0], store)] = made[0]
     with service_of(tmp_path) as service, calling(service, known) as callers:
@@ -118,9 +116,7 @@ def revision_of(made: Made, examples: Path, home: Path) -> str:
     return publish_revision(made, home / "elsewhere", examples)
 
 
-def test_a_candidate_that_fails_its_golden_examples_never_serves_and_is_said_loudly(
-    tmp_path: Path, made: list[Made]
-) -> None:
+def test_a_revision_that_fails_its_golden_examples_never_serves(tmp_path: Path, made: list[Made]) -> None:
     store, known = tmp_path / "store", {}
     good = publish_revision(made[0], store)
     known[good] = made[0]
@@ -156,9 +152,7 @@ def test_a_start_whose_tag_points_to_a_bad_revision_serves_the_one_before(tmp_pa
         assert "1 of 3" in reasons[0]
 
 
-def test_after_a_death_the_engine_serves_what_it_served_and_then_follows_the_tag(
-    tmp_path: Path, made: list[Made]
-) -> None:
+def test_after_a_death_the_engine_serves_its_revision_then_the_tag(tmp_path: Path, made: list[Made]) -> None:
     """Requests that were tokenized for the old revision wait for the next engine; it must know what they mean."""
     store = tmp_path / "store"
     new, old = (publish_revision(each, store) for each in (made[1], made[0]))

@@ -55,7 +55,7 @@ def test_killing_the_engine_fails_no_request(home: Path) -> None:
         assert service.metric("gleaner_engine_starts_total") == 2
 
 
-def test_stopping_the_service_finishes_what_was_let_in_and_exits_0(home: Path) -> None:
+def test_stopping_finishes_the_requests_let_in_and_exits_0(home: Path) -> None:
     with serving(home, MODELS="tiny", PACE_TOKENS_PER_SECOND=PACE) as service, ThreadPoolExecutor(20) as pool:
         asked = ask_all(service, pool)
         last = service.let_in(text=TEXT)  # As long as its body does not come, the drain is not over.
@@ -68,7 +68,7 @@ def test_stopping_the_service_finishes_what_was_let_in_and_exits_0(home: Path) -
         assert service.process.wait(60) == 0
 
 
-def test_stopping_while_the_engine_is_being_replaced_loses_nothing_either(home: Path) -> None:
+def test_stopping_while_the_engine_is_replaced_fails_no_request(home: Path) -> None:
     settings = {"MODELS": "tiny", "DRAIN_SECONDS": 60, "PACE_TOKENS_PER_SECOND": PACE}
     with serving(home, **settings) as service, ThreadPoolExecutor(20) as pool:
         asked = ask_all(service, pool)
@@ -79,7 +79,7 @@ def test_stopping_while_the_engine_is_being_replaced_loses_nothing_either(home: 
         assert service.process.wait(60) == 0
 
 
-def test_during_its_grace_a_stopping_service_is_not_ready_and_still_answers(home: Path) -> None:
+def test_a_service_in_its_drain_grace_is_not_ready_and_answers(home: Path) -> None:
     with serving(home, MODELS="tiny", DRAIN_GRACE_SECONDS=5) as service:
         service.process.send_signal(signal.SIGTERM)
         wait_until(lambda: service.phase() == "draining")
@@ -87,7 +87,7 @@ def test_during_its_grace_a_stopping_service_is_not_ready_and_still_answers(home
         assert service.process.wait(60) == 0
 
 
-def test_a_document_that_two_engines_died_on_is_refused_and_its_neighbours_are_not(home: Path) -> None:
+def test_a_document_that_two_engines_died_on_is_refused_alone(home: Path) -> None:
     with serving(home, MODELS="tiny", PACE_TOKENS_PER_SECOND=SLOW_PACE) as service, ThreadPoolExecutor(2) as pool:
         poison = pool.submit(service.extract, text=TEXT * 12_000, timeout=180.0)
         for deaths in (1, 2):
@@ -136,7 +136,7 @@ def test_a_killed_parser_costs_its_file_only_a_second_try(service: Service) -> N
         assert answer.json()["documents"][0]["entities"]
 
 
-def test_a_caller_that_hangs_up_leaves_the_queue(service: Service) -> None:
+def test_a_disconnect_removes_the_document_from_the_queue(service: Service) -> None:
     """Most of what waits when the caller leaves is never run."""
 
     def hung_up() -> float:
@@ -163,7 +163,7 @@ def test_a_caller_that_hangs_up_leaves_the_queue(service: Service) -> None:
         ({"API_KEYS_FILE": "/nowhere"}, "/nowhere"),
     ],
 )
-def test_a_bad_setting_refuses_to_start_and_says_why(home: Path, settings: dict[str, Any], named: str) -> None:
+def test_a_bad_setting_refuses_to_start_and_is_named(home: Path, settings: dict[str, Any], named: str) -> None:
     command = [sys.executable, "-m", "service.cli", "serve"]
     ended = subprocess.run(command, env=environment(home, **settings), capture_output=True, timeout=120, check=False)
     assert ended.returncode == 1

@@ -24,7 +24,7 @@ def test_json_with_one_text(service: Service) -> None:
     assert set(body["timing"]) == {"parse_ms", "tokenize_ms", "queue_ms", "compute_ms", "decode_ms", "total_ms"}
 
 
-def test_a_json_batch_keeps_ids_and_order_and_gives_a_bad_document_its_own_error(service: Service) -> None:
+def test_a_batch_keeps_ids_and_order_with_an_error_for_each_document(service: Service) -> None:
     with service.client() as client:
         files = [("file", ("a.txt", TEXT.encode())), ("file", ("b.pdf", b"")), ("file", ("c.txt", b"hello"))]
         mixed = client.post("/extract", files=files)

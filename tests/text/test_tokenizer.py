@@ -87,7 +87,7 @@ def test_a_long_text_read_in_pieces_has_the_same_tokens_as_the_whole(
 
 @given(snippet=SNIPPETS)
 @settings(max_examples=100)
-def test_a_text_cut_at_every_harmless_break_has_the_same_tokens_as_the_whole(
+def test_pieces_at_every_border_have_the_tokens_of_the_whole_text(
     ours: TextTokenizer, theirs: Tokenizer, snippet: str
 ) -> None:
     whole = theirs.encode(snippet, add_special_tokens=False)

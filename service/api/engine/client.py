@@ -112,7 +112,7 @@ class EngineClient:
             async with asyncio.timeout(submission.deadline_seconds - time.monotonic()):
                 return await pending.result
         except TimeoutError:
-            raise DeadlineExceeded("the deadline passed while the document was judged") from None
+            raise DeadlineExceeded("the deadline passed while the engine had the document") from None
         finally:
             del self._pending[submission.key]
             if pending.is_abandoned:

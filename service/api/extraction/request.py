@@ -1,4 +1,4 @@
-"""A request for extraction as values: each document's input, what is wanted of all, and what it asks of the engine."""
+"""The values of one request: its documents' inputs, what is wanted of all of them, and their work for the engine."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ExtractRequest:
     alone: bool = False
 
     def estimate(self, source: DocumentInput, now: float) -> WorkEstimate:
-        """The work that a document of this request asks for, from its size alone."""
+        """The work of a document of this request, estimated from its size alone."""
         return WorkEstimate(
             model=self.model.revision,
             client=self.client,

@@ -98,7 +98,9 @@ async def _from_form(request: Request, limits: BodyLimits) -> Body:
         form = await parser.parse()
     except MultiPartException as error:
         if error.message.startswith("Too many files"):
-            raise DocumentTooLarge(f"More than {limits.documents} files came; one request may have so many.") from error
+            raise DocumentTooLarge(
+                f"The form has more than {limits.documents} files, the limit of one request."
+            ) from error
         raise MalformedRequest(f"The form cannot be read: {error.message}") from error
     except KeyError as error:
         raise MalformedRequest(f"The form cannot be read: {error}.") from error

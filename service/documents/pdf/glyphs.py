@@ -74,7 +74,7 @@ class _Frame:
     bottom: float
     right: float
     top: float
-    turns: int
+    quarter_turns: int
 
     @classmethod
     def of(cls, page: Any) -> _Frame:
@@ -84,11 +84,11 @@ class _Frame:
 
     @property
     def width(self) -> float:
-        return self.top - self.bottom if self.turns % 2 else self.right - self.left
+        return self.top - self.bottom if self.quarter_turns % 2 else self.right - self.left
 
     @property
     def height(self) -> float:
-        return self.right - self.left if self.turns % 2 else self.top - self.bottom
+        return self.right - self.left if self.quarter_turns % 2 else self.top - self.bottom
 
     def shown(self, boxes: Floats) -> Floats:
         """[left, bottom, right, top] upwards → [left, top, right, bottom] downwards, turned as the page is shown."""
@@ -100,7 +100,7 @@ class _Frame:
             (down - bottom, left, down - top, right),
             (across - right, down - bottom, across - left, down - top),
             (top, across - right, bottom, across - left),
-        )[self.turns]
+        )[self.quarter_turns]
         return np.stack(turned, axis=1).astype(np.float32)
 
     def contains(self, shown: Floats) -> Flags:

@@ -73,9 +73,9 @@ def _steps(boxes: Floats) -> tuple[Flags, Flags]:
 
 def _word_starts(spaced: Flags, level: Flags, vertical: Flags) -> npt.NDArray[np.intp]:
     """The indices at which words start: after white space, after a jump, where a run changes direction."""
-    turns = np.zeros(len(level), np.bool_)
-    turns[2:] = (vertical[2:] & level[1:-1]) | (level[2:] & vertical[1:-1])
-    begins = spaced | turns | ~(level | vertical)
+    changes = np.zeros(len(level), np.bool_)
+    changes[2:] = (vertical[2:] & level[1:-1]) | (level[2:] & vertical[1:-1])
+    begins = spaced | changes | ~(level | vertical)
     begins[0] = True
     return np.flatnonzero(begins)
 

@@ -13,7 +13,7 @@ from service.wire import Cancelled, Hello, Refused, Scored, Submitted
 from tests.support.engine_endpoint import MODEL, World, firsts, play, synchronize, until
 
 
-def test_a_document_goes_out_as_one_message_and_its_rows_come_back(tmp_path: Path) -> None:
+def test_a_document_is_one_message_and_its_logits_come_back(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
         engine = world.engine("one")
         await engine.open()
@@ -61,7 +61,7 @@ def test_a_refusal_is_raised_as_what_it_is(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
-def test_nonsense_from_the_engine_does_not_make_the_worker_deaf(tmp_path: Path) -> None:
+def test_bytes_that_are_no_message_are_skipped(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
         engine = world.engine("one")
         await engine.open()
@@ -72,7 +72,7 @@ def test_nonsense_from_the_engine_does_not_make_the_worker_deaf(tmp_path: Path) 
     play(tmp_path, scene)
 
 
-def test_rows_that_do_not_fit_their_shape_do_not_make_the_worker_deaf(tmp_path: Path) -> None:
+def test_logits_of_a_wrong_shape_are_skipped(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
         engine = world.engine("one")
         await engine.open()
@@ -85,7 +85,7 @@ def test_rows_that_do_not_fit_their_shape_do_not_make_the_worker_deaf(tmp_path: 
     play(tmp_path, scene)
 
 
-def test_heartbeats_say_how_many_requests_are_answered_and_when_the_door_is_closed(tmp_path: Path) -> None:
+def test_heartbeats_report_active_requests_and_a_closed_worker(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
         world.active = 3
         engine = world.engine("one")

@@ -13,7 +13,7 @@ from service.wire import Hello, Refused, Started, Submitted
 from tests.support.engine_endpoint import LIMIT_SECONDS, World, firsts, play, synchronize, until
 
 
-def test_what_was_asked_before_the_engine_is_there_waits_for_it(tmp_path: Path) -> None:
+def test_a_document_submitted_before_the_engine_starts_waits_for_it(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
         asked = world.infer(1)
         engine = world.engine("one")
@@ -28,7 +28,7 @@ def test_what_was_asked_before_the_engine_is_there_waits_for_it(tmp_path: Path) 
     play(tmp_path, scene)
 
 
-def test_a_not_ready_is_no_answer_it_is_sent_again_at_the_next_status(tmp_path: Path) -> None:
+def test_after_not_ready_a_document_is_sent_again_at_the_next_status(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
         engine = world.engine("one")
         await engine.open()
@@ -44,7 +44,7 @@ def test_a_not_ready_is_no_answer_it_is_sent_again_at_the_next_status(tmp_path: 
     play(tmp_path, scene)
 
 
-def test_when_the_engine_dies_everything_pending_goes_to_the_next_one(tmp_path: Path) -> None:
+def test_everything_pending_goes_to_the_next_engine_after_a_death(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
         first = world.engine("one")
         await first.open()
@@ -70,7 +70,7 @@ def test_when_the_engine_dies_everything_pending_goes_to_the_next_one(tmp_path: 
     play(tmp_path, scene)
 
 
-def test_a_document_that_ran_at_two_deaths_is_poison_and_not_sent_a_third_time(tmp_path: Path) -> None:
+def test_a_document_that_ran_at_two_deaths_is_not_sent_again(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
         poison = world.infer(1)
         for death in range(2):

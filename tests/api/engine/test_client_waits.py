@@ -12,7 +12,7 @@ from service.wire import Cancelled, Refused, Started, Submitted
 from tests.support.engine_endpoint import World, play, synchronize, until
 
 
-def test_a_deadline_ends_the_wait_and_the_engine_is_told(tmp_path: Path) -> None:
+def test_a_deadline_ends_the_wait_and_cancels_at_the_engine(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
         engine = world.engine("one")
         await engine.open()
@@ -37,7 +37,7 @@ def test_a_deadline_ends_the_wait_for_an_engine_that_never_comes(tmp_path: Path)
     play(tmp_path, scene)
 
 
-def test_when_nobody_waits_any_more_the_engine_is_told_and_late_rows_find_nobody(tmp_path: Path) -> None:
+def test_a_cancelled_wait_cancels_at_the_engine_and_ignores_late_messages(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
         engine = world.engine("one")
         await engine.open()

@@ -64,7 +64,7 @@ def test_compute_time_counts_each_batch_once_and_the_rest_is_queueing() -> None:
     run(scene())
 
 
-def test_rows_that_come_after_the_end_change_nothing() -> None:
+def test_logits_after_the_result_change_nothing() -> None:
     async def scene() -> None:
         document = pending(1)
         collect(document, 0)
@@ -87,7 +87,7 @@ def test_a_refusal_becomes_the_error_that_its_code_names() -> None:
     run(scene())
 
 
-def test_a_refusal_of_an_unknown_code_is_our_own_fault() -> None:
+def test_a_refusal_with_an_unknown_code_is_an_internal_error() -> None:
     async def scene() -> None:
         document = pending(1)
         document.refuse(Refused("k", "from_the_future", "what?"))
@@ -97,7 +97,7 @@ def test_a_refusal_of_an_unknown_code_is_our_own_fault() -> None:
     run(scene())
 
 
-def test_not_ready_is_no_answer_it_will_be_sent_again() -> None:
+def test_not_ready_keeps_it_pending_for_resubmission() -> None:
     async def scene() -> None:
         document = pending(1)
         document.submitted = True
@@ -135,7 +135,7 @@ def test_a_document_that_ran_at_two_deaths_is_poison() -> None:
     run(scene())
 
 
-def test_what_a_dead_engine_found_is_forgotten() -> None:
+def test_logits_of_a_dead_engine_are_dropped() -> None:
     async def scene() -> None:
         document = pending(1, 1)
         collect(document, 0, batch=1, seconds=40.0)
@@ -148,7 +148,7 @@ def test_what_a_dead_engine_found_is_forgotten() -> None:
     run(scene())
 
 
-def test_it_is_abandoned_when_an_engine_has_it_and_nobody_waits() -> None:
+def test_it_is_abandoned_when_submitted_and_cancelled() -> None:
     async def scene() -> None:
         unsent, answered, hung_up = pending(1), pending(1), pending(1)
         answered.submitted = hung_up.submitted = True
@@ -159,7 +159,7 @@ def test_it_is_abandoned_when_an_engine_has_it_and_nobody_waits() -> None:
     run(scene())
 
 
-def test_it_is_abandoned_when_its_deadline_ends_the_wait_before_the_answer() -> None:
+def test_it_is_abandoned_when_submitted_and_without_result() -> None:
     async def scene() -> None:
         document = pending(1)
         document.submitted = True

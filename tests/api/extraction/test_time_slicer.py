@@ -130,7 +130,7 @@ def test_what_a_piece_raises_is_its_own_caller_s(run: Run) -> None:
     run(scene())
 
 
-def test_even_an_error_that_no_future_takes_keeps_nobody_from_their_turn() -> None:
+def test_an_error_that_no_future_accepts_does_not_stop_the_queue() -> None:
     def stop() -> None:
         raise StopIteration
 
@@ -148,7 +148,7 @@ def test_even_an_error_that_no_future_takes_keeps_nobody_from_their_turn() -> No
 
 
 @pytest.mark.parametrize("gone", [range(1), range(50, 150), range(MANY - 1, MANY), range(MANY)])
-def test_pieces_of_callers_who_have_gone_are_passed_over(run: Run, gone: range) -> None:
+def test_work_of_cancelled_callers_is_skipped(run: Run, gone: range) -> None:
     async def scene() -> None:
         batch = Batch()
         callers = batch.begin(range(MANY))
@@ -163,7 +163,7 @@ def test_pieces_of_callers_who_have_gone_are_passed_over(run: Run, gone: range) 
     run(scene())
 
 
-def test_a_deadline_that_passes_meanwhile_leaves_the_turn_to_the_next(run: Run) -> None:
+def test_work_whose_deadline_passes_is_skipped(run: Run) -> None:
     async def scene() -> None:
         batch = Batch()
         callers = batch.begin(range(MANY))

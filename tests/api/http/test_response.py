@@ -98,14 +98,14 @@ def test_documents_come_back_in_the_order_in_which_they_were_sent() -> None:
     assert asked.outcomes() == {"ok": 3.0}
 
 
-def test_the_stages_are_summed_over_the_documents_and_the_total_is_the_request_s_own() -> None:
+def test_stages_are_summed_and_the_total_is_the_request_s_own() -> None:
     _, body, _ = ask({"a": None, "b": None})
     timing = body["timing"]
     assert (timing["parse_ms"], timing["compute_ms"], timing["queue_ms"]) == (500.0, 1000.0, 0.0)
     assert 0 <= timing["total_ms"] < 500.0
 
 
-def test_in_a_batch_a_bad_document_has_its_own_error_and_the_others_their_results() -> None:
+def test_a_bad_document_of_a_batch_leaves_the_others_their_results() -> None:
     status, body, asked = ask({"good": None, "bad": UnreadableDocument("No text.")})
     good, bad = body["documents"]
     assert status == 200
@@ -125,7 +125,7 @@ def test_a_batch_in_which_all_are_bad_is_still_answered() -> None:
     assert [document["error"]["code"] for document in body["documents"]] == ["unreadable_document", "queue_full"]
 
 
-def test_a_batch_that_was_turned_away_as_a_whole_says_so_with_its_status() -> None:
+def test_a_batch_refused_as_a_whole_has_the_first_refusal_s_status() -> None:
     status, body, _ = ask({"a": QueueFull("full", retry_after_seconds=7), "b": NotReady("loading")})
     assert (status, body["code"]) == (429, "queue_full")
 
@@ -157,7 +157,7 @@ def test_lines_come_as_documents_are_finished() -> None:
     asyncio.run(scene())
 
 
-def test_a_stream_that_nobody_reads_any_more_cancels_what_is_not_finished() -> None:
+def test_a_closed_stream_cancels_its_unfinished_documents() -> None:
     async def scene() -> None:
         asked = FakeRequest({"slow": None, "quick": None})
         asked.gates["slow"] = asyncio.Event()

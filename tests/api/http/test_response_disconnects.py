@@ -41,7 +41,7 @@ def test_work_that_ends_is_the_answer_and_nothing_is_left_behind() -> None:
     asyncio.run(scene())
 
 
-def test_when_the_caller_hangs_up_the_work_is_cancelled_and_has_cleaned_up() -> None:
+def test_a_disconnect_cancels_the_work_and_waits_for_its_cleanup() -> None:
     async def scene() -> None:
         caller, cleaned = Caller(), asyncio.Event()
 
@@ -73,7 +73,7 @@ def test_work_that_fails_fails_as_it_would_alone() -> None:
     asyncio.run(scene())
 
 
-def test_when_the_server_gives_up_the_work_is_cancelled_too() -> None:
+def test_a_cancelled_request_cancels_the_work() -> None:
     async def scene() -> None:
         begun, cancelled = asyncio.Event(), asyncio.Event()
 

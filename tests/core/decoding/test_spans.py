@@ -51,7 +51,7 @@ def test_an_entity_is_the_documents_own_text() -> None:
     assert (entity.label, entity.text, entity.start, entity.end) == ("PER", "Angela Merkel", 8, 21)
 
 
-def test_neighbours_of_one_type_are_two_entities_where_the_second_begins_anew() -> None:
+def test_neighbours_of_one_type_are_two_where_the_second_begins() -> None:
     text = "Angela Joachim Sauer"
     logits = rows(BIO, {"B-PER": 0.9}, {"B-PER": 0.9}, {"I-PER": 0.9})
     assert [entity.text for entity in constrained(text, words(text), logits)] == ["Angela", "Joachim Sauer"]
@@ -63,14 +63,14 @@ def test_neighbours_are_parted_after_an_end_tag() -> None:
     assert [entity.text for entity in constrained(text, words(text), logits, BIOES)] == ["a b", "c"]
 
 
-def test_an_orphan_inside_tag_is_mended_rather_than_believed() -> None:
+def test_an_orphan_inside_tag_gets_the_best_valid_path() -> None:
     text = "by Angela Merkel"
     logits = rows(BIO, {"O": 0.9}, {"I-PER": 0.6, "B-PER": 0.3}, {"I-PER": 0.9})
     (entity,) = constrained(text, words(text), logits)
     assert entity.text == "Angela Merkel"
 
 
-def test_the_score_is_the_mean_probability_of_the_type_whatever_the_tag() -> None:
+def test_the_score_is_the_mean_probability_of_the_type() -> None:
     text = "Angela Merkel"
     logits = rows(BIO, {"B-PER": 0.5, "I-PER": 0.4}, {"B-PER": 0.3, "I-PER": 0.4})
     (entity,) = constrained(text, words(text), logits)

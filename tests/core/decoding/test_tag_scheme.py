@@ -69,7 +69,7 @@ def test_an_inside_tag_begins_where_its_type_has_no_other_beginning() -> None:
     assert beginners(scheme("O", "I-A", "I-C")) == {"O", "I-A", "I-C"}
 
 
-def test_an_inside_tag_begins_anywhere_in_iob1_which_must_be_said() -> None:
+def test_an_inside_tag_begins_anywhere_with_inside_begins() -> None:
     assert scheme("O", "B-A", "I-A", inside_begins=True).allowed.all()
 
 
