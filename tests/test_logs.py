@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.logs import JsonLines
+from service.logs import JsonLines, LogEvent
 
 
 def line(message: str, *values: object, level: int = logging.INFO, **extra: object) -> str:
@@ -31,6 +31,11 @@ def test_a_line_has_time_level_logger_process_and_message() -> None:
     )
     assert datetime.fromisoformat(found["time"]).tzinfo is not None
     assert isinstance(found["process"], int)
+
+
+def test_an_event_is_its_code() -> None:
+    assert json.loads(line("the engine died", event=LogEvent.ENGINE_DIED))["event"] == "engine_died"
+    assert all(event.value == event.name.lower() for event in LogEvent)
 
 
 @given(st.text(), st.dictionaries(st.sampled_from(["path", "reason", "count"]), st.text() | st.floats() | st.none()))
