@@ -1,4 +1,4 @@
-"""What the documents say of the code is so."""
+"""Documents that repeat the code are equal to it; links and targets in them exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The HTTP workers' process manager has what we told it."""
+"""The configuration of gunicorn and of its workers."""
 
 from __future__ import annotations
 

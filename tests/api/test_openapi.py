@@ -17,7 +17,7 @@ from service.core.errors import BY_CODE
 
 @pytest.fixture(scope="module")
 def operation() -> dict[str, Any]:
-    """What /openapi.json says of POST /extract."""
+    """The operation POST /extract in /openapi.json."""
     app = FastAPI()
     app.include_router(router)
     found: dict[str, Any] = app.openapi()["paths"]["/extract"]["post"]

@@ -48,7 +48,7 @@ def test_retry_after_is_whole_seconds_rounded_up_and_never_zero(seconds: float |
 
 @pytest.mark.parametrize("code", sorted(BY_CODE))
 def test_retry_after_comes_where_waiting_helps(code: str) -> None:
-    """Every refusal for want of capacity or readiness says when to come back, that for a deadline too."""
+    """Refusals for want of capacity or readiness have it, those for a deadline too."""
     assert ("retry-after" in response(BY_CODE[code]("…")).headers) == (STATUS[code] in (429, 503, 504))
 
 

@@ -1,4 +1,4 @@
-"""`gleaner plan` says what an engine then does."""
+"""`gleaner plan` predicts what an engine of the same model then shows."""
 
 from __future__ import annotations
 

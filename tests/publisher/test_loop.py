@@ -34,18 +34,18 @@ READY = ("gleaner_phase", (("phase", "ready"),))
 
 
 class Running:
-    """A publisher in a thread of its own, whose n-th look shows a work ratio of n."""
+    """A publisher in a thread of its own, whose n-th snapshot has a work ratio of n."""
 
     def __init__(self, cloud: CloudWatch, period_seconds: float) -> None:
-        self.looks = count()
+        self.numbers = count()
         self.seen = 0
         self.inbox = Inbox()
         self.metrics = PublisherMetrics()
-        self.publisher = Publisher(self.look, cloud.deliver, self.inbox, self.metrics, period_seconds)
+        self.publisher = Publisher(self.snapshot, cloud.deliver, self.inbox, self.metrics, period_seconds)
         self.thread = threading.Thread(target=self.publisher.run)
 
-    def look(self) -> Snapshot:
-        self.seen = next(self.looks)
+    def snapshot(self) -> Snapshot:
+        self.seen = next(self.numbers)
         return Snapshot(time.monotonic(), time.time(), {READY: 1.0, ("gleaner_work_ratio", ()): float(self.seen)})
 
     def counted(self, outcome: SendOutcome) -> float:
@@ -80,7 +80,7 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
 
 
 def arrived(cloud: Endpoint) -> list[float]:
-    """The work ratios that arrived: the numbers of the looks."""
+    """The work ratios that arrived: the numbers of the snapshots."""
     return [datum["Values"][0] for datum in cloud.data("WorkRatio")]
 
 

@@ -32,7 +32,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> list[Made]:
 
 
 def model(service: Service, name: str = "live") -> dict[str, Any]:
-    """What /models says of what a name leads to."""
+    """The model in /models that a name leads to."""
     models = service.get("/models").json()["models"]
     return next(each for each in models if each["name"] == name and each["state"] == "serving")
 

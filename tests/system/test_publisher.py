@@ -1,4 +1,4 @@
-"""A service that publishes: to moto with everything as it should be, and to endpoints that nobody can rely on."""
+"""A service that publishes: to moto, where all works, and to endpoints that hang."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def extract(service: Service) -> httpx.Response:
 
 
 def statistics(url: str, name: str, statistic: str) -> list[float]:
-    """What CloudWatch would tell an alarm about one metric, by period."""
+    """One metric's statistic in CloudWatch, by period."""
     cloud = boto3.Session().client("cloudwatch", endpoint_url=url)
     now = datetime.now(UTC)
     answer = cloud.get_metric_statistics(

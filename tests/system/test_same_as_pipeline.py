@@ -1,8 +1,8 @@
 """Over HTTP, with twelve clients at once, entities are those of transformers' own pipeline on the same weights.
 
 Documents longer than a window differ from the pipeline's `stride` mode in one place only: where windows overlap. The
-pipeline tags each window by itself and keeps the longer of two overlapping entities; here each token is judged once,
-in the window that shows it most context, and entities are then read off the whole document. So an entity that touches
+pipeline tags each window by itself and keeps the longer of two overlapping entities; the service keeps each token's
+logits from one window, and decodes the whole document. So an entity that touches
 no overlap is the same in both, and one that touches an overlap may differ.
 """
 

@@ -1,4 +1,4 @@
-"""A worker's connection to its engine: documents go out, rows and refusals come back, nonsense does no harm."""
+"""A worker's client of the engine: submissions, logits, refusals, heartbeats, and messages that make no sense."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker's connection does when engines are not there yet, die and come back, or when it ends itself."""
+"""A worker's client when engines are not there yet, die and come back, and when it stops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a wait for the engine ends without an answer: at its deadline, or when nobody waits any more."""
+"""A wait for the engine that ends without a result: at its deadline, or cancelled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A document between its submission and its answer: rows in any order, deaths counted, one ending."""
+"""A pending document: logits in any order, deaths of engines counted, one result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def pending(*lengths: int, attempt: int = 0) -> Pending:
 
 
 def collect(document: Pending, index: int, *, batch: int = 1, seconds: float = 0.0) -> None:
-    """Let the rows of one sequence arrive; each holds the sequence's index."""
+    """Collect the logits of one sequence, filled with its index."""
     tokens = document.submission.lengths[index]
     rows = np.full(tokens * LABELS, index, dtype=np.float32)
     document.collect(Scored("k", index, tokens, LABELS, batch, seconds), rows)

@@ -1,4 +1,4 @@
-"""Who is let in now, and which model a name stands for."""
+"""Which requests are let in, and which model a name leads to."""
 
 from __future__ import annotations
 

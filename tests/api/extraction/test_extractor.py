@@ -1,4 +1,4 @@
-"""Where a document's text is worked on: on the event loop if that is quickly done, else in a thread."""
+"""Where texts are tokenized and decoded: short ones on the event loop, long ones in a thread."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ Run = Callable[[Coroutine[Any, Any, None]], None]
 
 
 class Clock:
-    """Stands still, but for what the pieces say that they took."""
+    """A clock that only the pieces of work advance."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -29,7 +29,7 @@ class Clock:
 
 
 class Batch:
-    """Pieces that note that they were done, each after a part of a slice."""
+    """Pieces of work that record their order, each of which takes a share of a slice."""
 
     def __init__(self, *, share_of_a_slice: float = 0.4) -> None:
         self._clock = Clock()
@@ -88,7 +88,7 @@ def test_a_task_that_is_ready_goes_on_between_two_goes(run: Run) -> None:
 
 
 def test_a_timer_and_a_socket_are_served_between_the_pieces_of_a_batch(run: Run) -> None:
-    """Pieces of real time here: a loop looks for timers and sockets only if it gets around."""
+    """With pieces of real time, since a loop polls timers and sockets only between its iterations."""
 
     async def scene() -> None:
         time_slicer, done, served = TimeSlicer(), [0], dict[str, int]()

@@ -39,7 +39,7 @@ class Sender:
 def read(
     body: bytes | Sequence[bytes], media_type: str | None, *, query: str = "", limits: BodyLimits = LIMITS
 ) -> Body:
-    """What is read of a request with this body."""
+    """Read a request with this body."""
     chunks = [body] if isinstance(body, bytes) else body
     return asyncio.run(read_body(request(Sender(chunks), media_type, query), limits))
 

@@ -1,4 +1,4 @@
-"""Documents as they end become one answer, or a line each; a document's failure is its own."""
+"""The answer from finished documents: one object, or a line each; a document's failure is its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A caller that hangs up is not worked for."""
+"""Work for a client that disconnects is cancelled."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from service.api.http.response import CLIENT_CLOSED_REQUEST, unless_disconnected
 
 
 class Caller:
-    """What a server passes on of a connection; hangs up when told."""
+    """A client's connection as ASGI has it, which a test can end."""
 
     def __init__(self) -> None:
         self.gone = asyncio.Event()
