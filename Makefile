@@ -67,7 +67,7 @@ image: ## build the container image with docker, podman or buildah (ARGS="--tag 
 image-check: .venv/.run ## as root: build the image without a registry, run it and try all that it promises (ARGS=--plain: CUDA)
 	$(BIN)/python -m infra.image.check $(ARGS)
 
-docs: .venv/.dev ## write anew what repeats the code: tables in README.md, ARCHITECTURE.md and DECISIONS.md, dashboards
+docs: .venv/.dev ## write anew what repeats the code: service/SETTINGS.md, tables in README.md and DECISIONS.md, dashboards
 	$(BIN)/python -m tests.documentation
 	$(BIN)/python -m infra.dashboards
 

@@ -1,6 +1,6 @@
-"""The command `gleaner`. Exit codes: 0 done, 1 failed, 2 used wrongly.
+"""The command `gleaner`: parses arguments and runs one sub-command. Exit codes: 0 done, 1 failed, 2 wrong usage.
 
-Only the command that is asked for is imported, so that none waits for what another one needs.
+Only the sub-command that is asked for is imported, so that none pays for the imports of another.
 """
 
 from __future__ import annotations
@@ -13,17 +13,18 @@ from model_store.errors import StoreError
 from service.core.errors import GleanerError, InvalidOptions
 
 COMMANDS = {
-    "serve": "serve HTTP until told to stop",
+    "serve": "serve HTTP until a signal",
     "extract": "entities of files",
     "models": "publish, pull, list and keep models",
     "plan": "what fits on this device, or on a GPU of another size",
+    "healthcheck": "exit code 0 when a service on this machine is alive",
     "loadtest": "load a service and report, or find its knee",
 }
-"""Name, which is also that of its file in `service/commands`, and what it does."""
+"""Sub-command → its purpose; its module in `service/commands` has the same name."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the process's exit code."""
+    """Run one sub-command; returns the exit code."""
     parser = argparse.ArgumentParser(prog="gleaner", description="Document extraction: documents in, entities out.")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     words = sys.argv[1:] if arguments is None else arguments

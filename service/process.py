@@ -1,4 +1,4 @@
-"""What processes of one service agree on: exit codes, and that no child outlives its parent."""
+"""Conventions between the processes of one service: exit codes, and children that die with their parent."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import signal
 import sys
 
 EXIT_UNUSABLE = 78
-"""The configuration or a model cannot be used (EX_CONFIG of sysexits.h): starting again would not help."""
+"""The configuration or a model cannot be used, so starting again would not help (EX_CONFIG of sysexits.h)."""
 
 EXIT_DEVICE_LOST = 69
-"""The GPU is gone (EX_UNAVAILABLE of sysexits.h): only another machine helps."""
+"""The GPU is lost, so only another machine helps (EX_UNAVAILABLE of sysexits.h)."""
 
 _PR_SET_PDEATHSIG = 1
 

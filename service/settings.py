@@ -1,6 +1,6 @@
-"""Every setting, read once from the environment (prefix GLEANER_). The only place that looks at the environment.
+"""The settings, read once from environment variables (prefix GLEANER_) and validated.
 
-A bad value refuses to start and says why. The table in README.md is kept equal to this class by a test.
+With a bad value the service refuses to start and names it. `make docs` writes SETTINGS.md from this class.
 """
 
 from __future__ import annotations
@@ -13,10 +13,7 @@ from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from service.core.errors import GleanerError
-
-PREFIX = "GLEANER_"
-METRICS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
-"""prometheus-client's own variable: the folder through which the processes of one service add up their metrics."""
+from service.environment import DEFAULT_HOST, DEFAULT_PORT, PREFIX
 
 
 class BadSettings(GleanerError):
@@ -27,12 +24,12 @@ class BadSettings(GleanerError):
 
 
 class Settings(BaseSettings):
-    """What can be set, with defaults that suit a laptop."""
+    """All settings, with defaults that suit a laptop."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="ignore", frozen=True)
 
-    host: str = Field("127.0.0.1", description="address to listen on")
-    port: int = Field(8080, ge=0, le=65535, description="port to listen on")
+    host: str = Field(DEFAULT_HOST, description="address to listen on")
+    port: int = Field(DEFAULT_PORT, ge=0, le=65535, description="port to listen on")
     workers: int = Field(0, ge=0, le=64, description="front workers; 0: one for each two cores, at most 8")
     parsers: int = Field(2, ge=1, le=64, description="parser processes of each front worker, for files")
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where the model runs; auto: CUDA if there")
@@ -156,45 +153,29 @@ class Settings(BaseSettings):
 
     @property
     def front_workers(self) -> int:
-        """How many front workers run."""
+        """The number of front workers: `workers`, or one for each two cores."""
         return self.workers or max(1, min(8, (os.cpu_count() or 1) // 2))
 
     @property
     def sockets(self) -> Path:
-        """The folder in which this service's processes meet."""
-        assert self.runtime_dir is not None, "the supervisor chooses it before anything else starts"
+        """The folder of this service's sockets and metrics."""
+        assert self.runtime_dir is not None, "the supervisor sets it before it starts any process"
         return self.runtime_dir
 
     @property
     def engine_address(self) -> str:
-        """Where the engine listens for its workers."""
+        """The ZeroMQ address on which the engine listens for its workers."""
         return f"ipc://{self.sockets}/engine"
 
 
 def read_settings(**instead: Any) -> Settings:
-    """Settings of this process; `instead` holds values that go before the environment's.
+    """Read the settings of this process; `instead` holds values that replace the environment's.
 
     Raises:
-        BadSettings: names every setting with a bad value, and why it is bad.
+        BadSettings: one or more bad values; names each with its reason.
     """
     try:
         return Settings(**instead)
     except ValidationError as error:
         lines = (f"{PREFIX}{str(e['loc'][0]).upper()}={e['input']!r}: {e['msg']}" for e in error.errors())
         raise BadSettings("; ".join(lines)) from error
-
-
-def child_environment(runtime_dir: Path, **extra: str) -> dict[str, str]:
-    """The environment of a child process: this one's, the folder where the processes meet, and `extra` settings.
-
-    OpenMP's threads spin for microseconds only before they sleep, unless told otherwise: long enough for the next
-    operator of a small batch, too short to starve the front workers on the same cores. torch's CUDA allocator grows its
-    segments instead of adding new ones, so that batches of ever different shapes do not splinter its memory; on CPUs
-    torch keeps fewer kernels of shapes that were seen once (oneDNN keeps its own, which are those that take time).
-    """
-    metrics = runtime_dir / "metrics"
-    ours = {f"{PREFIX}RUNTIME_DIR": str(runtime_dir), METRICS_VARIABLE: str(metrics)}
-    quiet = {"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
-    patient = {"GOMP_SPINCOUNT": "5000"}
-    lean = {"PYTORCH_ALLOC_CONF": "expandable_segments:True", "LRU_CACHE_CAPACITY": "16"}
-    return {**patient, **lean, **os.environ, **quiet, **ours, **{PREFIX + name: value for name, value in extra.items()}}

@@ -1,14 +1,14 @@
-"""PID 1 of the container: starts the engine, the front workers and the publisher, watches them, passes signals on.
+"""The supervisor, PID 1 of the container: starts and restarts the service's processes and passes signals on to them.
 
-Owns lives, and nothing else: it never touches HTTP or torch.
+It never touches HTTP or torch.
 
-    engine dies            → start it again; the workers submit once more what was pending
-    third death in 60 s    → end the service with exit code 1: a new container may fare better
-    engine says "unusable" → end the service with exit code 1: starting again would not help
-    engine says "GPU lost" → let the front answer what it was asked, then end with exit code 1, for replacement
-    front workers die      → end the service with exit code 1 (gunicorn itself restarts single workers)
-    publisher dies         → start it again, not more often than every 10 s; the service never ends over its figures
-    SIGTERM, SIGINT        → SIGTERM to the engine, which drains; once it has left, SIGTERM to all others; exit 0
+    engine dies                   → start it again; the workers submit pending documents again
+    third death in 60 s           → end the service with exit code 1: a new container may fare better
+    engine exits with UNUSABLE    → end the service with exit code 1: starting again would not help
+    engine exits with DEVICE_LOST → let the front workers finish their requests, then end with exit code 1
+    front workers die             → end the service with exit code 1 (gunicorn itself restarts single workers)
+    publisher dies                → start it again, at most every 10 s; the service never ends because of it
+    SIGTERM, SIGINT               → SIGTERM to the engine, which drains; when it has ended, to all others; exit 0
 """
 
 from __future__ import annotations
@@ -24,104 +24,114 @@ import time
 from pathlib import Path
 
 from service.core.lifecycle.restart_limit import RestartLimit
-from service.metrics import forget_process
+from service.environment import child_environment
+from service.logs import LogEvent
+from service.metrics.exposition import forget_process
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
-from service.settings import Settings, child_environment
+from service.settings import Settings
 
-FRONT_STOP_SECONDS = 10.0
+WORKERS_STOP_SECONDS = 10.0
 PUBLISHER_STOP_SECONDS = 5.0
-PUBLISHER_REST_SECONDS = 10.0
+PUBLISHER_RESTART_SECONDS = 10.0
+"""Shortest time between two starts of the publisher."""
 SLACK_SECONDS = 5.0
-WATCHED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
+"""How much longer than its own limits the engine may take to drain."""
+POLL_SECONDS = 1.0
+"""Longest wait for a signal; then the processes are checked anyway."""
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+HANDLED_SIGNALS = (*STOP_SIGNALS, signal.SIGCHLD)
 
 log = logging.getLogger(__name__)
 
 
 class Supervisor:
-    """The life of one service."""
+    """Runs the processes of one service: engine, front workers (`api`) and, if wanted, publisher."""
 
     def __init__(self, settings: Settings, flags: dict[str, str]) -> None:
         self._settings = settings
         self._flags = flags
         self._runtime_dir = Path(settings.runtime_dir or tempfile.mkdtemp(prefix="gleaner-"))
-        self._restarts = RestartLimit()
+        self._restart_limit = RestartLimit()
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
-        self._publisher_rests_until = 0.0
+        self._publisher_start_seconds = 0.0
 
     def run(self) -> int:
-        """Serve until told to stop; returns the exit code."""
-        signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
+        """Serve until a signal or a failure ends the service; returns the exit code."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, HANDLED_SIGNALS)
         (self._runtime_dir / "metrics").mkdir(parents=True, exist_ok=True)
         try:
             self._start("engine")
             self._start("api")
-            self._keep_publishing()
-            return self._watch()
+            self._ensure_publisher()
+            return self._supervise()
         finally:
             self._kill_all()
             if self._settings.runtime_dir is None:
                 shutil.rmtree(self._runtime_dir, ignore_errors=True)
 
-    def _watch(self) -> int:
+    def _supervise(self) -> int:
         while True:
-            received = signal.sigtimedwait(WATCHED, 1.0)
-            if received is not None and received.si_signo != signal.SIGCHLD:
+            received = signal.sigtimedwait(HANDLED_SIGNALS, POLL_SECONDS)
+            # Not `!= SIGCHLD`: after a SIGSTOP that outlasts the wait, CPython returns an uninitialized siginfo.
+            if received is not None and received.si_signo in STOP_SIGNALS:
                 return self._drain()
             _reap_orphans({process.pid for process in self._processes.values()})
             if (code := self._processes["api"].poll()) is not None:
-                log.error("the front workers ended", extra={"exit_code": code})
+                log.error("the front workers ended", extra={"event": LogEvent.WORKERS_ENDED, "exit_code": code})
                 return 1
-            if (code := self._processes["engine"].poll()) is not None and not self._revive_engine(code):
+            if (code := self._processes["engine"].poll()) is not None and not self._restart_engine(code):
                 return 1
-            self._keep_publishing()
+            self._ensure_publisher()
 
-    def _keep_publishing(self) -> None:
-        """See to it that the publisher runs, if one is wanted."""
-        if self._settings.cloudwatch_namespace is None or time.monotonic() < self._publisher_rests_until:
+    def _ensure_publisher(self) -> None:
+        """Start the publisher if one is wanted and none runs."""
+        if self._settings.cloudwatch_namespace is None or time.monotonic() < self._publisher_start_seconds:
             return
         publisher = self._processes.get("publisher")
         if publisher is not None:
             if publisher.poll() is None:
                 return
-            log.error("the publisher died", extra={"exit_code": publisher.returncode})
+            fields = {"event": LogEvent.PUBLISHER_DIED, "exit_code": publisher.returncode}
+            log.error("the publisher died", extra=fields)
             forget_process(publisher.pid, self._runtime_dir / "metrics")
-        self._publisher_rests_until = time.monotonic() + PUBLISHER_REST_SECONDS
+        self._publisher_start_seconds = time.monotonic() + PUBLISHER_RESTART_SECONDS
         self._start("publisher")
 
-    def _revive_engine(self, exit_code: int) -> bool:
+    def _restart_engine(self, exit_code: int) -> bool:
+        """Start a new engine after one ended; False when the service must end instead."""
         forget_process(self._processes["engine"].pid, self._runtime_dir / "metrics")
         if exit_code == EXIT_UNUSABLE:
-            log.error("the engine cannot serve; see its last lines")
+            log.error("the engine cannot serve; see its last lines", extra={"event": LogEvent.ENGINE_UNUSABLE})
             return False
         if exit_code == EXIT_DEVICE_LOST:
-            log.error("the GPU is lost; the service ends for replacement")
+            log.error("the GPU is lost; the service ends for replacement", extra={"event": LogEvent.GPU_LOST})
             self._stop_others()
             return False
-        log.error("the engine died", extra={"exit_code": exit_code})
-        if not self._restarts.allows(time.monotonic()):
-            log.error("the engine died too often; giving up")
+        log.error("the engine died", extra={"event": LogEvent.ENGINE_DIED, "exit_code": exit_code})
+        if not self._restart_limit.allows(time.monotonic()):
+            log.error("the engine died too often; giving up", extra={"event": LogEvent.ENGINE_RESTART_LIMIT})
             return False
         self._start("engine")
         return True
 
     def _drain(self) -> int:
-        log.info("draining")
-        patience = self._settings.drain_grace_seconds + self._settings.drain_seconds + SLACK_SECONDS
-        end = time.monotonic() + patience
+        log.info("draining", extra={"event": LogEvent.DRAIN_STARTED})
+        limit = self._settings.drain_grace_seconds + self._settings.drain_seconds + SLACK_SECONDS
+        end = time.monotonic() + limit
         self._signal("engine", signal.SIGTERM)
         while (code := self._wait("engine", end - time.monotonic())) not in (0, None):
-            if code in (EXIT_UNUSABLE, EXIT_DEVICE_LOST) or not self._revive_engine(code):
+            if code in (EXIT_UNUSABLE, EXIT_DEVICE_LOST) or not self._restart_engine(code):
                 break
             self._signal("engine", signal.SIGTERM)
         self._stop_others()
-        log.info("drained", extra={"engine_exit_code": code})
+        log.info("drained", extra={"event": LogEvent.DRAIN_ENDED, "engine_exit_code": code})
         return 0 if code == 0 else 1
 
     def _stop_others(self) -> None:
-        """Once the engine has left: what the front workers are answering, they may finish."""
+        """Stop all but the engine, which has ended; the front workers finish the requests they are answering."""
         for part in self._processes.keys() - {"engine"}:
             self._signal(part, signal.SIGTERM)
-        self._wait("api", FRONT_STOP_SECONDS)
+        self._wait("api", WORKERS_STOP_SECONDS)
         if "publisher" in self._processes:
             self._wait("publisher", PUBLISHER_STOP_SECONDS)
 
@@ -129,20 +139,21 @@ class Supervisor:
         environment = child_environment(self._runtime_dir, **self._flags)
         command = [sys.executable, "-m", f"service.{part}"]
         self._processes[part] = subprocess.Popen(
-            command, env=environment, start_new_session=True, preexec_fn=_FIRST_MASK.get(part, _unblock_signals)
+            command, env=environment, start_new_session=True, preexec_fn=_UNBLOCK.get(part, _unblock_signals)
         )
-        log.info("started", extra={"part": part, "child": self._processes[part].pid})
+        child = self._processes[part].pid
+        log.info("started", extra={"event": LogEvent.PROCESS_STARTED, "part": part, "child": child})
 
     def _signal(self, part: str, number: signal.Signals) -> None:
         if self._processes[part].poll() is None:
             self._processes[part].send_signal(number)
 
     def _wait(self, part: str, seconds: float) -> int | None:
-        """The part's exit code, or None when it has not ended in time."""
+        """Wait for a process to end: its exit code, or None after a timeout."""
         try:
             return self._processes[part].wait(max(seconds, 0.0))
         except subprocess.TimeoutExpired:
-            log.error("did not stop in time", extra={"part": part})
+            log.error("did not stop in time", extra={"event": LogEvent.PROCESS_STOP_TIMEOUT, "part": part})
             return None
 
     def _kill_all(self) -> None:
@@ -153,12 +164,12 @@ class Supervisor:
 
 
 def _reap_orphans(ours: set[int]) -> None:
-    """Reap orphans that came to us because we are PID 1; our own children are left to their Popen."""
-    while (dead := _waiting_child()) is not None and dead not in ours:
+    """Reap processes that PID 1 inherited; children in `ours` are left to their Popen objects."""
+    while (dead := _dead_child()) is not None and dead not in ours:
         os.waitpid(dead, os.WNOHANG)
 
 
-def _waiting_child() -> int | None:
+def _dead_child() -> int | None:
     try:
         found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
@@ -167,12 +178,12 @@ def _waiting_child() -> int | None:
 
 
 def _unblock_signals() -> None:
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, WATCHED)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, HANDLED_SIGNALS)
 
 
 def _unblock_all_but_term() -> None:
-    """The engine takes SIGTERM once it has a handler: one that is told to stop while it starts must not die of it."""
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, set(WATCHED) - {signal.SIGTERM})
+    """Leave SIGTERM blocked in the engine until its handler is installed: a stop during the start must not kill it."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, set(HANDLED_SIGNALS) - {signal.SIGTERM})
 
 
-_FIRST_MASK = {"engine": _unblock_all_but_term}
+_UNBLOCK = {"engine": _unblock_all_but_term}

@@ -1,23 +1,32 @@
-"""Tables of documents that repeat the code or the decision records; `make docs` writes them, a test compares."""
+"""Documents that repeat the code, written by `make docs`: service/SETTINGS.md, and the table of DECISIONS.md."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from service.settings import PREFIX, Settings
+from service.environment import PREFIX
+from service.settings import Settings
 from tests.support import decision_records
 
 ROOT = Path(__file__).parent.parent
-SETTINGS = "| variable | default | what it sets |"
+SETTINGS = ROOT / "service" / "SETTINGS.md"
 
 
-def settings_table() -> str:
-    """Every setting with its default and description."""
+def settings_document() -> str:
+    """SETTINGS.md: every setting with its default and description."""
     rows = (
         f"| `{PREFIX}{name.upper()}` | {_plain(field.default)} | {field.description} |"
         for name, field in Settings.model_fields.items()
     )
-    return "\n".join((SETTINGS, "|---|---|---|", *rows))
+    table = "\n".join(("| variable | default | what it sets |", "|---|---|---|", *rows))
+    return f"""# Settings
+
+<!-- Generated from settings.py by `make docs`. -->
+Environment variables that the service reads when it starts; with a bad value it refuses to, and names it. Some
+are flags of `gleaner serve` as well (`--help`).
+
+{table}
+"""
 
 
 def table_in(document: str, head: str) -> str:
@@ -35,14 +44,11 @@ def _plain(value: object) -> str:
 
 
 def main() -> None:
-    """Write the tables anew."""
-    decisions = decision_records.index_table(decision_records.read_records(ROOT))
-    for document, head, table in (
-        ("README.md", SETTINGS, settings_table()),
-        ("DECISIONS.md", decision_records.HEAD, decisions),
-    ):
-        path = ROOT / document
-        path.write_text(path.read_text().replace(table_in(document, head), table))
+    """Write the documents anew."""
+    SETTINGS.write_text(settings_document())
+    decisions = ROOT / "DECISIONS.md"
+    table = decision_records.index_table(decision_records.read_records(ROOT))
+    decisions.write_text(decisions.read_text().replace(table_in("DECISIONS.md", decision_records.HEAD), table))
 
 
 if __name__ == "__main__":

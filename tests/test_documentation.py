@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import pairwise
 
 import pytest
 
-from tests.documentation import ROOT, SETTINGS, settings_table, table_in
+from tests.documentation import ROOT, SETTINGS, settings_document, table_in
 from tests.support.decision_records import FOLDERS, HEAD, HEADINGS, index_table, read_record, read_records
+from tests.support.source_tree import place, sources
 
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
 RECORD = """# 007 A title
@@ -33,8 +35,8 @@ c
 """
 
 
-def test_the_table_of_settings_is_that_of_the_code() -> None:
-    assert table_in("README.md", SETTINGS) == settings_table(), "run `make docs`"
+def test_the_document_of_settings_is_that_of_the_code() -> None:
+    assert SETTINGS.read_text() == settings_document(), "run `make docs`"
 
 
 def test_relative_links_of_every_document_lead_to_files() -> None:
@@ -72,3 +74,20 @@ def test_every_make_target_that_the_readme_names_exists() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for name in re.findall(r"\bmake ([a-z]+)\b", (ROOT / "README.md").read_text()):
         assert name in targets, name
+
+
+MAP_ROW = re.compile(r"^\| `([\w/]+)` \| ([^|]+) \| `([\w./]+)` \|$", re.MULTILINE)
+MOST_BYTES = {"ARCHITECTURE.md": 12 * 1024, "README.md": 12 * 1024}
+
+
+def test_the_map_names_every_folder_once_with_a_file_that_is_there() -> None:
+    rows = MAP_ROW.findall((ROOT / "ARCHITECTURE.md").read_text())
+    assert Counter(folder for folder, _, _ in rows) == Counter({place(path.parent) for path in sources()})
+    for folder, rule, first in rows:
+        assert rule.strip()
+        assert (ROOT / folder / first).is_file(), f"{folder}/{first}"
+
+
+@pytest.mark.parametrize("document", MOST_BYTES)
+def test_what_everybody_reads_is_short(document: str) -> None:
+    assert len((ROOT / document).read_bytes()) <= MOST_BYTES[document]

@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.logs import JsonLines
+from service.logs import JsonLines, LogEvent
 
 
 def line(message: str, *values: object, level: int = logging.INFO, **extra: object) -> str:
@@ -21,7 +21,7 @@ def line(message: str, *values: object, level: int = logging.INFO, **extra: obje
     return JsonLines().format(record)
 
 
-def test_a_line_says_when_how_bad_who_and_what() -> None:
+def test_a_line_has_time_level_logger_process_and_message() -> None:
     found = json.loads(line("%d files", 3, level=logging.WARNING, request_id="r"))
     assert (found["level"], found["logger"], found["message"], found["request_id"]) == (
         "warning",
@@ -33,14 +33,19 @@ def test_a_line_says_when_how_bad_who_and_what() -> None:
     assert isinstance(found["process"], int)
 
 
+def test_an_event_is_its_code() -> None:
+    assert json.loads(line("the engine died", event=LogEvent.ENGINE_DIED))["event"] == "engine_died"
+    assert all(event.value == event.name.lower() for event in LogEvent)
+
+
 @given(st.text(), st.dictionaries(st.sampled_from(["path", "reason", "count"]), st.text() | st.floats() | st.none()))
-def test_whatever_is_logged_is_one_line_that_reads_back(message: str, extra: dict[str, Any]) -> None:
+def test_any_record_is_one_line_of_json(message: str, extra: dict[str, Any]) -> None:
     text = line(message.replace("%", "%%"), **extra)
     assert "\n" not in text
     assert json.loads(text)["message"] == message.replace("%", "%%")
 
 
-def test_what_json_does_not_know_is_said_in_words() -> None:
+def test_values_unknown_to_json_are_strings() -> None:
     assert json.loads(line("x", error=ValueError("why")))["error"] == "why"
 
 

@@ -1,4 +1,4 @@
-"""Every setting: from the environment, in the README's table, and refused with its name when it is bad."""
+"""Settings: read from the environment, listed in the documents, refused with their names when they are bad."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.settings import METRICS_VARIABLE, PREFIX, BadSettings, Settings, child_environment, read_settings
+from service.environment import PREFIX
+from service.settings import BadSettings, Settings, read_settings
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = ("service/SETTINGS.md",)
 ROW = re.compile(rf"^\| `({PREFIX}[A-Z_]+)` \|(.*?)\|(.*)\|$", re.M)
 
 
@@ -24,20 +26,23 @@ def _no_settings_of_whoever_runs_the_tests(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def plainly(value: object) -> str:
-    """A default as the README shows it."""
+    """A default as the documents show it."""
     if value is None or value == {}:
         return ""
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def test_the_readme_s_table_has_every_setting_with_its_default_and_nothing_else() -> None:
-    table = {name: default.strip().strip("`") for name, default, _ in ROW.findall(README.read_text())}
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_a_document_s_table_has_every_setting_with_its_default(document: str) -> None:
+    rows = ROW.findall((ROOT / document).read_text())
+    table = {name: default.strip().strip("`") for name, default, _ in rows}
     settings = {PREFIX + name.upper(): plainly(field.default) for name, field in Settings.model_fields.items()}
     assert table == settings
 
 
-def test_the_readme_s_table_says_of_each_setting_what_the_class_says() -> None:
-    table = {name: text.strip() for name, _, text in ROW.findall(README.read_text())}
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_a_document_s_table_describes_each_setting(document: str) -> None:
+    table = {name: text.strip() for name, _, text in ROW.findall((ROOT / document).read_text())}
     assert table == {PREFIX + name.upper(): field.description for name, field in Settings.model_fields.items()}
 
 
@@ -85,7 +90,7 @@ def test_a_bad_value_names_its_variable_and_itself(monkeypatch: pytest.MonkeyPat
         read_settings()
 
 
-def test_all_bad_values_are_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_bad_values_are_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLEANER_PORT", "x")
     monkeypatch.setenv("GLEANER_DEVICE", "y")
     with pytest.raises(BadSettings, match=r"GLEANER_PORT.*; GLEANER_DEVICE"):
@@ -93,14 +98,14 @@ def test_all_bad_values_are_said_at_once(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("name", [name for name, field in Settings.model_fields.items() if field.annotation is float])
-def test_a_number_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_nan_is_refused(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(PREFIX + name.upper(), "nan")
     with pytest.raises(BadSettings, match=name.upper()):
         read_settings()
 
 
 @given(workers=st.integers(0, 64))
-def test_workers_are_as_said_or_one_for_each_two_cores(workers: int) -> None:
+def test_workers_are_as_set_or_one_for_each_two_cores(workers: int) -> None:
     found = Settings(workers=workers).front_workers
     assert found == workers or (workers == 0 and found == max(1, min(8, (os.cpu_count() or 1) // 2)))
 
@@ -108,16 +113,6 @@ def test_workers_are_as_said_or_one_for_each_two_cores(workers: int) -> None:
 def test_settings_do_not_change() -> None:
     with pytest.raises(ValueError, match="frozen"):
         read_settings().port = 1  # type: ignore[misc]
-
-
-def test_a_child_meets_the_others_where_its_parent_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("GLEANER_PORT", "9000")
-    environment = child_environment(tmp_path, LOG_LEVEL="ERROR", PORT="9001")
-    assert environment["GLEANER_RUNTIME_DIR"] == str(tmp_path)
-    assert environment[METRICS_VARIABLE] == str(tmp_path / "metrics")
-    assert (environment["GLEANER_LOG_LEVEL"], environment["GLEANER_PORT"]) == ("ERROR", "9001")
-    assert environment["HF_HUB_OFFLINE"] == "1"
-    assert environment["PATH"] == os.environ["PATH"]
 
 
 def test_the_processes_meet_in_one_folder(tmp_path: Path) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from service.logs import LogEvent
+from service.supervisor import POLL_SECONDS
 from tests.support.processes import lives
-from tests.support.service import Service, start, wait_until
+from tests.support.service import Service, paused, start, wait_until
 
 END_SECONDS = 60.0
 """An engine that is told to stop while it starts first imports all that it needs."""
@@ -36,12 +39,23 @@ def assert_gone(parts: list[int]) -> None:
     wait_until(lambda: not any(lives(part) for part in parts), seconds=END_SECONDS)
 
 
-def test_when_the_front_workers_end_the_service_ends_and_takes_the_engine_along(tmp_path: Path) -> None:
+def test_the_end_of_the_front_workers_ends_service_and_engine(tmp_path: Path) -> None:
     with service(tmp_path) as (running, parts):
         os.kill(parts[1], signal.SIGKILL)
         assert running.process.wait(END_SECONDS) == 1
         assert_gone(parts)
-        assert "the front workers ended" in running.log.read_text()
+        assert LogEvent.WORKERS_ENDED in running.events()
+
+
+def test_a_supervisor_that_was_suspended_goes_on(tmp_path: Path) -> None:
+    with service(tmp_path) as (running, parts):
+        with paused(running.process.pid):
+            time.sleep(1.5 * POLL_SECONDS)  # Its wait for a signal is over when it goes on.
+        os.kill(parts[1], signal.SIGKILL)
+        assert running.process.wait(END_SECONDS) == 1
+        events = running.events()
+        assert LogEvent.WORKERS_ENDED in events
+        assert LogEvent.DRAIN_STARTED not in events
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])

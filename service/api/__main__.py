@@ -1,4 +1,4 @@
-"""The front workers: `python -m service.api`, gunicorn with uvicorn's workers. Started by the supervisor."""
+"""Entry point of the front workers (`python -m service.api`): gunicorn with uvicorn workers, run by the supervisor."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 from gunicorn.app.base import BaseApplication
 
 from service.logs import configure
-from service.metrics import forget_process
+from service.metrics.exposition import forget_process
 from service.process import die_with_parent
 from service.settings import Settings, read_settings
 
 GRACEFUL_SECONDS = 5
 COLLECTION_OBJECTS = 10_000
-"""New objects between two searches for garbage: with Python's 700 they took 6 % of a worker's time."""
+"""New objects between two garbage collections; with Python's default of 700 they took 6 % of a worker's time."""
 
 
 class GunicornServer(BaseApplication):  # type: ignore[misc]
-    """gunicorn, configured from our settings instead of from its command line."""
+    """gunicorn configured from `Settings` instead of its command line."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -33,9 +33,9 @@ class GunicornServer(BaseApplication):  # type: ignore[misc]
             "keepalive": settings.keep_alive_seconds,
             "graceful_timeout": GRACEFUL_SECONDS,
             "timeout": 120,
-            "logger_class": "service.api.gunicorn_logs.Logs",
+            "logger_class": "service.api.gunicorn_logs.GunicornLogger",
             "post_fork": lambda _server, _worker: die_with_parent(),
-            "post_worker_init": lambda _worker: _spare_collections(),
+            "post_worker_init": lambda _worker: _collect_garbage_seldom(),
             "child_exit": lambda _server, worker: forget_process(worker.pid, settings.sockets / "metrics"),
             "control_socket_disable": True,
         }
@@ -49,14 +49,14 @@ class GunicornServer(BaseApplication):  # type: ignore[misc]
         return create_app(self._settings)
 
 
-def _spare_collections() -> None:
-    """Modules stay, so no garbage need be looked for among them; elsewhere now and then will do."""
+def _collect_garbage_seldom() -> None:
+    """Exempt what is loaded by now from garbage collection, and collect the rest less often."""
     gc.freeze()
     gc.set_threshold(COLLECTION_OBJECTS)
 
 
 def main() -> None:
-    """Serve HTTP until told to stop."""
+    """Serve HTTP until a signal."""
     settings = read_settings()
     configure(settings.log_level)
     die_with_parent()

@@ -1,4 +1,4 @@
-"""The front worker's application: routes around one worker's parts."""
+"""The ASGI application of one front worker: routes, error handlers and the access log around a `Worker`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from starlette.types import ASGIApp
 
 from service.api import problems
 from service.api.http.auth import read_keys
-from service.api.http.disconnects import CLIENT_CLOSED_REQUEST
 from service.api.http.request_body import BodyLimits
+from service.api.http.response import CLIENT_CLOSED_REQUEST
 from service.api.middleware import AccessLog
 from service.api.routes import AppState, router
 from service.api.worker import open_worker
@@ -26,7 +26,7 @@ pages and boxes. Nothing is ever truncated."""
 
 
 def create_app(settings: Settings) -> ASGIApp:
-    """The application of one worker process."""
+    """Build the application; its lifespan starts and stops the worker's parts."""
     app = FastAPI(
         title="Gleaner",
         description=DESCRIPTION,
@@ -35,23 +35,23 @@ def create_app(settings: Settings) -> ASGIApp:
         routes=router.routes,
     )
     app.add_exception_handler(GleanerError, _problem)
-    app.add_exception_handler(ClientDisconnect, _hung_up)
+    app.add_exception_handler(ClientDisconnect, _disconnected)
     return AccessLog(app)
 
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[dict[str, AppState]]:
     async with open_worker(settings) as worker:
-        front = AppState(
+        app_state = AppState(
             worker=worker,
             keys=read_keys(settings.api_keys_file, settings.api_keys),
             body_limits=BodyLimits(settings.max_request_bytes, settings.max_request_documents),
             deadline_seconds=settings.deadline_ms / 1000,
         )
-        yield {"front": front}
+        yield {"app_state": app_state}
 
 
-async def _hung_up(_request: Request, _error: Exception) -> Response:
+async def _disconnected(_request: Request, _error: Exception) -> Response:
     return Response(status_code=CLIENT_CLOSED_REQUEST)
 
 

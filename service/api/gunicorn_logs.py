@@ -1,4 +1,4 @@
-"""gunicorn's log lines go where all others go, as JSON; its access log is not used (`middleware` has our own)."""
+"""gunicorn's logger, which writes the service's JSON lines; gunicorn's access log is off (see `middleware`)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from gunicorn.glogging import Logger
 
 
-class Logs(Logger):  # type: ignore[misc]
-    """gunicorn's logger with our handlers; uvicorn's worker takes them over from it."""
+class GunicornLogger(Logger):  # type: ignore[misc]
+    """gunicorn's logger with the root logger's handlers, which uvicorn's worker takes over."""
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)

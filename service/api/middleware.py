@@ -1,4 +1,4 @@
-"""Around every request: an id that comes back and is logged, a count of those being answered, and their metrics."""
+"""ASGI middleware around every request: request id, access log line, metrics, and the count of active requests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.metrics import WorkerMetrics
+from service.metrics.worker import WorkerMetrics
 
 ROUTES = frozenset({"/extract", "/livez", "/readyz", "/models", "/metrics", "/docs", "/openapi.json"})
 
@@ -17,14 +17,14 @@ log = logging.getLogger("gleaner.access")
 
 
 @dataclass(slots=True)
-class Requests:
-    """How many requests for work are being answered by this process."""
+class ActiveRequests:
+    """The number of /extract requests that this process is answering; heartbeats report it to the engine."""
 
-    active: int = 0
+    count: int = 0
 
 
 class AccessLog:
-    """Pure ASGI, so that it costs next to nothing and never buffers a stream."""
+    """Logs and counts requests. Plain ASGI, because starlette's middleware class would buffer streams."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -33,26 +33,26 @@ class AccessLog:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        worker = scope["state"]["front"].worker
+        worker = scope["state"]["app_state"].worker
         request_id = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1") or uuid.uuid4().hex
         begun, status, works = time.monotonic(), 500, scope["path"] == "/extract"
 
-        async def answer(message: Message) -> None:
+        async def send_with_id(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message = {**message, "headers": [*message["headers"], (b"x-request-id", request_id.encode("latin-1"))]}
             await send(message)
 
-        worker.requests.active += works
+        worker.active_requests.count += works
         try:
-            await self._app(scope, receive, answer)
+            await self._app(scope, receive, send_with_id)
         finally:
-            worker.requests.active -= works
-            _note(worker.metrics, scope["path"], scope["method"], status, time.monotonic() - begun, request_id)
+            worker.active_requests.count -= works
+            _record(worker.metrics, scope["path"], scope["method"], status, time.monotonic() - begun, request_id)
 
 
-def _note(metrics: WorkerMetrics, path: str, method: str, status: int, seconds: float, request_id: str) -> None:
+def _record(metrics: WorkerMetrics, path: str, method: str, status: int, seconds: float, request_id: str) -> None:
     route = path if path in ROUTES else "other"
     metrics.requests.labels(route, str(status)).inc()
     metrics.request_seconds.labels(route).observe(seconds)

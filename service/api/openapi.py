@@ -1,4 +1,4 @@
-"""What OpenAPI says of the routes beyond their signatures: bodies, answers, examples."""
+"""OpenAPI descriptions that FastAPI cannot read off the signatures: request bodies, responses, examples."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ _FILE_TYPES = (
 )
 
 
-def _problems() -> dict[int | str, dict[str, Any]]:
+def _problem_responses() -> dict[int | str, dict[str, Any]]:
     codes: dict[int, list[str]] = {}
     for code, status in STATUS.items():
         codes.setdefault(status, []).append(code)
     return {
         status: {
             "description": "; ".join(f"`{code}`: {BY_CODE[code].title}" for code in names),
-            "content": {MEDIA_TYPE: {"example": _problem(names[0], status)}},
+            "content": {MEDIA_TYPE: {"example": _problem_example(names[0], status)}},
         }
         for status, names in codes.items()
     }
 
 
-def _problem(code: str, status: int) -> dict[str, Any]:
+def _problem_example(code: str, status: int) -> dict[str, Any]:
     title = BY_CODE[code].title
     return {"type": f"urn:gleaner:error:{code}", "title": title, "status": status, "detail": "…", "code": code}
 
@@ -70,7 +70,7 @@ def _form_schema() -> dict[str, Any]:
 
 
 def _inline(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with its definitions put in place, so that it stands alone."""
+    """The schema with each `$ref` replaced by its definition, so that it stands alone."""
     definitions = schema.pop("$defs", {})
 
     def resolve(node: Any) -> Any:
@@ -105,7 +105,7 @@ EXTRACT: dict[str, Any] = {
             "description": "The entities of each document; with `Accept: application/x-ndjson`, a line for each.",
             "content": {"application/json": {"example": _ANSWER}},
         },
-        **_problems(),
+        **_problem_responses(),
     },
     "openapi_extra": {"requestBody": {"required": True, "content": _BODIES}, "parameters": _QUERY},
 }

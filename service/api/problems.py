@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problem documents. The one place that knows which HTTP status an error code has."""
+"""Errors as problem documents (RFC 9457). The only place that maps error codes to HTTP statuses."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MEDIA_TYPE = "application/problem+json"
 
 
 class Problem(TypedDict):
-    """One problem document."""
+    """The members of a problem document; `code` is the service's own error code."""
 
     type: str
     title: str
@@ -55,7 +55,7 @@ def problem(error: GleanerError) -> Problem:
 
 
 def response(error: GleanerError) -> Response:
-    """The answer that says what went wrong and, where waiting helps, for how long to wait."""
+    """The HTTP response of an error, with `Retry-After` where the same request may succeed later."""
     body = problem(error)
     headers = {}
     if isinstance(error, Overloaded):

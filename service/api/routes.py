@@ -1,4 +1,4 @@
-"""The routes. Each reads like its description; what a document goes through is in `extraction`."""
+"""The HTTP routes: /extract, /livez, /readyz, /models, /metrics. A document's way is in `extraction`."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
 from service.api.engine.routing import find_model, refuse_unless_serving
-from service.api.extraction.extractor import ExtractRequest
-from service.api.http import response
+from service.api.extraction.request import ExtractRequest
 from service.api.http.auth import ApiKeys, presented_key
-from service.api.http.disconnects import unless_disconnected
 from service.api.http.request_body import BodyLimits, read_body
+from service.api.http.response import json_response, ndjson_lines, start_documents, unless_disconnected
 from service.api.openapi import EXTRACT, READY
 from service.api.worker import Worker
 from service.core.types import Phase
-from service.metrics import CONTENT_TYPE, exposition
+from service.metrics.exposition import CONTENT_TYPE, exposition
 
 NDJSON = "application/x-ndjson"
 
@@ -29,7 +28,7 @@ router = APIRouter()
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """What the routes work with; one for each worker."""
+    """What the routes share within one worker process: `request.state.app_state`."""
 
     worker: Worker
     keys: ApiKeys
@@ -40,22 +39,22 @@ class AppState:
 @router.post("/extract", summary="Documents in, entities out", **EXTRACT)
 async def extract(request: Request) -> Response:
     begun = time.monotonic()
-    front: AppState = request.state.front
-    engine = front.worker.engine
-    client = front.keys.client(presented_key(request.headers))
+    state: AppState = request.state.app_state
+    worker, engine = state.worker, state.worker.engine
+    client = state.keys.client(presented_key(request.headers))
     refuse_unless_serving(engine.status, engine.connected)
-    body = await read_body(request, front.body_limits)
+    body = await read_body(request, state.body_limits)
     model = find_model(engine.status.models, body.options.model)
     milliseconds = body.options.deadline_ms
-    deadline = begun + (milliseconds / 1000 if milliseconds else front.deadline_seconds)
-    order = ExtractRequest(model, body.options, client, deadline, alone=len(body.sources) == 1)
-    start = partial(response.begin, front.worker.extractor, front.worker.metrics, body, order)
+    deadline = begun + (milliseconds / 1000 if milliseconds else state.deadline_seconds)
+    extract_request = ExtractRequest(model, body.options, client, deadline, alone=len(body.sources) == 1)
+    start = partial(start_documents, worker.extractor, worker.metrics, body, extract_request)
     if NDJSON in request.headers.get("accept", ""):
-        lines = response.lines(start, order, begun)
-        engine.using_while_alive(model.revision, lines)
+        lines = ndjson_lines(start, extract_request, begun)
+        engine.leases.hold_while_alive(model.revision, lines)
         return StreamingResponse(lines, media_type=NDJSON)
-    with engine.using(model.revision):
-        return await unless_disconnected(request, response.whole(start(), body, order, begun))
+    with engine.leases.hold(model.revision):
+        return await unless_disconnected(request, json_response(start(), body, extract_request, begun))
 
 
 @router.get("/livez", summary="Is the process alive?")
@@ -65,17 +64,17 @@ async def livez() -> dict[str, str]:
 
 @router.get("/readyz", summary="Is the service ready?", **READY)
 async def readyz(request: Request) -> Response:
-    engine = request.state.front.worker.engine
+    engine = request.state.app_state.worker.engine
     status = engine.status
     ready = engine.connected and status.phase is Phase.READY
     phase = status.phase if engine.connected else Phase.LOADING
-    state = {"phase": phase, "percent": status.percent if engine.connected else 0, "detail": status.detail}
-    return Response(msgspec.json.encode(state), 200 if ready else 503, media_type="application/json")
+    report = {"phase": phase, "percent": status.percent if engine.connected else 0, "detail": status.detail}
+    return Response(msgspec.json.encode(report), 200 if ready else 503, media_type="application/json")
 
 
 @router.get("/models", summary="Which models are served?")
 async def models(request: Request) -> Response:
-    status = request.state.front.worker.engine.status
+    status = request.state.app_state.worker.engine.status
     shown = [
         {name: value for name, value in msgspec.to_builtins(model).items() if name != "folder"}
         for model in status.models

@@ -1,4 +1,4 @@
-"""What travels over HTTP: the options of a request, its JSON bodies, and the answer."""
+"""The schemas of HTTP bodies: request options and documents (pydantic), results (msgspec)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _comma_separated(value: object) -> object:
 
 
 class Options(BaseModel):
-    """How documents are to be judged. JSON keys, form fields and query parameters have these same names."""
+    """The options of a request; JSON keys, form fields and query parameters have these names."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_enum_values=False)
 
@@ -33,7 +33,7 @@ class Options(BaseModel):
         description="`constrained`: the best valid tag path; the others as transformers' pipeline has them.",
     )
     offsets: OffsetUnit = Field(OffsetUnit.CODEPOINT, description="What `start` and `end` count.")
-    deadline_ms: int | None = Field(None, ge=1, le=3_600_000, description="Give up after so many milliseconds.")
+    deadline_ms: int | None = Field(None, ge=1, le=3_600_000, description="Give up after this many milliseconds.")
     priority: Priority = Field(Priority.INTERACTIVE, description="`batch` yields to `interactive`.")
     include_text: bool = Field(False, description="Return each document's text, so that offsets can be checked.")
 
@@ -58,10 +58,10 @@ OPTION_NAMES = frozenset(Options.model_fields)
 
 
 def read_options(values: dict[str, Any]) -> Options:
-    """Options from names and values.
+    """Validated options.
 
     Raises:
-        InvalidOptions: an unknown name or a bad value; says which.
+        InvalidOptions: an unknown name or a bad value; names it.
     """
     try:
         return Options.model_validate(values)
@@ -70,7 +70,7 @@ def read_options(values: dict[str, Any]) -> Options:
 
 
 def read_documents(values: dict[str, Any]) -> tuple[list[TextDocument], bool]:
-    """The documents of a JSON body, and whether it was a batch.
+    """The documents of a JSON body, and True if they came as a list (`documents`).
 
     Raises:
         MalformedRequest: neither `text` nor `documents`, both, or something else in their place.
@@ -94,7 +94,7 @@ def _sentence(error: Any) -> str:
 
 
 class ModelName(msgspec.Struct, frozen=True):
-    """Which model gave the answer."""
+    """The model that the answer is from."""
 
     name: str
     revision: str
@@ -114,9 +114,9 @@ class EntityResult(msgspec.Struct, frozen=True):
 
 
 class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
-    """One document's entities, or why there are none.
+    """One document's entities, or its error.
 
-    `unread_pages`: pages that hold only images, as scanned ones do; the text of all others was read in full.
+    `unread_pages`: numbers of the pages that hold images only (scans); the text of all others was read in full.
     """
 
     id: str
@@ -143,7 +143,7 @@ class Timing(msgspec.Struct, frozen=True):
 
 
 class ExtractResult(msgspec.Struct, frozen=True):
-    """The whole answer."""
+    """The JSON answer to one request."""
 
     model: ModelName
     documents: list[DocumentResult]

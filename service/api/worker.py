@@ -1,4 +1,4 @@
-"""A worker's parts, put together from settings: engine client, parsers, extractor. No HTTP."""
+"""The parts of one worker process, built from settings: engine client, parser pool, extractor, metrics. No HTTP."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from dataclasses import dataclass
 from service.api.engine.client import EngineClient
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.parser_pool import ParseLimits, ParserPool
-from service.api.middleware import Requests
+from service.api.middleware import ActiveRequests
 from service.documents.limits import DocumentLimits
-from service.metrics import WorkerMetrics
+from service.metrics.worker import WorkerMetrics
 from service.settings import Settings
 
 THREADS = 4
-"""For tokenizing and decoding long texts, so that the event loop is free meanwhile."""
+"""Threads that tokenize and decode long texts, so that the event loop is free meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """What answers requests in one process."""
+    """The parts that answer requests in one process."""
 
     engine: EngineClient
     extractor: Extractor
     metrics: WorkerMetrics
-    requests: Requests
+    active_requests: ActiveRequests
 
 
 @asynccontextmanager
 async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
-    """Start the parts, and stop them at the end."""
-    requests, metrics = Requests(), WorkerMetrics()
-    engine = EngineClient(settings.engine_address, lambda: requests.active, metrics.resubmitted.inc)
+    """Start the parts; stop them when the context ends."""
+    active_requests, metrics = ActiveRequests(), WorkerMetrics()
+    engine = EngineClient(settings.engine_address, lambda: active_requests.count, metrics.resubmitted.inc)
     limits = document_limits(settings)
-    allowance = ParseLimits(limits, settings.parse_seconds, settings.parse_memory_bytes)
-    parsers = ParserPool(settings.parsers, allowance, metrics.parser_deaths.inc)
+    parse_limits = ParseLimits(limits, settings.parse_seconds, settings.parse_memory_bytes)
+    parsers = ParserPool(settings.parsers, parse_limits, metrics.parser_deaths.inc)
     threads = ThreadPoolExecutor(THREADS, thread_name_prefix="text")
     extractor = Extractor(
         engine,
@@ -46,11 +46,11 @@ async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
         window_tokens=settings.window_tokens,
         overlap_tokens=settings.overlap_tokens,
     )
-    engine.when_models_change(extractor.learn)
-    await engine.start()
+    engine.on_models_change(extractor.load_tokenizers)
+    engine.start()
     await parsers.start()
     try:
-        yield Worker(engine, extractor, metrics, requests)
+        yield Worker(engine, extractor, metrics, active_requests)
     finally:
         await parsers.stop()
         await engine.stop()

@@ -1,1 +1,1 @@
-"""What `gleaner` can be told to do: one file for each command, assembled in `service/cli.py`."""
+"""The sub-commands of `gleaner`, one module each; `service/cli.py` runs them."""

@@ -1,7 +1,7 @@
-"""`gleaner extract`: entities of files, without a running service (an engine is started for it) or from one (`--url`).
+"""`gleaner extract`: prints the entities of files, from an engine of its own or from a running service (`--url`).
 
-A table on a terminal, JSON lines in a pipe, a progress bar when there are many files. A file that fails is said on
-stderr and the others go on; the exit code is then 1.
+A table on a terminal, JSON lines in a pipe, with a progress bar. A file that fails is reported on stderr, the others
+go on, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -27,13 +27,12 @@ if TYPE_CHECKING:
     from service.commands.remote_service import RemoteService
 
 AT_ONCE = 8
-"""Files on their way at the same time, so that batches fill."""
+"""Files that are extracted at the same time, so that batches fill."""
 Answer = dict[str, Any]
-Ask = Callable[[Path], "asyncio.Future[Answer]"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be asked for."""
+    """Add the command's arguments."""
     parser.description = __doc__
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="PDF, DOCX, HTML, TXT or MD")
     parser.add_argument("--url", help="ask this running service, e.g. http://127.0.0.1:8080")
@@ -47,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Extract and print; 1 when a file failed."""
+    """Extract and print; exit code 1 when a file failed."""
     return asyncio.run(_run(chosen))
 
 
@@ -70,14 +69,14 @@ async def _run(chosen: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-async def _answers(chosen: argparse.Namespace, say: Callable[[str], None]) -> AsyncIterator[tuple[Path, Answer]]:
-    """Each file with its answer, in the order given, a few of them on their way at once."""
+async def _answers(chosen: argparse.Namespace, report: Callable[[str], None]) -> AsyncIterator[tuple[Path, Answer]]:
+    """Each file with its answer, in the order given, `AT_ONCE` at a time; `report` gets the progress in words."""
     names = ("model", "labels", "min_score", "aggregation", "include_text")
     options = {name: value for name in names if (value := getattr(chosen, name)) is not None}
     async with AsyncExitStack() as stack:
-        service = _service(chosen, options, say)
+        service = _service(chosen, options, report)
         await stack.enter_async_context(service)
-        say("extracting")
+        report("extracting")
         gate = asyncio.Semaphore(AT_ONCE)
         tasks = [asyncio.create_task(_ask(service, path, gate)) for path in chosen.files]
         for path, task in zip(chosen.files, tasks, strict=True):
@@ -85,16 +84,16 @@ async def _answers(chosen: argparse.Namespace, say: Callable[[str], None]) -> As
 
 
 def _service(
-    chosen: argparse.Namespace, options: dict[str, Any], say: Callable[[str], None]
+    chosen: argparse.Namespace, options: dict[str, Any], report: Callable[[str], None]
 ) -> RemoteService | LocalService:
-    """Imported only now: the workers' code takes half a second, which no other command needs to pay."""
+    """The service to ask. Imported here, because the workers' code takes half a second."""
     if chosen.url:
         from service.commands.remote_service import RemoteService
 
         return RemoteService(chosen.url, options)
     from service.commands.local_service import LocalService
 
-    return LocalService(options, say)
+    return LocalService(options, report)
 
 
 async def _ask(service: RemoteService | LocalService, path: Path, gate: asyncio.Semaphore) -> Answer:

@@ -1,4 +1,4 @@
-"""A service for one command: the same engine process and the same worker code, without HTTP in between."""
+"""A service for one command: the same engine process and worker code as `gleaner serve`, without HTTP."""
 
 from __future__ import annotations
 
@@ -16,29 +16,31 @@ from typing import Any
 import msgspec
 
 from service.api.engine.routing import find_model
-from service.api.extraction.extractor import DocumentInput, ExtractRequest, StageTimer
+from service.api.extraction.request import DocumentInput, ExtractRequest
+from service.api.extraction.stage_timer import StageTimer
 from service.api.schemas import read_options
 from service.api.worker import Worker, open_worker
 from service.core.errors import InternalError, ModelError, NotReady
 from service.core.types import Phase
-from service.settings import child_environment, read_settings
+from service.environment import child_environment
+from service.settings import read_settings
 
 START_SECONDS = 300.0
 POLL_SECONDS = 0.02
 
 
 class LocalService:
-    """An engine of our own, as long as the context lasts."""
+    """An engine process and a worker, as long as the context lasts."""
 
-    def __init__(self, options: dict[str, Any], say: Callable[[str], None]) -> None:
+    def __init__(self, options: dict[str, Any], report: Callable[[str], None]) -> None:
         self._options = read_options(options)
-        self._say = say
+        self._report = report
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> LocalService:
         try:
             await self._open()
-        except BaseException:  # Nobody calls __aexit__ of what was not entered.
+        except BaseException:  # __aexit__ is not called when __aenter__ raises.
             await self._stack.aclose()
             raise
         return self
@@ -47,13 +49,17 @@ class LocalService:
         await self._stack.aclose()
 
     async def extract(self, path: Path, data: bytes) -> dict[str, Any]:
-        """The result of one file, as /extract gives it for each document."""
+        """The result of one file, as /extract returns it for each document.
+
+        Raises:
+            GleanerError: the file is bad, or the engine died.
+        """
         model = find_model(self._worker.engine.status.models, self._options.model)
         deadline = time.monotonic() + self._deadline_seconds
         source = DocumentInput(path.name, data=data, name=path.name)
-        order = ExtractRequest(model, self._options, "cli", deadline)
-        work = asyncio.create_task(self._worker.extractor.extract(source, order, StageTimer()))
-        await asyncio.wait((work, self._death), return_when=asyncio.FIRST_COMPLETED)
+        request = ExtractRequest(model, self._options, "cli", deadline)
+        work = asyncio.create_task(self._worker.extractor.extract(source, request, StageTimer()))
+        await asyncio.wait((work, self._engine_death), return_when=asyncio.FIRST_COMPLETED)
         if not work.done():
             work.cancel()
             raise InternalError("The engine died over this file, or over one that was read at the same time.")
@@ -70,19 +76,19 @@ class LocalService:
         self._engine = subprocess.Popen([sys.executable, "-m", "service.engine"], env=environment)
         self._stack.callback(_stop, self._engine)
         self._worker: Worker = await self._stack.enter_async_context(open_worker(settings))
-        await self._ready()
-        self._death = asyncio.create_task(self._wait_for_death())
-        self._stack.callback(self._death.cancel)
+        await self._wait_until_ready()
+        self._engine_death = asyncio.create_task(self._wait_for_death())
+        self._stack.callback(self._engine_death.cancel)
 
     async def _wait_for_death(self) -> None:
         while self._engine.poll() is None:
             await asyncio.sleep(POLL_SECONDS)
 
-    async def _ready(self) -> None:
+    async def _wait_until_ready(self) -> None:
         end = time.monotonic() + START_SECONDS
         while not self._worker.engine.serving:
             status = self._worker.engine.status
-            self._say(f"{status.phase.value} {status.percent} %")
+            self._report(f"{status.phase.value} {status.percent} %")
             if status.phase is Phase.FAILED or self._engine.poll() is not None:
                 raise ModelError(status.detail or "the engine could not start; its last lines say why")
             if time.monotonic() > end:

@@ -1,4 +1,4 @@
-"""`gleaner plan`: what a model takes of a device, and what fits: measured here, on the device at hand."""
+"""`gleaner plan`: prints what a model takes of a device and what fits: of this one, where it measures, or of a GPU."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from rich.table import Table
 
 from service.core.errors import InvalidOptions, ModelError
 from service.core.memory.capacity_plan import CapacityPlan
-from service.settings import child_environment, read_settings
+from service.environment import child_environment
+from service.settings import read_settings
 
 FLAGS = ("device", "dtype")
 MEBIBYTE = 1 << 20
 PIPE_COLUMNS = 250
-"""No row is broken where no terminal says how wide it is: processors have long names."""
+"""Width without a terminal, so that long names of processors are not wrapped."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be asked for."""
+    """Add the command's arguments."""
     parser.description = __doc__
     parser.add_argument("model", metavar="MODEL", help="`name`, `name@tag` or `name@sha256:…`")
-    parser.add_argument("--gpu-memory-gib", type=float, metavar="N", help="plan for a GPU of so many GiB")
+    parser.add_argument("--gpu-memory-gib", type=float, metavar="N", help="plan for a GPU with this many GiB")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     for flag in FLAGS:
         parser.add_argument(f"--{flag}", help=f"instead of GLEANER_{flag.upper()}")
@@ -34,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Measure and print."""
+    """Measure and print; the exit code."""
     size = chosen.gpu_memory_gib
     if size is not None and not 0 < size < 10_000:
         raise InvalidOptions("--gpu-memory-gib takes a size in GiB, such as 16")
@@ -70,7 +71,7 @@ def _print(plan: CapacityPlan) -> None:
 
 
 def rows(plan: CapacityPlan) -> list[tuple[str, str]]:
-    """What the table says."""
+    """The table's rows: name and value."""
     return [
         ("model", f"{plan.model}, {plan.dtype}"),
         ("device", plan.device),

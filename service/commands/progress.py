@@ -1,4 +1,4 @@
-"""The progress bar of work that is counted in bytes: done, rate, remaining time; on a terminal only."""
+"""A progress bar for work counted in bytes (done, rate, remaining time), shown on a terminal only."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from contextlib import contextmanager
 
 from model_store.progress import no_progress
 
-Report = Callable[[int, int], None]
-"""Told (bytes done, bytes in all)."""
+OnProgress = Callable[[int, int], None]
+"""Called with (bytes done, bytes in all)."""
 
 
 @contextmanager
-def progress_bar(verb: str) -> Iterator[Report]:
-    """A bar on stderr as long as the context lasts; nothing where stderr is no terminal."""
+def progress_bar(verb: str) -> Iterator[OnProgress]:
+    """A bar on stderr as long as the context lasts; a callback that does nothing if stderr is no terminal."""
     if not sys.stderr.isatty():
         yield no_progress
         return

@@ -1,4 +1,4 @@
-"""A running service as `gleaner extract --url` asks it."""
+"""A client of a running service, for `gleaner extract --url`."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import httpx
 
 from service.core.errors import BY_CODE, GleanerError, InternalError
 
-WAIT_SECONDS = 3_600.0
+TIMEOUT_SECONDS = 3_600.0
 
 
 class RemoteService:
-    """One HTTP client, as long as the context lasts."""
+    """An HTTP client of one service, as long as the context lasts."""
 
     def __init__(self, url: str, options: dict[str, Any]) -> None:
         self._url = url.rstrip("/") + "/extract"
         self._options = {name: str(value).lower() if value is True else str(value) for name, value in options.items()}
-        self._client = httpx.AsyncClient(timeout=httpx.Timeout(WAIT_SECONDS, connect=10.0))
+        self._client = httpx.AsyncClient(timeout=httpx.Timeout(TIMEOUT_SECONDS, connect=10.0))
 
     async def __aenter__(self) -> RemoteService:
         return self
@@ -30,7 +30,7 @@ class RemoteService:
         """The result of one file.
 
         Raises:
-            GleanerError: what the service said, or that it cannot be reached.
+            GleanerError: the service's error, or InternalError if it cannot be reached.
         """
         try:
             answer = await self._client.post(self._url, files={"file": (path.name, data)}, data=self._options)

@@ -1,4 +1,4 @@
-"""`gleaner serve`: the whole service, from GLEANER_ variables and a few flags that stand for them."""
+"""`gleaner serve`: runs the whole service, with settings from GLEANER_ variables and a few flags that replace them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FLAGS = ("host", "port", "workers", "device", "dtype", "models")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be asked for."""
+    """Add the command's arguments."""
     parser.description = __doc__
     for flag in FLAGS:
         parser.add_argument(f"--{flag}", help=f"instead of GLEANER_{flag.upper()}")
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Serve until a signal or a failure ends it."""
+    """Serve until a signal or a failure; the exit code."""
     flags = {flag: value for flag in FLAGS if (value := getattr(chosen, flag)) is not None}
     settings = read_settings(**flags)
     read_keys(settings.api_keys_file, settings.api_keys)

@@ -1,1 +1,1 @@
-"""Floor 1: bytes and a media type in, a Document (text, pages, boxes) out; one file each format."""
+"""Floor 1: readers that turn a file's bytes into a Document (text, pages, boxes); one module for each format."""

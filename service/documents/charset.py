@@ -1,9 +1,9 @@
-"""Bytes → characters: which encoding is it?
+"""Decodes bytes to text, choosing the first character encoding that fits; refuses binary content.
 
     byte order mark → declared charset → UTF-8 → UTF-16 or UTF-32 without a mark → detection by charset-normalizer
 
-A declared charset that does not fit the bytes is passed over: labels lie more often than UTF-8 validates by chance.
-Owns the choice of encoding and the refusal of binary content. Does not know what the characters mean.
+A declared charset that does not fit the bytes is skipped: declarations are wrong more often than UTF-8 validates by
+chance.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _UNWANTED = re.compile(r"[\x00\ud800-\udfff]")
 _SAME_CHAOS = 0.02
 _SAMPLE_BYTES = 32_768
-_MOST_CONTROLS = 0.01  # a text has none; one stray in a hundred is forgiven
+_MOST_CONTROLS = 0.01  # text has none; one in a hundred characters is tolerated
 
 
 def charset_of(media_type: str | None) -> str | None:
@@ -40,8 +40,8 @@ def charset_of(media_type: str | None) -> str | None:
     return found.group(1) if found else None
 
 
-def decode(data: bytes, declared: str | None) -> str:
-    """The characters of `data`, without byte order mark, NUL or lone surrogates.
+def decode_text(data: bytes, declared: str | None) -> str:
+    """The text of `data`, without byte order mark, NUL and lone surrogates.
 
     Raises:
         UnsupportedFormat: the content is binary.
@@ -62,7 +62,7 @@ def _marked(data: bytes) -> str | None:
 
 
 def _known(declared: str | None) -> str | None:
-    """Python's name for a declared charset that is a text encoding; Latin-1 means cp1252, as in every browser."""
+    """Python's name of a declared charset, if it is a text encoding; Latin-1 is read as cp1252, as browsers do."""
     try:
         info = codecs.lookup(declared or "")
     except (LookupError, ValueError):
@@ -73,7 +73,7 @@ def _known(declared: str | None) -> str | None:
 
 
 def _strict(data: bytes, encoding: str | None) -> str | None:
-    """The text, if `encoding` decodes all of `data` and the result is not full of NUL (a wide encoding, misread)."""
+    """The text, if `encoding` decodes all of `data` and few characters are NUL; many mean a wide encoding, misread."""
     if encoding is None:
         return None
     try:
@@ -84,7 +84,7 @@ def _strict(data: bytes, encoding: str | None) -> str | None:
 
 
 def _wide(data: bytes) -> str | None:
-    """UTF-16 or UTF-32 without a mark: with zero bytes where these leave them; the reading with most ASCII wins."""
+    """The text as UTF-16 or UTF-32 without a mark, if `data` has zero bytes; the one with most ASCII wins."""
     if b"\x00" not in data[:_SAMPLE_BYTES]:
         return None
     texts = (_strict(data, encoding) for encoding in _WIDE)
@@ -98,7 +98,7 @@ def _ascii_count(text: str) -> int:
 
 
 def _detected(data: bytes) -> str:
-    """The best guess on a sample; a wrong one costs characters, never the answer."""
+    """The text in the encoding detected from a sample; what that cannot decode is replaced."""
     if b"\x00" in data[:_SAMPLE_BYTES]:
         raise unsupported("Binary content")
     guesses = list(from_bytes(data[:_SAMPLE_BYTES], cp_isolation=_CANDIDATES))
@@ -106,7 +106,7 @@ def _detected(data: bytes) -> str:
 
 
 def _likeliest(guesses: list[CharsetMatch]) -> str:
-    """cp1252, the web's default, wherever it is as clean as the best guess: detection can't tell short Latin texts."""
+    """The best guess, or cp1252 (the web's default) where it is as good: short Latin texts cannot be told apart."""
     if not guesses:
         return "cp1252"
     clean = [guess for guess in guesses if guess.chaos <= guesses[0].chaos + _SAME_CHAOS]

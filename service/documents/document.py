@@ -1,8 +1,7 @@
-"""What every format becomes: text, the pages that cover it, and, where the format has a layout, character boxes.
+"""The Document that every reader returns: text, pages, and character boxes where the format has a layout.
 
-Owns the answer to "on which page and in which boxes does [start:end] stand". Does not know how any format is read.
-Offsets are Unicode code points into `text`; boxes are [left, top, right, bottom] in points (1/72 inch) from the
-page's upper left corner as the page is shown (rotation applied).
+It maps ranges of the text to pages and boxes. Offsets are Unicode code points into `text`; boxes are [left, top, right,
+bottom] in points (1/72 inch) from the upper left corner of the page as shown (rotation applied).
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page's slice of the text: `number` counts from 1, `start` and `end` are code points."""
+    """One page's range of the text: `number` counts from 1, `start` and `end` are code points."""
 
     number: int
     start: int
@@ -28,11 +27,11 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where characters stand.
+    """The boxes of characters and the starts of lines.
 
     Attributes:
-        boxes: float32 of shape [characters, 4]; a character that has no ink (space, line break) has NaN.
-        line_starts: int32 of shape [lines], ascending: the offset at which each line of text begins.
+        boxes: float32 of shape [characters, 4]; NaN for characters without ink (space, line break).
+        line_starts: int32 of shape [lines], ascending: the offset at which each line begins.
     """
 
     boxes: npt.NDArray[np.float32]
@@ -41,10 +40,10 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The text of one document, with what is known of where it stands.
+    """The text of one document with its pages and layout.
 
-    `pages` is None for formats that have no pages (text, HTML, DOCX); `layout` is None where there are no boxes.
-    `unread_pages` are numbers of pages that hold images and no text, as scanned ones do: nothing was read from them.
+    `pages` is None for formats without pages (text, HTML, DOCX), `layout` for those without boxes. `unread_pages` are
+    the numbers of pages that hold images and no text, as scans do: nothing was read from them.
     """
 
     text: str
@@ -53,14 +52,14 @@ class Document:
     unread_pages: tuple[int, ...] = ()
 
     def page_at(self, offset: int) -> int | None:
-        """The number of the page on which the character at `offset` stands; None where there are no pages."""
+        """The number of the page that holds the character at `offset`; None without pages."""
         if not self.pages:
             return None
         index = bisect_right(self.pages, offset, key=lambda page: page.start) - 1
         return self.pages[max(index, 0)].number
 
     def boxes(self, start: int, end: int) -> list[Box]:
-        """One box for each line that [start:end] touches, in reading order; empty where there is no layout."""
+        """One box for each line that [start:end] touches, in reading order; empty without a layout."""
         if self.layout is None:
             return []
         first = int(np.searchsorted(self.layout.line_starts, start, side="right")) - 1

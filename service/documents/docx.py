@@ -1,12 +1,12 @@
-"""DOCX → text: headers, then the body in document order, then footnotes, endnotes and footers.
+"""Reads the text of a DOCX file: headers, the body in document order, footnotes, endnotes, footers.
 
 Paragraphs are lines; cells are separated by a tab and rows by a line break; a text box follows the paragraph that it is
 anchored in. Left out: deleted and moved-away revisions, comments, hidden text, field codes, list numbers (Word computes
-them, the file does not hold them). Read straight from the zip as a stream of events: no tree, no DTD, no network, and
+them; the file does not hold them). The zip's parts are parsed as a stream of events: no tree, no DTD, no network, and
 no more unpacked bytes than the limit, whatever sizes the zip claims.
 
-The format: ECMA-376 part 1, chapters 17 (WordprocessingML) and 15.2 (parts); events go by local name, so that the
-strict and the transitional namespaces read alike.
+The format: ECMA-376 part 1, chapters 17 (WordprocessingML) and 15.2 (parts). Elements are matched by local name, so
+that the strict and the transitional namespaces are read alike.
 """
 
 from __future__ import annotations
@@ -35,7 +35,12 @@ _NUMBER = re.compile(r"\d+")
 
 
 def read_docx(data: bytes, *, limits: DocumentLimits) -> Document:
-    """Raises `UnreadableDocument` where the zip or its parts are broken, `DocumentTooLarge` over a limit."""
+    """The document in a DOCX file.
+
+    Raises:
+        UnreadableDocument: the zip or one of its parts is damaged.
+        DocumentTooLarge: over a limit.
+    """
     try:
         with zipfile.ZipFile(BytesIO(data)) as package:
             return Document(_Package(package, limits).text())
@@ -50,7 +55,7 @@ def _reason(error: Exception) -> str:
 
 
 class _Package:
-    """The parts of one file, unpacked within the limits."""
+    """The parts of one DOCX file, unpacked within the limits."""
 
     def __init__(self, package: zipfile.ZipFile, limits: DocumentLimits) -> None:
         self._package = package
@@ -73,7 +78,7 @@ class _Package:
         return others[0]
 
     def _in_order(self, main: str) -> Iterator[str]:
-        """Headers, body, notes, footers; parts of one kind by the number in their name."""
+        """The names of the parts: headers, body, notes, footers; those of one kind by the number in their name."""
         names = sorted(self._package.namelist(), key=lambda name: (_number(name), name))
         yield from (name for name in names if re.fullmatch(r"word/header\d*\.xml", name))
         yield main
@@ -105,15 +110,15 @@ def _number(name: str) -> int:
 
 
 class _Body:
-    """lxml's parser target: WordprocessingML events in, text into the innermost flow."""
+    """lxml's parser target: writes the text of WordprocessingML events to the innermost writer."""
 
     def __init__(self, limits: DocumentLimits, characters_before: int) -> None:
         self.text = ""
         self.characters = 0
         self._limits = limits
         self._characters_before = characters_before
-        self._flows = [TextWriter()]  # the body, then each open text box
-        self._boxes: list[str] = []  # texts of closed boxes, waiting for their paragraph to end
+        self._writers = [TextWriter()]  # the body's, then that of each open text box
+        self._boxes: list[str] = []  # texts of closed text boxes, until their paragraph ends
         self._skipped_depth = 0
         self._in_text = False
         self._run_is_hidden = False
@@ -129,22 +134,22 @@ class _Body:
         elif name == "vanish":
             self._run_is_hidden = not any(value in _OFF for value in attributes.values())
         elif name in _MARKS:
-            self._flows[-1].verbatim(_MARKS[name])
+            self._writers[-1].verbatim(_MARKS[name])
         elif name in ("br", "cr"):
-            self._flows[-1].line_break()
+            self._writers[-1].line_break()
         else:
             self._structure(name)
 
     def _structure(self, name: str) -> None:
-        flow = self._flows[-1]
+        writer = self._writers[-1]
         if name == "p":
-            flow.block()
+            writer.block()
         elif name == "tr":
-            flow.row_start()
+            writer.row_start()
         elif name == "tc":
-            flow.cell_start()
+            writer.cell_start()
         elif name == "txbxContent":
-            self._flows.append(TextWriter())
+            self._writers.append(TextWriter())
 
     def end(self, tag: str) -> None:
         name = tag.rpartition("}")[2]
@@ -155,30 +160,30 @@ class _Body:
         elif name == "p":
             self._end_paragraph()
         elif name == "tr":
-            self._flows[-1].row_end()
-        elif name == "txbxContent" and len(self._flows) > 1:
-            self._boxes.append(self._flows.pop().result())
+            self._writers[-1].row_end()
+        elif name == "txbxContent" and len(self._writers) > 1:
+            self._boxes.append(self._writers.pop().result())
 
     def _end_paragraph(self) -> None:
-        self._flows[-1].block()
-        if len(self._flows) == 1:
+        self._writers[-1].block()
+        if len(self._writers) == 1:
             for box in self._boxes:
-                self._flows[0].verbatim(box)
-                self._flows[0].block()
+                self._writers[0].verbatim(box)
+                self._writers[0].block()
             self._boxes.clear()
 
     def data(self, text: str) -> None:
         if self._in_text and not self._skipped_depth:
-            self._flows[-1].verbatim(text)
+            self._writers[-1].verbatim(text)
             self.characters += len(text)
             self._limits.check_characters(self._characters_before + self.characters)
 
     def doctype(self, name: str | None, public_id: str | None, system: str | None) -> None:
-        """Called before any entity is declared; lxml expands entities for a target whatever it is told."""
+        """Refuse the file before it declares an entity: with a parser target lxml expands entities in any case."""
         raise UnreadableDocument("The DOCX file declares a document type, which the format forbids.")
 
     def comment(self, text: str) -> None:
-        """XML comments are no text."""
+        """Ignored: XML comments are not text."""
 
     def close(self) -> None:
-        self.text = self._flows[0].result()
+        self.text = self._writers[0].result()

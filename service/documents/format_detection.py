@@ -1,11 +1,9 @@
-"""Which format is it? Content where content is certain, then the media type, then the file name, then a guess.
+"""Detects a file's format: by its content where that is certain, else by media type, file name, or a guess.
 
-    content begins like a PDF, a zip, an OLE file, an image …   → that, whatever was declared
-    declared PDF or DOCX, but the content is something else     → UnreadableDocument: it is not what it says
-    declared HTML or text                                       → as declared
-    not declared (no type, application/octet-stream)            → HTML if it looks so, else text
-
-Owns media types, file endings and signatures. Does not know how a format is read.
+content begins like a PDF, a zip, an OLE file, an image …   → that, whatever was declared
+declared PDF or DOCX, but the content is something else     → UnreadableDocument
+declared HTML or text                                       → as declared
+not declared (no type, application/octet-stream)            → HTML if it looks like it, else text
 """
 
 from __future__ import annotations
@@ -17,6 +15,8 @@ from service.core.errors import UnreadableDocument, UnsupportedFormat
 
 
 class Format(StrEnum):
+    """A supported format; the value is its name in messages."""
+
     PDF = "PDF"
     DOCX = "DOCX"
     HTML = "HTML"
@@ -64,18 +64,18 @@ _FOREIGN: tuple[tuple[bytes, str], ...] = (
     (b"\x7fELF", "a program"),
     (b"%!PS", "a PostScript document"),
 )
-_HTML_START = re.compile(  # the atomic group keeps many comments from being tried in every split
+_HTML_START = re.compile(  # the atomic group prevents backtracking over many comments
     rb"(?>\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*)<(?:!doctype\s+html|html|head|body|title|meta)\b", re.I | re.S
 )
 _ZIP_SAMPLE_BYTES = 65_536
 
 
-def detect(data: bytes, *, media_type: str | None = None, name: str | None = None) -> Format:
+def detect_format(data: bytes, *, media_type: str | None = None, name: str | None = None) -> Format:
     """The format to read `data` as.
 
     Raises:
-        UnreadableDocument: the content is not what was declared, or it is encrypted.
-        UnsupportedFormat: none of the supported formats.
+        UnreadableDocument: the content is of another format than declared, or is encrypted.
+        UnsupportedFormat: the format is none of the supported ones.
     """
     declared = _declared(media_type, name)
     found = _certain(data, declared)
@@ -93,7 +93,7 @@ def detect(data: bytes, *, media_type: str | None = None, name: str | None = Non
 
 
 def unsupported(what: str) -> UnsupportedFormat:
-    """The one sentence for every format that is not read here: `what` it is, and what would be."""
+    """The error for a format that is not supported: names it (`what`) and lists those that are."""
     return UnsupportedFormat(f"{what} is not supported; supported are {SUPPORTED}.")
 
 
@@ -117,7 +117,7 @@ def _declared(media_type: str | None, name: str | None) -> Format | None:
 
 
 def _certain(data: bytes, declared: Format | None) -> Format | None:
-    """What the signature says; None where there is none."""
+    """The format that the content's signature proves; None without a known signature."""
     if data.startswith(b"%PDF-"):
         return Format.PDF
     if declared not in (Format.HTML, Format.TEXT) and b"%PDF-" in data[:1024]:
@@ -133,7 +133,7 @@ def _certain(data: bytes, declared: Format | None) -> Format | None:
 
 
 def _zipped(data: bytes, declared: Format | None) -> Format:
-    """A zip names its parts in clear at its beginning and, if it is whole, at its end."""
+    """The format of a zip, by the names of its parts, which stand uncompressed near its beginning and its end."""
     sample = data[:_ZIP_SAMPLE_BYTES] + data[-_ZIP_SAMPLE_BYTES:]
     if b"word/document" in sample:
         return Format.DOCX

@@ -1,11 +1,10 @@
-"""HTML → the text that a browser shows.
+"""Reads the text of an HTML file that a browser shows.
 
-Left out: the head with its title, scripts, styles, templates, comments, form controls' values, and what `hidden` or an
-inline `display:none` hides (style sheets are not applied). Blocks are lines, cells are separated by tabs, `<pre>` keeps
-its white space, entities are decoded.
+Left out: the head with its title, scripts, styles, templates, comments, values of form controls, and what `hidden` or
+an inline `display:none` hides (style sheets are not applied). Blocks are lines, cells are separated by tabs, `<pre>`
+keeps its white space, entities are decoded.
 
-The parser feeds events to a target and builds no tree, so nesting of any depth costs no stack.
-Owns which elements show. Does not know how white space is written (`flow`) or decoded (`encoding`).
+The parser sends events to a target and builds no tree, so nesting of any depth needs no stack.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import Any, cast
 
 from lxml import etree
 
-from service.documents.charset import charset_of, decode
+from service.documents.charset import charset_of, decode_text
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
 from service.documents.text_writer import TextWriter
@@ -38,10 +37,14 @@ _UNWANTED = re.compile(r"[\x00\ud800-\udfff]")
 
 
 def read_html(data: bytes, *, charset: str | None = None, limits: DocumentLimits) -> Document:
-    """Raises `UnsupportedFormat` where the content is binary, `DocumentTooLarge` over the limit of characters, and
-    `MemoryError` where the parser ran out of memory: libxml2 then just stops, and leaves the root element open.
+    """The document in an HTML file.
+
+    Raises:
+        UnsupportedFormat: the content is binary.
+        DocumentTooLarge: over the limit of characters.
+        MemoryError: the parser ran out of memory; libxml2 then stops silently and leaves the root element open.
     """
-    text = decode(data, charset or _meta_charset(data))
+    text = decode_text(data, charset or _meta_charset(data))
     target = _Shown(limits)
     parser = etree.HTMLParser(target=cast(Any, target), encoding="utf-8", huge_tree=True)
     for start in range(0, len(text), _CHUNK_CHARACTERS):
@@ -50,7 +53,7 @@ def read_html(data: bytes, *, charset: str | None = None, limits: DocumentLimits
         parser.close()
     if target.open_roots:
         raise MemoryError("the HTML parser stopped for want of memory")
-    return Document(target.flow.result())
+    return Document(target.writer.result())
 
 
 def _meta_charset(data: bytes) -> str | None:
@@ -59,10 +62,10 @@ def _meta_charset(data: bytes) -> str | None:
 
 
 class _Shown:
-    """lxml's parser target: events in, shown text into `flow`."""
+    """lxml's parser target: writes the text that shows to `writer`."""
 
     def __init__(self, limits: DocumentLimits) -> None:
-        self.flow = TextWriter()
+        self.writer = TextWriter()
         self.open_roots = 0
         self._limits = limits
         self._hidden_depth = 0  # open elements from the outermost hidden one on
@@ -73,40 +76,40 @@ class _Shown:
         if self._hidden_depth or _hides(tag, attributes):
             self._hidden_depth += tag not in _VOID
         elif tag in _BLOCKS:
-            self.flow.block()
+            self.writer.block()
             self._pre_depth += tag == "pre"
         elif tag in ("td", "th"):
-            self.flow.cell_start()
+            self.writer.cell_start()
         elif tag == "tr":
-            self.flow.row_start()
+            self.writer.row_start()
         elif tag == "br":
-            self.flow.line_break()
+            self.writer.line_break()
 
     def end(self, tag: str) -> None:
         self.open_roots -= tag == "html"
         if self._hidden_depth:
             self._hidden_depth -= tag not in _VOID
         elif tag in _BLOCKS:
-            self.flow.block()
+            self.writer.block()
             self._pre_depth -= tag == "pre"
         elif tag == "tr":
-            self.flow.row_end()
+            self.writer.row_end()
 
     def data(self, text: str) -> None:
         if self._hidden_depth:
             return
         text = _UNWANTED.sub("", text)
         if self._pre_depth:
-            self.flow.verbatim(text)
+            self.writer.verbatim(text)
         else:
-            self.flow.words(text)
-        self._limits.check_characters(self.flow.characters)
+            self.writer.words(text)
+        self._limits.check_characters(self.writer.characters)
 
     def comment(self, text: str) -> None:
-        """Comments do not show."""
+        """Ignored: comments do not show."""
 
     def close(self) -> None:
-        """Part of lxml's target protocol; the result is in `flow`."""
+        """Required by lxml's target protocol; the result is in `writer`."""
 
 
 def _hides(tag: str, attributes: Mapping[str, str]) -> bool:

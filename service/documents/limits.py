@@ -1,7 +1,4 @@
-"""How large a document may be: the numbers, and the sentence said when one is passed.
-
-Owns the limits of one document. Does not know who sets them.
-"""
+"""Size limits of one document, and the error raised over them."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ MEBIBYTE = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentLimits:
-    """The most that one document may hold; each check raises `DocumentTooLarge`, saying which limit and by how much.
+    """Limits of one document; each check raises `DocumentTooLarge` with the limit and the excess.
 
     Attributes:
         max_bytes: of the document as sent.

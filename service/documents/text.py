@@ -1,15 +1,19 @@
-"""Plain text and Markdown: the characters as they are, Markdown's signs included.
+"""Reads plain text and Markdown, whose markup is kept, with line ends normalized.
 
-Owns the normalising of line ends: "\\r\\n" and "\\r" become "\\n", and offsets count in that text, which is what
-`include_text` returns. (A text sent in JSON does not come here: its offsets count in what was sent.)
+"\\r\\n" and "\\r" become "\\n"; offsets count in that text, which `include_text` returns. (A text sent in JSON is not
+read here: its offsets count in the text as sent.)
 """
 
 from __future__ import annotations
 
-from service.documents.charset import decode
+from service.documents.charset import decode_text
 from service.documents.document import Document
 
 
 def read_text(data: bytes, *, charset: str | None = None) -> Document:
-    """Raises `UnsupportedFormat` where the content is binary."""
-    return Document(decode(data, charset).replace("\r\n", "\n").replace("\r", "\n"))
+    """The document in a text file.
+
+    Raises:
+        UnsupportedFormat: the content is binary.
+    """
+    return Document(decode_text(data, charset).replace("\r\n", "\n").replace("\r", "\n"))

@@ -1,9 +1,7 @@
-"""Text as it flows from a marked-up format: words, blocks, table cells → lines.
+"""Writes the text of a marked-up format as lines: words, blocks and table cells in, white space as in a browser.
 
-    blocks begin on a new line · rows of a table are lines · cells of a row are separated by a tab
-    white space is owed, and written only when something follows it, so lines never end in blanks
-
-Owns white space. Does not know any markup.
+blocks begin on a new line · rows of a table are lines · cells of a row are separated by a tab
+white space is pending, and written only when text follows it, so lines never end in blanks
 """
 
 from __future__ import annotations
@@ -16,84 +14,87 @@ _BLANKS = re.compile(r"[ \t\n\r\f\xa0]+")
 
 @dataclass(slots=True)
 class _Row:
-    """An open table row, and the state to return to should it turn out empty."""
+    """An open table row, and the state to return to if it turns out to be empty."""
 
-    owed: str
+    pending: str
     parts: int
     in_empty_cell: bool
     cells: int = 0
 
 
 class TextWriter:
-    """Collects text; `result()` gives it. Time and memory are linear in what is written.
+    """Collects text; time and memory are linear in its length.
 
-    `characters` counts what has been written so far, in code points.
+    `characters` is the length so far, in code points.
     """
 
     def __init__(self) -> None:
         self.characters = 0
         self._parts: list[str] = []
-        self._owed = ""
+        self._pending = ""
         self._at_line_start = True
         self._in_empty_cell = False
         self._rows: list[_Row] = []
 
     def words(self, text: str) -> None:
-        """Running text: white space collapses to one space, as in a browser; a no-break space counts as white space."""
+        """Write running text: white space, no-break spaces included, collapses to one space."""
         collapsed = _BLANKS.sub(" ", text)
-        if collapsed.startswith(" ") and not self._owed and not self._at_line_start:
-            self._owed = " "
+        if collapsed.startswith(" ") and not self._pending and not self._at_line_start:
+            self._pending = " "
         if core := collapsed.strip(" "):
             self.verbatim(core)
             if collapsed.endswith(" "):
-                self._owed = " "
+                self._pending = " "
 
     def verbatim(self, text: str) -> None:
-        """Text whose white space counts."""
+        """Write text with its white space as it is."""
         if not text:
             return
-        self._parts += (self._owed, text)
-        self.characters += len(self._owed) + len(text)
-        self._owed = ""
+        self._parts += (self._pending, text)
+        self.characters += len(self._pending) + len(text)
+        self._pending = ""
         self._at_line_start = text.endswith("\n")
         self._in_empty_cell = False
 
     def line_break(self) -> None:
-        """A new line, also where one has just begun; not before the first word of a cell or of everything."""
+        """Begin a new line, even where one has just begun; not before the first word of a cell or of the text."""
         if self._parts and not self._in_empty_cell:
-            self._owed = (self._owed if self._owed.startswith("\n") else "") + "\n"
+            self._pending = (self._pending if self._pending.startswith("\n") else "") + "\n"
             self._at_line_start = True
 
     def block(self) -> None:
-        """What follows begins on a line of its own; the first block of a cell stands in the cell's line."""
+        """Begin a block, on a line of its own; the first block of a cell stays in the cell's line."""
         if not self._in_empty_cell and not self._at_line_start:
-            self._owed = "\n"
+            self._pending = "\n"
             self._at_line_start = True
 
     def row_start(self) -> None:
+        """Begin a table row."""
         self.block()
-        self._rows.append(_Row(self._owed, len(self._parts), self._in_empty_cell))
+        self._rows.append(_Row(self._pending, len(self._parts), self._in_empty_cell))
 
     def cell_start(self) -> None:
-        """A cell outside of any row is a block."""
+        """Begin a table cell; outside of a row it is a block."""
         if not self._rows:
             self.block()
             return
         row = self._rows[-1]
         if row.cells:
-            self._owed = self._owed + "\t" if self._in_empty_cell else "\t"
+            self._pending = self._pending + "\t" if self._in_empty_cell else "\t"
         row.cells += 1
         self._at_line_start = True
         self._in_empty_cell = True
 
     def row_end(self) -> None:
+        """End a table row; an empty one leaves no trace."""
         if not self._rows:
             return
         row = self._rows.pop()
         is_empty = row.parts == len(self._parts)
-        self._owed = row.owed if is_empty else "\n"
+        self._pending = row.pending if is_empty else "\n"
         self._in_empty_cell = row.in_empty_cell and is_empty
         self._at_line_start = True
 
     def result(self) -> str:
+        """The text so far, without pending white space."""
         return "".join(self._parts)

@@ -14,7 +14,7 @@ from service.engine.ipc.server import EngineSocket
 from service.engine.ipc.waker import Waker
 from service.engine.models.startup import Startup
 from service.logs import configure
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.process import die_with_parent
 from service.settings import read_settings
 

@@ -19,7 +19,7 @@ from service.engine.models.weight_mover import WeightMover
 from service.engine.requests.intake import RequestHandler
 from service.engine.requests.request_table import Request, RequestTable
 from service.engine.requests.status import StatusPublisher
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.settings import Settings
 
 if TYPE_CHECKING:

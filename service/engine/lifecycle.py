@@ -14,7 +14,7 @@ from service.core.lifecycle.workers import WorkerRegistry
 from service.core.types import Phase
 from service.engine.models.manager import ModelManager
 from service.engine.models.startup_state import StartupState
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.settings import Settings
 
@@ -103,7 +103,7 @@ class Lifecycle:
         if phase is self.phase:
             return False
         self.phase = phase
-        self._metrics.show_phase(phase)
+        self._metrics.set_phase(phase)
         log.info("phase", extra={"phase": phase.value, "seconds": self.startup.seconds})
         return True
 
@@ -115,7 +115,7 @@ class Lifecycle:
     def check_gpu(self) -> bool:
         """Export the readings of the GPU; true when the engine must exit, for a lost GPU or a failed device."""
         for reading in self._gpu.take() if self._gpu is not None else ():
-            self._metrics.show_gpu(reading)
+            self._metrics.update_gpu(reading)
         self._exit_reason = self._exit_reason or self._gpu_lost()
         return self._exit_reason is not None
 

@@ -1,1 +1,1 @@
-"""The process that tells CloudWatch how the task is: measures, keeps what could not be sent, sends."""
+"""The publisher process: measures a service every period and sends the points to CloudWatch."""

@@ -1,4 +1,4 @@
-"""The publisher process: `python -m service.publisher`. Started by the supervisor when a namespace is set."""
+"""Entry point of the publisher (`python -m service.publisher`), which the supervisor runs if a namespace is set."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import sys
 import time
 
 from service.logs import configure
-from service.metrics import PublisherMetrics, series
+from service.metrics.exposition import series
+from service.metrics.publisher import PublisherMetrics
 from service.process import die_with_parent
 from service.publisher.cloudwatch import CloudWatch
 from service.publisher.loop import Inbox, Publisher, PublisherSignal
@@ -17,8 +18,8 @@ from service.settings import read_settings
 from service.signals import PERIOD_SECONDS
 
 
-def look() -> Snapshot:
-    """All processes' metrics now."""
+def snapshot() -> Snapshot:
+    """The metrics of all processes now."""
     return Snapshot(time.monotonic(), time.time(), series())
 
 
@@ -32,10 +33,10 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda _signal, _frame: inbox.put(PublisherSignal.STOP))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     cloud = CloudWatch(settings.cloudwatch_namespace, settings.cloudwatch_service)
-    Publisher(look, cloud.deliver, inbox, PublisherMetrics(), PERIOD_SECONDS).run()
+    Publisher(snapshot, cloud.deliver, inbox, PublisherMetrics(), PERIOD_SECONDS).run()
 
 
 if __name__ == "__main__":
     main()
     sys.stdout.flush()
-    os._exit(0)  # A delivery that hangs would hold up an ordinary exit.
+    os._exit(0)  # An ordinary exit would wait for a delivery that hangs.

@@ -1,7 +1,4 @@
-"""CloudWatch's edge, the only user of boto3 beside the model store's remote: points → one PutMetricData call.
-
-Nothing here is on a request's way: it runs in a process of its own, and boto3 is imported by the first delivery.
-"""
+"""A client of CloudWatch: sends points in one PutMetricData call. The first delivery imports boto3."""
 
 from __future__ import annotations
 
@@ -10,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from service.logs import LogEvent
 from service.publisher.outbox import Round, SendOutcome
 from service.publisher.points import Point
 from service.signals import SERVICE_DIMENSION, STORAGE_RESOLUTION_SECONDS
@@ -28,13 +26,13 @@ REFUSED_CODES = frozenset(
         "ValidationError",
     }
 )
-"""Errors that say that the points themselves are at fault."""
+"""Error codes of CloudWatch that blame the points themselves, so that sending them again would not help."""
 
 log = logging.getLogger(__name__)
 
 
 class CloudWatch:
-    """One namespace of CloudWatch, and one fleet's dimension in it."""
+    """Sends points to one namespace of CloudWatch, with the fleet's name as their dimension."""
 
     def __init__(
         self,
@@ -45,32 +43,32 @@ class CloudWatch:
     ) -> None:
         self._namespace = namespace
         self._service = service
-        self._patience = {"connect_timeout": connect_seconds, "read_timeout": read_seconds}
+        self._timeouts = {"connect_timeout": connect_seconds, "read_timeout": read_seconds}
         self._client: Any = None
-        self._complaint = ""
+        self._last_failure = ""
 
     def deliver(self, points: Round) -> SendOutcome:
-        """Send points in one call; never raises."""
+        """Send points in one call; never raises, because the next period tries again."""
         try:
             if self._client is None:
-                self._client = _client(self._patience)
+                self._client = _client(self._timeouts)
             data = [datum(point, self._service) for point in points]
             self._client.put_metric_data(Namespace=self._namespace, MetricData=data)
-        except Exception as error:  # Whatever goes wrong out there, the next round is tried.
-            self._complain(f"{type(error).__name__}: {error}")
+        except Exception as error:
+            self._log_failure(f"{type(error).__name__}: {error}")
             return SendOutcome.REFUSED if _code(error) in REFUSED_CODES else SendOutcome.FAILED
-        self._complaint = ""
+        self._last_failure = ""
         return SendOutcome.SENT
 
-    def _complain(self, complaint: str) -> None:
-        """Log a reason once, not every period."""
-        if complaint != self._complaint:
-            log.warning("points could not be sent", extra={"reason": complaint})
-        self._complaint = complaint
+    def _log_failure(self, reason: str) -> None:
+        """Log a failure unless the last one had the same reason."""
+        if reason != self._last_failure:
+            log.warning("points could not be sent", extra={"event": LogEvent.POINTS_NOT_SENT, "reason": reason})
+        self._last_failure = reason
 
 
 def datum(point: Point, service: str) -> dict[str, Any]:
-    """A point as PutMetricData takes it."""
+    """A point as an item of PutMetricData's `MetricData`."""
     return {
         "MetricName": point.signal.name,
         "Dimensions": [{"Name": SERVICE_DIMENSION, "Value": service}],
@@ -82,16 +80,16 @@ def datum(point: Point, service: str) -> dict[str, Any]:
     }
 
 
-def _client(patience: Mapping[str, float]) -> Any:
-    """Region, credentials and endpoint come from AWS's own variables. One try: the next period is the retry."""
+def _client(timeouts: Mapping[str, float]) -> Any:
+    """A boto3 client; region, credentials and endpoint from AWS's variables. No retries: the next period is one."""
     import boto3
     from botocore.config import Config
 
-    config = Config(retries={"total_max_attempts": 1}, **patience)
+    config = Config(retries={"total_max_attempts": 1}, **timeouts)
     return boto3.session.Session().client("cloudwatch", config=config)
 
 
 def _code(error: Exception) -> str:
-    """The code with which CloudWatch answered, if it did."""
+    """CloudWatch's error code; empty where it did not answer."""
     answer: Mapping[str, Any] = getattr(error, "response", None) or {}
     return str(answer.get("Error", {}).get("Code", ""))

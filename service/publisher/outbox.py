@@ -1,7 +1,7 @@
-"""Rounds of points that wait to be sent, oldest first; when there is no more room, the oldest are given up. Pure.
+"""A bounded outbox of rounds of points (one round each period), sent oldest first. Pure.
 
-A round leaves for good only when its delivery is known to have succeeded, or when it was refused as it is: sending it
-once more would only hold up all later ones.
+The rule: a round leaves only when its delivery has succeeded, when CloudWatch refused its content (sending it again
+would hold up all later rounds), or when the outbox is full and it is the oldest.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from service.publisher.points import Point
 Round = tuple[Point, ...]
 
 MOST_ROUNDS = 360
-"""An hour of rounds: about 4,000 points, one megabyte."""
+"""An hour's rounds: about 4,000 points, one megabyte."""
 MOST_POINTS = 900
-"""In one call; CloudWatch takes 1,000."""
+"""Points of one call; CloudWatch accepts 1,000."""
 
 
 class SendOutcome(Enum):
-    """How a delivery ended."""
+    """The outcome of a delivery."""
 
     SENT = "sent"
     FAILED = "failed"
-    """Try again."""
+    """Worth another try."""
     REFUSED = "refused"
-    """Never try this again."""
+    """The points themselves are at fault."""
 
 
 class Outbox:
-    """What waits, and what is on its way."""
+    """Rounds that wait, and rounds that are being delivered."""
 
     def __init__(self, most_rounds: int = MOST_ROUNDS, most_points: int = MOST_POINTS) -> None:
         self._waiting: deque[Round] = deque()
@@ -39,32 +39,32 @@ class Outbox:
         self._most_points = most_points
 
     def __len__(self) -> int:
-        """Rounds that are not known to have arrived: at most the limit, and what one call takes."""
+        """Rounds not known to have arrived: at most `most_rounds` that wait, and those of one call."""
         return len(self._waiting) + len(self._leaving)
 
-    def put(self, each: Round) -> int:
-        """Add the latest round; how many old ones were given up for it."""
-        self._waiting.append(each)
+    def put(self, latest: Round) -> int:
+        """Add the latest round; returns the number of old rounds dropped for it."""
+        self._waiting.append(latest)
         return self._trim()
 
     def take(self) -> Round:
-        """The points of the oldest rounds, as many as one call takes; none while others are on their way."""
+        """Take the points of the oldest rounds, up to `most_points`; none while a delivery is under way."""
         if self._leaving:
             return ()
-        room = self._most_points
-        while self._waiting and len(self._waiting[0]) <= room:
+        left = self._most_points
+        while self._waiting and len(self._waiting[0]) <= left:
             self._leaving.append(self._waiting.popleft())
-            room -= len(self._leaving[-1])
+            left -= len(self._leaving[-1])
         return tuple(point for each in self._leaving for point in each)
 
-    def settle(self, outcome: SendOutcome) -> int:
-        """Note how the delivery ended; how many rounds were given up because of it."""
-        left, self._leaving = self._leaving, []
+    def conclude(self, outcome: SendOutcome) -> int:
+        """Record the outcome of the delivery; returns the number of rounds dropped because of it."""
+        sent, self._leaving = self._leaving, []
         if outcome is SendOutcome.SENT:
             return 0
         if outcome is SendOutcome.REFUSED:
-            return len(left)
-        self._waiting.extendleft(reversed(left))
+            return len(sent)
+        self._waiting.extendleft(reversed(sent))
         return self._trim()
 
     def _trim(self) -> int:

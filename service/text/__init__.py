@@ -1,1 +1,1 @@
-"""Text to token ids and back to entities; the workers and the golden-example check share it."""
+"""From text to token ids, and from logits to entities. Front workers and the golden check share it."""

@@ -1,6 +1,6 @@
-"""A text's way to a model and back: text → sequences, rows → entities. The same for requests and golden examples.
+"""The steps around inference: a text to the model's input sequences, and the model's logits to entities.
 
-Knows tokenizers and decoding; knows neither who asks nor who judges.
+Requests and golden examples take the same steps. Does not know where inference runs.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ from functools import lru_cache
 
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.aggregation import Aggregation
-from service.core.decoding.spans import Entity, decode
-from service.core.decoding.tag_scheme import Scheme
-from service.core.decoding.tag_scheme import read as read_scheme
-from service.core.decoding.windows import Window, merge
+from service.core.decoding.spans import Entity, decode_logits
+from service.core.decoding.tag_scheme import Scheme, read_scheme
+from service.core.decoding.windows import Window, merge_windows
 from service.text.tokenizer import TextTokenizer, Tokens
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """A text ready for the engine."""
+    """A tokenized text, its windows, and one input sequence for each window, special tokens included."""
 
     text: str
     tokens: Tokens
@@ -38,17 +37,21 @@ def prepare(tokenizer: TextTokenizer, text: str, *, longest: int, overlap: int) 
 def decode_entities(
     tokenizer: TextTokenizer,
     prepared: Prepared,
-    rows: Sequence[Logits],
+    logits: Sequence[Logits],
     labels: tuple[str, ...],
     aggregation: Aggregation = Aggregation.CONSTRAINED,
 ) -> list[Entity]:
-    """The entities in a text, from the model's rows for each of its sequences, special tokens included."""
-    if not rows:
+    """The entities in a text, from the model's logits for each sequence, special tokens included.
+
+    Raises:
+        ModelError: the logits are not finite numbers.
+    """
+    if not logits:
         return []
     wordwise = aggregation not in (Aggregation.CONSTRAINED, Aggregation.SIMPLE)
     encoding = tokenizer.encoding(prepared.text, prepared.tokens, with_subwords=wordwise)
-    merged = merge(prepared.windows, [tokenizer.content(part) for part in rows])
-    return decode(prepared.text, encoding, merged, _scheme(labels), aggregation)
+    merged = merge_windows(prepared.windows, [tokenizer.content(part) for part in logits])
+    return decode_logits(prepared.text, encoding, merged, _scheme(labels), aggregation)
 
 
 @lru_cache(maxsize=64)

@@ -17,7 +17,7 @@ from service.core.errors import BY_CODE
 
 @pytest.fixture(scope="module")
 def operation() -> dict[str, Any]:
-    """What /openapi.json says of POST /extract."""
+    """The operation POST /extract in /openapi.json."""
     app = FastAPI()
     app.include_router(router)
     found: dict[str, Any] = app.openapi()["paths"]["/extract"]["post"]
@@ -57,7 +57,7 @@ def test_the_example_requests_are_accepted(operation: dict[str, Any]) -> None:
         ExtractJson.model_validate(example["value"])
 
 
-def test_the_example_answer_has_the_answer_s_fields_and_its_offsets_are_right(operation: dict[str, Any]) -> None:
+def test_the_example_answer_has_all_fields_and_right_offsets(operation: dict[str, Any]) -> None:
     example = EXTRACT["responses"][200]["content"]["application/json"]["example"]
     answer = msgspec.convert(example, ExtractResult)
     assert msgspec.to_builtins(answer) == example

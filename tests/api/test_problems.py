@@ -36,7 +36,7 @@ def test_a_problem_has_the_fields_of_the_rfc_and_its_code(code: str) -> None:
     assert (answer.status_code, answer.headers["content-type"]) == (STATUS[code], MEDIA_TYPE)
 
 
-def test_the_titles_tell_codes_apart() -> None:
+def test_titles_are_unique() -> None:
     titles = [error.title for error in BY_CODE.values()]
     assert len(set(titles)) == len(titles)
 
@@ -48,13 +48,13 @@ def test_retry_after_is_whole_seconds_rounded_up_and_never_zero(seconds: float |
 
 @pytest.mark.parametrize("code", sorted(BY_CODE))
 def test_retry_after_comes_where_waiting_helps(code: str) -> None:
-    """Every refusal for want of capacity or readiness says when to come back, that for a deadline too."""
+    """Refusals for want of capacity or readiness have it, those for a deadline too."""
     assert ("retry-after" in response(BY_CODE[code]("…")).headers) == (STATUS[code] in (429, 503, 504))
 
 
-def test_a_deadline_that_cannot_be_met_says_when_the_queue_is_shorter() -> None:
+def test_a_deadline_refusal_has_retry_after() -> None:
     assert response(DeadlineExceeded("late", retry_after_seconds=4.2)).headers["retry-after"] == "5"
 
 
-def test_a_missing_key_asks_for_one() -> None:
+def test_an_unauthenticated_problem_has_www_authenticate() -> None:
     assert response(Unauthenticated("Send your key.")).headers["www-authenticate"] == "Bearer"

@@ -22,7 +22,7 @@ ANYTHING: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-def test_nothing_said_means_the_contract_s_defaults() -> None:
+def test_no_options_are_the_defaults() -> None:
     options = read_options({})
     assert options == Options(
         model=None,
@@ -36,7 +36,7 @@ def test_nothing_said_means_the_contract_s_defaults() -> None:
     )
 
 
-def test_forms_and_queries_say_with_words_what_json_says_with_values() -> None:
+def test_form_values_are_read_like_json_values() -> None:
     json: dict[str, Any] = {
         "labels": ["PER", "ORG"],
         "min_score": 0.5,
@@ -67,7 +67,7 @@ def test_a_bad_option_is_named(values: dict[str, Any], word: str) -> None:
         read_options(values)
 
 
-def test_all_bad_options_are_named_at_once_and_the_known_ones_listed_for_a_strange_one() -> None:
+def test_all_bad_options_are_named_at_once_beside_the_known_ones() -> None:
     with pytest.raises(InvalidOptions) as caught:
         read_options({"min_score": 2, "priority": "high", "lables": "PER"})
     assert all(word in caught.value.detail for word in ("min_score", "priority", "lables", "known: aggregation"))
@@ -101,7 +101,7 @@ def test_anything_else_is_malformed(values: dict[str, Any]) -> None:
 
 
 @given(st.dictionaries(st.sampled_from([*Options.model_fields, "text", "documents"]), ANYTHING))
-def test_whatever_comes_is_read_or_refused_with_a_sentence(values: dict[str, Any]) -> None:
+def test_any_json_is_read_or_refused_with_a_detail(values: dict[str, Any]) -> None:
     for reader in (read_options, read_documents):
         try:
             reader(values)

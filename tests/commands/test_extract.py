@@ -17,9 +17,10 @@ import pytest
 from loadtest.service_process.ports import KeptPort
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
+from tests.support.document_files import simple_pdf
+from tests.support.extraction import TEXT
 from tests.support.service import environment
 from tests.support.tiny_models import make_model
-from tests.system.test_shapes import TEXT, pdf
 
 COMMAND = [sys.executable, "-m", "service.cli", "extract"]
 LIMIT_SECONDS = 90.0
@@ -31,7 +32,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("home")
     publish(make_model(home / "tiny"), "tiny", Store(home / "store"))
     (home / "a.txt").write_text(TEXT)
-    (home / "b.pdf").write_bytes(pdf("Anna Smith paid"))
+    (home / "b.pdf").write_bytes(simple_pdf("Anna Smith paid"))
     (home / "c.html").write_text(f"<p>{TEXT}</p>")
     (home / "broken.pdf").write_bytes(b"%PDF-1.7\ngarbage")
     return home
@@ -79,7 +80,7 @@ def test_in_a_pipe_each_file_is_a_json_line_in_the_order_given(code_lines_errors
         assert all(line["text"][e["start"] : e["end"]] == e["text"] for e in line["entities"])
 
 
-def test_files_that_fail_are_said_on_stderr_and_exit_1(code_lines_errors: Found) -> None:
+def test_files_that_fail_are_reported_on_stderr_and_exit_1(code_lines_errors: Found) -> None:
     code, lines, errors = code_lines_errors
     assert code == 1
     assert "gleaner: missing.txt: The file cannot be read" in errors
@@ -128,7 +129,7 @@ def _read(terminal: int) -> str:
         (("a.txt", "--min-score", "2"), "min_score", 2),
     ],
 )
-def test_what_cannot_be_asked_is_said_in_a_sentence(
+def test_a_bad_model_or_option_is_one_message_and_its_exit_code(
     home: Path, arguments: tuple[str, ...], words: str, status: int
 ) -> None:
     code, _, errors = extract(home, *arguments)
@@ -137,7 +138,7 @@ def test_what_cannot_be_asked_is_said_in_a_sentence(
     assert "Traceback" not in errors
 
 
-def test_a_model_that_cannot_be_loaded_ends_it_with_its_reason_and_leaves_nothing(home: Path) -> None:
+def test_a_model_that_cannot_be_loaded_exits_1_and_leaves_no_files(home: Path) -> None:
     ended = subprocess.run(
         [*COMMAND, "a.txt"],
         env=settings(home) | {"GLEANER_MODELS": "nobody"},
@@ -179,7 +180,7 @@ class Stranger(BaseHTTPRequestHandler):
 
 
 @pytest.mark.parametrize("path", ["", "/list"])
-def test_another_service_at_the_url_is_said_to_be_another_one(home: Path, path: str) -> None:
+def test_a_server_that_is_no_gleaner_is_reported(home: Path, path: str) -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), Stranger) as server:
         threading.Thread(target=server.serve_forever).start()
         try:

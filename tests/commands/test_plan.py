@@ -1,4 +1,4 @@
-"""`gleaner plan` says what an engine then does."""
+"""`gleaner plan` predicts what an engine of the same model then shows."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_plan_agrees_with_the_engine(home: Path) -> None:
     assert per_token >= 0
 
 
-def test_a_plan_for_a_gpu_is_a_table_that_says_where_it_was_measured(home: Path) -> None:
+def test_a_plan_for_a_gpu_is_a_table_with_the_measuring_device(home: Path) -> None:
     done = _plan(home, "m", "--gpu-memory-gib", "16")
     assert done.returncode == 0, done.stderr
     lines = {line.split("  ")[0].strip(): line for line in done.stdout.splitlines()}
@@ -57,6 +57,6 @@ def test_a_plan_for_a_gpu_is_a_table_that_says_where_it_was_measured(home: Path)
 @pytest.mark.parametrize(
     ("arguments", "code", "words"), [(("nobody",), 1, "nobody"), (("m", "--gpu-memory-gib", "0"), 2, "such as 16")]
 )
-def test_what_cannot_be_planned_is_said(home: Path, arguments: tuple[str, ...], code: int, words: str) -> None:
+def test_a_bad_model_or_size_has_its_exit_code(home: Path, arguments: tuple[str, ...], code: int, words: str) -> None:
     done = _plan(home, *arguments)
     assert (done.returncode, words in done.stderr) == (code, True), done.stderr

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.core.errors import UnsupportedFormat
-from service.documents.charset import charset_of, decode
+from service.documents.charset import charset_of, decode_text
 
 FRENCH = "L'été était très chaud, l'élève a payé 15 € à la caisse."
 POLISH = "Zażółć gęślą jaźń, faktura została zapłacona w całości przez klienta."
@@ -41,22 +41,22 @@ KOREAN = "청구서는 서울에서 발행되었습니다. 열흘 안에 지불�
     ],
 )
 def test_text_comes_back_from_its_encoding(text: str, encoding: str, declared: str | None) -> None:
-    assert decode(text.encode(encoding), declared) == text
+    assert decode_text(text.encode(encoding), declared) == text
 
 
 def test_a_declared_charset_that_is_no_text_encoding_is_passed_over() -> None:
-    assert decode(b"hello", "base64") == "hello"
+    assert decode_text(b"hello", "base64") == "hello"
 
 
 def test_zeros_and_lone_surrogates_are_dropped() -> None:
-    assert decode(b"a" * 200 + b"\x00b", None) == "a" * 200 + "b"
-    assert decode("\ufeffa\ud800b".encode("utf-16-le", "surrogatepass"), None).replace("\ufffd", "") == "ab"
+    assert decode_text(b"a" * 200 + b"\x00b", None) == "a" * 200 + "b"
+    assert decode_text("\ufeffa\ud800b".encode("utf-16-le", "surrogatepass"), None).replace("\ufffd", "") == "ab"
 
 
 @pytest.mark.parametrize("data", [bytes(100), bytes(range(256)), b"\x00\x01\x02abc" * 20])
 def test_binary_content_is_refused(data: bytes) -> None:
     with pytest.raises(UnsupportedFormat, match="Binary content"):
-        decode(data, None)
+        decode_text(data, None)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_the_charset_is_read_from_the_media_type(media_type: str | None, expecte
 )
 def test_any_bytes_become_clean_text_or_a_refusal(data: bytes, declared: str | None) -> None:
     try:
-        text = decode(data, declared)
+        text = decode_text(data, declared)
     except UnsupportedFormat:
         return
     assert "\x00" not in text

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from service.core.errors import UnreadableDocument, UnsupportedFormat
-from service.documents.format_detection import Format, detect
+from service.documents.format_detection import Format, detect_format
 from tests.support import document_files
 
 DOCX_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -34,21 +34,21 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
 def test_the_format_follows_content_then_type_then_name(
     data: bytes, media_type: str | None, name: str | None, expected: Format
 ) -> None:
-    assert detect(data, media_type=media_type, name=name) is expected
+    assert detect_format(data, media_type=media_type, name=name) is expected
 
 
 def test_a_docx_is_known_by_its_content() -> None:
-    assert detect(document_files.word_body(""), media_type=None, name="unnamed") is Format.DOCX
+    assert detect_format(document_files.word_body(""), media_type=None, name="unnamed") is Format.DOCX
 
 
 def test_a_truncated_docx_is_still_known() -> None:
-    assert detect(document_files.word_body("")[:120], media_type=DOCX_TYPE) is Format.DOCX
+    assert detect_format(document_files.word_body("")[:120], media_type=DOCX_TYPE) is Format.DOCX
 
 
 @pytest.mark.parametrize("name", ["a.pdf", "a.docx"])
-def test_text_that_was_declared_as_another_format_is_refused_with_the_reason(name: str) -> None:
+def test_text_declared_as_another_format_is_unreadable(name: str) -> None:
     with pytest.raises(UnreadableDocument, match=r"was sent as (PDF|DOCX), but has no"):
-        detect(b"only text", media_type=None, name=name)
+        detect_format(b"only text", media_type=None, name=name)
 
 
 @pytest.mark.parametrize(
@@ -65,19 +65,19 @@ def test_text_that_was_declared_as_another_format_is_refused_with_the_reason(nam
 )
 def test_other_formats_are_named_and_the_supported_ones_listed(data: bytes, word: str) -> None:
     with pytest.raises(UnsupportedFormat, match=f"{word}.*supported are PDF, DOCX, HTML"):
-        detect(data, media_type=None, name=None)
+        detect_format(data, media_type=None, name=None)
 
 
 def test_an_unknown_media_type_is_refused() -> None:
     with pytest.raises(UnsupportedFormat, match="application/json"):
-        detect(b"{}", media_type="application/json")
+        detect_format(b"{}", media_type="application/json")
 
 
-def test_an_encrypted_docx_is_said_to_be_so() -> None:
+def test_an_encrypted_docx_is_unreadable() -> None:
     with pytest.raises(UnreadableDocument, match="password"):
-        detect(OLE + "EncryptedPackage".encode("utf-16-le"), media_type=DOCX_TYPE)
+        detect_format(OLE + "EncryptedPackage".encode("utf-16-le"), media_type=DOCX_TYPE)
 
 
 @pytest.mark.timeout(10)
 def test_a_thousand_comments_are_sniffed_at_once() -> None:
-    assert detect(b"<!---->" * 580 + b"x") is Format.TEXT
+    assert detect_format(b"<!---->" * 580 + b"x") is Format.TEXT

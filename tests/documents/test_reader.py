@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from service.core.errors import DocumentTooLarge, GleanerError, UnreadableDocument
 from service.documents.limits import DocumentLimits
-from service.documents.reader import read
+from service.documents.reader import read_document
 from tests.support import document_files
 
 LIMITS = DocumentLimits(max_bytes=1_000_000, max_pages=50, max_characters=200_000, max_unpacked_bytes=2_000_000)
@@ -29,10 +29,8 @@ SAMPLES = (
         (b"h\xe9llo", "text/plain; charset=iso-8859-1", None, "héllo"),
     ],
 )
-def test_each_format_comes_through_the_one_door(
-    data: bytes, media_type: str | None, name: str | None, expected: str
-) -> None:
-    assert read(data, media_type=media_type, name=name, limits=LIMITS).text == expected
+def test_every_format_is_read(data: bytes, media_type: str | None, name: str | None, expected: str) -> None:
+    assert read_document(data, media_type=media_type, name=name, limits=LIMITS).text == expected
 
 
 @pytest.mark.parametrize(
@@ -47,7 +45,7 @@ def test_each_format_comes_through_the_one_door(
 )
 def test_a_document_without_text_is_unreadable(data: bytes, media_type: str | None, sentence: str) -> None:
     with pytest.raises(UnreadableDocument, match=sentence):
-        read(data, media_type=media_type, limits=LIMITS)
+        read_document(data, media_type=media_type, limits=LIMITS)
 
 
 @pytest.mark.parametrize(
@@ -55,12 +53,12 @@ def test_a_document_without_text_is_unreadable(data: bytes, media_type: str | No
 )
 def test_a_document_over_a_limit_is_refused(limits: DocumentLimits, unit: str) -> None:
     with pytest.raises(DocumentTooLarge, match=f"10 {unit}; the limit is 9: 1 too many"):
-        read(b"0123456789", media_type="text/plain", limits=limits)
+        read_document(b"0123456789", media_type="text/plain", limits=limits)
 
 
 def read_or_refuse(data: bytes, media_type: str | None = None) -> None:
     try:
-        document = read(data, media_type=media_type, limits=LIMITS)
+        document = read_document(data, media_type=media_type, limits=LIMITS)
     except GleanerError:
         return
     document.text.encode()

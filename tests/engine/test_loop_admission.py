@@ -10,6 +10,7 @@ from service.core.scheduling.batch_latency import TimedBatch
 from service.core.types import Phase
 from service.wire import Buffer, Message, TurnedAway
 from tests.support.engine_scenes import BUDGET, A, Turn, World, document, hello, play
+from tests.support.metric_values import value
 
 
 def test_what_workers_refuse_themselves_counts_as_demand_and_as_refused() -> None:
@@ -22,12 +23,12 @@ def test_what_workers_refuse_themselves_counts_as_demand_and_as_refused() -> Non
         yield [(A, TurnedAway("deadline_exceeded", 7, 7_000), None)]
         yield []
         refused = world.metrics.refusals.labels("deadline_exceeded")
-        assert refused._value.get() == 7
+        assert value(refused) == 7
         world.now += 1
         yield []
         yield []
-        assert world.metrics.backlog_seconds._value.get() > 0
-        assert world.metrics.work_ratio._value.get() > 0
+        assert value(world.metrics.queue.backlog_seconds) > 0
+        assert value(world.metrics.queue.work_ratio) > 0
 
     play(scene)
 

@@ -29,7 +29,7 @@ from service.engine.execution.offloading import HostOffloaded
 from service.engine.execution.packed_batch import PackedBatch
 from service.engine.execution.runner import Runner
 from service.engine.memory.probe import CudaProbe, MemoryLimit, kept_bytes
-from service.metrics import GraphMetrics
+from service.metrics.gpu import GraphMetrics
 from service.settings import Settings
 from tests.support.startup import start_up
 from tests.support.tiny_models import PACKABLE, make_model

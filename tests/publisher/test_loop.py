@@ -13,39 +13,39 @@ from itertools import count
 import pytest
 
 from loadtest.service_process.ports import KeptPort
-from service.metrics import PublisherMetrics
+from service.metrics.publisher import PublisherMetrics
 from service.publisher.cloudwatch import CloudWatch
 from service.publisher.loop import STOP_SECONDS, Inbox, Publisher, PublisherSignal
 from service.publisher.outbox import MOST_ROUNDS, Round, SendOutcome
 from service.publisher.points import Snapshot
 from service.signals import SIGNALS
 from tests.support.cloudwatch_endpoint import Endpoint, endpoint, use
+from tests.support.metric_values import value
 from tests.support.service import wait_until
-from tests.test_metrics import value
 
 PERIOD_SECONDS = 0.02
 """So long that all rounds are kept meanwhile, however long a busy machine takes to import boto3 for the first call."""
 SHORT_PERIOD_SECONDS = 0.005
 """For many rounds soon."""
 SLACK_SECONDS = 5.0
-"""What a busy machine may add to a stop; still far less than the patience of a call that hangs."""
+"""What a busy machine may add to a stop; still far less than the timeout of a call that hangs."""
 
 READY = ("gleaner_phase", (("phase", "ready"),))
 
 
 class Running:
-    """A publisher in a thread of its own, whose n-th look shows a work ratio of n."""
+    """A publisher in a thread of its own, whose n-th snapshot has a work ratio of n."""
 
     def __init__(self, cloud: CloudWatch, period_seconds: float) -> None:
-        self.looks = count()
+        self.numbers = count()
         self.seen = 0
         self.inbox = Inbox()
         self.metrics = PublisherMetrics()
-        self.publisher = Publisher(self.look, cloud.deliver, self.inbox, self.metrics, period_seconds)
+        self.publisher = Publisher(self.snapshot, cloud.deliver, self.inbox, self.metrics, period_seconds)
         self.thread = threading.Thread(target=self.publisher.run)
 
-    def look(self) -> Snapshot:
-        self.seen = next(self.looks)
+    def snapshot(self) -> Snapshot:
+        self.seen = next(self.numbers)
         return Snapshot(time.monotonic(), time.time(), {READY: 1.0, ("gleaner_work_ratio", ()): float(self.seen)})
 
     def counted(self, outcome: SendOutcome) -> float:
@@ -62,9 +62,9 @@ class Running:
 
 @contextmanager
 def publishing(
-    patience_seconds: tuple[float, float] | None = None, period_seconds: float = PERIOD_SECONDS
+    timeouts: tuple[float, float] | None = None, period_seconds: float = PERIOD_SECONDS
 ) -> Iterator[Running]:
-    running = Running(CloudWatch("Gleaner/Test", "fleet", *(patience_seconds or ())), period_seconds)
+    running = Running(CloudWatch("Gleaner/Test", "fleet", *(timeouts or ())), period_seconds)
     running.thread.start()
     try:
         yield running
@@ -80,7 +80,7 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
 
 
 def arrived(cloud: Endpoint) -> list[float]:
-    """The work ratios that arrived: the numbers of the looks."""
+    """The work ratios that arrived: the numbers of the snapshots."""
     return [datum["Values"][0] for datum in cloud.data("WorkRatio")]
 
 
@@ -108,7 +108,7 @@ def test_what_could_not_be_sent_arrives_later_with_its_own_time(cloud: Endpoint,
     assert len(set(times)) == len(times)
 
 
-def test_nobody_listening_loses_nothing_and_stops_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_endpoint_nothing_is_lost_and_the_stop_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     nobody = KeptPort()
     use(monkeypatch, f"http://127.0.0.1:{nobody.number}")
     with publishing() as running:
@@ -133,7 +133,7 @@ def test_points_that_are_at_fault_do_not_hold_up_the_others(cloud: Endpoint) -> 
     assert value(running.metrics.given_up) >= 2
 
 
-def test_while_a_call_hangs_measuring_goes_on_with_bounded_memory_and_the_oldest_rounds_go_first(
+def test_a_hanging_call_leaves_measuring_and_a_bounded_outbox(
     cloud: Endpoint,
 ) -> None:
     cloud.mood = "hanging"

@@ -43,7 +43,7 @@ def test_there_is_only_one_call_at_a_time() -> None:
 def test_a_call_takes_only_whole_rounds_and_no_more_than_it_may() -> None:
     outbox = filled(3, most_points=5)
     assert numbers(outbox.take()) == [0, 1]
-    outbox.settle(SendOutcome.SENT)
+    outbox.conclude(SendOutcome.SENT)
     assert numbers(outbox.take()) == [2]
 
 
@@ -51,7 +51,7 @@ def test_what_failed_is_sent_again_before_what_is_newer() -> None:
     outbox = filled(2)
     outbox.take()
     outbox.put(round_of(2))
-    assert outbox.settle(SendOutcome.FAILED) == 0
+    assert outbox.conclude(SendOutcome.FAILED) == 0
     assert numbers(outbox.take()) == [0, 1, 2]
 
 
@@ -59,7 +59,7 @@ def test_what_was_refused_never_holds_up_the_others() -> None:
     outbox = filled(2)
     outbox.take()
     outbox.put(round_of(2))
-    assert outbox.settle(SendOutcome.REFUSED) == 2
+    assert outbox.conclude(SendOutcome.REFUSED) == 2
     assert numbers(outbox.take()) == [2]
 
 
@@ -74,7 +74,7 @@ def test_a_failed_call_gives_up_its_oldest_when_newer_rounds_took_the_room() -> 
     outbox.take()
     outbox.put(round_of(3))
     outbox.put(round_of(4))
-    assert outbox.settle(SendOutcome.FAILED) == 2
+    assert outbox.conclude(SendOutcome.FAILED) == 2
     assert numbers(outbox.take()) == [2, 3, 4]
 
 
@@ -94,7 +94,7 @@ def test_any_history_keeps_order_and_bound_and_accounts_for_every_round(
             flying = numbers(outbox.take()) or flying
             leaving = len(flying)
         elif isinstance(action, SendOutcome):
-            given_up += outbox.settle(action)
+            given_up += outbox.conclude(action)
             if action is SendOutcome.SENT and flying:
                 assert flying[0] > last_sent
                 sent, last_sent = sent + leaving, flying[-1]

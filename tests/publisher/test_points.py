@@ -8,11 +8,13 @@ from itertools import pairwise
 import pytest
 
 from service import signals
-from service.metrics import EngineMetrics, GpuMetrics, WorkerMetrics
+from service.metrics.engine import EngineMetrics
+from service.metrics.gpu import GpuMetrics
+from service.metrics.worker import WorkerMetrics
 from service.publisher import points
 from service.publisher.points import Point, Series, Snapshot, measure
 from service.signals import Kind, Signal
-from tests.test_metrics import collected
+from tests.support.metric_values import collected
 
 IDLE = Snapshot(0.0, 1000.0, {})
 FIVE_SECONDS = {"route": "/extract", "le": "5.0"}

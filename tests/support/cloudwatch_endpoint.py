@@ -95,7 +95,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch, upstream: str | None = None) -> It
 
 
 def use(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
-    """Have boto3 ask there, as nobody in particular."""
+    """Make boto3 use this endpoint, with made-up credentials."""
     names = {
         "AWS_ENDPOINT_URL_CLOUDWATCH": url,
         "AWS_DEFAULT_REGION": "eu-central-1",

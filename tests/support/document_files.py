@@ -49,6 +49,26 @@ def column(left: float, top: float, texts: Iterable[str], leading: float = 12) -
     return [(left, top + row * leading, text) for row, text in enumerate(texts)]
 
 
+def simple_pdf(*lines: str) -> bytes:
+    """A PDF of one A4 page with these lines, one inch from its left edge."""
+    file = io.BytesIO()
+    canvas = Canvas(file)
+    for number, line in enumerate(lines):
+        canvas.drawString(72, 720 - 20 * number, line)
+    canvas.save()
+    return file.getvalue()
+
+
+def simple_docx(*paragraphs: str) -> bytes:
+    """A DOCX of these paragraphs."""
+
+    def fill(document: Any) -> None:
+        for paragraph in paragraphs:
+            document.add_paragraph(paragraph)
+
+    return word_document(fill)
+
+
 def word_document(fill: Callable[[Any], None]) -> bytes:
     """A DOCX that `fill` has written with python-docx."""
     document = docx.Document()

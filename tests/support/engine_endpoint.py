@@ -1,4 +1,4 @@
-"""A ROUTER socket that plays the engine for a worker's connection: it answers, lies, dies and comes back."""
+"""A ROUTER socket that plays the engine for a worker's client: it answers, sends nonsense, dies and comes back."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import zmq
 import zmq.asyncio
 
 from service.api.engine.client import EngineClient
 from service.api.engine.pending import InferenceResult
+from service.core.arrays import TokenIds
 from service.core.types import Phase, Priority
 from service.wire import Buffer, Hello, Message, ModelStatus, Scored, Status, Submitted, pack, unpack
 
@@ -50,22 +50,22 @@ class Engine:
     async def send_raw(self, *frames: bytes) -> None:
         await self._socket.send_multipart([self._worker, *frames])
 
-    async def say(self, phase: Phase = Phase.READY, *, admitting: bool = True) -> None:
-        """A status, with the model where there is one."""
+    async def send_status(self, phase: Phase = Phase.READY, *, admitting: bool = True) -> None:
+        """Send a status; in a serving phase it lists the model."""
         models = (MODEL,) if phase in (Phase.READY, Phase.DRAINING) else ()
         await self.send(Status(self.name, phase, admitting=admitting, models=models))
 
     async def open(self) -> None:
-        """Wait for the worker, and be ready."""
+        """Wait for the worker's hello, then report ready."""
         await self.receive(Hello)
-        await self.say()
+        await self.send_status()
 
     async def score(self, submitted: Submitted, *indices: int) -> None:
-        """Rows for these sequences (all, in order, if none are named), each row full of its sequence's index."""
+        """Send the logits of these sequences (of all, in order, if none is named) filled with the sequence's index."""
         for index in indices or range(len(submitted.lengths)):
             tokens = submitted.lengths[index]
-            rows = np.full((tokens, 2), index, dtype=np.float32)
-            await self.send(Scored(submitted.key, index, tokens, 2, 1, 0.001), rows)
+            logits = np.full((tokens, 2), index, dtype=np.float32)
+            await self.send(Scored(submitted.key, index, tokens, 2, 1, 0.001), logits)
 
     def die(self) -> None:
         self._context.destroy(linger=0)
@@ -85,18 +85,14 @@ class World:
         self._engines.append(Engine(self.address, name))
         return self._engines[-1]
 
-    def judge(self, *lengths: int, seconds: float = SOON) -> asyncio.Task[InferenceResult]:
-        """Ask for one document, in a task of its own."""
-        sequences: list[npt.NDArray[np.int32]] = [np.full(n, i, dtype=np.int32) for i, n in enumerate(lengths)]
-        return asyncio.create_task(
-            self.client.judge(
-                MODEL.revision,
-                sequences,
-                client="c",
-                priority=Priority.INTERACTIVE,
-                deadline_seconds=time.monotonic() + seconds,
-            )
+    def infer(self, *lengths: int, seconds: float = SOON) -> asyncio.Task[InferenceResult]:
+        """Submit one document with sequences of these lengths, in a task of its own."""
+        sequences: list[TokenIds] = [np.full(n, i, dtype=np.int32) for i, n in enumerate(lengths)]
+        deadline = time.monotonic() + seconds
+        submission = Submitted(
+            self.client.new_key(), MODEL.revision, lengths, "c", Priority.INTERACTIVE, deadline, attempt=0
         )
+        return asyncio.create_task(self.client.infer(submission, sequences))
 
     def close(self) -> None:
         for engine in self._engines:
@@ -109,7 +105,7 @@ class World:
 @asynccontextmanager
 async def world(folder: Path) -> AsyncIterator[World]:
     world = World(folder)
-    await world.client.start()
+    world.client.start()
     try:
         async with asyncio.timeout(LIMIT_SECONDS):
             yield world
@@ -134,13 +130,14 @@ def play(folder: Path, scene: Callable[[World], Awaitable[None]]) -> None:
     asyncio.run(whole())
 
 
-def firsts(judgement: InferenceResult) -> list[float]:
-    return [float(rows[0, 0]) for rows in judgement.rows]
+def firsts(result: InferenceResult) -> list[float]:
+    """The first logit of each sequence: its index, as `Engine.score` fills them."""
+    return [float(logits[0, 0]) for logits in result.logits]
 
 
-async def heard(engine: Engine, world: World) -> None:
-    """All that the engine has said so far has been heard, since messages keep their order."""
-    marker = world.judge(7)
+async def synchronize(engine: Engine, world: World) -> None:
+    """Wait until the client has handled all that the engine has sent; messages keep their order."""
+    marker = world.infer(7)
     submitted, _ = await engine.receive(Submitted)
     await engine.score(submitted)
     await marker

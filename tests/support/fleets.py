@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from infra.environments import ENVIRONMENTS, Environment, Variant
-from tests.infra.conftest import Template, resources
+from tests.support.templates import Template, resources
 
 Read = Callable[[str], Template]
 EACH = pytest.mark.parametrize("environment", ENVIRONMENTS, ids=lambda environment: environment.name)

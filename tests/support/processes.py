@@ -1,4 +1,4 @@
-"""Processes as /proc tells of them; threads and processes may end while one looks."""
+"""Processes as /proc shows them; threads and processes may end at any moment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def command_of(process: int) -> str:
 
 
 def lives(process: int) -> bool:
-    """Whether it runs; one that has ended and waits for its parent to take note does not."""
+    """True while the process runs; a zombie does not."""
     return _content(Path(f"/proc/{process}/stat")).rpartition(")")[2].split()[:1] not in ([], ["Z"])
 
 

@@ -7,6 +7,7 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 import numpy as np
 import torch
 
@@ -71,3 +72,16 @@ def publish_revision(made: Made, store: Path, golden_file: Path | None = None, *
 
     examples = read_golden(golden_file) if golden_file else ()
     return publish(made.folder, "live", Store(store), tag=tag, golden=examples).revision.revision
+
+
+def ask(client: httpx.Client, text: str, wanted: str = "live") -> tuple[str, Found]:
+    """One text to one model: the revision that answered, and what it found."""
+    return read_answer(client.post("/extract", json={"text": text, "model": wanted}))
+
+
+def read_answer(answer: httpx.Response) -> tuple[str, Found]:
+    """The revision that answered, and what it found."""
+    assert answer.status_code == 200, answer.text
+    body = answer.json()
+    entities = body["documents"][0]["entities"]
+    return body["model"]["revision"], [(entity["label"], entity["start"], entity["end"]) for entity in entities]

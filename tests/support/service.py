@@ -18,6 +18,7 @@ from typing import Any
 import httpx
 
 from loadtest.service_process.ports import KeptPort
+from tests.support.log_lines import events
 from tests.support.processes import children_of, command_of
 
 START_SECONDS = 120.0
@@ -109,6 +110,10 @@ class Service:
         lines = self.get("/metrics").raise_for_status().text.splitlines()
         values = [float(line.rpartition(" ")[2]) for line in lines if line.startswith(line_start)]
         return sum(values)
+
+    def events(self) -> list[str]:
+        """The event codes in its log so far."""
+        return events(self.log)
 
     def stop(self) -> int:
         """SIGTERM, and the exit code."""

@@ -12,7 +12,7 @@ from service.engine.models.loaded_model import InitialModels
 from service.engine.models.manager import ModelManager
 from service.engine.models.startup import Startup
 from service.engine.models.startup_state import StartupState
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.settings import Settings
 
 LIMIT_SECONDS = 60.0

@@ -91,9 +91,8 @@ def _of_kind(kind: str, vocabulary: dict[str, int], hidden: int, layers: int) ->
 
 
 def _write_tokenizer(folder: Path, kind: str) -> dict[str, int]:
-    byte_level = kind in ("roberta", "xlm-roberta", "modernbert")
     first, pad, last, unknown, mask = _specials(kind)
-    build = _byte_level if byte_level else _word_piece
+    build = byte_level if kind in ("roberta", "xlm-roberta", "modernbert") else word_piece
     tokenizer = build(first, pad, last, unknown, mask)
     tokenizer.post_processor = processors.TemplateProcessing(
         single=f"{first} $A {last}",
@@ -124,7 +123,7 @@ def _specials(kind: str) -> tuple[str, str, str, str, str]:
     return "[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]"
 
 
-def _word_piece(*specials: str) -> Tokenizer:
+def word_piece(*specials: str) -> Tokenizer:
     """Known words whole, others letter by letter."""
     letters = [chr(code) for code in range(33, 127)]
     pieces = [*_in_order(specials), *letters, *(f"##{letter}" for letter in letters), *WORDS.split(), "##s", "##ing"]
@@ -137,7 +136,7 @@ def _word_piece(*specials: str) -> Tokenizer:
     return tokenizer
 
 
-def _byte_level(*specials: str) -> Tokenizer:
+def byte_level(*specials: str) -> Tokenizer:
     """Bytes, and a few merges so that common pairs are one token."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     merges = [("t", "h"), ("th", "e"), ("Ġ", "t"), ("i", "n"), ("e", "r"), ("o", "n"), ("Ġ", "a"), ("Ġ", "0")]

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import httpx
 import pytest
 
+from tests.support.document_files import simple_pdf
+from tests.support.extraction import TEXT, assert_problem
 from tests.support.service import Service, paused, serving, start, wait_until
-from tests.system.test_shapes import TEXT, pdf
 
 KEY = "correct horse"
 LONG = TEXT * 2_000
@@ -26,17 +26,6 @@ def strict(home: Path) -> Iterator[Service]:
     requests = {"MAX_REQUEST_BYTES": 100_000, "MAX_REQUEST_DOCUMENTS": 3}
     with serving(home, MODELS="tiny", API_KEYS_FILE=keys, **limits, **requests) as service:
         yield service
-
-
-def expect(answer: httpx.Response, status: int, code: str, *words: str) -> None:
-    """A problem document of this status and code, whose detail has these words."""
-    assert answer.status_code == status, answer.text
-    assert answer.headers["content-type"] == "application/problem+json"
-    body = answer.json()
-    assert set(body) == {"type", "title", "status", "detail", "code"}
-    assert (body["status"], body["code"]) == (status, code)
-    assert all(word in body["detail"] for word in words), body["detail"]
-    assert ("retry-after" in answer.headers) == (status in (429, 503, 504))
 
 
 @pytest.mark.parametrize(
@@ -56,25 +45,25 @@ def expect(answer: httpx.Response, status: int, code: str, *words: str) -> None:
 def test_400_for_a_body_that_is_not_what_its_type_says(service: Service, body: bytes, words: tuple[str, ...]) -> None:
     with service.client() as client:
         answer = client.post("/extract", content=body, headers={"Content-Type": "application/json"})
-    expect(answer, 400, "malformed_request", *words)
+    assert_problem(answer, 400, "malformed_request", *words)
 
 
 def test_400_for_a_form_without_files_or_with_a_torn_body(service: Service) -> None:
     with service.client() as client:
         header = {"Content-Type": "multipart/form-data; boundary=x"}
-        expect(client.post("/extract", content=b"--x--\r\n", headers=header), 400, "malformed_request", "file")
-        expect(client.post("/extract", content=b"nonsense", headers=header), 400, "malformed_request")
+        assert_problem(client.post("/extract", content=b"--x--\r\n", headers=header), 400, "malformed_request", "file")
+        assert_problem(client.post("/extract", content=b"nonsense", headers=header), 400, "malformed_request")
         bare = {"Content-Type": "multipart/form-data"}
-        expect(client.post("/extract", content=b"", headers=bare), 400, "malformed_request")
+        assert_problem(client.post("/extract", content=b"", headers=bare), 400, "malformed_request")
 
 
 def test_401_without_a_key_and_403_with_a_wrong_one(strict: Service) -> None:
     with strict.client() as client:
         without = client.post("/extract", json={"text": TEXT})
-        expect(without, 401, "unauthenticated", "Authorization")
+        assert_problem(without, 401, "unauthenticated", "Authorization")
         assert without.headers["www-authenticate"] == "Bearer"
         wrong = client.post("/extract", json={"text": TEXT}, headers={"Authorization": "Bearer guess"})
-        expect(wrong, 403, "forbidden")
+        assert_problem(wrong, 403, "forbidden")
         for header in ({"Authorization": f"Bearer {KEY}"}, {"X-API-Key": KEY}):
             assert client.post("/extract", json={"text": TEXT}, headers=header).status_code == 200
         assert client.get("/readyz").status_code == 200
@@ -83,29 +72,31 @@ def test_401_without_a_key_and_403_with_a_wrong_one(strict: Service) -> None:
 @pytest.mark.parametrize("wanted", ["nobody", "tiny@candidate", "tiny@sha256:00"])
 def test_404_lists_the_models_that_are_there(service: Service, wanted: str) -> None:
     with service.client() as client:
-        expect(client.post("/extract", json={"text": TEXT, "model": wanted}), 404, "unknown_model", "tiny", "other")
+        assert_problem(
+            client.post("/extract", json={"text": TEXT, "model": wanted}), 404, "unknown_model", "tiny", "other"
+        )
 
 
 def test_413_says_which_limit(strict: Service) -> None:
     key = {"X-API-Key": KEY}
     with strict.client() as client:
-        expect(
+        assert_problem(
             client.post("/extract", json={"text": "a" * 10_001}, headers=key), 413, "document_too_large", "characters"
         )
         file = {"file": ("a.txt", b"a" * 20_001)}
-        expect(client.post("/extract", files=file, headers=key), 413, "document_too_large", "bytes")
+        assert_problem(client.post("/extract", files=file, headers=key), 413, "document_too_large", "bytes")
         body = client.post("/extract", content=b"a" * 100_001, headers={**key, "Content-Type": "text/plain"})
-        expect(body, 413, "document_too_large", "100000")
+        assert_problem(body, 413, "document_too_large", "100000")
         four = {"documents": [{"text": TEXT}] * 4}
-        expect(client.post("/extract", json=four, headers=key), 413, "document_too_large", "3")
+        assert_problem(client.post("/extract", json=four, headers=key), 413, "document_too_large", "3")
 
 
 def test_415_lists_the_formats(service: Service) -> None:
     with service.client() as client:
         noise = bytes(range(256)) * 8
         raw = client.post("/extract", content=noise, headers={"Content-Type": "image/png"})
-        expect(raw, 415, "unsupported_format", "PDF", "DOCX")
-        expect(client.post("/extract", files={"file": ("a.bin", noise)}), 415, "unsupported_format", "PDF")
+        assert_problem(raw, 415, "unsupported_format", "PDF", "DOCX")
+        assert_problem(client.post("/extract", files={"file": ("a.bin", noise)}), 415, "unsupported_format", "PDF")
 
 
 @pytest.mark.parametrize(
@@ -121,16 +112,20 @@ def test_415_lists_the_formats(service: Service) -> None:
 )
 def test_422_for_a_bad_option_names_it(service: Service, options: dict[str, object], word: str) -> None:
     with service.client() as client:
-        expect(client.post("/extract", json={"text": TEXT, **options}), 422, "invalid_options", word)
+        assert_problem(client.post("/extract", json={"text": TEXT, **options}), 422, "invalid_options", word)
         query = "&".join(f"{name}={value}" for name, value in options.items())
         raw = client.post(f"/extract?{query}", content=TEXT.encode(), headers={"Content-Type": "text/plain"})
-        expect(raw, 422, "invalid_options", word)
+        assert_problem(raw, 422, "invalid_options", word)
 
 
 def test_422_for_a_file_without_text(service: Service) -> None:
     with service.client() as client:
-        for name, data, word in (("a.pdf", b"", "empty"), ("a.pdf", b"%PDF-1.7\ngarbage", ""), ("b.pdf", pdf(), "")):
-            expect(client.post("/extract", files={"file": (name, data)}), 422, "unreadable_document", word)
+        for name, data, word in (
+            ("a.pdf", b"", "empty"),
+            ("a.pdf", b"%PDF-1.7\ngarbage", ""),
+            ("b.pdf", simple_pdf(), ""),
+        ):
+            assert_problem(client.post("/extract", files={"file": (name, data)}), 422, "unreadable_document", word)
 
 
 def test_429_with_the_time_to_wait_when_the_queue_is_full(home: Path) -> None:
@@ -144,7 +139,7 @@ def test_429_with_the_time_to_wait_when_the_queue_is_full(home: Path) -> None:
         assert refused
         assert any(answer.status_code == 200 for answer in answers)
         for answer in refused:
-            expect(answer, 429, "queue_full", "20000")
+            assert_problem(answer, 429, "queue_full", "20000")
             assert int(answer.headers["retry-after"]) >= 1
         assert client.get("/readyz").status_code == 200
 
@@ -158,14 +153,14 @@ def test_503_not_ready_before_the_models_are_loaded(home: Path) -> None:
             assert ready.status_code == 503
             assert set(ready.json()) == {"phase", "percent", "detail"}
             assert service.get("/livez").status_code == 200
-            expect(service.extract(text=TEXT), 503, "not_ready")
+            assert_problem(service.extract(text=TEXT), 503, "not_ready")
 
 
 def test_504_at_once_when_a_deadline_cannot_be_met(service: Service) -> None:
     with service.client() as client:
         client.post("/extract", json={"text": LONG})  # So that the speed is known.
         answer = client.post("/extract", json={"text": LONG, "deadline_ms": 20})
-        expect(answer, 504, "deadline_exceeded")
+        assert_problem(answer, 504, "deadline_exceeded")
         assert client.post("/extract", json={"text": TEXT}).status_code == 200
 
 

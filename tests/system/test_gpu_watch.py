@@ -8,8 +8,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from service.logs import LogEvent
+from tests.support.log_lines import log_lines
 from tests.support.nvml.stub import HEALTHY, StubNvml
-from tests.support.service import serving, wait_until
+from tests.support.service import paused, serving, wait_until
 
 
 def test_metrics_follow_the_gpu_and_its_loss_ends_the_service(
@@ -19,7 +21,7 @@ def test_metrics_follow_the_gpu_and_its_loss_ends_the_service(
     for name, value in stub.environment.items():
         monkeypatch.setenv(name, value)
     with serving(home, MODELS="tiny", GPU_WATCH="0") as service:
-        wait_until(lambda: service.metric('gleaner_gpu_ecc_errors{kind="corrected"') == 3)  # Shown after all others.
+        wait_until(lambda: service.metric('gleaner_gpu_ecc_errors{kind="corrected"') == 3)  # Set after all others.
         assert service.metric("gleaner_gpu_utilization_ratio") == 0.73
         assert service.metric("gleaner_gpu_memory_used_bytes") == 5e9
         assert service.metric("gleaner_gpu_clock_hertz{") == 1.695e9 + 6.25e9
@@ -31,16 +33,21 @@ def test_metrics_follow_the_gpu_and_its_loss_ends_the_service(
         assert service.metric("gleaner_gpu_lost") == 0
         assert service.is_ready()
 
-        stub.set(fail=15)
-        seen = set()
+        with paused(service.process.pid):  # The supervisor cannot end the service yet.
+            stub.set(fail=15)
+            wait_until(lambda: service.get("/readyz").status_code == 503)
+        after_loss: list[int] = []
 
         def has_ended() -> bool:
             with contextlib.suppress(httpx.HTTPError):
-                seen.add(service.get("/readyz", timeout=5.0).status_code)
+                after_loss.append(service.get("/readyz", timeout=5.0).status_code)
             return service.process.poll() is not None
 
         wait_until(has_ended)
         assert service.process.returncode == 1
-        assert seen <= {200, 503}
-        assert "the GPU is lost; the service ends for replacement" in service.log.read_text()
-        assert service.log.read_text().count('"engine died"') == 0
+        assert set(after_loss) <= {503}, "it was ready again"
+        events = service.events()
+        assert events.count(LogEvent.GPU_LOST) == 1
+        assert LogEvent.ENGINE_DIED not in events
+        started = [line["part"] for line in log_lines(service.log) if line.get("event") == LogEvent.PROCESS_STARTED]
+        assert started == ["engine", "api"], "the engine was started again"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.extraction import random_texts
 from tests.support.service import Service
-from tests.system.test_same_as_pipeline import documents
 
 SCORE_TOLERANCE = 5e-5
 
@@ -19,7 +19,7 @@ def entities(answer: dict[str, Any]) -> list[Any]:
 
 
 def test_a_document_alone_and_among_fifty_others_gives_the_same(service: Service) -> None:
-    texts = documents(51, seed=3, longest=300)
+    texts = random_texts(51, seed=3, longest=300)
     with service.client() as client:
         alone = [entities(client.post("/extract", json={"text": text}).json())[0] for text in texts]
         batch = client.post("/extract", json={"documents": [{"text": text} for text in texts]}).json()

@@ -11,9 +11,8 @@ import pytest
 
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
-from tests.support.revisions import TEXTS, Made, make_revision
+from tests.support.revisions import TEXTS, Made, ask, make_revision
 from tests.support.service import Service, serving
-from tests.system.test_live_revisions import ask
 
 MODELS = 30
 ROOM = 6
@@ -50,7 +49,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
         yield Shared(service, made, ROOM * largest)
 
 
-def test_each_of_thirty_models_answers_for_itself_though_a_few_only_fit_the_device(shared: Shared) -> None:
+def test_thirty_models_answer_though_the_device_holds_six(shared: Shared) -> None:
     draw = random.Random(3)
     names = [name for name in shared.made if name != LIMITED]
     orders = [(name, draw.choice(TEXTS)) for name in names * 6]
@@ -65,7 +64,7 @@ def test_each_of_thirty_models_answers_for_itself_though_a_few_only_fit_the_devi
         assert all(pool.map(right, orders))
 
 
-def test_weights_on_the_device_keep_to_their_budget_and_moving_them_is_counted(shared: Shared) -> None:
+def test_weights_stay_within_their_budget_and_moves_are_counted(shared: Shared) -> None:
     metric = shared.service.metric
     with shared.service.client() as client:
         for name in ("m3", "m8", "m13", "m18", "m23", "m28", "m9", "m4"):
@@ -80,7 +79,7 @@ def test_weights_on_the_device_keep_to_their_budget_and_moving_them_is_counted(s
     assert metric('gleaner_model_tokens_total{model="m4"}') > 0
 
 
-def test_a_model_over_its_rate_is_refused_with_the_time_to_wait_and_the_others_are_not(shared: Shared) -> None:
+def test_a_model_over_its_rate_limit_is_refused_and_others_are_not(shared: Shared) -> None:
     text = " ".join(TEXTS * 10)
     with shared.service.client() as client:
         answers = [client.post("/extract", json={"text": text, "model": LIMITED}) for _ in range(2)]

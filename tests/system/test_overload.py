@@ -1,4 +1,4 @@
-"""A real service that is asked for too much: refusals are typed, say when to come back, and are all counted."""
+"""A service under overload: refusals are typed, have Retry-After, and are all counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A service that publishes: to moto with everything as it should be, and to endpoints that nobody can rely on."""
+"""A service that publishes: to moto, where all works, and to endpoints that hang."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def extract(service: Service) -> httpx.Response:
 
 
 def statistics(url: str, name: str, statistic: str) -> list[float]:
-    """What CloudWatch would tell an alarm about one metric, by period."""
+    """One metric's statistic in CloudWatch, by period."""
     cloud = boto3.Session().client("cloudwatch", endpoint_url=url)
     now = datetime.now(UTC)
     answer = cloud.get_metric_statistics(
@@ -61,9 +61,7 @@ def statistics(url: str, name: str, statistic: str) -> list[float]:
     return [point[statistic] for point in answer["Datapoints"]]
 
 
-def test_rounds_arrive_with_names_dimensions_units_values_and_high_resolution(
-    home: Path, moto: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rounds_arrive_complete_and_in_high_resolution(home: Path, moto: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with endpoint(monkeypatch, upstream=moto) as cloud:
         with publishing(home) as service:
             wait_until(lambda: bool(cloud.data("WorkRatio")), PATIENT_SECONDS)
@@ -92,9 +90,7 @@ def test_rounds_arrive_with_names_dimensions_units_values_and_high_resolution(
     assert max(statistics(moto, "BusyRatio", "Maximum")) > 0
 
 
-def test_neither_a_call_that_hangs_nor_a_publisher_that_dies_harms_a_request_or_the_drain(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hanging_call_and_a_dead_publisher_harm_no_request(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with endpoint(monkeypatch) as cloud:
         cloud.mood = "hanging"
         with publishing(home) as service:

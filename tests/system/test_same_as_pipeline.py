@@ -1,14 +1,13 @@
 """Over HTTP, with twelve clients at once, entities are those of transformers' own pipeline on the same weights.
 
 Documents longer than a window differ from the pipeline's `stride` mode in one place only: where windows overlap. The
-pipeline tags each window by itself and keeps the longer of two overlapping entities; here each token is judged once,
-in the window that shows it most context, and entities are then read off the whole document. So an entity that touches
+pipeline tags each window by itself and keeps the longer of two overlapping entities; the service keeps each token's
+logits from one window, and decodes the whole document. So an entity that touches
 no overlap is the same in both, and one that touches an overlap may differ.
 """
 
 from __future__ import annotations
 
-import random
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,22 +16,11 @@ from typing import Any
 import pytest
 from transformers import AutoModelForTokenClassification, AutoTokenizer, pipeline
 
+from tests.support.extraction import random_texts
 from tests.support.service import Service
-from tests.support.tiny_models import WORDS
 
 STRATEGIES = ("simple", "first", "average", "max")
 WINDOW_TOKENS, OVERLAP_TOKENS = 510, 128
-
-
-def documents(count: int, seed: int, shortest: int = 1, longest: int = 60) -> list[str]:
-    """Texts of known and unknown words, punctuation and line breaks."""
-    draw = random.Random(seed)
-    words = [*WORDS.split(), "Zürich", "unbelievable", "3.14", "(x)", "—", "a-b", "北京", "I.O.U."]
-    glue = [" ", " ", " ", ", ", "\n", ". "]
-    return [
-        "".join(draw.choice(words) + draw.choice(glue) for _ in range(draw.randint(shortest, longest)))
-        for _ in range(count)
-    ]
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +43,7 @@ def plain(entities: list[dict[str, Any]], label: str) -> list[tuple[str, int, in
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_sixty_documents_give_what_the_pipeline_gives(service: Service, reference: Any, strategy: str) -> None:
-    texts = documents(60, seed=1)
+    texts = random_texts(60, seed=1)
     with ThreadPoolExecutor(12) as clients:
         found = list(clients.map(lambda text: ask(service, text, aggregation=strategy), texts))
     for text, ours in zip(texts, found, strict=True):
@@ -66,7 +54,7 @@ def test_sixty_documents_give_what_the_pipeline_gives(service: Service, referenc
 
 
 def test_long_documents_equal_the_stride_mode_outside_of_the_overlaps(service: Service, reference: Any) -> None:
-    for text in documents(4, seed=2, shortest=900, longest=1500):
+    for text in random_texts(4, seed=2, shortest=900, longest=1500):
         overlaps = _overlaps(reference.tokenizer, text)
         assert overlaps
         with warnings.catch_warnings():

@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 
-import docx
-from reportlab.pdfgen.canvas import Canvas
-
+from service.cli import main
+from tests.support.document_files import simple_docx, simple_pdf
+from tests.support.extraction import TEXT
 from tests.support.service import Service
-
-TEXT = "Anna Smith paid the invoice 😀 in Berlin"
-
-
-def pdf(*lines: str) -> bytes:
-    buffer = io.BytesIO()
-    canvas = Canvas(buffer)
-    for number, line in enumerate(lines):
-        canvas.drawString(72, 720 - 20 * number, line)
-    canvas.save()
-    return buffer.getvalue()
-
-
-def word(*paragraphs: str) -> bytes:
-    document, buffer = docx.Document(), io.BytesIO()
-    for paragraph in paragraphs:
-        document.add_paragraph(paragraph)
-    document.save(buffer)
-    return buffer.getvalue()
 
 
 def test_json_with_one_text(service: Service) -> None:
@@ -44,7 +24,7 @@ def test_json_with_one_text(service: Service) -> None:
     assert set(body["timing"]) == {"parse_ms", "tokenize_ms", "queue_ms", "compute_ms", "decode_ms", "total_ms"}
 
 
-def test_a_json_batch_keeps_ids_and_order_and_gives_a_bad_document_its_own_error(service: Service) -> None:
+def test_a_batch_keeps_ids_and_order_with_an_error_for_each_document(service: Service) -> None:
     with service.client() as client:
         files = [("file", ("a.txt", TEXT.encode())), ("file", ("b.pdf", b"")), ("file", ("c.txt", b"hello"))]
         mixed = client.post("/extract", files=files)
@@ -61,7 +41,9 @@ def test_a_json_batch_keeps_ids_and_order_and_gives_a_bad_document_its_own_error
 def test_multipart_takes_options_as_fields(service: Service) -> None:
     with service.client() as client:
         fields = {"labels": "ORG, PER", "include_text": "true", "aggregation": "simple"}
-        answer = client.post("/extract", files={"file": ("a.pdf", pdf("Anna Smith paid", "second line"))}, data=fields)
+        answer = client.post(
+            "/extract", files={"file": ("a.pdf", simple_pdf("Anna Smith paid", "second line"))}, data=fields
+        )
     document = answer.json()["documents"][0]
     assert document["pages"] == 1
     assert document["text"] == "Anna Smith paid\nsecond line"
@@ -70,7 +52,9 @@ def test_multipart_takes_options_as_fields(service: Service) -> None:
 
 def test_a_pdf_gives_pages_and_boxes(service: Service) -> None:
     with service.client() as client:
-        answer = client.post("/extract", content=pdf("Anna Smith paid"), headers={"Content-Type": "application/pdf"})
+        answer = client.post(
+            "/extract", content=simple_pdf("Anna Smith paid"), headers={"Content-Type": "application/pdf"}
+        )
     entities = answer.json()["documents"][0]["entities"]
     assert entities
     for entity in entities:
@@ -84,8 +68,8 @@ def test_a_raw_body_is_read_by_its_type_with_options_in_the_query(service: Servi
     types = {
         "text/plain; charset=utf-16": TEXT.encode("utf-16"),
         "text/html": f"<p>{TEXT}</p><script>no</script>".encode(),
-        "application/vnd.openxmlformats-officedocument.wordprocessingml.document": word(TEXT),
-        "application/octet-stream": word(TEXT),
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document": simple_docx(TEXT),
+        "application/octet-stream": simple_docx(TEXT),
     }
     with service.client() as client:
         for media_type, body in types.items():
@@ -157,6 +141,10 @@ def test_health_metrics_and_documentation(service: Service) -> None:
         assert {"application/json", "multipart/form-data", "application/pdf", "text/html"} <= set(content)
         assert content["application/json"]["examples"]
         assert client.get("/docs").status_code == 200
+
+
+def test_the_health_check_of_containers_finds_it_alive(service: Service) -> None:
+    assert main(["healthcheck", "--port", service.url.rpartition(":")[2]]) == 0
 
 
 def test_a_request_id_comes_back(service: Service) -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from service.core.errors import ModelError
-from service.text.tokenizer import PIECE_CHARACTERS, Cut, TextTokenizer, Tokenizers, _cut
-from tests.support.tiny_models import BERT_SPECIALS, ROBERTA_SPECIALS, _byte_level, _word_piece
+from service.text.tokenizer import PIECE_CHARACTERS, PieceBorder, TextTokenizer, Tokenizers, pieces
+from tests.support.tiny_models import BERT_SPECIALS, ROBERTA_SPECIALS, byte_level, word_piece
 
 LETTERS = st.text(st.sampled_from("aZßéǆя日本語ฟ한ا𝒜٣5²"), min_size=1, max_size=4)
 BREAKS = st.sampled_from(["\n", "\n\n", "\r\n", "\r", " \n", "\n ", "\t", "\u2028", "\x0b", "\x0c", "\x85", "\u00ad\n"])
@@ -25,10 +25,10 @@ def tokenizer(kind: str) -> Tokenizer:
     """A tokenizer in the way of BERT, of RoBERTa and ModernBERT, or of XLM-R."""
     if kind == "word pieces":
         first, pad, last, unknown, mask = BERT_SPECIALS[2], "[PAD]", "[SEP]", "[UNK]", "[MASK]"
-        made = _word_piece(first, pad, last, unknown, mask)
+        made = word_piece(first, pad, last, unknown, mask)
     else:
         first, pad, last, unknown, mask = "<s>", "<pad>", "</s>", "<unk>", "<mask>"
-        made = _byte_level(first, pad, last, unknown, mask) if kind == "bytes" else _unigram()
+        made = byte_level(first, pad, last, unknown, mask) if kind == "bytes" else _unigram()
     made.post_processor = processors.TemplateProcessing(
         single=f"{first} $A {last}", special_tokens=[(name, made.token_to_id(name)) for name in (first, last)]
     )
@@ -37,8 +37,8 @@ def tokenizer(kind: str) -> Tokenizer:
 
 def _unigram() -> Tokenizer:
     letters = [chr(code) for code in range(33, 127)]
-    pieces = [*ROBERTA_SPECIALS, "▁", *letters, "▁a", "▁in", "voice", "▁invoice", "on"]
-    made = Tokenizer(models.Unigram([(piece, -float(i % 7) - 1) for i, piece in enumerate(pieces)], unk_id=3))
+    vocabulary = [*ROBERTA_SPECIALS, "▁", *letters, "▁a", "▁in", "voice", "▁invoice", "on"]
+    made = Tokenizer(models.Unigram([(piece, -float(i % 7) - 1) for i, piece in enumerate(vocabulary)], unk_id=3))
     made.normalizer = normalizers.NFKC()
     made.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()])
     made.add_special_tokens(list(ROBERTA_SPECIALS))
@@ -87,13 +87,13 @@ def test_a_long_text_read_in_pieces_has_the_same_tokens_as_the_whole(
 
 @given(snippet=SNIPPETS)
 @settings(max_examples=100)
-def test_a_text_cut_at_every_harmless_break_has_the_same_tokens_as_the_whole(
+def test_pieces_at_every_border_have_the_tokens_of_the_whole_text(
     ours: TextTokenizer, theirs: Tokenizer, snippet: str
 ) -> None:
     whole = theirs.encode(snippet, add_special_tokens=False)
     parts = [
         (start, theirs.encode(snippet[start:end], add_special_tokens=False))
-        for start, end in _cut(snippet, ours._cut, every=1)
+        for start, end in pieces(snippet, ours.piece_border, shortest=1)
     ]
     assert [token for _, part in parts for token in part.ids] == whole.ids
     assert [(start + a, start + b) for start, part in parts for a, b in part.offsets] == whole.offsets
@@ -102,20 +102,20 @@ def test_a_text_cut_at_every_harmless_break_has_the_same_tokens_as_the_whole(
 @pytest.mark.parametrize(("kind", "cuts"), [("word pieces", True), ("bytes", False), ("words and spaces", True)])
 def test_long_texts_are_cut_where_that_is_harmless(tmp_path: Path, kind: str, cuts: bool) -> None:
     tokenizer(kind).save(str(tmp_path / "tokenizer.json"))
-    found = TextTokenizer(tmp_path)
+    border = TextTokenizer(tmp_path).piece_border
     lines = "one\ntwo\n" * PIECE_CHARACTERS
-    assert (len(list(found._pieces(lines))) > 4) is cuts
-    assert list(found._pieces("one\ntwo")) == [(0, 7)]
+    assert (len(list(pieces(lines, border))) > 4) is cuts
+    assert list(pieces("one\ntwo", border)) == [(0, 7)]
 
 
-@given(text=SNIPPETS, every=st.integers(1, 20))
-def test_pieces_cover_the_text_but_for_the_breaks_between_them(text: str, every: int) -> None:
-    assert list(_cut(text, Cut.NEVER, every=every)) == [(0, len(text))]
-    after = list(_cut(text, Cut.AFTER_BREAK, every=every))
-    without = list(_cut(text, Cut.WITHOUT_BREAK, every=every))
+@given(text=SNIPPETS, shortest=st.integers(1, 20))
+def test_pieces_cover_the_text_but_for_the_breaks_between_them(text: str, shortest: int) -> None:
+    assert list(pieces(text, PieceBorder.NONE, shortest=shortest)) == [(0, len(text))]
+    after = list(pieces(text, PieceBorder.AFTER_BREAK, shortest=shortest))
+    without = list(pieces(text, PieceBorder.WITHOUT_BREAK, shortest=shortest))
     assert "".join(text[a:b] for a, b in after) == text
     assert "\n".join(text[a:b] for a, b in without) == text
-    assert all(b - a >= every for a, b in without[:-1])
+    assert all(b - a >= shortest for a, b in without[:-1])
 
 
 def test_an_empty_text_has_no_tokens_and_no_windows(ours: TextTokenizer) -> None:
@@ -146,8 +146,8 @@ def test_sequences_never_exceed_the_limit_and_their_content_is_the_text_s(
     sequences = ours.sequences(tokens.ids, windows)
     assert all(len(part) <= longest for part in sequences)
     for window, part in zip(windows, sequences, strict=True):
-        rows = part.astype(np.float32)[:, None]
-        assert ours.content(rows)[:, 0].tolist() == tokens.ids[window.start : window.stop].tolist()
+        logits = part.astype(np.float32)[:, None]
+        assert ours.content(logits)[:, 0].tolist() == tokens.ids[window.start : window.stop].tolist()
 
 
 def test_limits_in_the_file_do_not_cut_or_fill_texts(tmp_path: Path) -> None:
@@ -175,6 +175,6 @@ def test_each_revision_s_tokenizer_is_read_once(folder: Path) -> None:
 def test_tokenizers_of_other_revisions_are_forgotten_and_new_ones_read(folder: Path) -> None:
     tokenizers = Tokenizers()
     old = tokenizers.get("old", folder)
-    tokenizers.keep({"new": folder})
+    tokenizers.replace({"new": folder})
     assert tokenizers.get("new", Path("/nowhere"))
     assert tokenizers.get("old", folder) is not old

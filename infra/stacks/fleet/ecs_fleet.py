@@ -180,7 +180,6 @@ class EcsFleet(Fleet):
 
     def _container(self, keys: bool) -> ecs.CfnTaskDefinition.ContainerDefinitionProperty:
         Task = ecs.CfnTaskDefinition  # noqa: N806
-        probe = f"import urllib.request; urllib.request.urlopen('http://127.0.0.1:{PORT}/livez', timeout=4)"
         bucket = self.base.storage.models.bucket_name
         variables = sorted(container_environment(self.environment_values, self.policy, bucket, self.region).items())
         return Task.ContainerDefinitionProperty(
@@ -207,7 +206,7 @@ class EcsFleet(Fleet):
                 tmpfs=[Task.TmpfsProperty(container_path=path, size=size) for path, size in TEMPORARY.items()],
             ),
             health_check=Task.HealthCheckProperty(
-                command=["CMD", "python3", "-c", probe],
+                command=["CMD", "gleaner", "healthcheck", "--seconds", "4"],
                 interval=10,
                 timeout=5,
                 retries=3,

@@ -1,1 +1,1 @@
-"""A worker's side of the engine: submission, resubmission, cached refusals, which model is meant."""
+"""A worker's side of the engine: its connection, submission and resubmission, cached refusals, choice of the model."""

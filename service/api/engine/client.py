@@ -1,7 +1,7 @@
-"""A worker's side of the wire: documents go to the engine, rows of logits come back, whatever happens to the engine.
+"""The engine's client in a worker: submits documents and collects their logits, across deaths of the engine.
 
-The rule: a document that was accepted is answered. When an engine dies, everything pending is submitted once more to
-the next one, within its deadline.
+The rule: a document that was accepted is answered. When an engine dies, every pending document is submitted again to
+the next engine, within its deadline.
 """
 
 from __future__ import annotations
@@ -11,21 +11,19 @@ import itertools
 import logging
 import os
 import time
-import weakref
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
 
 import numpy as np
-import numpy.typing as npt
-import zmq
-import zmq.asyncio
 
+from service.api.engine.connection import EngineConnection
+from service.api.engine.leases import RevisionLeases
 from service.api.engine.pending import InferenceResult, Pending
 from service.api.engine.refusal_cache import RefusalCache
 from service.api.engine.routing import is_serving
+from service.core.arrays import TokenIds
 from service.core.errors import DeadlineExceeded
-from service.core.types import Phase, Priority
+from service.core.types import Phase
+from service.logs import LogEvent
 from service.wire import (
     Buffer,
     Cancelled,
@@ -38,163 +36,95 @@ from service.wire import (
     Status,
     Submitted,
     TurnedAway,
-    pack,
-    unpack,
 )
 
-HEARTBEAT_SECONDS = 0.5
-
-Learn = Callable[[tuple[ModelStatus, ...]], Awaitable[None]]
+OnModels = Callable[[tuple[ModelStatus, ...]], Awaitable[None]]
 
 log = logging.getLogger(__name__)
 
 
 class EngineClient:
-    """The one connection of a worker to the engine."""
+    """A worker's documents at the engine, what the engine last reported, and the revisions that requests use."""
 
-    def __init__(self, address: str, active_requests: Callable[[], int], resubmitted: Callable[[], None]) -> None:
-        self._address = address
+    def __init__(self, address: str, active_requests: Callable[[], int], on_resubmission: Callable[[], None]) -> None:
         self._active_requests = active_requests
-        self._resubmitted = resubmitted
-        self._pending: dict[str, Pending] = {}
+        self._on_resubmission = on_resubmission
+        self._connection = EngineConnection(
+            address, heartbeat=self._heartbeat, on_message=self._on_message, on_disconnect=self._on_disconnect
+        )
         self._numbers = itertools.count()
-        self._used: Counter[str] = Counter()
+        self._pending: dict[str, Pending] = {}
         self._status = Status(engine="", phase=Phase.SYNCING)
         self._connected = False
-        self._learn: Learn | None = None
-        self._tasks: list[asyncio.Task[None]] = []
-        self.door = RefusalCache()
+        self._on_models: OnModels | None = None
+        self._notifications: set[asyncio.Task[None]] = set()
+        self.leases = RevisionLeases()
+        self.refusals = RefusalCache()
 
-    async def start(self) -> None:
-        """Connect and begin to listen; does not wait for the engine."""
-        self._context = zmq.asyncio.Context()
-        self._socket = self._context.socket(zmq.DEALER)
-        for option, value in ((zmq.SNDHWM, 0), (zmq.RCVHWM, 0), (zmq.IMMEDIATE, 1), (zmq.RECONNECT_IVL, 20)):
-            self._socket.setsockopt(option, value)
-        self._socket.setsockopt(zmq.RECONNECT_IVL_MAX, 200)
-        monitor = self._socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED)
-        self._socket.connect(self._address)
-        loops = (self._listen(), self._watch_connection(monitor), self._beat())
-        self._tasks = [asyncio.create_task(loop) for loop in loops]
+    def start(self) -> None:
+        """Connect and listen; does not wait for the engine."""
+        self._connection.open()
 
     async def stop(self) -> None:
-        """Stop listening and close; what is pending fails."""
-        for task in self._tasks:
+        """Fail what is pending, stop listening and close."""
+        for task in self._notifications:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*self._notifications, return_exceptions=True)
         for pending in self._pending.values():
-            pending.dismiss()
-        self._socket.disable_monitor()
-        self._context.destroy(linger=0)
+            pending.abort()
+        await self._connection.close()
 
-    def when_models_change(self, learn: Learn) -> None:
-        """Have `learn` called with each new list of models."""
-        self._learn = learn
+    def on_models_change(self, callback: OnModels) -> None:
+        """Call `callback` with every new list of models."""
+        self._on_models = callback
 
     @property
     def status(self) -> Status:
-        """What the engine last said of itself; while it is gone, the phase says so."""
+        """The last status that an engine sent."""
         return self._status
 
     @property
     def connected(self) -> bool:
-        """Whether an engine process is at the other end."""
+        """True when an engine has sent its status since the last disconnect."""
         return self._connected
 
     @property
     def serving(self) -> bool:
-        """Whether submissions are answered now."""
+        """True when an engine is connected and answers submissions."""
         return is_serving(self._status, self._connected)
 
-    @contextmanager
-    def using(self, revision: str) -> Iterator[None]:
-        """Have the engine keep a revision for as long as a request that chose it lasts."""
-        self._used[revision] += 1
-        try:
-            yield
-        finally:
-            self._release(revision)
+    def new_key(self) -> str:
+        """A key for a document, unique among all documents of all workers."""
+        return f"{os.getpid()}-{next(self._numbers)}"
 
-    def using_while_alive(self, revision: str, owner: object) -> None:
-        """The same for as long as `owner` exists, for work that may never begin."""
-        self._used[revision] += 1
-        weakref.finalize(owner, self._release, revision)
-
-    def _release(self, revision: str) -> None:
-        self._used[revision] -= 1
-        if not self._used[revision]:
-            del self._used[revision]
-
-    async def judge(
-        self,
-        model: str,
-        sequences: list[npt.NDArray[np.int32]],
-        *,
-        client: str,
-        priority: Priority,
-        deadline_seconds: float,
-    ) -> InferenceResult:
-        """Have one document's sequences judged by `model` (a revision).
+    async def infer(self, submission: Submitted, sequences: list[TokenIds]) -> InferenceResult:
+        """The logits of one document's sequences, whose lengths the submission gives.
 
         Raises:
             GleanerError: the engine's refusal, as the error that its code names.
-            DeadlineExceeded: the deadline passed meanwhile.
+            DeadlineExceeded: the deadline passed before the last sequence came back.
         """
-        pending = self._enlist(model, sequences, client, priority, deadline_seconds)
-        key = pending.message.key
-        try:
-            async with asyncio.timeout(deadline_seconds - time.monotonic()):
-                return await pending.answer
-        except TimeoutError:
-            raise DeadlineExceeded("the deadline passed while the document was judged") from None
-        finally:
-            del self._pending[key]
-            if pending.is_abandoned:
-                self._send(Cancelled(key))
-
-    def _enlist(
-        self,
-        model: str,
-        sequences: list[npt.NDArray[np.int32]],
-        client: str,
-        priority: Priority,
-        deadline_seconds: float,
-    ) -> Pending:
-        message = Submitted(
-            key=f"{os.getpid()}-{next(self._numbers)}",
-            model=model,
-            lengths=tuple(map(len, sequences)),
-            client=client,
-            priority=priority,
-            deadline_seconds=deadline_seconds,
-            attempt=0,
-        )
-        pending = Pending(message, np.concatenate(sequences), asyncio.get_running_loop().create_future())
-        self._pending[message.key] = pending
+        pending = Pending(submission, np.concatenate(sequences), asyncio.get_running_loop().create_future())
+        self._pending[submission.key] = pending
         if self.serving:
             self._submit(pending)
-        return pending
+        try:
+            async with asyncio.timeout(submission.deadline_seconds - time.monotonic()):
+                return await pending.result
+        except TimeoutError:
+            raise DeadlineExceeded("the deadline passed while the engine had the document") from None
+        finally:
+            del self._pending[submission.key]
+            if pending.is_abandoned:
+                self._connection.send(Cancelled(submission.key))
 
     def _submit(self, pending: Pending) -> None:
-        pending.submitted = self._send(pending.message, pending.tokens)
+        pending.submitted = self._connection.send(pending.submission, pending.tokens)
 
-    def _send(self, message: Message, buffer: Buffer | None = None) -> bool:
-        """Send now or not at all: false when no engine is connected."""
-        sent = asyncio.ensure_future(self._socket.send_multipart(pack(message, buffer), zmq.NOBLOCK))
-        return sent.done() and sent.exception() is None
-
-    async def _listen(self) -> None:
-        while True:
-            frames = await self._socket.recv_multipart()
-            try:
-                self._handle(*unpack(frames))
-            except Exception:
-                log.exception("a message of the engine could not be handled")
-
-    def _handle(self, message: Message, buffer: Buffer | None) -> None:
+    def _on_message(self, message: Message, buffer: Buffer | None) -> None:
         match message:
             case Status():
-                self._hear_status(message)
+                self._on_status(message)
             case Started(keys=keys):
                 for key in keys:
                     if (pending := self._pending.get(key)) is not None:
@@ -206,48 +136,46 @@ class EngineClient:
                 if (pending := self._pending.get(key)) is not None:
                     pending.refuse(message)
             case _:
-                log.error("unexpected message", extra={"kind": type(message).__name__})
+                kind = type(message).__name__
+                log.error("unexpected message", extra={"event": LogEvent.ENGINE_MESSAGE_UNEXPECTED, "kind": kind})
 
-    def _hear_status(self, status: Status) -> None:
+    def _on_status(self, status: Status) -> None:
         if status.engine != self._status.engine:
             for pending in list(self._pending.values()):
-                pending.mourn()
-        if self._learn is not None and status.models != self._status.models:
-            self._tasks.append(asyncio.create_task(self._teach(self._learn, status.models)))
+                pending.on_engine_death()
+        if self._on_models is not None and status.models != self._status.models:
+            notification = asyncio.create_task(_notify(self._on_models, status.models))
+            self._notifications.add(notification)
+            notification.add_done_callback(self._notifications.discard)
         self._status = status
         self._connected = True
         if self.serving:
-            for pending in list(self._pending.values()):
-                if pending.wants_submission:
-                    if pending.again:
-                        self._resubmitted()
-                    self._submit(pending)
+            self._submit_all()
 
-    async def _teach(self, learn: Learn, models: tuple[ModelStatus, ...]) -> None:
-        try:
-            await learn(models)
-        except Exception:  # A request for that model fails by itself; no other may.
-            log.exception("a new model could not be learned")
-        finally:
-            self._tasks.remove(asyncio.current_task())  # type: ignore[arg-type]
+    def _submit_all(self) -> None:
+        for pending in list(self._pending.values()):
+            if pending.needs_submission:
+                if pending.resubmitted:
+                    self._on_resubmission()
+                self._submit(pending)
 
-    async def _watch_connection(self, monitor: zmq.asyncio.Socket) -> None:
-        from zmq.utils.monitor import parse_monitor_message
+    def _on_disconnect(self) -> None:
+        self._connected = False
 
-        while True:
-            event = parse_monitor_message(await monitor.recv_multipart())
-            self._connected = event["event"] == zmq.EVENT_HANDSHAKE_SUCCEEDED and self._connected
-            if event["event"] == zmq.EVENT_HANDSHAKE_SUCCEEDED:
-                self._greet()
-
-    async def _beat(self) -> None:
-        while True:
-            self._greet()
-            await asyncio.sleep(HEARTBEAT_SECONDS)
-
-    def _greet(self) -> None:
-        for code, (documents, tokens) in self.door.take_counts().items():
-            self._send(TurnedAway(code, documents, tokens))
+    def _heartbeat(self) -> Iterator[Message]:
+        for code, (documents, tokens) in self.refusals.take_counts().items():
+            yield TurnedAway(code, documents, tokens)
         closed = self._status.phase is Phase.DRAINING and not self._status.admitting
-        version, used = self._status.models_version, tuple(self._used)
-        self._send(Hello(self._active_requests(), closed, models_version=version, revisions=used))
+        yield Hello(
+            self._active_requests(),
+            closed,
+            models_version=self._status.models_version,
+            revisions=self.leases.revisions,
+        )
+
+
+async def _notify(callback: OnModels, models: tuple[ModelStatus, ...]) -> None:
+    try:
+        await callback(models)
+    except Exception:  # Requests for the model in question fail one by one; all others must not.
+        log.exception("a new model could not be learned", extra={"event": LogEvent.TOKENIZERS_FAILED})

@@ -1,9 +1,9 @@
-"""The engine's last no, remembered for a moment: what it would refuse again is refused before work is spent on it.
+"""A cache of the engine's refusals: documents that the engine would refuse again are refused before work is done.
 
-Under overload most documents are refused, and reading and tokenizing one before it is refused costs the processor more
-than the refusal is worth. So for a moment a worker says no by itself to a document of the same kind (model, client,
-priority, format) that is at least as long and has no more time. Twice a second one of them still asks: nothing is
-refused for longer than that because of an old answer. Pure: time is passed in.
+Under overload most documents are refused, and to read and tokenize one costs the processor more than its refusal is
+worth. So for `LIFETIME_SECONDS` a worker itself refuses documents of the same kind (model, client, priority, format)
+that are at least as long and have no more time. Then one of them asks the engine again, so no document is refused
+because of an older refusal than that. Pure: time is passed in.
 """
 
 from __future__ import annotations
@@ -13,16 +13,24 @@ from dataclasses import dataclass
 from service.core.errors import DeadlineExceeded, Overloaded, QueueFull
 from service.core.types import Priority
 
-HOLD_SECONDS = 0.5
-HOLD_SHARE = 1 / 8
-"""Of the document's own time: who has little of it gets a fresh answer sooner."""
-ALIKE = 0.9
-"""A document counts as at least as long from this share of the other's bytes."""
+LIFETIME_SECONDS = 0.5
+LIFETIME_SHARE = 1 / 8
+"""A refusal is cached no longer than this share of its document's own time."""
+SIMILAR_SIZE = 0.9
+"""A document counts as at least as long from this share of the other's size."""
+SIMILAR_SECONDS = 0.01
+"""A document counts as having no more time up to this much more."""
+
+RefusalKind = tuple[str, str, Priority, str]
+"""Model, client, priority, media type."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkEstimate:
-    """A document that asks for work, before anything was done for it."""
+    """What is known of a document before it is read; `size` is in characters of a text, bytes of a file.
+
+    `left_seconds`: from `at_seconds` to its deadline.
+    """
 
     model: str
     client: str
@@ -33,51 +41,57 @@ class WorkEstimate:
     left_seconds: float
 
     @property
-    def kind(self) -> tuple[str, str, Priority, str]:
+    def kind(self) -> RefusalKind:
+        """Refusals are cached by this key."""
         return (self.model, self.client, self.priority, self.media_type)
 
 
 @dataclass(frozen=True, slots=True)
 class _CachedRefusal:
-    want: WorkEstimate
+    estimate: WorkEstimate
     tokens: int
     error: Overloaded
     until_seconds: float
 
+    def applies_to(self, other: WorkEstimate) -> bool:
+        """True when `other` is at least as long and, unless the queue was full, has no more time."""
+        left_seconds = self.estimate.left_seconds + SIMILAR_SECONDS
+        has_no_more_time = isinstance(self.error, QueueFull) or other.left_seconds <= left_seconds
+        return other.size >= SIMILAR_SIZE * self.estimate.size and has_no_more_time
+
 
 class RefusalCache:
-    """What was refused lately, and how much was turned away because of it since somebody asked."""
+    """The latest refusal of each kind of document, and counts of the documents refused because of it."""
 
     def __init__(self) -> None:
-        self._latest: dict[tuple[str, str, Priority, str], _CachedRefusal] = {}
+        self._latest: dict[RefusalKind, _CachedRefusal] = {}
         self._counts: dict[str, tuple[int, int]] = {}
 
-    def remember(self, want: WorkEstimate, tokens: int, error: Overloaded, now: float) -> None:
-        """Note a refusal of the engine, unless it came after the document had been let in."""
-        hold = min(HOLD_SECONDS, HOLD_SHARE * want.left_seconds)
-        if isinstance(error, (QueueFull, DeadlineExceeded)) and now - want.at_seconds < hold:
-            self._latest[want.kind] = _CachedRefusal(want, tokens, error, now + hold)
+    def remember(self, estimate: WorkEstimate, tokens: int, error: Overloaded, now: float) -> None:
+        """Cache a refusal of the engine, unless it came so late that the document must have been admitted first."""
+        lifetime = min(LIFETIME_SECONDS, LIFETIME_SHARE * estimate.left_seconds)
+        if isinstance(error, (QueueFull, DeadlineExceeded)) and now - estimate.at_seconds < lifetime:
+            self._latest[estimate.kind] = _CachedRefusal(estimate, tokens, error, now + lifetime)
 
-    def check(self, want: WorkEstimate) -> None:
-        """Let it pass, or refuse it as one like it was refused.
+    def check(self, estimate: WorkEstimate) -> None:
+        """Raise the cached refusal if it applies to this document, and count the document.
 
         Raises:
-            QueueFull, DeadlineExceeded: as the engine said.
+            QueueFull, DeadlineExceeded: as the engine refused the earlier document.
         """
-        said = self._latest.get(want.kind)
-        if said is None:
+        cached = self._latest.get(estimate.kind)
+        if cached is None:
             return
-        if want.at_seconds >= said.until_seconds:
-            del self._latest[want.kind]
+        if estimate.at_seconds >= cached.until_seconds:
+            del self._latest[estimate.kind]
             return
-        in_no_less_hurry = isinstance(said.error, QueueFull) or want.left_seconds <= said.want.left_seconds + 0.01
-        if want.size >= ALIKE * said.want.size and in_no_less_hurry:
-            documents, tokens = self._counts.get(said.error.code, (0, 0))
-            more = round(said.tokens * want.size / max(said.want.size, 1))
-            self._counts[said.error.code] = (documents + 1, tokens + more)
-            raise type(said.error)(said.error.detail, retry_after_seconds=said.error.retry_after_seconds)
+        if cached.applies_to(estimate):
+            documents, tokens = self._counts.get(cached.error.code, (0, 0))
+            more = round(cached.tokens * estimate.size / max(cached.estimate.size, 1))
+            self._counts[cached.error.code] = (documents + 1, tokens + more)
+            raise type(cached.error)(cached.error.detail, retry_after_seconds=cached.error.retry_after_seconds)
 
     def take_counts(self) -> dict[str, tuple[int, int]]:
-        """By code: documents that were turned away here since the last time, and about how many tokens they had."""
-        found, self._counts = self._counts, {}
-        return found
+        """By error code: documents refused by this cache since the last call, and an estimate of their tokens."""
+        taken, self._counts = self._counts, {}
+        return taken

@@ -1,4 +1,4 @@
-"""May a request be let in now, and which model is it for? Both from what the engine last said of itself. Pure."""
+"""Which model a request is for, and whether requests are let in now: pure functions of the engine's last status."""
 
 from __future__ import annotations
 
@@ -9,18 +9,24 @@ from service.wire import ModelStatus, Status
 
 SERVING = (Phase.READY, Phase.DRAINING)
 DEFAULT_TAG, ANY = "stable", ""
-"""What a name without a tag stands for, and what it stands for where that is not served."""
+"""The tag that a name without one means; where that is not served, any tag of that name."""
 RESTART_SECONDS = 3.0
-"""About what an engine needs to be ready again; told as Retry-After."""
+"""Roughly the time in which an engine is ready again; sent as Retry-After."""
 
 
 def is_serving(status: Status, connected: bool) -> bool:
-    """Whether submissions are answered now."""
+    """True when the engine is connected and answers submissions."""
     return connected and status.phase in SERVING and bool(status.models)
 
 
 def refuse_unless_serving(status: Status, connected: bool) -> None:
-    """Raise what stands in a new request's way, if anything does."""
+    """Let a new request in, or refuse it.
+
+    Raises:
+        Draining: the service shuts down.
+        EngineRestarting: the engine died, or has models but does not serve them yet.
+        NotReady: the service still starts.
+    """
     if status.phase is Phase.DRAINING and not status.admitting:
         raise Draining("The service is shutting down; ask another one.", retry_after_seconds=1.0)
     if is_serving(status, connected):
@@ -32,12 +38,13 @@ def refuse_unless_serving(status: Status, connected: bool) -> None:
 
 
 def find_model(served: tuple[ModelStatus, ...], wanted: str | None) -> ModelStatus:
-    """The model that a request names, or the first. One that was served before is found by its digest alone.
+    """The model that a request names: `name`, `name@tag` or `name@sha256:…`; the first served if it names none.
 
-    A name without a tag is `name@stable`, as everywhere; where that is not served, the first of that name.
+    A name without a tag means `name@stable` or, where that is not served, the first model of that name. A revision that
+    no tag leads to any more is found by its digest alone.
 
     Raises:
-        UnknownModel: lists those that are served.
+        UnknownModel: lists the models that are served.
     """
     if wanted is None:
         return served[0]

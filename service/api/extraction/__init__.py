@@ -1,1 +1,1 @@
-"""From a document to its entities in a worker: parser processes, tokenizing, inference, decoding."""
+"""From a document to its entities in a worker: parser processes, tokenizing, inference, decoding. No HTTP."""

@@ -1,7 +1,8 @@
-"""Files are parsed in child processes: a hostile one can take down its parser, never a worker or its neighbours.
+"""A pool of parser processes: a hostile file can crash its parser, but neither the worker nor other documents.
 
-Owns the pool: who is free, who has to be stopped, who is started anew. A parser that dies over a file gets a second try
-in a fresh process (somebody may have killed it); if that one dies too, it is the file.
+Owns the processes: which are free, which must be killed, which are started again. When a parser dies over a file, the
+file is tried once more in a fresh process (the first may have been killed from outside); a second death is the file's
+fault.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from dataclasses import dataclass
 
 import msgspec
 
-from service.api.extraction.parser_process import File, decode_parsed, frame, from_frames
+from service.api.extraction.parser_process import FileHeader, decode_header, frame_prefix, from_frames
 from service.core.errors import BY_CODE, InternalError, UnreadableDocument
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
+from service.logs import LogEvent
 
 TRIES = 2
 COMMAND = (sys.executable, "-m", "service.api.extraction.parser_process")
@@ -28,9 +30,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ParseLimits:
-    """What one file may cost."""
+    """Limits of parsing one file: its content, seconds, and bytes of the parser's memory."""
 
-    limits: DocumentLimits
+    document: DocumentLimits
     seconds: float
     memory_bytes: int
 
@@ -38,37 +40,37 @@ class ParseLimits:
 class ParserPool:
     """A fixed number of parser processes, each reading one file at a time."""
 
-    def __init__(self, size: int, allowance: ParseLimits, died: Callable[[], None]) -> None:
+    def __init__(self, size: int, limits: ParseLimits, on_death: Callable[[], None]) -> None:
         self._size = size
-        self._allowance = allowance
-        self._died = died
+        self._limits = limits
+        self._on_death = on_death
         self._free: asyncio.Queue[_Parser] = asyncio.Queue()
         self._parsers: list[_Parser] = []
 
     async def start(self) -> None:
-        """Start the processes, so that the first file does not wait for them."""
-        self._parsers = [_Parser(self._allowance.memory_bytes) for _ in range(self._size)]
+        """Start all processes, so that the first file does not wait for one."""
+        self._parsers = [_Parser(self._limits.memory_bytes) for _ in range(self._size)]
         for parser in self._parsers:
             await parser.start()
             self._free.put_nowait(parser)
 
     async def stop(self) -> None:
-        """End all of them."""
+        """Kill all processes."""
         for parser in self._parsers:
             await parser.stop()
 
     async def parse(self, data: bytes, media_type: str | None, name: str | None) -> Document:
-        """Read one file.
+        """Parse one file.
 
         Raises:
-            GleanerError: what `documents.read` says of the file.
-            UnreadableDocument: it takes too long or too much memory, or crashes its parser twice.
+            GleanerError: the error that the reader raised (`service/documents/reader.py`).
+            UnreadableDocument: parsing took too long or too much memory, or crashed two parsers.
         """
         parser = await self._free.get()
         try:
             return await self._parse(parser, data, media_type, name)
         except BaseException:
-            # The parser may be in the middle of a frame: nothing it says later could be believed.
+            # The parser may be in the middle of a frame, so what it writes next could not be understood.
             if not parser.idle:
                 await parser.stop()
             raise
@@ -76,23 +78,25 @@ class ParserPool:
             self._free.put_nowait(parser)
 
     async def _parse(self, parser: _Parser, data: bytes, media_type: str | None, name: str | None) -> Document:
-        head = msgspec.msgpack.encode(File(media_type, name, self._allowance.limits))
+        head = msgspec.msgpack.encode(FileHeader(media_type, name, self._limits.document))
         for _ in range(TRIES):
             try:
-                async with asyncio.timeout(self._allowance.seconds):
+                async with asyncio.timeout(self._limits.seconds):
                     return await parser.parse(head, data)
             except TimeoutError:
-                self._died()
-                raise UnreadableDocument(f"Reading the file took longer than {self._allowance.seconds:g} s.") from None
+                self._on_death()
+                raise UnreadableDocument(f"Reading the file took longer than {self._limits.seconds:g} s.") from None
             except (asyncio.IncompleteReadError, ConnectionError) as error:
-                log.warning("a parser died over a file", extra={"reason": type(error).__name__, "bytes": len(data)})
-                self._died()
+                reason = type(error).__name__
+                fields = {"event": LogEvent.PARSER_DIED, "reason": reason, "bytes": len(data)}
+                log.warning("a parser died over a file", extra=fields)
+                self._on_death()
                 await parser.stop()
         raise UnreadableDocument("The file crashes its parser; it is damaged or hostile.")
 
 
 class _Parser:
-    """One process, started when it is needed."""
+    """One parser process; started again by the next file after it was stopped or died."""
 
     def __init__(self, memory_bytes: int) -> None:
         self._memory_bytes = memory_bytes
@@ -120,7 +124,7 @@ class _Parser:
         for part in (head, data):
             self._write(process, part)
         await process.stdin.drain()
-        parsed = decode_parsed(await self._read(process))
+        parsed = decode_header(await self._read(process))
         boxes = await self._read(process) if parsed.has_layout else b""
         line_starts = await self._read(process) if parsed.has_layout else b""
         self.idle = True
@@ -131,7 +135,7 @@ class _Parser:
     @staticmethod
     def _write(process: asyncio.subprocess.Process, data: bytes) -> None:
         assert process.stdin is not None
-        process.stdin.write(frame(data))
+        process.stdin.write(frame_prefix(data))
         process.stdin.write(data)
 
     @staticmethod

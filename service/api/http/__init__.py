@@ -1,1 +1,1 @@
-"""What comes in and goes out by HTTP: keys, bodies, answers."""
+"""HTTP in and out: API keys, request bodies, responses."""

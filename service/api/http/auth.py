@@ -1,4 +1,4 @@
-"""API keys: who may ask. A file of lines `client sha256-of-its-key`; keys themselves are never stored."""
+"""API keys: which client a request comes from. Read from lines `client sha256-of-its-key`; keys are never stored."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class BadKeysFile(ModelError):
 
 
 class ApiKeys:
-    """The known keys, as digest → client; with none, everybody may ask. A client may have several."""
+    """The known keys, as digest → client; a client may have several. Without any key, all requests are let in."""
 
     def __init__(self, clients: Mapping[str, str]) -> None:
         self._clients = dict(clients)
 
     def client(self, key: str | None) -> str:
-        """Whose key this is.
+        """The client whose key this is; `ANONYMOUS` where no keys are needed.
 
         Raises:
-            Unauthenticated: keys are needed and none came.
-            Forbidden: nobody's key.
+            Unauthenticated: a key is needed and none was sent.
+            Forbidden: the key is unknown.
         """
         if not self._clients:
             return ANONYMOUS
@@ -45,10 +45,10 @@ class ApiKeys:
 
 
 def read_keys(path: Path | None, text: str = "") -> ApiKeys:
-    """The keys in a file and in a text of the same lines; neither means that no keys are needed.
+    """The keys in a file and in a text of such lines; without both, no keys are needed.
 
     Raises:
-        BadKeysFile: it cannot be read, is empty, or a line is not `client sha256`.
+        BadKeysFile: the file cannot be read, one of the two is empty, or a line is not `client sha256`.
     """
     known = _keys(text, "GLEANER_API_KEYS") if text else {}
     if path is None:
@@ -71,6 +71,6 @@ def _keys(text: str, source: str) -> dict[str, str]:
 
 
 def presented_key(headers: Mapping[str, str]) -> str | None:
-    """The key that a request brings."""
+    """The key in a request's `Authorization: Bearer` or `X-API-Key` header, if there is one."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" and token.strip() else headers.get("x-api-key")

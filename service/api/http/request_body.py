@@ -1,10 +1,10 @@
-"""What came in a request's body → documents and options, for each of the shapes that /extract takes.
+"""Reads the body of an /extract request into documents and options, whichever of these media types it has:
 
     application/json       {"text": …} or {"documents": [{"id": …, "text": …}, …]}, options beside it
     multipart/form-data    one or more `file` parts, options as form fields
     anything else          the body is one document, its Content-Type names the format, options in the query
 
-Limits are enforced while the body is read, not after.
+Limits are enforced while the body is read.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from service.api.extraction.extractor import DocumentInput
+from service.api.extraction.request import DocumentInput
 from service.api.schemas import Options, read_documents, read_options
 from service.core.errors import DocumentTooLarge, MalformedRequest
 
@@ -28,7 +28,7 @@ FORM = "multipart/form-data"
 
 @dataclass(frozen=True, slots=True)
 class BodyLimits:
-    """The most that one request may bring."""
+    """Limits of one request: bytes of its body, and documents."""
 
     request_bytes: int
     documents: int
@@ -36,7 +36,7 @@ class BodyLimits:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The documents of a request. A batch answers 200 and gives each document its own error."""
+    """The documents and options of a request. A batch is answered with 200; each document has its own error."""
 
     sources: tuple[DocumentInput, ...]
     options: Options
@@ -44,18 +44,20 @@ class Body:
 
 
 async def read_body(request: Request, limits: BodyLimits) -> Body:
-    """Documents and options of a request.
+    """Read and parse the body.
 
     Raises:
-        MalformedRequest, InvalidOptions, DocumentTooLarge: as their names say.
+        MalformedRequest: not what its media type says.
+        InvalidOptions: an unknown option or a bad value.
+        DocumentTooLarge: over one of the limits.
     """
     media_type = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if media_type == JSON:
-        body = _from_json(await _whole(request, limits), request)
+        body = _from_json(await _read_all(request, limits), request)
     elif media_type == FORM:
         body = await _from_form(request, limits)
     else:
-        data = await _whole(request, limits)
+        data = await _read_all(request, limits)
         sent = request.headers.get("content-type")
         body = Body((DocumentInput("0", data=data, media_type=sent),), _options(request, {}), batch=False)
     if len(body.sources) > limits.documents:
@@ -64,11 +66,11 @@ async def read_body(request: Request, limits: BodyLimits) -> Body:
 
 
 def _options(request: Request, values: dict[str, Any]) -> Options:
-    return read_options({**_joined(request.query_params.multi_items()), **values})
+    return read_options({**_join_repeated(request.query_params.multi_items()), **values})
 
 
-def _joined(items: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """Fields by name; one that is repeated, as `labels` may be, with commas in between."""
+def _join_repeated(items: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Fields by name; the values of a repeated field (`labels`) are joined by commas."""
     found: dict[str, Any] = {}
     for name, value in items:
         found[name] = f"{found[name]},{value}" if name in found else value
@@ -96,29 +98,31 @@ async def _from_form(request: Request, limits: BodyLimits) -> Body:
         form = await parser.parse()
     except MultiPartException as error:
         if error.message.startswith("Too many files"):
-            raise DocumentTooLarge(f"More than {limits.documents} files came; one request may have so many.") from error
+            raise DocumentTooLarge(
+                f"The form has more than {limits.documents} files, the limit of one request."
+            ) from error
         raise MalformedRequest(f"The form cannot be read: {error.message}") from error
     except KeyError as error:
         raise MalformedRequest(f"The form cannot be read: {error}.") from error
     try:
         files = [(name, value) for name, value in form.multi_items() if isinstance(value, UploadFile)]
-        fields = _joined((name, value) for name, value in form.multi_items() if isinstance(value, str))
+        fields = _join_repeated((name, value) for name, value in form.multi_items() if isinstance(value, str))
         if not files:
             raise MalformedRequest("The form has no `file` part.")
         if strange := sorted({name for name, _ in files} - {"file"}):
             raise MalformedRequest(f"File parts must be named `file`, not {', '.join(strange)}.")
-        sources = [await _source(number, upload) for number, (_, upload) in enumerate(files)]
+        sources = [await _document(number, upload) for number, (_, upload) in enumerate(files)]
     finally:
         await form.close()
     return Body(tuple(sources), _options(request, fields), batch=len(sources) > 1)
 
 
-async def _source(number: int, upload: UploadFile) -> DocumentInput:
+async def _document(number: int, upload: UploadFile) -> DocumentInput:
     name = upload.filename or None
     return DocumentInput(name or str(number), data=await upload.read(), media_type=upload.content_type, name=name)
 
 
-async def _whole(request: Request, limits: BodyLimits) -> bytes:
+async def _read_all(request: Request, limits: BodyLimits) -> bytes:
     return b"".join([chunk async for chunk in _limited(request, limits)])
 
 

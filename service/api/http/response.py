@@ -1,7 +1,8 @@
-"""Documents as they end → the answer: one JSON object, or one line for each document as it is finished.
+"""Builds the answer from documents as they finish: one JSON object, or one NDJSON line for each document.
 
-The rule: a document's failure is its own. In a batch the others get their results and the answer is 200; only when
-every document was turned away for overload is the batch turned away, so that clients and balancers back off.
+The rule: a document's failure is its own. In a batch the others get their results and the status is 200; only when
+every document was refused for overload is the batch refused, so that clients and balancers back off. When a client
+disconnects, its documents are cancelled, in the engine's queue too.
 """
 
 from __future__ import annotations
@@ -9,103 +10,139 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
+from starlette.requests import Request
 from starlette.responses import Response
 
 from service.api import problems
-from service.api.extraction.extractor import DocumentInput, Extractor, ExtractRequest, StageTimer
+from service.api.extraction.extractor import Extractor
+from service.api.extraction.request import DocumentInput, ExtractRequest
+from service.api.extraction.stage_timer import StageTimer
 from service.api.http.request_body import Body
 from service.api.schemas import DocumentLine, DocumentResult, ExtractResult, ModelName, Timing
 from service.core.errors import GleanerError, InternalError, Overloaded
-from service.metrics import WorkerMetrics
+from service.logs import LogEvent
+from service.metrics.worker import WorkerMetrics
+
+CLIENT_CLOSED_REQUEST = 499
+"""nginx's status for a client that disconnected: shown by access logs and metrics, received by no client."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentOutcome:
-    """One document's end: its result, the seconds it took by stage, and the error if there was one."""
+    """A finished document: its result, its stages, and the error if it failed."""
 
     result: DocumentResult
-    watch: StageTimer
+    timer: StageTimer
     error: GleanerError | None
 
 
-Endings = list["asyncio.Task[DocumentOutcome]"]
+DocumentTasks = list["asyncio.Task[DocumentOutcome]"]
 
 
-def begin(extractor: Extractor, metrics: WorkerMetrics, body: Body, order: ExtractRequest) -> Endings:
-    """Start all documents of a request, each in a task of its own."""
-    return [asyncio.create_task(_end(extractor, metrics, source, order)) for source in body.sources]
+def start_documents(
+    extractor: Extractor, metrics: WorkerMetrics, body: Body, extract_request: ExtractRequest
+) -> DocumentTasks:
+    """Start to extract all documents of a request, each in a task of its own."""
+    return [asyncio.create_task(_finish(extractor, metrics, source, extract_request)) for source in body.sources]
 
 
-async def whole(endings: Endings, body: Body, order: ExtractRequest, begun: float) -> Response:
-    """One answer for all documents, in the order in which they came."""
+async def json_response(
+    tasks: DocumentTasks, body: Body, extract_request: ExtractRequest, begun_seconds: float
+) -> Response:
+    """One answer for all documents, in the order in which they were sent."""
     try:
-        ended = await asyncio.gather(*endings)
+        outcomes = await asyncio.gather(*tasks)
     finally:
-        _cancel(endings)
-    errors = [ending.error for ending in ended if ending.error is not None]
-    if errors and (not body.batch or (len(errors) == len(ended) and all(isinstance(e, Overloaded) for e in errors))):
+        _cancel(tasks)
+    errors = [outcome.error for outcome in outcomes if outcome.error is not None]
+    if errors and (not body.batch or _all_refused(errors, outcomes)):
         return problems.response(errors[0])
-    result = ExtractResult(_name(order), [ending.result for ending in ended], _sum(ended, time.monotonic() - begun))
+    timing = _total(outcomes, time.monotonic() - begun_seconds)
+    result = ExtractResult(_model_name(extract_request), [outcome.result for outcome in outcomes], timing)
     return Response(msgspec.json.encode(result), media_type="application/json")
 
 
-async def lines(start: Callable[[], Endings], order: ExtractRequest, begun: float) -> AsyncIterator[bytes]:
-    """One JSON line for each document, as soon as it is finished; nothing starts before somebody reads."""
-    endings = start()
+async def ndjson_lines(
+    start: Callable[[], DocumentTasks], extract_request: ExtractRequest, begun_seconds: float
+) -> AsyncIterator[bytes]:
+    """One JSON line for each document, as soon as it is finished; `start` is called with the first read."""
+    tasks = start()
     try:
-        for next_ending in asyncio.as_completed(endings):
-            ending = await next_ending
-            timing = ending.watch.timing(time.monotonic() - begun)
-            yield msgspec.json.encode(DocumentLine(_name(order), ending.result, timing)) + b"\n"
+        for next_outcome in asyncio.as_completed(tasks):
+            outcome = await next_outcome
+            timing = outcome.timer.timing(time.monotonic() - begun_seconds)
+            yield msgspec.json.encode(DocumentLine(_model_name(extract_request), outcome.result, timing)) + b"\n"
     finally:
-        _cancel(endings)
+        _cancel(tasks)
 
 
-async def _end(
-    extractor: Extractor, metrics: WorkerMetrics, source: DocumentInput, order: ExtractRequest
-) -> DocumentOutcome:
-    watch = StageTimer()
+async def unless_disconnected(request: Request, work: Coroutine[Any, Any, Response]) -> Response:
+    """The response of `work`; when the client disconnects first, `work` is cancelled. The body must have been read."""
+    working = asyncio.ensure_future(work)
+    disconnected = asyncio.ensure_future(_disconnect(request))
     try:
-        ending = DocumentOutcome(await extractor.extract(source, order, watch), watch, None)
+        await asyncio.wait((working, disconnected), return_when=asyncio.FIRST_COMPLETED)
+        return working.result() if working.done() else Response(status_code=CLIENT_CLOSED_REQUEST)
+    finally:
+        for task in (working, disconnected):
+            task.cancel()
+        await asyncio.gather(working, disconnected, return_exceptions=True)
+
+
+async def _disconnect(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _finish(
+    extractor: Extractor, metrics: WorkerMetrics, source: DocumentInput, extract_request: ExtractRequest
+) -> DocumentOutcome:
+    timer = StageTimer()
+    try:
+        outcome = DocumentOutcome(await extractor.extract(source, extract_request, timer), timer, None)
     except GleanerError as error:
-        ending = _failed(source, watch, error)
+        outcome = _failed(source, timer, error)
     except Exception as error:
-        log.exception("a document failed")
-        ending = _failed(source, watch, InternalError(f"The service failed over this ({type(error).__name__})."))
-    _count(metrics, ending)
-    return ending
+        log.exception("a document failed", extra={"event": LogEvent.DOCUMENT_FAILED})
+        outcome = _failed(source, timer, InternalError(f"The service failed over this ({type(error).__name__})."))
+    _count(metrics, outcome)
+    return outcome
 
 
-def _failed(source: DocumentInput, watch: StageTimer, error: GleanerError) -> DocumentOutcome:
-    nothing = DocumentResult(source.id, None, [], 0, 0, 0, False, [], problems.problem(error))
-    return DocumentOutcome(nothing, watch, error)
+def _failed(source: DocumentInput, timer: StageTimer, error: GleanerError) -> DocumentOutcome:
+    empty = DocumentResult(source.id, None, [], 0, 0, 0, False, [], problems.problem(error))
+    return DocumentOutcome(empty, timer, error)
 
 
-def _count(metrics: WorkerMetrics, ending: DocumentOutcome) -> None:
-    metrics.documents.labels(ending.error.code if ending.error else "ok").inc()
-    metrics.entities.inc(len(ending.result.entities))
-    for stage, seconds in ending.watch.seconds.items():
+def _count(metrics: WorkerMetrics, outcome: DocumentOutcome) -> None:
+    metrics.documents.labels(outcome.error.code if outcome.error else "ok").inc()
+    metrics.entities.inc(len(outcome.result.entities))
+    for stage, seconds in outcome.timer.seconds.items():
         metrics.stage_seconds.labels(stage).observe(seconds)
 
 
-def _cancel(endings: Endings) -> None:
-    for ending in endings:
-        ending.cancel()
+def _all_refused(errors: list[GleanerError], outcomes: list[DocumentOutcome]) -> bool:
+    return len(errors) == len(outcomes) and all(isinstance(error, Overloaded) for error in errors)
 
 
-def _name(order: ExtractRequest) -> ModelName:
-    return ModelName(order.model.name, order.model.revision)
+def _cancel(tasks: DocumentTasks) -> None:
+    for task in tasks:
+        task.cancel()
 
 
-def _sum(ended: list[DocumentOutcome], total_seconds: float) -> Timing:
+def _model_name(extract_request: ExtractRequest) -> ModelName:
+    return ModelName(extract_request.model.name, extract_request.model.revision)
+
+
+def _total(outcomes: list[DocumentOutcome], total_seconds: float) -> Timing:
     total = StageTimer()
-    for ending in ended:
-        for stage, seconds in ending.watch.seconds.items():
-            total.seconds[stage] = total.seconds.get(stage, 0.0) + seconds
+    for outcome in outcomes:
+        total.add(outcome.timer)
     return total.timing(total_seconds)

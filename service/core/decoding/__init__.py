@@ -1,1 +1,1 @@
-"""Logits to entities: windows merged, tags to spans, spans to characters, values normalized."""
+"""From logits to entities: windows merged, tags decoded to spans, spans located in the text, values normalized."""

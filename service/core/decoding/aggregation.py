@@ -1,21 +1,20 @@
-"""Entities as transformers' token-classification pipeline finds them: `simple`, `first`, `average`, `max`.
+"""The aggregation strategies of transformers' token-classification pipeline: `simple`, `first`, `average`, `max`.
 
-Owns the pipeline's rules, quirks included, so that a model's answers can be compared with those its author saw. Knows
-no tokenizer: the caller brings the token strings for `subwords`.
+They follow the pipeline's rules, quirks included, so that a model's answers can be compared with those of its author.
+The caller passes the token strings that `subwords` needs; no tokenizer is used here.
 
 The rule: for one model input, labels and offsets are the pipeline's own and scores differ by rounding alone
 (`transformers/pipelines/token_classification.py`). In particular
 
-- a token whose string is not as long as its text continues a word where the tokenizer marks continuations (`##`);
-  elsewhere one does that neither is nor follows a space; an unknown token never does;
-- `B-` begins an entity, every other label continues an equal one; `I-` also begins one where nothing goes before;
-- an entity is named after its first label, without what goes before the first hyphen; one named `O` is dropped;
+- with a tokenizer that marks continuations (`##`), a token continues a word if its string is longer or shorter than
+  its text; with others, if it is not a space and does not follow one; an unknown token never continues a word;
+- `B-` begins an entity, every other label continues an entity of the same label; `I-` begins one if none precedes it;
+- an entity's name is its first label's part after the first hyphen; an entity named `O` is dropped;
 - offsets are the tokens', untrimmed.
 
-Documents of several windows differ from the pipeline's `stride` mode in the overlaps only: there the pipeline decodes
-each window by itself and of two overlapping entities keeps the longer (so of an entity cut by a window's border both
-halves may appear), while here each token is judged once, in the window that shows it the most context, and entities
-are found after the windows are joined.
+Documents of several windows differ from the pipeline's `stride` mode in the overlaps only. There the pipeline decodes
+each window by itself and keeps the longer of two overlapping entities, so both halves of an entity that a window's
+border cuts may appear. Here each token has the logits of one window (`windows`), and the merged logits are decoded.
 """
 
 from __future__ import annotations
@@ -26,14 +25,16 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from service.core.arrays import Logits
 from service.core.decoding.tag_scheme import OUTSIDE
 from service.core.decoding.tokens import Span, code_points
 
 Scores = NDArray[np.float32]
+"""Probabilities: `[tokens, labels]`, `[words, labels]`, or the best of each row."""
 
 
 class Aggregation(StrEnum):
-    """How rows of scores become entities; all but `constrained` are the pipeline's strategies."""
+    """How logits become entities; all but `constrained` are the pipeline's strategies."""
 
     CONSTRAINED = "constrained"
     SIMPLE = "simple"
@@ -51,10 +52,10 @@ def subwords(
     continuing_prefix: bool,
     unk_id: int | None,
 ) -> NDArray[np.bool_]:
-    """Which tokens continue a word in the pipeline's eyes, bool `[tokens]`.
+    """True for tokens that continue a word by the pipeline's rules, bool `[tokens]`.
 
-    `offsets` is `[tokens, 2]` in code points; `continuing_prefix` says whether the tokenizer's model has a
-    (non-empty) `continuing_subword_prefix`; `unk_id` is the id of the tokenizer's unknown token, if it has one.
+    `offsets` is `[tokens, 2]` in code points; `continuing_prefix` is True if the tokenizer's model has a non-empty
+    `continuing_subword_prefix`; `unk_id` is the id of its unknown token, if it has one.
     """
     if continuing_prefix:
         lengths = np.fromiter(map(len, token_strings), dtype=np.int32, count=len(token_strings))
@@ -66,27 +67,29 @@ def subwords(
     return continues if unk_id is None else continues & (ids != unk_id)
 
 
-def softmax(rows: Scores) -> Scores:
-    """Probabilities `[tokens, labels]` from logits of that shape, in float32 as the pipeline computes them."""
-    probabilities: Scores = np.exp(rows - rows.max(axis=1, keepdims=True))
+def softmax(logits: Logits) -> Scores:
+    """Probabilities `[tokens, labels]`, computed in float32 as the pipeline does."""
+    probabilities: Scores = np.exp(logits - logits.max(axis=1, keepdims=True))
     probabilities /= probabilities.sum(axis=1, keepdims=True)
     return probabilities
 
 
-def aggregate(rows: Scores, is_subword: NDArray[np.bool_], labels: Sequence[str], strategy: Aggregation) -> list[Span]:
+def aggregate(
+    logits: Logits, is_subword: NDArray[np.bool_], labels: Sequence[str], strategy: Aggregation
+) -> list[Span]:
     """The entities in logits `[tokens, labels]`, in order; `labels` are the names in the model's configuration."""
-    probabilities = softmax(rows)
+    probabilities = softmax(logits)
     if strategy is Aggregation.SIMPLE:
-        firsts = np.arange(len(rows))
+        firsts = np.arange(len(logits))
     else:
         firsts = np.flatnonzero(np.append(True, ~is_subword[1:]))
         probabilities = _of_words(probabilities, firsts, strategy)
     best = probabilities.argmax(axis=1)
-    return _group(best, probabilities[np.arange(len(best)), best], np.append(firsts, len(rows)), labels)
+    return _group(best, probabilities[np.arange(len(best)), best], np.append(firsts, len(logits)), labels)
 
 
 def _of_words(probabilities: Scores, firsts: NDArray[np.intp], strategy: Aggregation) -> Scores:
-    """One row for each word, `[words, labels]`; word w's tokens run from `firsts[w]` to the next word's first."""
+    """The probabilities of words, `[words, labels]`; word w's tokens run from `firsts[w]` to `firsts[w + 1]`."""
     if strategy is Aggregation.FIRST:
         return probabilities[firsts]
     if strategy is Aggregation.AVERAGE:
@@ -102,7 +105,7 @@ def _of_words(probabilities: Scores, firsts: NDArray[np.intp], strategy: Aggrega
 
 
 def _group(best: NDArray[np.intp], scores: Scores, firsts: NDArray[np.intp], labels: Sequence[str]) -> list[Span]:
-    """Join neighbouring words (or tokens) of one entity; `firsts` are the words' first tokens and then the end."""
+    """Join neighbouring words (or tokens) of one entity; `firsts` is each word's first token, then the end."""
     begins = np.array([label.startswith("B-") for label in labels])
     tags = [label[2:] if label.startswith(("B-", "I-")) else label for label in labels]
     tag = np.array([tags.index(tag) for tag in tags])[best]

@@ -1,16 +1,16 @@
-"""Normalised values: what an entity's text means, where that is unambiguous; else the text with its white space folded.
+"""Normalizes an entity's text to a value, where its meaning is unambiguous; else folds its white space.
 
 The rules, by label:
 - amounts (`MONEY` and its kin): a plain decimal with `.`, and the ISO code of the currency if one is named:
-  `1.234,56 €` → `1234.56 EUR`. Only if nothing else is said: `5 million`, `$15 per hour` and `5 or 6` stay as they
-  are. Thousands are grouped by one separator throughout; a lone separator before exactly three digits is taken as one
-  (`1,234` → `1234`) unless the number could not be grouped so (`0,125`, `1234,567`).
+  `1.234,56 €` → `1234.56 EUR`. Only if there are no other words: `5 million`, `$15 per hour` and `5 or 6` stay as
+  they are. Thousands are grouped by one separator throughout; a lone separator before exactly three digits counts as
+  one (`1,234` → `1234`) unless the number could not be grouped so (`0,125`, `1234,567`).
 - `PERCENT`: the number alone; a lone separator is a decimal one there (`7,125 %` → `7.125`).
-- dates: ISO 8601, if day, month and year are certain. `03/04/2026` is not: it stays as it is. With dots the day
-  comes first everywhere.
+- dates: ISO 8601, if day, month and year are certain. `03/04/2026` is not, and stays as it is. With dots the day
+  comes first in every country.
 - identifiers (`IBAN`, `BIC`, `TAX_ID`): upper case without spaces. `EMAIL`: its domain in lower case.
 
-Knows nothing of documents; never fails.
+Never fails.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import unicodedata
 from collections.abc import Callable
 from datetime import date
 
-Normaliser = Callable[[str], str | None]
+Rule = Callable[[str], str | None]
 
 _CURRENCIES = {
     "€": "EUR", "euro": "EUR", "euros": "EUR", "$": "USD", "us$": "USD", "c$": "CAD", "a$": "AUD", "hk$": "HKD",
@@ -28,7 +28,7 @@ _CURRENCIES = {
     "zł": "PLN", "kč": "CZK", "ft": "HUF", "sfr": "CHF", "rm": "MYR", "rp": "IDR",
     "kr": "", "fr": "", "rs": "",
 }  # fmt: skip
-"""Signs and names of currencies; an empty one is shared by several currencies, so the amount goes without."""
+"""Sign or name → ISO code; an empty code where several currencies share the sign, so that the amount has none."""
 _ISO_CURRENCIES = frozenset(
     "AUD BGN BRL CAD CHF CNY CZK DKK EUR GBP HKD HUF IDR ILS INR JPY KRW MXN MYR NOK NZD PLN RON RUB SEK SGD THB TRY"
     " USD ZAR".split()
@@ -63,10 +63,10 @@ _MONTH_DAY = re.compile(r"([^\W\d_]+)\.?\s*([0-9]{1,2})(?:st|nd|rd|th)?,?\s+([0-
 _BEFORE_DATE = re.compile(r"^(?:[^\W\d_]+,\s+)?(?:(?:le|el|den|the|am|il|dia)\s+)?", re.I)
 
 
-def normalise(label: str, text: str) -> str:
-    """The value of an entity with this label and text."""
+def normalize(label: str, text: str) -> str:
+    """The value of an entity's text, by the rule for its label."""
     folded = " ".join(text.split())
-    rule = _RULES.get(label)
+    rule = RULES.get(label)
     return (rule(folded) if rule else None) or folded
 
 
@@ -83,7 +83,7 @@ def _amount(text: str) -> str | None:
 
 
 def _decimal(number: str) -> str | None:
-    """The number with `.` alone, or None if its separators make no sense."""
+    """The number with a decimal point and no other separators; None if its separators are inconsistent."""
     if (match := _GROUPED.fullmatch(number)) and (mark := match["mark"]):
         return number.replace(mark, "").replace(",", ".")
     if _INDIAN.fullmatch(number):
@@ -92,7 +92,7 @@ def _decimal(number: str) -> str | None:
 
 
 def _currencies(text: str) -> set[str] | None:
-    """The ISO codes named in what stands around a number; None if there are other words."""
+    """The ISO codes in the text around a number; None if it has other words."""
     found = set()
     for word in _CURRENCY.findall(text):
         known = word.upper() if word.upper() in _ISO_CURRENCIES else _CURRENCIES.get(word.lower())
@@ -124,7 +124,7 @@ def _date(text: str) -> str | None:
 
 
 def _year_last(first: int, separator: str, second: int, year: int) -> str | None:
-    """Dots mean day first everywhere; with a stroke or a hyphen it must show from the numbers."""
+    """Day first with dots; with a slash or a hyphen only if the numbers leave one reading."""
     if separator == "." or first > 12 or first == second:
         return _iso(year, second, first)
     return _iso(year, first, second) if second > 12 else None
@@ -146,7 +146,7 @@ def _email(text: str) -> str | None:
     return f"{name}@{domain.lower().rstrip('.')}" if at else None
 
 
-_RULES: dict[str, Normaliser] = {
+RULES: dict[str, Rule] = {
     **dict.fromkeys(("MONEY", "NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"), _amount),
     **dict.fromkeys(("DATE", "INVOICE_DATE", "DUE_DATE", "EFFECTIVE_DATE"), _date),
     **dict.fromkeys(("IBAN", "BIC", "TAX_ID"), _identifier),

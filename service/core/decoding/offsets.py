@@ -1,4 +1,4 @@
-"""Offsets in the units that callers count in: code points (Python), UTF-16 units (JavaScript, Java), UTF-8 bytes."""
+"""Converts offsets of code points (Python) to UTF-16 units (JavaScript, Java) or UTF-8 bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 
 class OffsetUnit(StrEnum):
-    """What `start` and `end` count."""
+    """The unit of `start` and `end`."""
 
     CODEPOINT = "codepoint"
     UTF16 = "utf16"
@@ -17,7 +17,7 @@ class OffsetUnit(StrEnum):
 
 
 class OffsetMap:
-    """Maps code point offsets of one text to another unit."""
+    """Maps the code point offsets of one text to another unit."""
 
     def __init__(self, text: str, unit: OffsetUnit) -> None:
         self._units = None if unit is OffsetUnit.CODEPOINT or text.isascii() else _positions(text, unit)
@@ -27,7 +27,7 @@ class OffsetMap:
 
 
 def _positions(text: str, unit: OffsetUnit) -> npt.NDArray[np.int64]:
-    """int64 `[characters + 1]`: where each code point begins in the unit, and the end."""
+    """The offset of each code point in the unit, then that of the end: int64 `[characters + 1]`."""
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     borders = (0xFFFF,) if unit is OffsetUnit.UTF16 else (0x7F, 0x7FF, 0xFFFF)
     widths = 1 + sum((points > border).astype(np.int64) for border in borders)

@@ -1,17 +1,17 @@
-"""Entities in a document, from the model's rows of scores for its tokens.
+"""Decodes a document's logits to the entities in its text.
 
-Owns the way from rows to entities. Knows nothing of windows (rows come merged) and of what an entity's value means.
+Windows have been merged before (`windows`); an entity's value is derived afterwards (`normalize`).
 
 The rules of `constrained`, the default:
 
 - The tag path is the best *valid* one over the whole document (`viterbi`), and it runs over words (`tokens`): a word
-  is tagged by its first token. So no entity begins or ends inside a word, and models that learned the first token
-  of each word only are asked about nothing else.
-- An entity's score is the mean, over its words, of the probability of its type: the sum over that type's tags, so
-  doubt between `B-X` and `I-X` is not held against it.
+  is tagged by its first token. So no entity begins or ends inside a word, and only those tokens are used that models
+  are usually trained on.
+- An entity's score is the mean, over its words, of the probability of its type: the sum over that type's tags, so that
+  uncertainty between `B-X` and `I-X` does not lower it.
 - Entities do not begin or end with white space, a comma, a colon or a semicolon.
 
-The pipeline's strategies, for comparison, have the pipeline's own rules and offsets (`aggregation`).
+The other strategies follow the rules of transformers' pipeline, offsets included (`aggregation`).
 """
 
 from __future__ import annotations
@@ -28,15 +28,14 @@ from service.core.decoding.tokens import Encoding, Span, word_starts
 from service.core.decoding.viterbi import best_path
 from service.core.errors import ModelError
 
-__all__ = ["Encoding", "Entity", "Span", "constrained", "decode"]
 _LOOSE = string.whitespace + "\u00a0\u2007\u202f\u3000,;:"
-"""What surrounds entities and never belongs to them."""
+"""Characters at which no entity of `constrained` begins or ends."""
 
 
 class Entity(NamedTuple):
     """An entity as the code points `[start, end)`; `text` is exactly the document's text there.
 
-    A tuple, as `Span` is: a document may have hundreds, and a frozen dataclass takes twice as long to make.
+    A tuple, because a document may have hundreds, and a frozen dataclass takes twice as long to create.
     """
 
     label: str
@@ -46,35 +45,36 @@ class Entity(NamedTuple):
     score: float
 
 
-def decode(
-    text: str, encoding: Encoding, rows: NDArray[np.float32], scheme: Scheme, aggregation: Aggregation
+def decode_logits(
+    text: str, encoding: Encoding, logits: NDArray[np.float32], scheme: Scheme, aggregation: Aggregation
 ) -> list[Entity]:
-    """The entities of one document, in order; `rows` are its merged logits `[tokens, labels]`.
+    """The entities of one document, in order; `logits` is `[tokens, labels]`.
 
-    Raises `ModelError` if the model gave scores that are not numbers.
+    Raises:
+        ModelError: a logit is NaN or infinite.
     """
-    assert len(rows) == len(encoding.offsets), "every token needs its row"
-    if len(rows) == 0:
+    assert len(logits) == len(encoding.offsets), "logits must have one row for each token"
+    if len(logits) == 0:
         return []
-    if not np.isfinite(rows).all():
+    if not np.isfinite(logits).all():
         raise ModelError(
             "The model gave scores that are not finite numbers; its weights or its data type are at fault."
         )
     if aggregation is Aggregation.CONSTRAINED:
-        return _locate(text, encoding, constrained(text, encoding, rows, scheme), trim=True)
-    return _locate(text, encoding, aggregate(rows, encoding.is_subword, scheme.labels, aggregation), trim=False)
+        return _locate(text, encoding, constrained(text, encoding, logits, scheme), trim=True)
+    return _locate(text, encoding, aggregate(logits, encoding.is_subword, scheme.labels, aggregation), trim=False)
 
 
-def constrained(text: str, encoding: Encoding, rows: NDArray[np.float32], scheme: Scheme) -> list[Span]:
-    """The entities on the best valid tag path over the words of `text`; `rows` are logits `[tokens, labels]`."""
+def constrained(text: str, encoding: Encoding, logits: NDArray[np.float32], scheme: Scheme) -> list[Span]:
+    """The entities on the best valid tag path over the words of `text`; `logits` is `[tokens, labels]`."""
     firsts = np.flatnonzero(word_starts(text, encoding.offsets))
-    rows = rows[firsts]
-    path = best_path(rows, scheme)
+    logits = logits[firsts]
+    path = best_path(logits, scheme)
     kind = scheme.type_of[path]
-    parted = (kind[1:] != kind[:-1]) | scheme.begins[path[1:]] | scheme.ends[path[:-1]]
-    starts = np.flatnonzero(np.append(True, parted))
+    splits = (kind[1:] != kind[:-1]) | scheme.begins[path[1:]] | scheme.ends[path[:-1]]
+    starts = np.flatnonzero(np.append(True, splits))
     stops = np.append(starts[1:], len(path))
-    means = np.add.reduceat(_type_probability(rows, kind, scheme), starts) / (stops - starts)
+    means = np.add.reduceat(_type_probability(logits, kind, scheme), starts) / (stops - starts)
     borders = np.append(firsts, len(encoding.offsets))
     found = kind[starts] >= 0
     columns = (kind[starts], borders[starts], borders[stops], means)
@@ -84,17 +84,17 @@ def constrained(text: str, encoding: Encoding, rows: NDArray[np.float32], scheme
     ]
 
 
-def _type_probability(rows: NDArray[np.float32], kind: NDArray[np.int32], scheme: Scheme) -> NDArray[np.float64]:
-    """Each word's probability of the entity type it was given, `[words]`; 0 where it was given none."""
+def _type_probability(logits: NDArray[np.float32], kind: NDArray[np.int32], scheme: Scheme) -> NDArray[np.float64]:
+    """Each word's probability of the entity type that it was tagged with, `[words]`; 0 for words outside entities."""
     inside = np.flatnonzero(kind >= 0)
-    probability = np.zeros(len(rows))
+    probability = np.zeros(len(logits))
     of_type = scheme.type_of == kind[inside, None]
-    probability[inside] = np.where(of_type, softmax(rows[inside]), 0).sum(axis=1, dtype=np.float64)
+    probability[inside] = np.where(of_type, softmax(logits[inside]), 0).sum(axis=1, dtype=np.float64)
     return np.minimum(probability, 1.0)
 
 
 def _locate(text: str, encoding: Encoding, spans: list[Span], *, trim: bool) -> list[Entity]:
-    """Spans of tokens as entities in the text; trimmed ones that held nothing else are gone."""
+    """The entities of these token spans; those that trimming leaves empty are dropped."""
     starts = encoding.offsets[[span.start_token for span in spans], 0].tolist() if spans else []
     ends = encoding.offsets[[span.stop_token - 1 for span in spans], 1].tolist() if spans else []
     entities = []

@@ -1,24 +1,22 @@
-"""The tag scheme of a model: what its labels say about where entities begin and end.
-
-Owns reading `id2label` and the rules of each scheme. Knows neither tokens nor scores.
+"""Derives a model's tag scheme from its labels: which may begin an entity, end one, and follow which.
 
 A label is `O` (no entity), a prefix and an entity type (`B-PERSON`), or a plain entity type (`PERSON`, `LABEL_0`).
-Prefixes are believed only if the letters in use form one of the known schemes; else every label but `O` is plain:
+Prefixes count only if the letters in use form one of the known schemes; else every label but `O` is plain:
 
     scheme   letters  an entity is                       allowed at its start    allowed at its end
     BIO      B I      B I*                               B                       any
     BIOES    B I E S  S, or B I* E                       B S                     E S
     BILOU    B I L U  as BIOES, with L for E, U for S
     BMES     B M E S  as BIOES, with M for I
-    IO       I        I+ (neighbours of a type melt)     I                       I
+    IO       I        I+ (neighbours of a type join)     I                       I
     plain             the same label, repeated           any                     any
 
-Letters that a type lacks are forgiven type by type: without `B-X` (and `S-X`), `I-X` may begin an entity; without
+Letters that a type lacks are made up for, type by type: without `B-X` (and `S-X`), `I-X` may begin an entity; without
 `E-X`, `I-X` may end one. IOB1 (CoNLL 2003 as published: `I-` begins an entity, `B-` only separates two of a type) has
-the labels of BIO and cannot be told from them; say `inside_begins=True` for such a model.
+the labels of BIO and cannot be told from it; pass `inside_begins=True` for such a model.
 
 Whatever may begin may follow whatever may end: `viterbi` relies on this, and on a label that may do both (`O`, `S-X`,
-`B-X` in BIO). A label set without one cannot tag a single token, and is taken as plain.
+`B-X` in BIO). A label set without such a label cannot tag a single token, and is read as plain.
 """
 
 from __future__ import annotations
@@ -55,11 +53,11 @@ class Scheme:
     ends: NDArray[np.bool_]
     """Always ends its entity (`E`, `S`)."""
     allowed: NDArray[np.bool_]
-    """`[labels, labels]`: may the second follow the first?"""
+    """`[labels, labels]`, True where the second may follow the first."""
 
 
-def read(id2label: Mapping[int, str], *, inside_begins: bool = False) -> Scheme:
-    """The scheme of a model's `id2label` (ids 0 to n - 1; a configuration's string keys are welcome)."""
+def read_scheme(id2label: Mapping[int, str], *, inside_begins: bool = False) -> Scheme:
+    """The scheme of a model's `id2label`: ids 0 to n - 1, as numbers or, as in a JSON configuration, strings."""
     by_id = {int(key): label for key, label in id2label.items()}
     assert sorted(by_id) == list(range(len(by_id))), "label ids must run from 0 without gaps"
     labels = tuple(by_id[key] for key in range(len(by_id)))

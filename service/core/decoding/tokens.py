@@ -1,12 +1,10 @@
-"""What decoding needs to know of a document's tokens, and the spans it finds in them.
+"""A document's tokens as decoding sees them: offsets, words, and spans of tokens.
 
-Owns the values counted in tokens, and the rule for where words begin. Knows no tokenizer and no model.
-
-The rule: a word is a run of letters, digits and combining marks, whatever the tokenizer made of it. So a token begins
-a word unless it touches its predecessor and the border lies between two word characters (or inside one, as with the
-byte pieces of one character). A number is one word with the points, commas and apostrophes between its digits. In
-scripts written without spaces every character is a word; Hangul counts among them, because a Korean name and the
-particle after it are written together.
+The rule: a word is a run of letters, digits and combining marks, however the tokenizer split it. So a token begins a
+word unless it touches its predecessor and the border lies between two word characters (or inside one, as with the byte
+pieces of one character). A number is one word with the points, commas and apostrophes between its digits. In scripts
+written without spaces every character is a word; Hangul counts among them, because a Korean name and the particle
+after it are written together.
 """
 
 from __future__ import annotations
@@ -34,11 +32,12 @@ _NUMBER_MARKS = np.array([ord(mark) for mark in ".,'’"], dtype=np.uint32)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encoding:
-    """A document's content tokens, without special tokens.
+    """A document's tokens, without special tokens.
 
-    `offsets` int32 `[tokens, 2]`: where each token lies in the text, in code points;
-    `is_subword` bool `[tokens]`: what transformers' pipeline takes for a word's continuation
-    (`aggregation.subwords`); only `first`, `average` and `max` look at it.
+    Attributes:
+        offsets: int32 `[tokens, 2]`, each token's start and end in code points.
+        is_subword: bool `[tokens]`, True where transformers' pipeline continues a word (`aggregation.subwords`); only
+            `first`, `average` and `max` use it.
     """
 
     offsets: NDArray[np.int32]
@@ -46,7 +45,7 @@ class Encoding:
 
 
 class Span(NamedTuple):
-    """An entity as the tokens `[start_token, stop_token)`."""
+    """An entity as a range of tokens, `[start_token, stop_token)`."""
 
     label: str
     start_token: int
@@ -55,12 +54,12 @@ class Span(NamedTuple):
 
 
 def code_points(text: str) -> NDArray[np.uint32]:
-    """The text as uint32 `[characters]`, so that characters can be looked at many at a time."""
+    """The text's code points as uint32 `[characters]`, for array operations."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
 
 
 def word_starts(text: str, offsets: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Which tokens begin a word, bool `[tokens]`; `offsets` is `[tokens, 2]` in code points. The first always does."""
+    """True for tokens that begin a word, bool `[tokens]`; `offsets` is `[tokens, 2]` in code points."""
     begins = np.ones(len(offsets), dtype=np.bool_)
     points = code_points(text)
     start, previous_stop = offsets[1:, 0], offsets[:-1, 1]
@@ -75,7 +74,7 @@ def word_starts(text: str, offsets: NDArray[np.int32]) -> NDArray[np.bool_]:
 
 
 def _inside_numbers(points: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Which code points are a number's marks: a point, comma or apostrophe between two digits."""
+    """True for a number's marks (point, comma, apostrophe) between two digits, bool `[characters]`."""
     joints = np.zeros(len(points), dtype=np.bool_)
     digits = (points >= ord("0")) & (points <= ord("9"))
     joints[1:-1] = np.isin(points[1:-1], _NUMBER_MARKS) & digits[:-2] & digits[2:]
@@ -83,7 +82,7 @@ def _inside_numbers(points: NDArray[np.uint32]) -> NDArray[np.bool_]:
 
 
 def _binds(points: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Which code points belong to a word that goes on beyond them."""
+    """True for code points that are word characters of a script with spaces, bool `[characters]`."""
     unique, inverse = np.unique(points, return_inverse=True)
     return np.fromiter(map(_is_word_character, unique.tolist()), dtype=np.bool_, count=len(unique))[inverse]
 

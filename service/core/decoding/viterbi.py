@@ -1,6 +1,6 @@
-"""The best valid tag path over a whole document, exact, and hardly dearer than taking each token's best label.
+"""Viterbi search for the best valid tag path over a whole document: exact, and almost as cheap as an argmax by token.
 
-Owns the search. Knows no text: rows of scores and a `Scheme` in, one label per token out.
+Scores and a `Scheme` in, one label for each token out.
 
 Why it is exact. Take any partition of the document into segments. A valid path is, on each segment, valid inside; so
 its score is at most the sum over the segments of the best score of a *relaxed* path: valid inside the segment, any
@@ -8,12 +8,12 @@ label at its borders (at the document's own borders, only labels that may begin 
 best relaxed path begins with a label that may begin and ends with one that may end, then the relaxed paths joined are
 valid, because whatever may begin may follow whatever may end, and they reach the bound: no valid path is better.
 
-How it is fast. Where taking each token's best label (`greedy`) is valid inside a segment, it is the best relaxed path
+Why it is fast. Where taking each token's best label (`greedy`) is valid inside a segment, it is the best relaxed path
 at no cost. So the document is first cut wherever `greedy` ends with one label and begins with the next; only segments
 that `greedy` breaks are solved, all at once, step by step. A solution that fails at a border removes the cuts beyond
 it (twice as many each round) and its segment is solved again, joined with its neighbours. Each round removes a cut, so
-it ends, at the latest with the whole document as one segment. Rows may be log-probabilities or logits: a constant
-added to a row changes the score of every path alike.
+it ends, at the latest with the whole document as one segment. Scores may be log-probabilities or logits: a constant
+added to a token's scores changes the score of every path alike.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from service.core.decoding.tag_scheme import Scheme
 Labels = NDArray[np.intp]
 
 
-def best_path(rows: NDArray[np.float32], scheme: Scheme) -> Labels:
-    """The valid path with the highest sum of scores: `rows` `[tokens, labels]` in, label ids `[tokens]` out."""
-    tokens = len(rows)
+def best_path(scores: NDArray[np.float32], scheme: Scheme) -> Labels:
+    """The valid path with the highest sum of `scores` (`[tokens, labels]`): label ids `[tokens]`."""
+    tokens = len(scores)
     if tokens == 0:
         return np.empty(0, dtype=np.intp)
-    path: Labels = rows.argmax(axis=1)
+    path: Labels = scores.argmax(axis=1)
     is_cut = np.ones(tokens + 1, dtype=np.bool_)
     is_cut[1:-1] = scheme.may_end[path[:-1]] & scheme.may_begin[path[1:]]
     unsolved, reach = _broken(path, scheme), 1
@@ -39,7 +39,7 @@ def best_path(rows: NDArray[np.float32], scheme: Scheme) -> Labels:
         cuts = np.flatnonzero(is_cut)
         segments = np.unique(np.searchsorted(cuts, unsolved, side="right") - 1)
         starts, stops = cuts[segments], cuts[segments + 1]
-        _solve(rows, scheme, starts, stops, path)
+        _solve(scores, scheme, starts, stops, path)
         fails_left = (starts > 0) & ~scheme.may_begin[path[starts]]
         fails_right = (stops < tokens) & ~scheme.may_end[path[stops - 1]]
         for beyond in range(reach):
@@ -50,7 +50,7 @@ def best_path(rows: NDArray[np.float32], scheme: Scheme) -> Labels:
 
 
 def _broken(path: Labels, scheme: Scheme) -> Labels:
-    """The tokens whose label may not stand where it does: after its predecessor, or at the document's border."""
+    """The tokens whose label is not allowed after its predecessor, or at the document's border."""
     wrong = np.zeros(len(path), dtype=np.bool_)
     wrong[1:] = ~scheme.allowed[path[:-1], path[1:]]
     wrong[0] |= not scheme.may_begin[path[0]]
@@ -58,24 +58,24 @@ def _broken(path: Labels, scheme: Scheme) -> Labels:
     return np.flatnonzero(wrong)
 
 
-def _solve(rows: NDArray[np.float32], scheme: Scheme, starts: Labels, stops: Labels, path: Labels) -> None:
+def _solve(scores: NDArray[np.float32], scheme: Scheme, starts: Labels, stops: Labels, path: Labels) -> None:
     """Write the best relaxed path of each segment `[start, stop)` into `path`, all segments in step.
 
-    Longest first, so that those still running at step t are always the first `running[t]`.
+    Segments are sorted by length, longest first, so that those still running at step t are the first `running[t]`.
     """
     order = np.argsort(starts - stops, kind="stable")
     starts, stops = starts[order], stops[order]
     lengths = stops - starts
     running = np.searchsorted(-lengths, -np.arange(lengths[0]), side="left").tolist()
     inner = _inner_predecessors(scheme)
-    best = rows[starts].astype(np.float64)
+    best = scores[starts].astype(np.float64)
     best[np.ix_(starts == 0, ~scheme.may_begin)] = -np.inf
     came_from = [np.empty((0, 0), dtype=np.int16)]
     for step, count in enumerate(running[1:], start=1):
         best[:count], back = _advance(best[:count], scheme, inner)
-        best[:count] += rows[starts[:count] + step]
+        best[:count] += scores[starts[:count] + step]
         came_from.append(back)
-    best[np.ix_(stops == len(rows), ~scheme.may_end)] = -np.inf
+    best[np.ix_(stops == len(scores), ~scheme.may_end)] = -np.inf
     label = best.argmax(axis=1)
     for step in range(len(running) - 1, 0, -1):
         count = running[step]
@@ -85,9 +85,9 @@ def _solve(rows: NDArray[np.float32], scheme: Scheme, starts: Labels, stops: Lab
 
 
 def _inner_predecessors(scheme: Scheme) -> NDArray[np.intp]:
-    """Which labels may precede each inside an entity, `[most, labels]`, padded with the number of labels.
+    """The labels that may precede each label inside an entity, `[most, labels]`, padded with the number of labels.
 
-    Everything else that is allowed is an end followed by a beginning, for which the best end alone will do.
+    All other allowed steps are an end followed by a beginning, for which the best end is the best predecessor.
     """
     inner = scheme.allowed & ~(scheme.may_end[:, None] & scheme.may_begin)
     count = inner.sum(axis=0)
@@ -98,7 +98,7 @@ def _inner_predecessors(scheme: Scheme) -> NDArray[np.intp]:
 def _advance(
     best: NDArray[np.float64], scheme: Scheme, inner: NDArray[np.intp]
 ) -> tuple[NDArray[np.float64], NDArray[np.int16]]:
-    """One step for many segments: the best score `[segments, labels]` before each label, and the label it came from."""
+    """One step of many segments: the best score before each label, and the label it came from, `[segments, labels]`."""
     segments, labels = best.shape
     ended = np.where(scheme.may_end, best, -np.inf)
     end = ended.argmax(axis=1)[:, None]

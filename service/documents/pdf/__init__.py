@@ -1,1 +1,1 @@
-"""A PDF's pages as words, lines and columns in reading order, with their boxes."""
+"""The PDF reader: from pdfium's characters to words, lines and columns in reading order, with boxes."""

@@ -1,9 +1,9 @@
-"""One PDF page's characters as arrays: code points, boxes, and where white space stood in the content stream.
+"""The characters of a PDF page as arrays: code points, boxes, and the positions of white space in the content stream.
 
-Owns the calls to pdfium's text page and the turning of boxes to the page as shown. Does not know words or lines.
+Calls pdfium's text page and rotates its boxes to the page as shown.
 
 Two kinds of box: the *loose* one spans the font's ascent to descent and the advance width, alike for all characters of
-a line, and serves the layout; the *ink* box spans what is drawn and is what a person sees marked.
+a line, and is used for the layout; the *ink* box spans what is drawn and is what results show.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Glyphs:
         codes: uint32 [n], code points.
         loose: float32 [n, 4], boxes for the layout.
         ink: float32 [n, 4], boxes to show; both in points from the upper left corner of the page as shown.
-        spaced: bool [n], white space stood before this character.
+        spaced: bool [n], True where white space precedes the character.
         width, height: of the page as shown, in points.
     """
 
@@ -74,7 +74,7 @@ class _Frame:
     bottom: float
     right: float
     top: float
-    turns: int
+    quarter_turns: int
 
     @classmethod
     def of(cls, page: Any) -> _Frame:
@@ -84,11 +84,11 @@ class _Frame:
 
     @property
     def width(self) -> float:
-        return self.top - self.bottom if self.turns % 2 else self.right - self.left
+        return self.top - self.bottom if self.quarter_turns % 2 else self.right - self.left
 
     @property
     def height(self) -> float:
-        return self.right - self.left if self.turns % 2 else self.top - self.bottom
+        return self.right - self.left if self.quarter_turns % 2 else self.top - self.bottom
 
     def shown(self, boxes: Floats) -> Floats:
         """[left, bottom, right, top] upwards → [left, top, right, bottom] downwards, turned as the page is shown."""
@@ -100,11 +100,11 @@ class _Frame:
             (down - bottom, left, down - top, right),
             (across - right, down - bottom, across - left, down - top),
             (top, across - right, bottom, across - left),
-        )[self.turns]
+        )[self.quarter_turns]
         return np.stack(turned, axis=1).astype(np.float32)
 
     def contains(self, shown: Floats) -> Flags:
-        """Whether a box's centre is on the page: what lies beside it nobody sees."""
+        """True for boxes whose centre is on the page; others do not show."""
         x, y = (shown[:, 0] + shown[:, 2]) / 2, (shown[:, 1] + shown[:, 3]) / 2
         return np.asarray((x >= 0) & (x <= self.width) & (y >= 0) & (y <= self.height))
 
@@ -115,7 +115,7 @@ def _code_points(text_page: Any, count: int) -> Codes:
 
 
 def _loose_boxes(text_page: Any, count: int) -> Floats:
-    """pdfium fills the rows of an array in place; its FS_RECTF is four floats (left, top, right, bottom)."""
+    """Loose boxes [left, bottom, right, top]; pdfium writes each as FS_RECTF (left, top, right, bottom)."""
     rows = np.zeros((count, 4), np.float32)
     call = _LooseBox(_address(pdfium.FPDFText_GetLooseCharBox))
     handle, base = _address(text_page), rows.ctypes.data
@@ -125,7 +125,7 @@ def _loose_boxes(text_page: Any, count: int) -> Floats:
 
 
 def _ink_boxes(text_page: Any, count: int) -> Floats:
-    """As above, with four doubles (left, right, bottom, top) under four addresses."""
+    """Ink boxes [left, bottom, right, top]; pdfium writes four doubles (left, right, bottom, top) to four addresses."""
     rows = np.zeros((count, 4), np.float64)
     call = _InkBox(_address(pdfium.FPDFText_GetCharBox))
     handle, base = _address(text_page), rows.ctypes.data
@@ -140,13 +140,13 @@ def _address(pointer: Any) -> int:
 
 
 def _or_else(boxes: Floats, others: Floats) -> Floats:
-    """Boxes without an area (a Type 3 font, a mark without ink) are taken from `others`."""
+    """`boxes`, with those that have no area (a Type 3 font, a mark without ink) replaced by `others`."""
     has_area = (boxes[:, 2] > boxes[:, 0]) & (boxes[:, 3] > boxes[:, 1]) & np.isfinite(boxes).all(axis=1)
     return np.where(has_area[:, None], boxes, others)
 
 
 def _whole(codes: Codes) -> tuple[Codes, Flags]:
-    """Joins surrogate pairs, which some fonts' maps give as two characters; False for halves to be left out."""
+    """Codes with surrogate pairs joined (some fonts map a character to two), and False for the halves to drop."""
     high, low = (codes >> 10) == 0xD800 >> 10, (codes >> 10) == 0xDC00 >> 10
     pair = np.zeros(len(codes), np.bool_)
     pair[:-1] = high[:-1] & low[1:]

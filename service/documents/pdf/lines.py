@@ -1,7 +1,4 @@
-"""Words → lines: words at one height, from left to right (right to left where the script is).
-
-Owns what "at one height" means. Does not know columns: it takes all words it is given as one.
-"""
+"""Groups the words of one column into lines: words at one height, in the script's direction."""
 
 from __future__ import annotations
 
@@ -29,6 +26,7 @@ def lines_of(words: list[Word]) -> list[Line]:
 
 
 def height(word: Word) -> float:
+    """The height of a word's box, in points."""
     return word.bottom - word.top
 
 
@@ -44,7 +42,7 @@ def _share_a_line(anchor: Word, word: Word) -> bool:
 
 
 def _stacked(lower: Word, upper: Word) -> bool:
-    """Whether one stands below the other, so that they cannot be of one line (two small lines beside a tall one)."""
+    """True when one word is below the other, as with two small lines beside a tall one: they share no line."""
     overlap = min(lower.right, upper.right) - max(lower.left, upper.left)
     if overlap <= 0.3 * min(lower.right - lower.left, upper.right - upper.left):
         return False
@@ -53,7 +51,7 @@ def _stacked(lower: Word, upper: Word) -> bool:
 
 
 def _in_reading_order(line: Line) -> Line:
-    """Left to right; a line mostly of right-to-left words the other way, its left-to-right runs kept."""
+    """The words from left to right; a line of mostly right-to-left words reversed, except its left-to-right runs."""
     line.sort(key=lambda word: word.left)
     if sum(word.is_right_to_left for word in line) * 2 <= len(line):
         return line

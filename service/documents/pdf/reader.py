@@ -1,9 +1,8 @@
-"""PDF → text in reading order, pages, and a box for every character.
+"""Reads a PDF file: text in reading order, pages, and a box for every character.
 
-    glyphs (pdfium's characters as arrays) → words → columns (lines in reading order) → the text, with tabs at wide gaps
+    glyphs (pdfium's characters as arrays) → words → lines in reading order → the text, with tabs at wide gaps
 
-Owns the opening of files, the order of pages and the making of text from lines. pdfium is not thread safe and keeps
-global state: call this from one thread of a process that does nothing else with pdfium; the service does so in
+pdfium is not thread-safe and has global state, so only one thread of a process may use it; the service reads files in
 single-threaded parser processes.
 """
 
@@ -29,11 +28,11 @@ from service.documents.pdf.words import Word, words_by_direction
 _SPACE, _TAB, _NEWLINE = -1, -2, -3
 _SEPARATORS = np.array([ord("\n"), ord("\t"), ord(" ")], np.uint32)  # found under the negative indices above
 _WIDEST_SPACE = 2.0  # in word heights; a wider gap is a tab
-_TOUCHING = 0.15  # in word heights; words of two places in the content stream that are closer are one word
+_TOUCHING = 0.15  # in word heights; words from two places in the content stream that are closer are joined
 
 
 def read_pdf(data: bytes, *, limits: DocumentLimits) -> Document:
-    """The text of all pages; pages are separated by an empty line.
+    """The document in a PDF file; its pages are separated by an empty line.
 
     Raises:
         UnreadableDocument: encrypted, damaged, or without a text layer.
@@ -74,7 +73,7 @@ def _why_empty(pages: int, images: int) -> str:
 
 
 class _Pages:
-    """Collects page after page; `document()` joins them."""
+    """Collects pages, and joins them to a document."""
 
     def __init__(self, limits: DocumentLimits) -> None:
         self.pages: list[Page] = []
@@ -86,10 +85,12 @@ class _Pages:
         self._line_starts: list[npt.NDArray[np.int32]] = []
 
     def add(self, document: pypdfium2.PdfDocument, number: int) -> bool:
-        """Reads one page; True if it has images but no characters."""
+        """Read one page; True if it has images but no characters."""
         with _page(document, number) as page, _text_page(page, number) as text_page:
             count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
-            self._limits.check_characters(self._length + count // 2)  # half of it may be invented white space
+            self._limits.check_characters(
+                self._length + count // 2
+            )  # up to half of it may be white space that pdfium adds
             glyphs = read_glyphs(page, text_page, count)
             has_images = not len(glyphs.codes) and _has_images(page)
         self._append(number, glyphs)
@@ -117,6 +118,7 @@ class _Pages:
         self._length += len(codes)
 
     def document(self, unread_pages: tuple[int, ...]) -> Document:
+        """The document of all pages so far."""
         text = np.concatenate(self._codes).astype("<u4").tobytes().decode("utf-32-le")
         layout = Layout(np.concatenate(self._boxes), np.concatenate(self._line_starts))
         return Document(text, tuple(self.pages), layout, unread_pages)
@@ -124,7 +126,7 @@ class _Pages:
 
 @contextmanager
 def _page(document: pypdfium2.PdfDocument, number: int) -> Iterator[Any]:
-    """A loaded page with its form fields' values drawn into it."""
+    """A loaded page, with its annotations (form fields among them) made part of it."""
     page = _loaded(document, number)
     if pdfium.FPDFPage_GetAnnotCount(page) and _flattened(page):
         pdfium.FPDF_ClosePage(page)
@@ -143,7 +145,7 @@ def _loaded(document: pypdfium2.PdfDocument, number: int) -> Any:
 
 
 def _flattened(page: Any) -> bool:
-    """Annotations are drawn over a page and not part of its text until they are made so."""
+    """Make a page's annotations part of its text; True if the page must be loaded again."""
     return bool(pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY) == pdfium.FLATTEN_SUCCESS)
 
 
@@ -165,7 +167,7 @@ def _has_images(page: Any) -> bool:
 
 
 def _in_order(lines: list[Line]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int32]]:
-    """Glyph indices in reading order, with separators as negative numbers; and where each line starts."""
+    """Glyph indices in reading order with separators as negative numbers, and the index at which each line starts."""
     order: list[int] = []
     starts = []
     for line in lines:

@@ -1,14 +1,14 @@
-"""Words → lines in reading order: columns are read one after the other, rows of a table or form stay rows.
+"""Puts a page's words into lines in reading order: columns one after the other, rows of tables and forms as rows.
 
-The method, a recursive XY-cut that asks the content stream for advice:
+The method is a recursive XY-cut that also uses the order of the content stream:
 
-    1. put words into lines across the whole region;
-    2. group following lines that leave a common vertical strip free (a *gutter*): these are stretches;
-    3. where a gutter parts a stretch into columns, read the left one, then the right one, each by the same method;
-    4. where none does, do the same between empty strips across the stretch; where nothing parts, the lines are rows.
+    1. group the words of the region into lines;
+    2. group consecutive lines with a common free vertical strip (a *gutter*) into stretches;
+    3. where a gutter separates columns, read the left column, then the right one, each by the same method;
+    4. elsewhere apply the method to each paragraph of the stretch; a stretch of one paragraph is read as rows.
 
-A gutter parts columns if both sides are written each in one go in the content stream (a table is written row by row),
-unless the sides pair up as keys and values. Owns that judgement. Does not know glyphs.
+A gutter separates columns if each side is contiguous in the content stream (a table is written row by row), unless the
+sides pair up as keys and values.
 
 XY-cut: Nagy and Seth, "Hierarchical representation of optically scanned documents", ICPR 1984.
 """
@@ -27,13 +27,13 @@ _MOST_GUTTERS = 8  # tried in one stretch, the widest first
 _DEEPEST = 12  # cuts within cuts
 _FEWEST_LINES = 2  # on each side of a gutter
 _MOST_PAIRED = 0.75  # lines of the smaller side that stand at the height of one of the other side
-_MOST_VALUES = 0.75  # of a side's lines are amounts: a column of a table, not a block of its own
+_MOST_VALUES = 0.75  # of a side's lines are amounts: then it is a column of a table, not a block
 _PARAGRAPH_GAP = 0.4  # in typical word heights; loose boxes of following lines touch or nearly so
 _FURTHEST_MARGIN = 1.2  # a first or last line further away than this, in typical heights, is a running head or foot
 
 
 def order_lines(words: list[Word], depth: int = 0) -> list[Line]:
-    """All words, each once, as lines in reading order."""
+    """Lines in reading order that hold each word once."""
     lines = lines_of(words)
     if depth >= _DEEPEST or len(lines) < _FEWEST_LINES:
         return lines
@@ -42,7 +42,7 @@ def order_lines(words: list[Word], depth: int = 0) -> list[Line]:
 
 
 def _read(lines: list[Line], gaps: list[Gap], depth: int) -> list[Line]:
-    """One stretch: by columns; or, where no gutter parts all of it, each of its paragraphs for itself; or as rows."""
+    """The lines of one stretch: by columns; where no gutter separates any, by paragraphs; of one paragraph, as rows."""
     for _, right_edge in sorted(gaps, key=lambda gap: gap[0] - gap[1])[:_MOST_GUTTERS]:
         left = [word for line in lines for word in line if word.left < right_edge - 0.01]
         right = [word for line in lines for word in line if word.left >= right_edge - 0.01]
@@ -55,7 +55,7 @@ def _read(lines: list[Line], gaps: list[Gap], depth: int) -> list[Line]:
 
 
 def _paragraphs(lines: list[Line]) -> list[list[Word]]:
-    """The words between empty strips that run across the whole stretch."""
+    """The words of each paragraph; paragraphs are separated by empty strips across the whole stretch."""
     tall = _PARAGRAPH_GAP * typical_height([line[0] for line in lines])
     paragraphs: list[list[Word]] = [[]]
     reached = _top(lines[0])
@@ -68,7 +68,7 @@ def _paragraphs(lines: list[Line]) -> list[list[Word]]:
 
 
 def _stretches(lines: list[Line], gutter: float) -> list[tuple[list[Line], list[Gap]]]:
-    """Following lines with the gaps that they have in common; a gap is at least `gutter` points wide."""
+    """Groups of consecutive lines with the gaps that they share; a gap is at least `gutter` points wide."""
     left, right = min(word.left for line in lines for word in line), max(w.right for line in lines for w in line)
     stretches: list[tuple[list[Line], list[Gap]]] = []
     margins = _margin_borders(lines)
@@ -84,7 +84,7 @@ def _stretches(lines: list[Line], gutter: float) -> list[tuple[list[Line], list[
 
 
 def _margin_borders(lines: list[Line]) -> set[int]:
-    """Indices of lines before which a running head ends or a running foot begins."""
+    """The index of the line after a running head, and that of a running foot, where there are any."""
     far = _FURTHEST_MARGIN * typical_height([line[0] for line in lines])
     last = len(lines) - 1
     return {i for i in (1, last) if _top(lines[i]) - max(word.bottom for word in lines[i - 1]) > far}
@@ -124,7 +124,7 @@ def _most_switches(lines: int) -> int:
 
 
 def _switches(left: list[Word], right: list[Word]) -> int:
-    """How often the content stream changes sides."""
+    """The number of times that the content stream changes sides."""
     sides = sorted([(word.start, 0) for word in left] + [(word.start, 1) for word in right])
     return sum(a != b for (_, a), (_, b) in pairwise(sides))
 

@@ -1,8 +1,8 @@
-"""Glyphs → words: runs of neighbouring characters, each with the direction in which it is written.
+"""Groups a page's glyphs into words: runs of neighbouring characters in one writing direction.
 
-A word never joins characters that the content stream separates by white space, nor characters that do not touch.
-Words of a rotated or vertical run get a box in a frame turned so that they read from left to right; so all layout is
-done on level lines. Owns that frame. Does not know lines or columns.
+A word never joins characters that the content stream separates by white space, nor characters that do not touch. Words
+of a vertical run get a box in a frame that is rotated so that they read from left to right; so all layout is done on
+level lines.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ _NUMERIC = tuple(map(ord, "0123456789.,:;-+/%$()#*'€£¥"))
 
 
 class Direction(IntEnum):
+    """The direction in which a word is written."""
+
     LEVEL = 0
     DOWN = 1
     UP = 2
@@ -37,14 +39,14 @@ class Word(NamedTuple):
     bottom: float
     start: int
     end: int
-    is_spaced: bool  # white space stands before it in the content stream
+    is_spaced: bool  # white space precedes it in the content stream
     is_numeric: bool  # at least half digits and signs of amounts
     is_key: bool  # ends in a colon
     is_right_to_left: bool
 
 
 def words_by_direction(glyphs: Glyphs) -> list[list[Word]]:
-    """The words of each direction that the page has, the one with the most characters first."""
+    """The words of each direction, that with the most characters first."""
     if not len(glyphs.codes):
         return []
     level, vertical = _steps(glyphs.loose)
@@ -56,7 +58,7 @@ def words_by_direction(glyphs: Glyphs) -> list[list[Word]]:
 
 
 def _steps(boxes: Floats) -> tuple[Flags, Flags]:
-    """Whether each character is the level, or the vertical, neighbour of the one before it."""
+    """True where a character is the level (first array) or vertical (second) neighbour of the one before it."""
     before, here = boxes[:-1], boxes[1:]
     near = np.maximum(before[:, :2], here[:, :2])
     gap = near - np.minimum(before[:, 2:], here[:, 2:])  # [x, y]; negative where they overlap
@@ -70,16 +72,16 @@ def _steps(boxes: Floats) -> tuple[Flags, Flags]:
 
 
 def _word_starts(spaced: Flags, level: Flags, vertical: Flags) -> npt.NDArray[np.intp]:
-    """A word starts after white space, after a jump, and where a level run turns vertical or back."""
-    turns = np.zeros(len(level), np.bool_)
-    turns[2:] = (vertical[2:] & level[1:-1]) | (level[2:] & vertical[1:-1])
-    begins = spaced | turns | ~(level | vertical)
+    """The indices at which words start: after white space, after a jump, where a run changes direction."""
+    changes = np.zeros(len(level), np.bool_)
+    changes[2:] = (vertical[2:] & level[1:-1]) | (level[2:] & vertical[1:-1])
+    begins = spaced | changes | ~(level | vertical)
     begins[0] = True
     return np.flatnonzero(begins)
 
 
 def _directions(boxes: Floats, vertical: Flags, starts: npt.NDArray[np.intp]) -> npt.NDArray[np.int8]:
-    """Runs of three or more that step vertically are vertical; shorter words follow the page's majority."""
+    """Each word's direction: vertical if three or more characters step vertically; short words follow the majority."""
     lengths = np.diff(np.append(starts, len(boxes)))
     inner = vertical.copy()
     inner[starts] = False

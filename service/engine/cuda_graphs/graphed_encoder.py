@@ -23,7 +23,7 @@ from service.engine.cuda_graphs.capturable import NotCapturable
 from service.engine.cuda_graphs.graph import CapturableEncoder, GraphCapture, GraphedRow
 from service.engine.cuda_graphs.validation import Clock, GraphCheck, compare, race, random_samples
 from service.engine.device.selection import free_cache
-from service.metrics import GraphMetrics
+from service.metrics.gpu import GraphMetrics
 
 USES = 16
 """Batches for a row before it is recorded, which takes as long as some dozens of them."""

@@ -13,7 +13,7 @@ from service.core.models.placement import Placement
 from service.engine.memory.guard import Guard
 from service.engine.models.loaded_model import LoadedModel
 from service.engine.models.weight_mover import WeightMover
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 
 
 class DeviceWeights:
@@ -96,8 +96,8 @@ class DeviceWeights:
             ("device", on_device, self._placement.bytes_on_device()),
             ("host", len(self._models) - on_device, self._placement.bytes_off_device()),
         ):
-            metrics.models.labels(place).set(count)
-            metrics.weight_bytes.labels(place).set(size)
+            metrics.models.revisions.labels(place).set(count)
+            metrics.models.weight_bytes.labels(place).set(size)
 
     def _load(self, revision: str) -> None:
         def done(seconds: float | None) -> None:

@@ -16,7 +16,7 @@ from model_store.local.store import Revision
 from service.engine.cuda_graphs.capture_queue import CaptureQueue
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.models.loaded_model import LoadedModel
-from service.metrics import GraphMetrics
+from service.metrics.gpu import GraphMetrics
 from service.settings import Settings
 from service.wire import ModelStatus
 

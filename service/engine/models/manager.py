@@ -29,7 +29,7 @@ from service.engine.memory.guard import Guard
 from service.engine.models.device_weights import DeviceWeights
 from service.engine.models.loaded_model import InitialModels, LoadedModel, ProfiledModel
 from service.engine.models.weight_mover import WeightMover
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.wire import PREVIOUS, SERVING, ModelStatus
 
 IDLE_SECONDS = 10.0
@@ -121,7 +121,7 @@ class ModelManager:
         """Record that a batch was launched."""
         self._weights.use(revision, now)
         self._used_seconds[revision] = now
-        self._metrics.model_tokens.labels(self._models[revision].status.name).inc(tokens)
+        self._metrics.models.tokens.labels(self._models[revision].status.name).inc(tokens)
 
     def collect_retired(self, workers: WorkerRegistry, now: float) -> None:
         """Offload or drop the revisions that no request uses any more."""
@@ -140,12 +140,12 @@ class ModelManager:
         self._weights.export_metrics(self._metrics)
         for reference, revision in self.serving().items():
             name = self._models[revision].status.name
-            self._metrics.model_queue_tokens.labels(name).set(self._scheduler.stats(revision).waiting_tokens)
-            self._metrics.rejected.labels(reference).set(float(self._aliases.problem(reference) != ""))
+            self._metrics.models.queue_tokens.labels(name).set(self._scheduler.stats(revision).waiting_tokens)
+            self._metrics.models.rejected.labels(reference).set(float(self._aliases.problem(reference) != ""))
         report = self.guard.report()
         if report is not None:
             budget_tokens = {revision: self.guard.budget_tokens(revision) for revision in self._models}
-            self._metrics.show_memory(report, budget_tokens)
+            self._metrics.memory.update(report, budget_tokens)
 
     # For a rollout, by calls onto the loop's thread
 

@@ -32,7 +32,7 @@ from service.engine.models.rollout.initial import InitialRollout
 from service.engine.models.rollout.journal import RolloutJournal
 from service.engine.models.startup_state import StartupState
 from service.engine.models.tag_watcher import TagWatcher
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.settings import Settings
 
 FETCH_PERCENT, LOAD_PERCENT = 50, 45

@@ -19,7 +19,7 @@ from service.engine.models.repository import is_tag
 from service.engine.models.rollout.bring_up import GoldenFailed, Rollout
 from service.engine.models.rollout.journal import RolloutJournal
 from service.engine.models.rollout.live import LiveRollout
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.settings import Settings
 
 DIED = "the engine died while it was tried"
@@ -136,12 +136,12 @@ class TagWatcher:
         self._rejected.pop(reference, None)
         self._reported.pop(reference, None)
         self._write_journal()
-        self._metrics.switches.labels(reference, RolloutOutcome.SWITCHED.value).inc()
+        self._metrics.models.switches.labels(reference, RolloutOutcome.SWITCHED.value).inc()
         facts = {"model": reference, "revision": revision, "seconds": round(seconds, 3)}
         log.warning("a new revision serves", extra=facts)
 
     def _reject(self, reference: str, revision: str, outcome: RolloutOutcome, detail: str) -> None:
-        self._metrics.switches.labels(reference, outcome.value).inc()
+        self._metrics.models.switches.labels(reference, outcome.value).inc()
         problem = f"{revision} is not taken: {detail}"
         self._calls.call(lambda: self._models.note_problem(reference, problem))
         if self._reported.get(reference) != problem:

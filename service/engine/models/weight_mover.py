@@ -12,7 +12,7 @@ from concurrent.futures import Executor, Future
 
 from service.engine.ipc.loop_calls import LoopCalls
 from service.engine.models.loaded_model import LoadedModel
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 
 Done = Callable[[float | None], None]
 """Called on the loop's thread with the seconds that a move took; None if it failed."""
@@ -56,7 +56,7 @@ class WeightMover:
             log.exception("a model could not be moved", extra=facts)
             return None
         seconds = time.monotonic() - begun
-        self._metrics.moves.labels(direction).inc()
-        self._metrics.move_seconds.labels(direction).inc(seconds)
+        self._metrics.models.moves.labels(direction).inc()
+        self._metrics.models.move_seconds.labels(direction).inc(seconds)
         log.info("model moved", extra={**facts, "seconds": round(seconds, 3)})
         return seconds

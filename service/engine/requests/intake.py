@@ -15,7 +15,7 @@ from service.engine.lifecycle import Lifecycle
 from service.engine.models.manager import ModelManager
 from service.engine.requests.request_table import RequestTable
 from service.engine.requests.status import StatusPublisher
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.wire import Buffer, Cancelled, Hello, Message, Submitted, TurnedAway
 
 log = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ from service.core.errors import GleanerError, InternalError
 from service.core.scheduling.scheduler import Scheduler
 from service.core.types import Batch, Refusal, Sequence, Submission
 from service.engine.ipc.server import EngineSocket
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.wire import Refused, Scored, Started
 
 

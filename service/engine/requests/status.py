@@ -13,7 +13,7 @@ from service.engine.lifecycle import Lifecycle
 from service.engine.models.loaded_model import InitialModels
 from service.engine.models.manager import ModelManager
 from service.engine.requests.request_table import Request
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.wire import Status
 
 STATUS_SECONDS = 0.5
@@ -58,14 +58,14 @@ class StatusPublisher:
 
     def launched(self, tokens: int, full_tokens: int) -> None:
         """Record the fill of a launched batch."""
-        self._metrics.batch_fill.observe(tokens / full_tokens)
+        self._metrics.batches.fill.observe(tokens / full_tokens)
 
     def completed(self, launched: InFlightBatch) -> None:
         """Record a completed batch."""
         handle, tokens = launched.handle, launched.batch.tokens
         times = handle.begun_seconds, handle.ended_seconds
         seconds = self._throughput.computed(tokens, *times, full_tokens=launched.full_tokens)
-        self._metrics.count_batch(tokens, seconds, handle.splits, len(handle.out_of_memory))
+        self._metrics.batches.count(tokens, seconds, handle.splits, len(handle.out_of_memory))
 
     def export_metrics(self, now: float) -> None:
         """Set the gauges of models, memory and load."""
@@ -73,7 +73,7 @@ class StatusPublisher:
         load = self._scheduler.load(now)
         backlog = self._throughput.backlog_seconds(load.tokens, now)
         speed = self._throughput.tokens_per_second or 0.0
-        self._metrics.show_load(load, backlog, self._throughput.work_ratio(now), speed)
+        self._metrics.queue.update(load, backlog, self._throughput.work_ratio(now), speed)
 
     def opened(self, initial: InitialModels) -> None:
         """Begin with the throughput of the timed batches, and set the gauges of the start-up."""

@@ -26,7 +26,7 @@ from service.engine.execution.executor import DeviceExecutor
 from service.engine.models.factory import ModelFactory
 from service.engine.tools.engine_benchmark import LATENCY_TOKENS
 from service.logs import configure
-from service.metrics import GraphMetrics
+from service.metrics.gpu import GraphMetrics
 from service.process import die_with_parent
 from service.settings import Settings, read_settings
 

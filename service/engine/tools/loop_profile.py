@@ -30,7 +30,7 @@ from service.engine.ipc.server import EngineSocket
 from service.engine.memory.guard import Guard
 from service.engine.models.loaded_model import InitialModels, LoadedModel, ProfiledModel
 from service.engine.models.startup_state import StartupState
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.settings import Settings
 from service.wire import Buffer, Hello, Message, ModelStatus, Refused, Submitted, pack, unpack
 

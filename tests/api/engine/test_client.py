@@ -1,4 +1,4 @@
-"""A worker's connection to its engine: documents go out, rows and refusals come back, nonsense does no harm."""
+"""A worker's client of the engine: submissions, logits, refusals, heartbeats, and messages that make no sense."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import pytest
 from service.core.errors import QueueFull
 from service.core.types import Phase
 from service.wire import Cancelled, Hello, Refused, Scored, Submitted
-from tests.support.engine_endpoint import MODEL, World, firsts, heard, play, until
+from tests.support.engine_endpoint import MODEL, World, firsts, play, synchronize, until
 
 
-def test_a_document_goes_out_as_one_message_and_its_rows_come_back(tmp_path: Path) -> None:
+def test_a_document_is_one_message_and_its_logits_come_back(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
         engine = world.engine("one")
         await engine.open()
         await until(lambda: world.client.serving)
-        asked = world.judge(2, 3)
+        asked = world.infer(2, 3)
         submitted, tokens = await engine.receive(Submitted)
         assert (submitted.lengths, submitted.model, submitted.attempt) == ((2, 3), MODEL.revision, 0)
         assert np.asarray(tokens).tolist() == [0, 0, 1, 1, 1]
         await engine.score(submitted)
-        assert [rows.shape for rows in (await asked).rows] == [(2, 2), (3, 2)]
+        assert [logits.shape for logits in (await asked).logits] == [(2, 2), (3, 2)]
         assert world.resubmitted == 0
 
     play(tmp_path, scene)
@@ -34,14 +34,14 @@ def test_documents_and_windows_are_answered_in_any_order(tmp_path: Path) -> None
         engine = world.engine("one")
         await engine.open()
         await until(lambda: world.client.serving)
-        first, second = world.judge(1, 1, 1), world.judge(1, 1)
-        papers = [(await engine.receive(Submitted))[0] for _ in range(2)]
-        await engine.score(papers[1], 1)
-        await engine.score(papers[0], 2, 0)
-        await engine.score(papers[1], 0)
+        first, second = world.infer(1, 1, 1), world.infer(1, 1)
+        submissions = [(await engine.receive(Submitted))[0] for _ in range(2)]
+        await engine.score(submissions[1], 1)
+        await engine.score(submissions[0], 2, 0)
+        await engine.score(submissions[1], 0)
         assert firsts(await second) == [0, 1]
         assert not first.done()
-        await engine.score(papers[0], 1)
+        await engine.score(submissions[0], 1)
         assert firsts(await first) == [0, 1, 2]
 
     play(tmp_path, scene)
@@ -51,7 +51,7 @@ def test_a_refusal_is_raised_as_what_it_is(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
         engine = world.engine("one")
         await engine.open()
-        asked = world.judge(1)
+        asked = world.infer(1)
         submitted, _ = await engine.receive(Submitted)
         await engine.send(Refused(submitted.key, "queue_full", "full", 3.0))
         with pytest.raises(QueueFull, match="full") as caught:
@@ -61,22 +61,22 @@ def test_a_refusal_is_raised_as_what_it_is(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
-def test_nonsense_from_the_engine_does_not_make_the_worker_deaf(tmp_path: Path) -> None:
+def test_bytes_that_are_no_message_are_skipped(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
         engine = world.engine("one")
         await engine.open()
         await engine.send_raw(b"\x63nonsense")
         await engine.send(Cancelled("not for a worker"))
-        await heard(engine, world)
+        await synchronize(engine, world)
 
     play(tmp_path, scene)
 
 
-def test_rows_that_do_not_fit_their_shape_do_not_make_the_worker_deaf(tmp_path: Path) -> None:
+def test_logits_of_a_wrong_shape_are_skipped(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
         engine = world.engine("one")
         await engine.open()
-        asked = world.judge(3)
+        asked = world.infer(3)
         submitted, _ = await engine.receive(Submitted)
         await engine.send(Scored(submitted.key, 0, 3, 2, 1, 0.1), np.zeros(5, dtype=np.float32))
         await engine.score(submitted)
@@ -85,16 +85,16 @@ def test_rows_that_do_not_fit_their_shape_do_not_make_the_worker_deaf(tmp_path: 
     play(tmp_path, scene)
 
 
-def test_heartbeats_say_how_many_requests_are_answered_and_when_the_door_is_closed(tmp_path: Path) -> None:
+def test_heartbeats_report_active_requests_and_a_closed_worker(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
         world.active = 3
         engine = world.engine("one")
         await engine.open()
         hello, _ = await engine.receive(Hello)
         assert (hello.active_requests, hello.closed) == (3, False)
-        await engine.say(Phase.DRAINING, admitting=True)
+        await engine.send_status(Phase.DRAINING, admitting=True)
         await until(lambda: world.client.status.phase is Phase.DRAINING)
-        await engine.say(Phase.DRAINING, admitting=False)
+        await engine.send_status(Phase.DRAINING, admitting=False)
         while not hello.closed:
             hello, _ = await engine.receive(Hello)
         assert hello.active_requests == 3

@@ -1,4 +1,4 @@
-"""What a worker's connection does when engines are not there yet, die and come back, or when it ends itself."""
+"""A worker's client when engines are not there yet, die and come back, and when it stops."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ import pytest
 from service.core.errors import Draining, PoisonDocument
 from service.core.types import Phase
 from service.wire import Hello, Refused, Started, Submitted
-from tests.support.engine_endpoint import LIMIT_SECONDS, World, firsts, heard, play, until
+from tests.support.engine_endpoint import LIMIT_SECONDS, World, firsts, play, synchronize, until
 
 
-def test_what_was_asked_before_the_engine_is_there_waits_for_it(tmp_path: Path) -> None:
+def test_a_document_submitted_before_the_engine_starts_waits_for_it(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
-        asked = world.judge(1)
+        asked = world.infer(1)
         engine = world.engine("one")
         await engine.receive(Hello)
-        await engine.say(Phase.LOADING)
+        await engine.send_status(Phase.LOADING)
         await until(lambda: world.client.connected)
         assert not world.client.serving
-        await engine.say()
+        await engine.send_status()
         await engine.score((await engine.receive(Submitted))[0])
         assert firsts(await asked) == [0]
 
     play(tmp_path, scene)
 
 
-def test_a_not_ready_is_no_answer_it_is_sent_again_at_the_next_status(tmp_path: Path) -> None:
+def test_after_not_ready_a_document_is_sent_again_at_the_next_status(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
         engine = world.engine("one")
         await engine.open()
-        asked = world.judge(1)
+        asked = world.infer(1)
         submitted, _ = await engine.receive(Submitted)
         await engine.send(Refused(submitted.key, "not_ready", "still loading"))
-        await engine.say()
+        await engine.send_status()
         again, _ = await engine.receive(Submitted)
         assert again == submitted
         await engine.score(again)
@@ -44,16 +44,16 @@ def test_a_not_ready_is_no_answer_it_is_sent_again_at_the_next_status(tmp_path: 
     play(tmp_path, scene)
 
 
-def test_when_the_engine_dies_everything_pending_goes_to_the_next_one(tmp_path: Path) -> None:
+def test_everything_pending_goes_to_the_next_engine_after_a_death(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
         first = world.engine("one")
         await first.open()
         await until(lambda: world.client.serving)
-        running, waiting = world.judge(1, 1), world.judge(1)
-        papers = [(await first.receive(Submitted))[0] for _ in range(2)]
-        await first.send(Started((papers[0].key,)))
-        await first.score(papers[0], 1)
-        done = world.judge(1)
+        running, waiting = world.infer(1, 1), world.infer(1)
+        submissions = [(await first.receive(Submitted))[0] for _ in range(2)]
+        await first.send(Started((submissions[0].key,)))
+        await first.score(submissions[0], 1)
+        done = world.infer(1)
         await first.score((await first.receive(Submitted))[0])
         await done
         first.die()
@@ -61,7 +61,7 @@ def test_when_the_engine_dies_everything_pending_goes_to_the_next_one(tmp_path: 
         second = world.engine("two")
         await second.open()
         again = {submitted.key: submitted for submitted in [(await second.receive(Submitted))[0] for _ in range(2)]}
-        assert [again[each.key].attempt for each in papers] == [1, 0]
+        assert [again[each.key].attempt for each in submissions] == [1, 0]
         for submitted in again.values():
             await second.score(submitted)
         assert (firsts(await running), firsts(await waiting)) == ([0, 1], [0])
@@ -70,23 +70,23 @@ def test_when_the_engine_dies_everything_pending_goes_to_the_next_one(tmp_path: 
     play(tmp_path, scene)
 
 
-def test_a_document_that_ran_at_two_deaths_is_poison_and_not_sent_a_third_time(tmp_path: Path) -> None:
+def test_a_document_that_ran_at_two_deaths_is_not_sent_again(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
-        poison = world.judge(1)
+        poison = world.infer(1)
         for death in range(2):
             engine = world.engine(f"engine {death}")
             await engine.open()
             submitted, _ = await engine.receive(Submitted)
             assert submitted.attempt == death
             await engine.send(Started((submitted.key,)))
-            await heard(engine, world)
+            await synchronize(engine, world)
             engine.die()
             await until(lambda: not world.client.connected)
         third = world.engine("third")
         await third.open()
         with pytest.raises(PoisonDocument):
             await poison
-        innocent = world.judge(2)
+        innocent = world.infer(2)
         submitted, _ = await third.receive(Submitted)
         assert submitted.lengths == (2,)
         await third.score(submitted)
@@ -99,10 +99,10 @@ def test_stopping_fails_what_is_pending(tmp_path: Path) -> None:
     async def scene() -> None:
         async with asyncio.timeout(LIMIT_SECONDS):
             world = World(tmp_path)
-            await world.client.start()
+            world.client.start()
             engine = world.engine("one")
             await engine.open()
-            submitted, unsubmitted = world.judge(1), world.judge(1)
+            submitted, unsubmitted = world.infer(1), world.infer(1)
             await engine.receive(Submitted)
             await world.client.stop()
             for asked in (submitted, unsubmitted):

@@ -1,4 +1,4 @@
-"""How a wait for the engine ends without an answer: at its deadline, or when nobody waits any more."""
+"""A wait for the engine that ends without a result: at its deadline, or cancelled."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import pytest
 
 from service.core.errors import DeadlineExceeded
 from service.wire import Cancelled, Refused, Started, Submitted
-from tests.support.engine_endpoint import World, heard, play, until
+from tests.support.engine_endpoint import World, play, synchronize, until
 
 
-def test_a_deadline_ends_the_wait_and_the_engine_is_told(tmp_path: Path) -> None:
+def test_a_deadline_ends_the_wait_and_cancels_at_the_engine(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
         engine = world.engine("one")
         await engine.open()
         await until(lambda: world.client.serving)
-        asked = world.judge(1, seconds=0.3)
+        asked = world.infer(1, seconds=0.3)
         submitted, _ = await engine.receive(Submitted)
         with pytest.raises(DeadlineExceeded):
             await asked
@@ -30,18 +30,18 @@ def test_a_deadline_ends_the_wait_and_the_engine_is_told(tmp_path: Path) -> None
 def test_a_deadline_ends_the_wait_for_an_engine_that_never_comes(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
         with pytest.raises(DeadlineExceeded):
-            await world.judge(1, seconds=0.1)
+            await world.infer(1, seconds=0.1)
         with pytest.raises(DeadlineExceeded):
-            await world.judge(1, seconds=-1.0)
+            await world.infer(1, seconds=-1.0)
 
     play(tmp_path, scene)
 
 
-def test_when_nobody_waits_any_more_the_engine_is_told_and_late_rows_find_nobody(tmp_path: Path) -> None:
+def test_a_cancelled_wait_cancels_at_the_engine_and_ignores_late_messages(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
         engine = world.engine("one")
         await engine.open()
-        asked = world.judge(1)
+        asked = world.infer(1)
         submitted, _ = await engine.receive(Submitted)
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -51,6 +51,6 @@ def test_when_nobody_waits_any_more_the_engine_is_told_and_late_rows_find_nobody
         await engine.score(submitted)
         await engine.send(Started((submitted.key,)))
         await engine.send(Refused(submitted.key, "queue_full", "full"))
-        await heard(engine, world)
+        await synchronize(engine, world)
 
     play(tmp_path, scene)

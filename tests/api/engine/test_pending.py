@@ -1,4 +1,4 @@
-"""A document between its submission and its answer: rows in any order, deaths counted, one ending."""
+"""A pending document: logits in any order, deaths of engines counted, one result."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ LABELS = 2
 
 def pending(*lengths: int, attempt: int = 0) -> Pending:
     """A submission with an open future; needs a running event loop."""
-    message = Submitted("k", "sha256:0", lengths, "client", Priority.INTERACTIVE, 1e9, attempt)
-    answer: asyncio.Future[InferenceResult] = asyncio.get_running_loop().create_future()
-    return Pending(message, np.zeros(sum(lengths), dtype=np.int32), answer)
+    submission = Submitted("k", "sha256:0", lengths, "client", Priority.INTERACTIVE, 1e9, attempt)
+    result: asyncio.Future[InferenceResult] = asyncio.get_running_loop().create_future()
+    return Pending(submission, np.zeros(sum(lengths), dtype=np.int32), result)
 
 
 def collect(document: Pending, index: int, *, batch: int = 1, seconds: float = 0.0) -> None:
-    """Let the rows of one sequence arrive; each holds the sequence's index."""
-    tokens = document.message.lengths[index]
+    """Collect the logits of one sequence, filled with its index."""
+    tokens = document.submission.lengths[index]
     rows = np.full(tokens * LABELS, index, dtype=np.float32)
     document.collect(Scored("k", index, tokens, LABELS, batch, seconds), rows)
 
@@ -43,11 +43,11 @@ def test_windows_in_any_order_make_the_same_answer(order: list[int]) -> None:
         document = pending(3, 1, 4, 1, 5)
         for index in order[:-1]:
             collect(document, index)
-            assert not document.answer.done()
+            assert not document.result.done()
         collect(document, order[-1])
-        rows = (await document.answer).rows
-        assert [part.shape for part in rows] == [(3, 2), (1, 2), (4, 2), (1, 2), (5, 2)]
-        assert [float(part[0, 0]) for part in rows] == [0, 1, 2, 3, 4]
+        logits = (await document.result).logits
+        assert [part.shape for part in logits] == [(3, 2), (1, 2), (4, 2), (1, 2), (5, 2)]
+        assert [float(part[0, 0]) for part in logits] == [0, 1, 2, 3, 4]
 
     run(scene())
 
@@ -57,21 +57,21 @@ def test_compute_time_counts_each_batch_once_and_the_rest_is_queueing() -> None:
         document = pending(1, 1, 1)
         for index, batch, seconds in ((0, 7, 20.0), (1, 7, 20.0), (2, 8, 30.0)):
             collect(document, index, batch=batch, seconds=seconds)
-        judgement = await document.answer
-        assert judgement.compute_seconds == 50.0
-        assert judgement.queue_seconds == 0.0  # Never negative, though the batches took longer than the test.
+        inference = await document.result
+        assert inference.compute_seconds == 50.0
+        assert inference.queue_seconds == 0.0  # Never negative, though the batches took longer than the test.
 
     run(scene())
 
 
-def test_rows_that_come_after_the_end_change_nothing() -> None:
+def test_logits_after_the_result_change_nothing() -> None:
     async def scene() -> None:
         document = pending(1)
         collect(document, 0)
-        first = await document.answer
+        first = await document.result
         collect(document, 0)
         document.refuse(Refused("k", "queue_full", "full"))
-        assert document.answer.result() is first
+        assert document.result.result() is first
 
     run(scene())
 
@@ -81,29 +81,29 @@ def test_a_refusal_becomes_the_error_that_its_code_names() -> None:
         document = pending(1)
         document.refuse(Refused("k", "queue_full", "full", 2.5))
         with pytest.raises(QueueFull, match="full") as caught:
-            await document.answer
+            await document.result
         assert caught.value.retry_after_seconds == 2.5
 
     run(scene())
 
 
-def test_a_refusal_of_an_unknown_code_is_our_own_fault() -> None:
+def test_a_refusal_with_an_unknown_code_is_an_internal_error() -> None:
     async def scene() -> None:
         document = pending(1)
         document.refuse(Refused("k", "from_the_future", "what?"))
         with pytest.raises(InternalError, match="what"):
-            await document.answer
+            await document.result
 
     run(scene())
 
 
-def test_not_ready_is_no_answer_it_will_be_sent_again() -> None:
+def test_not_ready_keeps_it_pending_for_resubmission() -> None:
     async def scene() -> None:
         document = pending(1)
         document.submitted = True
         document.refuse(Refused("k", "not_ready", "still loading"))
-        assert not document.answer.done()
-        assert document.wants_submission
+        assert not document.result.done()
+        assert document.needs_submission
 
     run(scene())
 
@@ -113,9 +113,9 @@ def test_a_document_that_waited_when_the_engine_died_is_not_suspect() -> None:
         document = pending(1)
         for _ in range(5):
             document.submitted = True
-            document.mourn()
-            assert document.message.attempt == 0
-            assert document.wants_submission
+            document.on_engine_death()
+            assert document.submission.attempt == 0
+            assert document.needs_submission
 
     run(scene())
 
@@ -124,42 +124,42 @@ def test_a_document_that_ran_at_two_deaths_is_poison() -> None:
     async def scene() -> None:
         document = pending(1)
         document.submitted = document.running = True
-        document.mourn()
-        assert (document.message.attempt, document.running, document.wants_submission) == (1, False, True)
+        document.on_engine_death()
+        assert (document.submission.attempt, document.running, document.needs_submission) == (1, False, True)
         document.submitted = document.running = True
-        document.mourn()
-        assert not document.wants_submission
+        document.on_engine_death()
+        assert not document.needs_submission
         with pytest.raises(PoisonDocument, match="twice"):
-            await document.answer
+            await document.result
 
     run(scene())
 
 
-def test_what_a_dead_engine_found_is_forgotten() -> None:
+def test_logits_of_a_dead_engine_are_dropped() -> None:
     async def scene() -> None:
         document = pending(1, 1)
         collect(document, 0, batch=1, seconds=40.0)
-        document.mourn()
+        document.on_engine_death()
         collect(document, 1, batch=1, seconds=2.0)
-        assert not document.answer.done()
+        assert not document.result.done()
         collect(document, 0, batch=2, seconds=3.0)
-        assert (await document.answer).compute_seconds == 5.0
+        assert (await document.result).compute_seconds == 5.0
 
     run(scene())
 
 
-def test_it_is_abandoned_when_an_engine_has_it_and_nobody_waits() -> None:
+def test_it_is_abandoned_when_submitted_and_cancelled() -> None:
     async def scene() -> None:
         unsent, answered, hung_up = pending(1), pending(1), pending(1)
         answered.submitted = hung_up.submitted = True
         collect(answered, 0)
-        hung_up.answer.cancel()
+        hung_up.result.cancel()
         assert [each.is_abandoned for each in (unsent, answered, hung_up)] == [False, False, True]
 
     run(scene())
 
 
-def test_it_is_abandoned_when_its_deadline_ends_the_wait_before_the_answer() -> None:
+def test_it_is_abandoned_when_submitted_and_without_result() -> None:
     async def scene() -> None:
         document = pending(1)
         document.submitted = True

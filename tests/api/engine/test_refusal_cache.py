@@ -1,3 +1,5 @@
+"""The refusal cache: which documents a cached refusal applies to, for how long, and what is counted."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -8,23 +10,23 @@ from service.api.engine.refusal_cache import RefusalCache, WorkEstimate
 from service.core.errors import DeadlineExceeded, Draining, QueueFull
 from service.core.types import Priority
 
-WANT = WorkEstimate("sha256:0", "c", Priority.INTERACTIVE, "text", 1_000, 10.0, 4.0)
+ESTIMATE = WorkEstimate("sha256:0", "c", Priority.INTERACTIVE, "text", 1_000, 10.0, 4.0)
 LATE = DeadlineExceeded("about 5 s are needed", retry_after_seconds=3.0)
 
 
-def shut(error: DeadlineExceeded | QueueFull = LATE) -> RefusalCache:
-    door = RefusalCache()
-    door.remember(WANT, 400, error, 10.1)
-    return door
+def cache_with(error: DeadlineExceeded | QueueFull = LATE) -> RefusalCache:
+    cache = RefusalCache()
+    cache.remember(ESTIMATE, 400, error, 10.1)
+    return cache
 
 
-def test_a_door_lets_everything_pass_at_first() -> None:
-    RefusalCache().check(WANT)
+def test_an_empty_cache_refuses_nothing() -> None:
+    RefusalCache().check(ESTIMATE)
 
 
-def test_one_like_it_is_refused_in_the_same_words() -> None:
+def test_a_similar_document_is_refused_with_the_cached_error() -> None:
     with pytest.raises(DeadlineExceeded, match="about 5 s") as refusal:
-        shut().check(replace(WANT, at_seconds=10.2))
+        cache_with().check(replace(ESTIMATE, at_seconds=10.2))
     assert refusal.value.retry_after_seconds == 3.0
 
 
@@ -41,37 +43,37 @@ def test_one_like_it_is_refused_in_the_same_words() -> None:
     ],
     ids=lambda other: next(iter(other)),
 )
-def test_one_that_may_fare_better_asks_the_engine(other: dict[str, object]) -> None:
-    shut().check(replace(WANT, **{"at_seconds": 10.2, **other}))  # type: ignore[arg-type]
+def test_a_document_with_better_chances_is_not_refused(other: dict[str, object]) -> None:
+    cache_with().check(replace(ESTIMATE, **{"at_seconds": 10.2, **other}))  # type: ignore[arg-type]
 
 
-def test_a_full_queue_is_full_for_the_patient_too() -> None:
+def test_a_full_queue_refuses_late_deadlines_too() -> None:
     with pytest.raises(QueueFull):
-        shut(QueueFull("full")).check(replace(WANT, at_seconds=10.2, left_seconds=300.0))
+        cache_with(QueueFull("full")).check(replace(ESTIMATE, at_seconds=10.2, left_seconds=300.0))
 
 
-def test_a_refusal_after_waiting_says_nothing_of_the_door() -> None:
-    door = RefusalCache()
-    door.remember(WANT, 400, LATE, 13.9)
-    door.check(replace(WANT, at_seconds=13.9))
+def test_a_refusal_after_a_wait_is_not_cached() -> None:
+    cache = RefusalCache()
+    cache.remember(ESTIMATE, 400, LATE, 13.9)
+    cache.check(replace(ESTIMATE, at_seconds=13.9))
 
 
-def test_a_refusal_for_another_reason_says_nothing_of_the_door() -> None:
-    door = RefusalCache()
-    door.remember(WANT, 400, Draining("bye"), 10.1)
-    door.check(replace(WANT, at_seconds=10.1))
+def test_a_refusal_for_another_reason_is_not_cached() -> None:
+    cache = RefusalCache()
+    cache.remember(ESTIMATE, 400, Draining("bye"), 10.1)
+    cache.check(replace(ESTIMATE, at_seconds=10.1))
 
 
-def test_who_has_little_time_gets_a_fresh_answer_sooner() -> None:
-    door = RefusalCache()
-    door.remember(replace(WANT, left_seconds=0.8), 400, LATE, 10.05)
-    door.check(replace(WANT, at_seconds=10.16, left_seconds=0.8))
+def test_a_short_deadline_shortens_the_cache_lifetime() -> None:
+    cache = RefusalCache()
+    cache.remember(replace(ESTIMATE, left_seconds=0.8), 400, LATE, 10.05)
+    cache.check(replace(ESTIMATE, at_seconds=10.16, left_seconds=0.8))
 
 
-def test_what_was_turned_away_is_counted_once_with_its_tokens() -> None:
-    door = shut()
+def test_refused_documents_are_counted_once_with_their_tokens() -> None:
+    cache = cache_with()
     for size in (1_000, 2_000):
         with pytest.raises(DeadlineExceeded):
-            door.check(replace(WANT, at_seconds=10.2, size=size))
-    assert door.take_counts() == {"deadline_exceeded": (2, 1_200)}
-    assert door.take_counts() == {}
+            cache.check(replace(ESTIMATE, at_seconds=10.2, size=size))
+    assert cache.take_counts() == {"deadline_exceeded": (2, 1_200)}
+    assert cache.take_counts() == {}

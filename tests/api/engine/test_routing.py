@@ -1,4 +1,4 @@
-"""Who is let in now, and which model a name stands for."""
+"""Which requests are let in, and which model a name leads to."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def refusal(status: Status, connected: bool) -> type[GleanerError] | None:
         (status(Phase.FAILED, models=()), True, NotReady),
     ],
 )
-def test_a_new_request_meets_what_the_engine_last_said(
+def test_a_new_request_is_let_in_by_the_engine_s_last_status(
     said: Status, connected: bool, expected: type[GleanerError] | None
 ) -> None:
     assert refusal(said, connected) is expected
 
 
-def test_a_refusal_says_how_far_the_start_is() -> None:
+def test_a_refusal_at_the_start_has_phase_and_percent() -> None:
     with pytest.raises(NotReady, match=r"warming \(40 %\)"):
         refuse_unless_serving(status(Phase.WARMING, models=()), connected=True)
 
@@ -95,7 +95,7 @@ def test_an_unknown_model_is_refused_with_those_that_are_there(wanted: str) -> N
     assert all(f"{each.name}@{each.tag} ({each.revision})" in caught.value.detail for each in SERVED)
 
 
-def test_a_name_alone_is_its_stable_tag_whatever_the_order_and_else_the_first_of_that_name() -> None:
+def test_a_name_alone_is_its_stable_tag_or_else_the_first_of_that_name() -> None:
     stable, candidate, _ = SERVED
     beta = model("cv", "beta", "sha256:d")
     assert find_model((candidate, stable), "cv") == stable

@@ -1,4 +1,4 @@
-"""Where a document's text is worked on: on the event loop if that is quickly done, else in a thread."""
+"""Where texts are tokenized and decoded: short ones on the event loop, long ones in a thread."""
 
 from __future__ import annotations
 
@@ -14,30 +14,29 @@ import pytest
 from service.api.engine.client import EngineClient
 from service.api.engine.pending import InferenceResult
 from service.api.engine.refusal_cache import RefusalCache
-from service.api.extraction.extractor import (
-    SHORT_CHARACTERS,
-    SHORT_TOKENS,
-    DocumentInput,
-    Extractor,
-    ExtractRequest,
-    StageTimer,
-)
+from service.api.extraction.extractor import SHORT_CHARACTERS, SHORT_TOKENS, Extractor
 from service.api.extraction.parser_pool import ParserPool
+from service.api.extraction.request import DocumentInput, ExtractRequest
+from service.api.extraction.stage_timer import StageTimer
 from service.api.schemas import DocumentResult, Options
+from service.core.arrays import TokenIds
 from service.documents.limits import DocumentLimits
-from service.wire import ModelStatus
-from tests.support.tiny_models import BERT_SPECIALS, _word_piece
+from service.wire import ModelStatus, Submitted
+from tests.support.tiny_models import BERT_SPECIALS, word_piece
 
 LONG = "anna " * max(SHORT_CHARACTERS // 5 + 1, SHORT_TOKENS + 1)
 
 
 class FakeEngine:
-    """Takes every token for a person's name."""
+    """An engine whose logits make every token a person's name."""
 
     def __init__(self) -> None:
-        self.door = RefusalCache()
+        self.refusals = RefusalCache()
 
-    async def judge(self, _model: str, sequences: list[Any], **_how: object) -> InferenceResult:
+    def new_key(self) -> str:
+        return "k"
+
+    async def infer(self, _submission: Submitted, sequences: list[TokenIds]) -> InferenceResult:
         return InferenceResult(
             [np.tile(np.array([0, 1], dtype=np.float32), (len(each), 1)) for each in sequences], 0.0, 0.0
         )
@@ -56,20 +55,20 @@ class CountingThreads(ThreadPoolExecutor):
 @pytest.fixture
 def model(tmp_path: Path) -> ModelStatus:
     pad, unknown, first, last, mask = BERT_SPECIALS
-    _word_piece(first, pad, last, unknown, mask).save(str(tmp_path / "tokenizer.json"))
+    word_piece(first, pad, last, unknown, mask).save(str(tmp_path / "tokenizer.json"))
     return ModelStatus("m", "stable", "sha256:0", str(tmp_path), ("O", "B-PER"), 512, True, 1)
 
 
-def extract(model: ModelStatus, text: str, *, alone: bool, learned: bool = True) -> tuple[DocumentResult, int]:
+def extract(model: ModelStatus, text: str, *, alone: bool, loaded: bool = True) -> tuple[DocumentResult, int]:
     """A text's result, and how often a thread was asked for it."""
     with CountingThreads(1) as threads:
         extractor = _extractor(threads)
 
         async def scene() -> DocumentResult:
-            if learned:
-                await extractor.learn((model,))
+            if loaded:
+                await extractor.load_tokenizers((model,))
                 threads.asked = 0
-            return await extractor.extract(DocumentInput("0", text=text), _order(model, alone=alone), StageTimer())
+            return await extractor.extract(DocumentInput("0", text=text), _request(model, alone=alone), StageTimer())
 
         return asyncio.run(scene()), threads.asked
 
@@ -79,7 +78,7 @@ def _extractor(threads: ThreadPoolExecutor) -> Extractor:
     return Extractor(engine, parsers, threads, limits=DocumentLimits(), window_tokens=512, overlap_tokens=128)
 
 
-def _order(model: ModelStatus, *, alone: bool) -> ExtractRequest:
+def _request(model: ModelStatus, *, alone: bool) -> ExtractRequest:
     return ExtractRequest(model, Options(), "c", 1e9, alone=alone)
 
 
@@ -100,10 +99,10 @@ def test_a_text_that_came_alone_does_not_queue_behind_a_batch(model: ModelStatus
 
     async def scene(extractor: Extractor) -> None:
         async def one(name: str, *, alone: bool) -> None:
-            await extractor.extract(DocumentInput(name, text="anna"), _order(model, alone=alone), StageTimer())
+            await extractor.extract(DocumentInput(name, text="anna"), _request(model, alone=alone), StageTimer())
             done.append(name)
 
-        await extractor.learn((model,))
+        await extractor.load_tokenizers((model,))
         await asyncio.gather(*(one(str(i), alone=False) for i in range(200)), one("lone", alone=True))
 
     with CountingThreads(1) as threads:
@@ -119,5 +118,5 @@ def test_many_tokens_of_few_characters_are_decoded_in_a_thread(model: ModelStatu
 
 
 def test_a_tokenizer_that_was_not_read_yet_is_read_in_a_thread(model: ModelStatus) -> None:
-    result, asked = extract(model, "anna", alone=True, learned=False)
+    result, asked = extract(model, "anna", alone=True, loaded=False)
     assert (len(result.entities), asked) == (1, 1)

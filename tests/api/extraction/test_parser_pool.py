@@ -13,8 +13,8 @@ import pytest
 from service.api.extraction.parser_pool import ParseLimits, ParserPool
 from service.core.errors import DocumentTooLarge, UnreadableDocument, UnsupportedFormat
 from service.documents.limits import MEBIBYTE, DocumentLimits
+from tests.support.document_files import simple_docx, simple_pdf
 from tests.support.processes import children_of, command_of
-from tests.system.test_shapes import pdf, word
 
 LIMIT_SECONDS = 240.0
 HANG_SECONDS = 4.0
@@ -67,16 +67,16 @@ def test_files_become_documents_with_pages_where_they_have_them() -> None:
     async def scene(pool: ParserPool) -> None:
         plain = await pool.parse("héllo 😀".encode(), "text/plain; charset=utf-8", None)
         assert (plain.text, plain.pages) == ("héllo 😀", None)
-        paged = await pool.parse(pdf("Anna Smith"), None, "a.pdf")
+        paged = await pool.parse(simple_pdf("Anna Smith"), None, "a.pdf")
         assert paged.pages is not None
         assert paged.text.strip() == "Anna Smith"
         assert paged.boxes(0, 4)
-        assert "Berlin" in await text(pool, word("Berlin"), "a.docx")
+        assert "Berlin" in await text(pool, simple_docx("Berlin"), "a.docx")
 
     assert play(scene) == 0
 
 
-def test_what_the_file_is_refused_for_crosses_the_process_border_and_costs_no_process() -> None:
+def test_a_refusal_crosses_the_process_border_and_costs_no_process() -> None:
     async def scene(pool: ParserPool) -> None:
         before = parsers()
         with pytest.raises(UnreadableDocument, match="empty"):
@@ -91,7 +91,7 @@ def test_what_the_file_is_refused_for_crosses_the_process_border_and_costs_no_pr
     assert play(scene, limits=DocumentLimits(max_characters=10)) == 0
 
 
-def test_many_files_go_through_two_parsers_and_each_comes_back_to_its_owner() -> None:
+def test_many_files_through_two_parsers_come_back_to_their_callers() -> None:
     async def scene(pool: ParserPool) -> None:
         before = parsers()
         assert len(before) == 2
@@ -112,7 +112,7 @@ def test_a_killed_parser_costs_its_file_a_second_try() -> None:
     assert play(scene) <= 1  # None, where the death was noticed before the file was sent.
 
 
-def test_a_file_whose_parser_dies_twice_is_refused_and_the_pool_goes_on() -> None:
+def test_a_file_that_kills_two_parsers_is_refused_and_the_pool_goes_on() -> None:
     async def scene(pool: ParserPool) -> None:
         async def kill_two() -> None:
             killed: set[int] = set()
@@ -146,7 +146,7 @@ def test_a_file_over_the_time_limit_is_refused_and_the_pool_goes_on() -> None:
     assert play(scene, seconds=HANG_SECONDS) == 1
 
 
-def test_a_file_that_nobody_waits_for_any_more_does_not_answer_the_next_one() -> None:
+def test_an_abandoned_file_does_not_answer_the_next_one() -> None:
     async def scene(pool: ParserPool) -> None:
         os.kill(parsers()[0], signal.SIGSTOP)
         abandoned = asyncio.create_task(text(pool, b"mine", "a.txt"))
@@ -160,7 +160,7 @@ def test_a_file_that_nobody_waits_for_any_more_does_not_answer_the_next_one() ->
     assert play(scene) == 0
 
 
-def test_a_file_that_takes_too_much_memory_is_refused_and_the_pool_goes_on() -> None:
+def test_a_file_over_the_memory_limit_is_refused_and_the_pool_goes_on() -> None:
     large = DocumentLimits(max_bytes=128 * MEBIBYTE, max_characters=128 * MEBIBYTE)
 
     async def scene(pool: ParserPool) -> None:

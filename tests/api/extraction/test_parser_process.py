@@ -16,7 +16,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.api.extraction.parser_process import File, Parsed, decode_parsed, frame, from_frames, to_frames
+from service.api.extraction.parser_process import (
+    FileHeader,
+    ParsedHeader,
+    decode_header,
+    frame_prefix,
+    from_frames,
+    to_frames,
+)
 from service.documents.document import Document, Layout, Page
 from service.documents.limits import DocumentLimits
 
@@ -39,7 +46,7 @@ def documents(draw: st.DrawFn) -> Document:
 def test_a_document_comes_back_as_it_was(document: Document) -> None:
     head, *arrays = [bytes(part) for part in to_frames(document)]
     boxes, line_starts = arrays or (b"", b"")
-    found = from_frames(decode_parsed(head), boxes, line_starts)
+    found = from_frames(decode_header(head), boxes, line_starts)
     assert (found.text, found.pages) == (document.text, document.pages)
     assert (found.layout is None) == (document.layout is None)
     if found.layout is not None and document.layout is not None:
@@ -49,7 +56,7 @@ def test_a_document_comes_back_as_it_was(document: Document) -> None:
 
 @given(st.binary(max_size=100))
 def test_a_frame_begins_with_its_length(data: bytes) -> None:
-    assert struct.unpack("<I", frame(data)) == (len(data),)
+    assert struct.unpack("<I", frame_prefix(data)) == (len(data),)
 
 
 class Parser:
@@ -61,13 +68,13 @@ class Parser:
 
     def write(self, *parts: bytes) -> None:
         for part in parts:
-            self._sink.write(frame(part) + part)
+            self._sink.write(frame_prefix(part) + part)
         self._sink.flush()
 
-    def ask(self, data: bytes, name: str) -> Parsed:
-        self.write(msgspec.msgpack.encode(File(None, name, DocumentLimits(max_characters=1_000))), data)
+    def ask(self, data: bytes, name: str) -> ParsedHeader:
+        self.write(msgspec.msgpack.encode(FileHeader(None, name, DocumentLimits(max_characters=1_000))), data)
         length = struct.unpack("<I", self._source.read(4))[0]
-        return decode_parsed(self._source.read(length))
+        return decode_header(self._source.read(length))
 
 
 @contextmanager
@@ -86,7 +93,7 @@ def parser(memory_bytes: int = 2**31) -> Iterator[tuple[Parser, subprocess.Popen
 
 def test_one_process_answers_file_after_file_and_ends_with_its_input() -> None:
     with parser() as (talk, process):
-        assert talk.ask(b"hello", "a.txt") == Parsed(text="hello")
+        assert talk.ask(b"hello", "a.txt") == ParsedHeader(text="hello")
         refused = talk.ask(b"", "b.txt")
         assert (refused.text, refused.error_code) == ("", "unreadable_document")
         assert talk.ask(b"x" * 1_001, "c.txt").error_code == "document_too_large"

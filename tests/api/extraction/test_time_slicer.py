@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 import uvloop
 
-from service.api.extraction.time_slicer import GO_SECONDS, TimeSlicer
+from service.api.extraction.time_slicer import SLICE_SECONDS, TimeSlicer
 
 MANY = 200
 Run = Callable[[Coroutine[Any, Any, None]], None]
 
 
 class Clock:
-    """Stands still, but for what the pieces say that they took."""
+    """A clock that only the pieces of work advance."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -29,19 +29,19 @@ class Clock:
 
 
 class Batch:
-    """Pieces that note that they were done, each after a part of a go."""
+    """Pieces of work that record their order, each of which takes a share of a slice."""
 
-    def __init__(self, *, share_of_a_go: float = 0.4) -> None:
+    def __init__(self, *, share_of_a_slice: float = 0.4) -> None:
         self._clock = Clock()
-        self._share = share_of_a_go
-        self.turns = TimeSlicer(self._clock)
+        self._share = share_of_a_slice
+        self.time_slicer = TimeSlicer(self._clock)
         self.done: list[int] = []
 
     def begin(self, numbers: range) -> list[asyncio.Task[int]]:
-        return [asyncio.create_task(self.turns.take(partial(self.piece, number))) for number in numbers]
+        return [asyncio.create_task(self.time_slicer.run(partial(self.piece, number))) for number in numbers]
 
     def piece(self, number: int) -> int:
-        self._clock.seconds += self._share * GO_SECONDS
+        self._clock.seconds += self._share * SLICE_SECONDS
         self.done.append(number)
         return number
 
@@ -64,7 +64,7 @@ def test_each_piece_is_done_in_order_and_its_result_is_its_caller_s(run: Run) ->
 @pytest.mark.parametrize(("share", "pieces"), [(0.4, 3), (0.15, 7), (30.0, 1)])
 def test_a_go_ends_with_the_piece_that_fills_it(run: Run, share: float, pieces: int) -> None:
     async def scene() -> None:
-        batch = Batch(share_of_a_go=share)
+        batch = Batch(share_of_a_slice=share)
         callers = batch.begin(range(MANY))
         while not callers[-1].done():
             before = len(batch.done)
@@ -88,13 +88,13 @@ def test_a_task_that_is_ready_goes_on_between_two_goes(run: Run) -> None:
 
 
 def test_a_timer_and_a_socket_are_served_between_the_pieces_of_a_batch(run: Run) -> None:
-    """Pieces of real time here: a loop looks for timers and sockets only if it gets around."""
+    """With pieces of real time, since a loop polls timers and sockets only between its iterations."""
 
     async def scene() -> None:
-        turns, done, served = TimeSlicer(), [0], dict[str, int]()
+        time_slicer, done, served = TimeSlicer(), [0], dict[str, int]()
 
         def piece() -> None:
-            end = time.monotonic() + GO_SECONDS / 2
+            end = time.monotonic() + SLICE_SECONDS / 2
             while time.monotonic() < end:
                 pass
             done[0] += 1
@@ -107,9 +107,9 @@ def test_a_timer_and_a_socket_are_served_between_the_pieces_of_a_batch(run: Run)
         with here, there:
             here.setblocking(False)
             loop.add_reader(here, serve, "socket")
-            loop.call_later(10 * GO_SECONDS, serve, "timer")
-            loop.call_later(10 * GO_SECONDS, there.send, b"!")
-            await asyncio.gather(*(turns.take(piece) for _ in range(MANY)))
+            loop.call_later(10 * SLICE_SECONDS, serve, "timer")
+            loop.call_later(10 * SLICE_SECONDS, there.send, b"!")
+            await asyncio.gather(*(time_slicer.run(piece) for _ in range(MANY)))
             loop.remove_reader(here)
         assert set(served) == {"timer", "socket"}
         assert max(served.values()) < MANY
@@ -121,7 +121,7 @@ def test_what_a_piece_raises_is_its_own_caller_s(run: Run) -> None:
     async def scene() -> None:
         batch = Batch()
         before = batch.begin(range(1))
-        failing = asyncio.create_task(batch.turns.take(lambda: 1 // 0))
+        failing = asyncio.create_task(batch.time_slicer.run(lambda: 1 // 0))
         after = batch.begin(range(1, 3))
         with pytest.raises(ZeroDivisionError):
             await failing
@@ -130,7 +130,7 @@ def test_what_a_piece_raises_is_its_own_caller_s(run: Run) -> None:
     run(scene())
 
 
-def test_even_an_error_that_no_future_takes_keeps_nobody_from_their_turn() -> None:
+def test_an_error_that_no_future_accepts_does_not_stop_the_queue() -> None:
     def stop() -> None:
         raise StopIteration
 
@@ -138,9 +138,9 @@ def test_even_an_error_that_no_future_takes_keeps_nobody_from_their_turn() -> No
         batch = Batch()
         told: list[Any] = []
         asyncio.get_running_loop().set_exception_handler(lambda _loop, context: told.append(context["exception"]))
-        lost = asyncio.create_task(batch.turns.take(stop))
+        lost = asyncio.create_task(batch.time_slicer.run(stop))
         await asyncio.sleep(0)
-        assert await _soon(batch.turns.take(lambda: "next")) == "next"
+        assert await _soon(batch.time_slicer.run(lambda: "next")) == "next"
         lost.cancel()
         assert [type(each) for each in told] == [TypeError]
 
@@ -148,7 +148,7 @@ def test_even_an_error_that_no_future_takes_keeps_nobody_from_their_turn() -> No
 
 
 @pytest.mark.parametrize("gone", [range(1), range(50, 150), range(MANY - 1, MANY), range(MANY)])
-def test_pieces_of_callers_who_have_gone_are_passed_over(run: Run, gone: range) -> None:
+def test_work_of_cancelled_callers_is_skipped(run: Run, gone: range) -> None:
     async def scene() -> None:
         batch = Batch()
         callers = batch.begin(range(MANY))
@@ -158,21 +158,21 @@ def test_pieces_of_callers_who_have_gone_are_passed_over(run: Run, gone: range) 
             callers[number].cancel()
         await asyncio.gather(*callers, return_exceptions=True)
         assert batch.done == [number for number in range(MANY) if number not in gone]
-        assert await _soon(batch.turns.take(lambda: "next")) == "next"
+        assert await _soon(batch.time_slicer.run(lambda: "next")) == "next"
 
     run(scene())
 
 
-def test_a_deadline_that_passes_meanwhile_leaves_the_turn_to_the_next(run: Run) -> None:
+def test_work_whose_deadline_passes_is_skipped(run: Run) -> None:
     async def scene() -> None:
         batch = Batch()
         callers = batch.begin(range(MANY))
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0):
-                await batch.turns.take(partial(batch.piece, -1))
+                await batch.time_slicer.run(partial(batch.piece, -1))
         await asyncio.gather(*callers)
         assert batch.done == list(range(MANY))
-        assert await _soon(batch.turns.take(lambda: "next")) == "next"
+        assert await _soon(batch.time_slicer.run(lambda: "next")) == "next"
 
     run(scene())
 

@@ -22,7 +22,7 @@ def keys_file(folder: Path, text: str) -> Path:
     return path
 
 
-def test_without_a_file_everybody_may_ask() -> None:
+def test_without_keys_every_request_is_anonymous() -> None:
     keys = read_keys(None)
     assert keys.client(None) == keys.client("anything") == ANONYMOUS
 
@@ -39,7 +39,7 @@ def test_a_client_may_have_two_keys_while_one_replaces_the_other(tmp_path: Path)
 
 
 @pytest.mark.parametrize("missing", [None, ""])
-def test_a_missing_key_is_told_how_to_be_sent(tmp_path: Path, missing: str | None) -> None:
+def test_a_missing_key_is_unauthenticated(tmp_path: Path, missing: str | None) -> None:
     with pytest.raises(Unauthenticated, match="Bearer"):
         read_keys(keys_file(tmp_path, f"alice {digest('a')}")).client(missing)
 
@@ -75,7 +75,7 @@ def test_keys_may_come_as_text_beside_those_of_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [" ", "# none yet", "bob secret"])
-def test_a_text_without_keys_does_not_open_the_door_to_everybody(text: str) -> None:
+def test_a_text_without_keys_is_refused(text: str) -> None:
     with pytest.raises(BadKeysFile, match="GLEANER_API_KEYS"):
         read_keys(None, text)
 

@@ -39,7 +39,7 @@ class Sender:
 def read(
     body: bytes | Sequence[bytes], media_type: str | None, *, query: str = "", limits: BodyLimits = LIMITS
 ) -> Body:
-    """What is read of a request with this body."""
+    """Read a request with this body."""
     chunks = [body] if isinstance(body, bytes) else body
     return asyncio.run(read_body(request(Sender(chunks), media_type, query), limits))
 
@@ -92,7 +92,7 @@ def test_json_with_a_text_is_one_document() -> None:
     assert (body.options.labels, body.batch) == (["PER"], False)
 
 
-def test_json_with_documents_is_a_batch_even_of_one_and_ids_default_to_their_number() -> None:
+def test_json_documents_are_a_batch_and_ids_default_to_their_number() -> None:
     body = read(b'{"documents": [{"text": "a"}, {"text": "b", "id": "x"}]}', JSON)
     assert [(source.id, source.text) for source in body.sources] == [("0", "a"), ("x", "b")]
     assert body.batch
@@ -108,7 +108,7 @@ def test_a_form_has_files_with_names_and_types_and_options_as_fields() -> None:
     assert (body.options.min_score, body.options.labels, body.batch) == (0.5, ["PER", "ORG"], True)
 
 
-def test_a_form_with_one_file_is_no_batch_and_a_file_without_a_name_gets_its_number() -> None:
+def test_a_form_with_one_unnamed_file_is_a_single_document_with_id_0() -> None:
     body = read(form(part("file", b"a", file="", media_type="text/plain")), FORM)
     assert [(source.id, source.name) for source in body.sources] == [("0", None)]
     assert not body.batch
@@ -121,7 +121,7 @@ def test_anything_else_is_one_file_whose_type_is_passed_on(media_type: str | Non
     assert (body.options.min_score, body.batch) == (0.5, False)
 
 
-def test_options_in_the_query_hold_for_every_shape_and_the_body_s_own_go_before_them() -> None:
+def test_options_of_the_body_replace_those_of_the_query() -> None:
     query = "min_score=0.5&include_text=true"
     for body, media_type in ((b'{"text": "a", "min_score": 0.9}', JSON), (form_with("min_score", "0.9"), FORM)):
         assert read(body, media_type, query=query).options == Options(min_score=0.9, include_text=True)
@@ -161,7 +161,7 @@ def test_a_body_that_is_not_what_its_type_says_is_malformed(body: bytes, media_t
         (b"a", "text/plain", "lables=PER"),
     ],
 )
-def test_a_strange_option_is_refused_in_every_shape(body: bytes, media_type: str, query: str) -> None:
+def test_an_unknown_option_is_refused_in_every_media_type(body: bytes, media_type: str, query: str) -> None:
     with pytest.raises(InvalidOptions, match="lables"):
         read(body, media_type, query=query)
 

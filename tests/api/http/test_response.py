@@ -1,4 +1,4 @@
-"""Documents as they end become one answer, or a line each; a document's failure is its own."""
+"""The answer from finished documents: one object, or a line each; a document's failure is its own."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from typing import Any, cast
 
 from starlette.responses import Response
 
-from service.api.extraction.extractor import DocumentInput, Extractor, ExtractRequest, StageTimer
-from service.api.http import response
+from service.api.extraction.extractor import Extractor
+from service.api.extraction.request import DocumentInput, ExtractRequest
+from service.api.extraction.stage_timer import StageTimer
 from service.api.http.request_body import Body
+from service.api.http.response import DocumentTasks, json_response, ndjson_lines, start_documents
 from service.api.schemas import DocumentResult, EntityResult, Options
 from service.core.errors import NotReady, QueueFull, UnreadableDocument
-from service.metrics import WorkerMetrics
+from service.metrics.worker import WorkerMetrics
 from service.wire import ModelStatus
 
-ORDER = ExtractRequest(ModelStatus("m", "stable", "sha256:0", "/m", ("O",), 512, True, 1), Options(), "c", 1e9)
+REQUEST = ExtractRequest(ModelStatus("m", "stable", "sha256:0", "/m", ("O",), 512, True, 1), Options(), "c", 1e9)
 ENTITY = EntityResult("PER", "Anna", 0, 4, 0.9, "Anna", None, [])
 
 
@@ -36,18 +38,18 @@ def result(id_: str) -> DocumentResult:
 
 
 class FakeExtractor:
-    """Ends each document as the test says: by its id, an error or None; waits for its turn where there is one."""
+    """Finishes each document by its id, with an error or without; a document with a gate waits for it first."""
 
-    def __init__(self, ends: dict[str, Exception | None], turns: dict[str, asyncio.Event]) -> None:
+    def __init__(self, ends: dict[str, Exception | None], gates: dict[str, asyncio.Event]) -> None:
         self._ends = ends
-        self._turns = turns
+        self._gates = gates
         self.cancelled: list[str] = []
 
-    async def extract(self, source: DocumentInput, _order: ExtractRequest, watch: StageTimer) -> DocumentResult:
-        watch.seconds.update(parse=0.25, compute=0.5)
+    async def extract(self, source: DocumentInput, _request: ExtractRequest, timer: StageTimer) -> DocumentResult:
+        timer.seconds.update(parse=0.25, compute=0.5)
         try:
-            if source.id in self._turns:
-                await self._turns[source.id].wait()
+            if source.id in self._gates:
+                await self._gates[source.id].wait()
         except asyncio.CancelledError:
             self.cancelled.append(source.id)
             raise
@@ -57,54 +59,54 @@ class FakeExtractor:
         return result(source.id)
 
 
-class Desk:
-    """A request over a fake extractor, and the metrics that it moved."""
+class FakeRequest:
+    """A request to a fake extractor, and the metrics that it moved."""
 
     def __init__(self, ends: dict[str, Exception | None], *, batch: bool = True) -> None:
-        self.turns: dict[str, asyncio.Event] = {}
-        self.extractor = FakeExtractor(ends, self.turns)
+        self.gates: dict[str, asyncio.Event] = {}
+        self.extractor = FakeExtractor(ends, self.gates)
         self.body = Body(tuple(DocumentInput(each, text="Anna") for each in ends), Options(), batch)
         self.metrics = WorkerMetrics()
 
-    def begin(self) -> response.Endings:
-        return response.begin(cast(Extractor, self.extractor), self.metrics, self.body, ORDER)
+    def begin(self) -> DocumentTasks:
+        return start_documents(cast(Extractor, self.extractor), self.metrics, self.body, REQUEST)
 
     async def whole(self) -> Response:
-        return await response.whole(self.begin(), self.body, ORDER, time.monotonic())
+        return await json_response(self.begin(), self.body, REQUEST, time.monotonic())
 
     def outcomes(self) -> dict[str, float]:
         samples = next(iter(self.metrics.documents.collect())).samples
         return {each.labels["outcome"]: each.value for each in samples if each.name.endswith("_total")}
 
 
-def ask(ends: dict[str, Exception | None], *, batch: bool = True) -> tuple[int, dict[str, Any], Desk]:
-    """Status, body and desk of a request whose documents end like this."""
+def ask(ends: dict[str, Exception | None], *, batch: bool = True) -> tuple[int, dict[str, Any], FakeRequest]:
+    """Status and body of a request whose documents end like this, and the request itself."""
 
-    async def whole() -> tuple[Response, Desk]:
-        desk = Desk(ends, batch=batch)
-        return await desk.whole(), desk
+    async def whole() -> tuple[Response, FakeRequest]:
+        asked = FakeRequest(ends, batch=batch)
+        return await asked.whole(), asked
 
-    response, desk = asyncio.run(whole())
-    return response.status_code, json.loads(bytes(response.body)), desk
+    answer, asked = asyncio.run(whole())
+    return answer.status_code, json.loads(bytes(answer.body)), asked
 
 
 def test_documents_come_back_in_the_order_in_which_they_were_sent() -> None:
-    status, body, desk = ask({"b": None, "a": None, "c": None})
+    status, body, asked = ask({"b": None, "a": None, "c": None})
     assert status == 200
     assert [document["id"] for document in body["documents"]] == ["b", "a", "c"]
     assert body["model"] == {"name": "m", "revision": "sha256:0"}
-    assert desk.outcomes() == {"ok": 3.0}
+    assert asked.outcomes() == {"ok": 3.0}
 
 
-def test_the_stages_are_summed_over_the_documents_and_the_total_is_the_request_s_own() -> None:
+def test_stages_are_summed_and_the_total_is_the_request_s_own() -> None:
     _, body, _ = ask({"a": None, "b": None})
     timing = body["timing"]
     assert (timing["parse_ms"], timing["compute_ms"], timing["queue_ms"]) == (500.0, 1000.0, 0.0)
     assert 0 <= timing["total_ms"] < 500.0
 
 
-def test_in_a_batch_a_bad_document_has_its_own_error_and_the_others_their_results() -> None:
-    status, body, desk = ask({"good": None, "bad": UnreadableDocument("No text.")})
+def test_a_bad_document_of_a_batch_leaves_the_others_their_results() -> None:
+    status, body, asked = ask({"good": None, "bad": UnreadableDocument("No text.")})
     good, bad = body["documents"]
     assert status == 200
     assert (good["error"], len(good["entities"])) == (None, 1)
@@ -114,7 +116,7 @@ def test_in_a_batch_a_bad_document_has_its_own_error_and_the_others_their_result
         "No text.",
     )
     assert bad["entities"] == []
-    assert desk.outcomes() == {"ok": 1.0, "unreadable_document": 1.0}
+    assert asked.outcomes() == {"ok": 1.0, "unreadable_document": 1.0}
 
 
 def test_a_batch_in_which_all_are_bad_is_still_answered() -> None:
@@ -123,7 +125,7 @@ def test_a_batch_in_which_all_are_bad_is_still_answered() -> None:
     assert [document["error"]["code"] for document in body["documents"]] == ["unreadable_document", "queue_full"]
 
 
-def test_a_batch_that_was_turned_away_as_a_whole_says_so_with_its_status() -> None:
+def test_a_batch_refused_as_a_whole_has_the_first_refusal_s_status() -> None:
     status, body, _ = ask({"a": QueueFull("full", retry_after_seconds=7), "b": NotReady("loading")})
     assert (status, body["code"]) == (429, "queue_full")
 
@@ -134,20 +136,20 @@ def test_a_single_document_s_error_is_the_answer() -> None:
 
 
 def test_a_bug_is_a_500_that_does_not_repeat_the_document() -> None:
-    status, body, desk = ask({"a": ValueError("Anna's secret")}, batch=False)
+    status, body, asked = ask({"a": ValueError("Anna's secret")}, batch=False)
     assert (status, body["code"]) == (500, "internal_error")
     assert "secret" not in json.dumps(body)
-    assert desk.outcomes() == {"internal_error": 1.0}
+    assert asked.outcomes() == {"internal_error": 1.0}
 
 
 def test_lines_come_as_documents_are_finished() -> None:
     async def scene() -> None:
-        desk = Desk({"slow": None, "quick": QueueFull("full")})
-        desk.turns["slow"] = asyncio.Event()
-        stream = response.lines(desk.begin, ORDER, time.monotonic())
+        asked = FakeRequest({"slow": None, "quick": QueueFull("full")})
+        asked.gates["slow"] = asyncio.Event()
+        stream = ndjson_lines(asked.begin, REQUEST, time.monotonic())
         first = json.loads(await anext(stream))
         assert (first["document"]["id"], first["document"]["error"]["code"]) == ("quick", "queue_full")
-        desk.turns["slow"].set()
+        asked.gates["slow"].set()
         rest = [json.loads(line) async for line in stream]
         assert [line["document"]["id"] for line in rest] == ["slow"]
         assert set(rest[0]) == {"model", "document", "timing"}
@@ -155,30 +157,30 @@ def test_lines_come_as_documents_are_finished() -> None:
     asyncio.run(scene())
 
 
-def test_a_stream_that_nobody_reads_any_more_cancels_what_is_not_finished() -> None:
+def test_a_closed_stream_cancels_its_unfinished_documents() -> None:
     async def scene() -> None:
-        desk = Desk({"slow": None, "quick": None})
-        desk.turns["slow"] = asyncio.Event()
-        stream = cast(Any, response.lines(desk.begin, ORDER, time.monotonic()))
+        asked = FakeRequest({"slow": None, "quick": None})
+        asked.gates["slow"] = asyncio.Event()
+        stream = cast(Any, ndjson_lines(asked.begin, REQUEST, time.monotonic()))
         await anext(stream)
         await stream.aclose()
         await settled()
-        assert desk.extractor.cancelled == ["slow"]
+        assert asked.extractor.cancelled == ["slow"]
 
     asyncio.run(scene())
 
 
 def test_a_request_that_is_cancelled_cancels_its_documents() -> None:
     async def scene() -> None:
-        desk = Desk({"slow": None})
-        desk.turns["slow"] = asyncio.Event()
-        asked = asyncio.create_task(desk.whole())
+        asked = FakeRequest({"slow": None})
+        asked.gates["slow"] = asyncio.Event()
+        answering = asyncio.create_task(asked.whole())
         await asyncio.sleep(0)
         await asyncio.sleep(0)
-        asked.cancel()
-        await asyncio.gather(asked, return_exceptions=True)
+        answering.cancel()
+        await asyncio.gather(answering, return_exceptions=True)
         await settled()
-        assert desk.extractor.cancelled == ["slow"]
+        assert asked.extractor.cancelled == ["slow"]
 
     asyncio.run(scene())
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -12,28 +11,14 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
-from transformers import (
-    BertConfig,
-    BertForTokenClassification,
-    PreTrainedTokenizerFast,
-    RobertaConfig,
-    RobertaForTokenClassification,
-    TokenClassificationPipeline,
-)
 
 from service.core.decoding import tag_scheme
-from service.core.decoding.aggregation import Aggregation, aggregate, softmax, subwords
-from service.core.decoding.spans import Encoding, Entity, decode
-from service.core.decoding.windows import Window, merge, split
+from service.core.decoding.aggregation import Aggregation, aggregate, softmax
+from service.core.decoding.spans import Entity, decode_logits
+from service.core.decoding.tokens import Encoding
+from service.core.decoding.windows import Window, merge_windows, split_windows
+from tests.support.pipeline_peers import SENTENCES, peer
 
-SENTENCES = [
-    "Angela Merkel wohnte in Berlin und später in Zürich.",
-    "Invoice INV-20931 of 12.03.2026: total €1,234.56 (19 % VAT)",
-    "Please   pay GB29 NWBK 6016 1331 9268 19 to ACME Ltd.\nby Friday",
-    "東京タワー is in 東京, says naïve Zoë ☃ 😀😀 — unverständlich",
-    "e-mail jane.doe@example.com, +49 30 1234567!",
-]
 STRATEGIES = [Aggregation.SIMPLE, Aggregation.FIRST, Aggregation.AVERAGE, Aggregation.MAX]
 BIO = ["O", "B-PER", "I-PER", "B-ORG", "I-ORG"]
 PLAIN = ["O", "PERSON", "DATE-TIME"]
@@ -47,126 +32,6 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
-
-
-@dataclass(frozen=True)
-class Peer:
-    """The pipeline, and what our side needs of the same model."""
-
-    pipeline: Any
-    tokenizer: Any
-    model: Any
-    labels: list[str]
-    continuing_prefix: bool
-
-    def expected(self, text: str, strategy: Aggregation, stride: int | None = None) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.pipeline(text, aggregation_strategy=strategy.value, stride=stride)
-        return found
-
-    def encode(self, text: str) -> tuple[list[int], Encoding]:
-        encoded = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
-        ids, offsets = encoded["input_ids"], np.array(encoded["offset_mapping"], dtype=np.int32).reshape(-1, 2)
-        flags = subwords(
-            self.tokenizer.convert_ids_to_tokens(ids),
-            np.array(ids, dtype=np.int32),
-            offsets,
-            text,
-            continuing_prefix=self.continuing_prefix,
-            unk_id=self.tokenizer.unk_token_id,
-        )
-        return ids, Encoding(offsets, flags)
-
-    def rows(self, ids: list[int]) -> NDArray[np.float32]:
-        """Logits `[tokens, labels]` of one window, special tokens added and their rows removed."""
-        with torch.inference_mode():
-            whole = torch.tensor([[self.tokenizer.cls_token_id, *ids, self.tokenizer.sep_token_id]])
-            logits: NDArray[np.float32] = self.model(input_ids=whole).logits[0, 1:-1].numpy()
-        return logits
-
-    def found(self, text: str, strategy: Aggregation) -> list[Entity]:
-        ids, encoding = self.encode(text)
-        if not ids:
-            return []
-        scheme = tag_scheme.read(dict(enumerate(self.labels)))
-        return decode(text, encoding, self.rows(ids), scheme, strategy)
-
-
-def word_pieces() -> Tokenizer:
-    letters = sorted({character for sentence in SENTENCES for character in sentence.lower() if character.isalnum()})
-    words = [
-        "angela",
-        "berlin",
-        "pay",
-        "invoice",
-        "in",
-        "##el",
-        "##er",
-        "##ich",
-        ".",
-        ",",
-        "-",
-        ":",
-        "@",
-        "%",
-        "(",
-        "to",
-    ]
-    vocabulary = [
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        *words,
-        *letters[:-6],
-        *(f"##{letter}" for letter in letters[:-6]),
-    ]
-    tokenizer = Tokenizer(models.WordPiece({token: i for i, token in enumerate(vocabulary)}, unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.decoder = decoders.WordPiece()
-    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    return tokenizer
-
-
-def byte_pairs() -> Tokenizer:
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    special = ["[CLS]", "[PAD]", "[SEP]", "[UNK]"]
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(
-        vocab_size=400, special_tokens=special, initial_alphabet=alphabet, show_progress=False
-    )
-    tokenizer.train_from_iterator(SENTENCES, trainer)
-    tokenizer.post_processor = processors.RobertaProcessing(("[SEP]", 2), ("[CLS]", 0), add_prefix_space=False)
-    return tokenizer
-
-
-def peer(kind: str, labels: list[str], seed: int = 0, max_length: int = 512) -> Peer:
-    raw = word_pieces() if kind == "bert" else byte_pairs()
-    named = {"unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]"}
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=raw, model_max_length=max_length, **named)
-    tokenizer.model_input_names = ["input_ids", "attention_mask"]
-    torch.manual_seed(seed)
-    config_class, model_class = {
-        "bert": (BertConfig, BertForTokenClassification),
-        "roberta": (RobertaConfig, RobertaForTokenClassification),
-    }[kind]
-    config = config_class(
-        vocab_size=raw.get_vocab_size(),
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=16,
-        max_position_embeddings=600,
-        initializer_range=0.8,
-        pad_token_id=tokenizer.pad_token_id,
-        id2label=dict(enumerate(labels)),
-        label2id={label: i for i, label in enumerate(labels)},
-    )
-    model = model_class(config).eval()
-    pipeline = TokenClassificationPipeline(model=model, tokenizer=tokenizer, device="cpu")
-    return Peer(pipeline, tokenizer, model, labels, continuing_prefix=kind == "bert")
 
 
 def documents(count: int, seed: int) -> Iterator[str]:
@@ -201,13 +66,13 @@ def test_labels_offsets_and_scores_are_the_pipelines(kind: str, labels: list[str
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_away_from_overlaps_long_documents_are_as_in_stride_mode(strategy: Aggregation) -> None:
     """Inside an overlap the two differ on purpose: the pipeline decodes both windows and keeps the longer of two
-    overlapping entities, here each token is judged once, where it has the most context."""
+    overlapping entities, here each token's logits are those with the most context."""
     both = peer("bert", BIO, max_length=34)
     text = " ".join(documents(12, seed=2))
     ids, encoding = both.encode(text)
-    windows = split(len(ids), window=32, overlap=8)
-    rows = merge(windows, [both.rows(ids[w.start : w.stop]) for w in windows])
-    found = decode(text, encoding, rows, tag_scheme.read(dict(enumerate(BIO))), strategy)
+    windows = split_windows(len(ids), window=32, overlap=8)
+    logits = merge_windows(windows, [both.logits(ids[w.start : w.stop]) for w in windows])
+    found = decode_logits(text, encoding, logits, tag_scheme.read_scheme(dict(enumerate(BIO))), strategy)
     expected = both.expected(text, strategy, stride=8)
     clear = _characters_far_from_overlaps(text, encoding, windows)
     ours = [e for e in found if clear[e.start : e.end].all()]
@@ -231,18 +96,18 @@ def _characters_far_from_overlaps(text: str, encoding: Encoding, windows: tuple[
 
 
 def test_in_a_word_the_first_of_equal_peaks_decides_in_max() -> None:
-    rows = np.array([[0, 3, 1], [0, 1, 3], [0, 2, 2]], dtype=np.float32)
-    (span,) = aggregate(rows, np.array([False, True, True]), ["O", "A", "C"], Aggregation.MAX)
+    logits = np.array([[0, 3, 1], [0, 1, 3], [0, 2, 2]], dtype=np.float32)
+    (span,) = aggregate(logits, np.array([False, True, True]), ["O", "A", "C"], Aggregation.MAX)
     assert (span.label, span.start_token, span.stop_token) == ("A", 0, 3)
 
 
 def test_a_first_token_that_looks_like_a_continuation_begins_a_word() -> None:
-    rows = np.array([[0, 3], [3, 0]], dtype=np.float32)
-    spans = aggregate(rows, np.array([True, False]), ["O", "A"], Aggregation.FIRST)
+    logits = np.array([[0, 3], [3, 0]], dtype=np.float32)
+    spans = aggregate(logits, np.array([True, False]), ["O", "A"], Aggregation.FIRST)
     assert [(span.start_token, span.stop_token) for span in spans] == [(0, 1)]
 
 
 def test_softmax_rows_sum_to_one_even_for_large_logits() -> None:
-    rows = np.array([[1e4, 1e4 - 1], [-1e4, -1e4]], dtype=np.float32)
-    assert softmax(rows).dtype == np.float32
-    assert softmax(rows).sum(axis=1) == pytest.approx([1, 1])
+    logits = np.array([[1e4, 1e4 - 1], [-1e4, -1e4]], dtype=np.float32)
+    assert softmax(logits).dtype == np.float32
+    assert softmax(logits).sum(axis=1) == pytest.approx([1, 1])

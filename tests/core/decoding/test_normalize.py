@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.core.decoding.normalize import _RULES, normalise
+from service.core.decoding.normalize import RULES, normalize
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ from service.core.decoding.normalize import _RULES, normalise
     ],
 )
 def test_amounts(text: str, value: str) -> None:
-    assert normalise("TOTAL_AMOUNT", text) == value
+    assert normalize("TOTAL_AMOUNT", text) == value
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_amounts(text: str, value: str) -> None:
     ],
 )
 def test_dates(text: str, value: str) -> None:
-    assert normalise("DUE_DATE", text) == value
+    assert normalize("DUE_DATE", text) == value
 
 
 @pytest.mark.parametrize(
@@ -95,10 +95,10 @@ def test_dates(text: str, value: str) -> None:
     ],
 )
 def test_other_labels(label: str, text: str, value: str) -> None:
-    assert normalise(label, text) == value
+    assert normalize(label, text) == value
 
 
-@given(st.sampled_from([*_RULES, "PERSON"]), st.text(max_size=40))
+@given(st.sampled_from([*RULES, "PERSON"]), st.text(max_size=40))
 @settings(deadline=None)
 def test_any_text_has_a_value_without_line_breaks(label: str, text: str) -> None:
-    assert "\n" not in normalise(label, text)
+    assert "\n" not in normalize(label, text)

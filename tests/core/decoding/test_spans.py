@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from service.core.decoding import tag_scheme
 from service.core.decoding.aggregation import Aggregation
-from service.core.decoding.spans import Encoding, Entity, decode
+from service.core.decoding.spans import Entity, decode_logits
+from service.core.decoding.tokens import Encoding
 from service.core.errors import ModelError
 
-BIO = tag_scheme.read({0: "O", 1: "B-PER", 2: "I-PER", 3: "B-ORG", 4: "I-ORG"})
-BIOES = tag_scheme.read({0: "O", 1: "B-PER", 2: "I-PER", 3: "E-PER", 4: "S-PER"})
+BIO = tag_scheme.read_scheme({0: "O", 1: "B-PER", 2: "I-PER", 3: "B-ORG", 4: "I-ORG"})
+BIOES = tag_scheme.read_scheme({0: "O", 1: "B-PER", 2: "I-PER", 3: "E-PER", 4: "S-PER"})
 
 
 def encoding(*offsets: tuple[int, int]) -> Encoding:
@@ -40,7 +41,7 @@ def rows(scheme: tag_scheme.Scheme, *probabilities: dict[str, float]) -> NDArray
 def constrained(
     text: str, tokens: Encoding, logits: NDArray[np.float32], scheme: tag_scheme.Scheme = BIO
 ) -> list[Entity]:
-    return decode(text, tokens, logits, scheme, Aggregation.CONSTRAINED)
+    return decode_logits(text, tokens, logits, scheme, Aggregation.CONSTRAINED)
 
 
 def test_an_entity_is_the_documents_own_text() -> None:
@@ -50,7 +51,7 @@ def test_an_entity_is_the_documents_own_text() -> None:
     assert (entity.label, entity.text, entity.start, entity.end) == ("PER", "Angela Merkel", 8, 21)
 
 
-def test_neighbours_of_one_type_are_two_entities_where_the_second_begins_anew() -> None:
+def test_neighbours_of_one_type_are_two_where_the_second_begins() -> None:
     text = "Angela Joachim Sauer"
     logits = rows(BIO, {"B-PER": 0.9}, {"B-PER": 0.9}, {"I-PER": 0.9})
     assert [entity.text for entity in constrained(text, words(text), logits)] == ["Angela", "Joachim Sauer"]
@@ -62,14 +63,14 @@ def test_neighbours_are_parted_after_an_end_tag() -> None:
     assert [entity.text for entity in constrained(text, words(text), logits, BIOES)] == ["a b", "c"]
 
 
-def test_an_orphan_inside_tag_is_mended_rather_than_believed() -> None:
+def test_an_orphan_inside_tag_gets_the_best_valid_path() -> None:
     text = "by Angela Merkel"
     logits = rows(BIO, {"O": 0.9}, {"I-PER": 0.6, "B-PER": 0.3}, {"I-PER": 0.9})
     (entity,) = constrained(text, words(text), logits)
     assert entity.text == "Angela Merkel"
 
 
-def test_the_score_is_the_mean_probability_of_the_type_whatever_the_tag() -> None:
+def test_the_score_is_the_mean_probability_of_the_type() -> None:
     text = "Angela Merkel"
     logits = rows(BIO, {"B-PER": 0.5, "I-PER": 0.4}, {"B-PER": 0.3, "I-PER": 0.4})
     (entity,) = constrained(text, words(text), logits)
@@ -95,13 +96,15 @@ def test_constrained_entities_are_trimmed_and_empty_ones_dropped() -> None:
 
 def test_the_pipelines_offsets_are_left_as_they_are() -> None:
     text = "a  b"
-    (entity,) = decode(text, encoding((0, 1), (1, 4)), rows(BIO, {"O": 0.9}, {"B-PER": 0.9}), BIO, Aggregation.SIMPLE)
+    (entity,) = decode_logits(
+        text, encoding((0, 1), (1, 4)), rows(BIO, {"O": 0.9}, {"B-PER": 0.9}), BIO, Aggregation.SIMPLE
+    )
     assert (entity.text, entity.start, entity.end) == ("  b", 1, 4)
 
 
 @pytest.mark.parametrize("aggregation", Aggregation)
 def test_a_document_without_tokens_has_no_entities(aggregation: Aggregation) -> None:
-    assert decode("", encoding(), np.empty((0, 0), dtype=np.float32), BIO, aggregation) == []
+    assert decode_logits("", encoding(), np.empty((0, 0), dtype=np.float32), BIO, aggregation) == []
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

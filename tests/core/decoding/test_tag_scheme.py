@@ -8,7 +8,7 @@ from service.core.decoding.tag_scheme import Scheme
 
 
 def scheme(*labels: str, inside_begins: bool = False) -> Scheme:
-    return tag_scheme.read(dict(enumerate(labels)), inside_begins=inside_begins)
+    return tag_scheme.read_scheme(dict(enumerate(labels)), inside_begins=inside_begins)
 
 
 def followers(of: Scheme, label: str) -> set[str]:
@@ -69,7 +69,7 @@ def test_an_inside_tag_begins_where_its_type_has_no_other_beginning() -> None:
     assert beginners(scheme("O", "I-A", "I-C")) == {"O", "I-A", "I-C"}
 
 
-def test_an_inside_tag_begins_anywhere_in_iob1_which_must_be_said() -> None:
+def test_an_inside_tag_begins_anywhere_with_inside_begins() -> None:
     assert scheme("O", "B-A", "I-A", inside_begins=True).allowed.all()
 
 
@@ -87,12 +87,12 @@ def test_a_type_may_hold_hyphens_and_a_prefixed_set_may_hold_plain_labels() -> N
 
 
 def test_keys_may_be_strings_as_in_a_configuration_file() -> None:
-    assert tag_scheme.read({"1": "B-A", "0": "O"}).labels == ("O", "B-A")  # type: ignore[dict-item]
+    assert tag_scheme.read_scheme({"1": "B-A", "0": "O"}).labels == ("O", "B-A")  # type: ignore[dict-item]
 
 
 def test_ids_with_gaps_are_a_broken_invariant() -> None:
     with pytest.raises(AssertionError, match="gaps"):
-        tag_scheme.read({0: "O", 2: "B-A"})
+        tag_scheme.read_scheme({0: "O", 2: "B-A"})
 
 
 @pytest.mark.parametrize("letters", ["B", "I", "BI", "BIES", "BIL", "BES", "IE", "BMS"])

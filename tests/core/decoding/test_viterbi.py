@@ -12,10 +12,10 @@ from service.core.decoding import tag_scheme
 from service.core.decoding.tag_scheme import Scheme
 from service.core.decoding.viterbi import best_path
 
-SCHEMES = {letters: tag_scheme.read(dict(enumerate(["O", *(f"{a}-{t}" for t in "XYZ" for a in letters)])))
+SCHEMES = {letters: tag_scheme.read_scheme(dict(enumerate(["O", *(f"{a}-{t}" for t in "XYZ" for a in letters)])))
            for letters in ("BI", "BIES", "BILU", "BMES", "BIE", "B", "I")}  # fmt: skip
-SCHEMES["plain"] = tag_scheme.read({0: "O", 1: "X", 2: "Y"})
-SCHEMES["without O"] = tag_scheme.read({0: "B-X", 1: "I-X", 2: "B-Y", 3: "I-Y"})
+SCHEMES["plain"] = tag_scheme.read_scheme({0: "O", 1: "X", 2: "Y"})
+SCHEMES["without O"] = tag_scheme.read_scheme({0: "B-X", 1: "I-X", 2: "B-Y", 3: "I-Y"})
 
 Rows = NDArray[np.float32]
 

@@ -10,7 +10,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 
-from service.core.decoding.windows import Window, merge, split
+from service.core.decoding.windows import Window, merge_windows, split_windows
 
 
 @st.composite
@@ -20,21 +20,25 @@ def layouts(draw: st.DrawFn) -> tuple[int, int, int]:
 
 
 def test_a_document_without_tokens_has_no_windows() -> None:
-    assert split(0, window=8, overlap=2) == ()
-    assert merge((), ()).shape == (0, 0)
+    assert split_windows(0, window=8, overlap=2) == ()
+    assert merge_windows((), ()).shape == (0, 0)
 
 
 def test_a_short_document_is_one_window() -> None:
-    assert split(8, window=8, overlap=2) == (Window(0, 8, 0, 8),)
+    assert split_windows(8, window=8, overlap=2) == (Window(0, 8, 0, 8),)
 
 
 def test_borders_lie_in_the_middle_of_overlaps() -> None:
-    assert split(20, window=10, overlap=4) == (Window(0, 10, 0, 8), Window(6, 16, 8, 14), Window(12, 20, 14, 20))
+    assert split_windows(20, window=10, overlap=4) == (
+        Window(0, 10, 0, 8),
+        Window(6, 16, 8, 14),
+        Window(12, 20, 14, 20),
+    )
 
 
 def test_no_window_lies_wholly_inside_the_one_before() -> None:
-    assert len(split(16, window=10, overlap=4)) == 2
-    assert len(split(17, window=10, overlap=4)) == 3
+    assert len(split_windows(16, window=10, overlap=4)) == 2
+    assert len(split_windows(17, window=10, overlap=4)) == 3
 
 
 @given(layouts())
@@ -46,14 +50,14 @@ def test_windows_lie_where_the_tokenizers_library_puts_its_overflow(layout: tupl
     tokenizer.enable_truncation(window, stride=overlap)
     first = tokenizer.encode("a " * tokens)
     chunks = [(part.offsets[0][0] // 2, part.offsets[-1][0] // 2 + 1) for part in [first, *first.overflowing]]
-    assert [(w.start, w.stop) for w in split(tokens, window=window, overlap=overlap)] == chunks
+    assert [(w.start, w.stop) for w in split_windows(tokens, window=window, overlap=overlap)] == chunks
 
 
 @given(layouts())
 @settings(deadline=None)
-def test_the_judged_parts_partition_the_document(layout: tuple[int, int, int]) -> None:
+def test_the_kept_parts_partition_the_document(layout: tuple[int, int, int]) -> None:
     tokens, window, overlap = layout
-    windows = split(tokens, window=window, overlap=overlap)
+    windows = split_windows(tokens, window=window, overlap=overlap)
     assert windows[0].keep_start == 0
     assert windows[-1].keep_stop == tokens
     assert all(left.keep_stop == right.keep_start for left, right in pairwise(windows))
@@ -62,35 +66,35 @@ def test_the_judged_parts_partition_the_document(layout: tuple[int, int, int]) -
 
 @given(layouts())
 @settings(deadline=None)
-def test_each_token_is_judged_where_it_has_the_most_context(layout: tuple[int, int, int]) -> None:
+def test_each_token_is_kept_where_it_has_the_most_context(layout: tuple[int, int, int]) -> None:
     tokens, window, overlap = layout
-    windows = split(tokens, window=window, overlap=overlap)
+    windows = split_windows(tokens, window=window, overlap=overlap)
 
     def context(w: Window, token: int) -> float:
         left = np.inf if w.start == 0 else token - w.start
         right = np.inf if w.stop == tokens else w.stop - 1 - token
         return float(min(left, right))
 
-    for judge in windows:
-        for token in range(judge.keep_start, judge.keep_stop):
-            assert context(judge, token) == max(context(w, token) for w in windows if w.start <= token < w.stop)
+    for kept in windows:
+        for token in range(kept.keep_start, kept.keep_stop):
+            assert context(kept, token) == max(context(w, token) for w in windows if w.start <= token < w.stop)
 
 
 @given(layouts())
 @settings(deadline=None)
 def test_rows_cut_into_windows_merge_to_themselves(layout: tuple[int, int, int]) -> None:
     tokens, window, overlap = layout
-    rows = np.arange(tokens * 3, dtype=np.float32).reshape(tokens, 3)
-    windows = split(tokens, window=window, overlap=overlap)
-    assert (merge(windows, [rows[w.start : w.stop] for w in windows]) == rows).all()
+    logits = np.arange(tokens * 3, dtype=np.float32).reshape(tokens, 3)
+    windows = split_windows(tokens, window=window, overlap=overlap)
+    assert (merge_windows(windows, [logits[w.start : w.stop] for w in windows]) == logits).all()
 
 
 @pytest.mark.parametrize(("tokens", "window", "overlap"), [(-1, 4, 0), (5, 4, 4), (5, 4, -1), (5, 0, 0)])
 def test_impossible_layouts_are_broken_invariants(tokens: int, window: int, overlap: int) -> None:
     with pytest.raises(AssertionError):
-        split(tokens, window=window, overlap=overlap)
+        split_windows(tokens, window=window, overlap=overlap)
 
 
 def test_rows_of_another_length_than_the_window_are_refused() -> None:
-    with pytest.raises(AssertionError, match="one per token"):
-        merge(split(5, window=8, overlap=0), [np.zeros((7, 2), dtype=np.float32)])
+    with pytest.raises(AssertionError, match="a row for each token"):
+        merge_windows(split_windows(5, window=8, overlap=0), [np.zeros((7, 2), dtype=np.float32)])

@@ -27,7 +27,7 @@ def boxes_of(document: Document, word: str) -> list[tuple[float, float, float, f
     return document.boxes(start, start + len(word))
 
 
-def test_lines_read_from_top_to_bottom_whatever_the_order_they_were_drawn_in() -> None:
+def test_lines_read_from_top_to_bottom_in_any_drawing_order() -> None:
     assert (
         read(document_files.pdf([(50, 100, "second"), (50, 130, "third"), (50, 70, "first")])).text
         == "first\nsecond\nthird"
@@ -107,7 +107,7 @@ def test_boxes_of_rotated_pages_are_as_shown(rotation: int, expected: Any) -> No
 
 
 @pytest.mark.parametrize("angle", [90, 270])
-def test_text_that_is_turned_on_the_page_reads_as_lines(angle: int) -> None:
+def test_text_rotated_on_the_page_reads_as_lines(angle: int) -> None:
     def draw(canvas: Any) -> None:
         canvas.translate(300, 400)
         canvas.rotate(angle)
@@ -117,7 +117,7 @@ def test_text_that_is_turned_on_the_page_reads_as_lines(angle: int) -> None:
     assert read(document_files.drawn(draw)).text == "First line of it\nSecond line of it"
 
 
-def test_a_page_shown_on_its_side_reads_as_a_person_turns_it() -> None:
+def test_a_rotated_page_reads_as_shown() -> None:
     page = column(50, 100, ["First line of it", "Second line of it"])
     assert read(document_files.pdf(page, rotation=90)).text == "First line of it\nSecond line of it"
 
@@ -162,7 +162,7 @@ def test_an_empty_page_is_refused() -> None:
         read(document_files.pdf([]))
 
 
-def test_a_scanned_page_among_others_is_an_empty_page_and_said_to_be_unread() -> None:
+def test_a_scanned_page_among_others_is_empty_and_unread() -> None:
     def draw(canvas: Any) -> None:
         scan(canvas)
         canvas.drawString(50, 700, "typed")
@@ -173,7 +173,7 @@ def test_a_scanned_page_among_others_is_an_empty_page_and_said_to_be_unread() ->
     assert document.unread_pages == (1,)
 
 
-def test_an_encrypted_file_is_said_to_need_a_password() -> None:
+def test_an_encrypted_file_is_unreadable() -> None:
     with pytest.raises(UnreadableDocument, match="password"):
         read(document_files.pdf([(50, 50, "secret")], password="secret"))
 

@@ -21,8 +21,9 @@ from service.engine.execution.gpu_pipeline import BATCHES, PipelinedEncoder
 from service.engine.execution.offloading import HostOffloaded
 from service.engine.execution.packed_batch import PackedBatch
 from service.engine.execution.runner import Runner
-from service.metrics import GraphMetrics
+from service.metrics.gpu import GraphMetrics
 from tests.support.graph_captures import CannotRecord, CpuRecorder, FrozenBorders, NoNumbers, StaleRows, Waits
+from tests.support.metric_values import value
 from tests.support.tiny_models import make_model
 
 CPU = torch.device("cpu")
@@ -55,7 +56,7 @@ class Watched:
 
     def graphs(self) -> tuple[float, float]:
         """As metrics show them: how many are held, and the batches that they ran."""
-        return self.metrics.held.labels(MODEL)._value.get(), self.metrics.batches._value.get()
+        return value(self.metrics.held.labels(MODEL)), value(self.metrics.batches)
 
     def replayed(self, seconds: float) -> Callable[[], None]:
         def replayed() -> None:

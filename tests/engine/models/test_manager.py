@@ -19,7 +19,7 @@ from service.engine.memory.guard import Guard
 from service.engine.models.loaded_model import InitialModels, LoadedModel, ProfiledModel
 from service.engine.models.manager import IDLE_SECONDS, ModelManager
 from service.engine.models.weight_mover import WeightMover
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.wire import ModelStatus
 from tests.support.budgets import unmeasured
 

@@ -23,12 +23,12 @@ from service.engine.models.rollout.bring_up import Rollout
 from service.engine.models.rollout.journal import RolloutJournal, RolloutRecord
 from service.engine.models.startup import Startup
 from service.engine.models.tag_watcher import DIED, RolloutOutcome, TagWatcher
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.settings import Settings
 from service.wire import ModelStatus
+from tests.support.metric_values import value
 from tests.support.service import wait_until
 from tests.support.tiny_models import make_model
-from tests.test_metrics import value
 
 
 class Engine:
@@ -68,7 +68,7 @@ class Engine:
         return self.calls.call(lambda: self.loop.models.statuses()[0])
 
     def count(self, outcome: RolloutOutcome) -> float:
-        return value(self.metrics.switches, model="live", outcome=outcome.value)
+        return value(self.metrics.models.switches, model="live", outcome=outcome.value)
 
     def close(self) -> None:
         self._stopping = True

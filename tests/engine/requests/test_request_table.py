@@ -12,7 +12,7 @@ from service.core.scheduling.scheduler import QueueLimits, Scheduler
 from service.core.types import Batch, Refusal
 from service.engine.ipc.server import EngineSocket
 from service.engine.requests.request_table import RequestTable, refusal_of
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.wire import Buffer, Message, Refused, Scored, Started
 from tests.support.budgets import FixedBudget
 from tests.support.submissions import submission

@@ -27,6 +27,7 @@ def test_the_linter_finds_nothing() -> None:
         "VOLUME /models",
         "NVIDIA_DRIVER_CAPABILITIES=compute,utility",
         "HEALTHCHECK ",
+        'CMD ["gleaner", "healthcheck"]',
         'ENTRYPOINT ["gleaner", "serve"]',
         'org.opencontainers.image.version="${VERSION}"',
         'org.opencontainers.image.revision="${COMMIT}"',

@@ -9,7 +9,7 @@ import pytest
 
 from infra.environments import find_environment
 from infra.stacks.__main__ import check, templates
-from tests.infra.conftest import resources
+from tests.support.templates import resources
 
 
 def test_cfn_lint_is_really_asked(synthesized: Path, tmp_path: Path) -> None:

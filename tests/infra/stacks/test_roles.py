@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from infra.environments import Environment
-from tests.infra.conftest import Template, resources
 from tests.support.fleets import EACH, Read, fleet
+from tests.support.templates import Template, resources
 
 WILDCARDS = {
     "ecr:GetAuthorizationToken",

@@ -9,7 +9,7 @@ import pytest
 
 from infra.environments import ENVIRONMENTS
 from infra.stacks.template_rules import findings
-from tests.infra.conftest import Template, resources
+from tests.support.templates import Template, resources
 
 Read = Callable[[str], Template]
 FLEETS = [f"{environment.name}-fleet" for environment in ENVIRONMENTS]

@@ -9,13 +9,14 @@ import pytest
 
 from loadtest.telemetry.process_usage import descendants, usage
 from loadtest.telemetry.sampler import COUNTERS, GAUGES, REFUSALS, Moment, look, rates
-from service.metrics import EngineMetrics
+from service.metrics.engine import EngineMetrics
 from service.signals import GPU_UTILIZATION
+from tests.support.metric_values import collected
 
 
 def test_the_metrics_that_are_watched_are_those_of_the_service() -> None:
     """Names are data on this side; this keeps them true."""
-    known = {each._name for each in vars(EngineMetrics()).values() if hasattr(each, "_name")}
+    known = {metric.name for metric in collected(EngineMetrics())}
     ours = {name.removesuffix("_total") for name in (*GAUGES.values(), *COUNTERS.values(), REFUSALS)}
     assert {name for name in ours if "_gpu_" not in name} <= known
     assert GPU_UTILIZATION

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from infra.environments import Environment
-from tests.infra.conftest import only, resources
 from tests.support.fleets import EACH, Read, fleet
+from tests.support.templates import only, resources
 
 
 @EACH

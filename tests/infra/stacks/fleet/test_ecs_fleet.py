@@ -6,9 +6,10 @@ from infra.environments import Environment, Purchase
 from infra.scaling.oncall_alarms import rollback_alarms
 from infra.stacks.app import policy_of
 from infra.stacks.fleet.ecs_fleet import MAXIMUM_PERCENT
-from service.settings import PREFIX, Settings
-from tests.infra.conftest import only, resources
+from service.environment import PREFIX
+from service.settings import Settings
 from tests.support.fleets import ON_ECS, Read, alarms, fleet
+from tests.support.templates import only, resources
 
 
 @ON_ECS
@@ -24,6 +25,18 @@ def test_the_task_is_told_settings_that_the_service_has(template: Read, environm
     policy = policy_of(environment)
     assert settings.deadline_ms == policy.delays.longest_request_seconds * 1000
     assert settings.drain_grace_seconds + settings.drain_seconds < container["StopTimeout"]
+
+
+@ON_ECS
+def test_the_health_check_asks_the_port_of_the_task(template: Read, environment: Environment) -> None:
+    container = only(fleet(template, environment), "AWS::ECS::TaskDefinition")["ContainerDefinitions"][0]
+    check = container["HealthCheck"]
+    *command, seconds = check["Command"]
+    assert command == ["CMD", "gleaner", "healthcheck", "--seconds"]
+    assert float(seconds) < check["Timeout"]
+    values = {each["Name"]: each["Value"] for each in container["Environment"]}
+    port = values.get(f"{PREFIX}PORT", Settings().port)
+    assert [each["ContainerPort"] for each in container["PortMappings"]] == [int(port)]
 
 
 @ON_ECS

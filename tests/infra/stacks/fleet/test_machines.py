@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 from infra.environments import Environment, Variant
-from tests.infra.conftest import resources
 from tests.support.fleets import EACH, Read, fleet
+from tests.support.templates import resources
 
 
 @EACH

@@ -6,8 +6,8 @@ from typing import Any
 
 from infra.environments import Environment
 from infra.stacks.app import policy_of
-from tests.infra.conftest import resources
 from tests.support.fleets import EACH, Read, fleet
+from tests.support.templates import resources
 
 
 @EACH

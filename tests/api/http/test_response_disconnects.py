@@ -1,4 +1,4 @@
-"""A caller that hangs up is not worked for."""
+"""Work for a client that disconnects is cancelled."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message
 
-from service.api.http.disconnects import CLIENT_CLOSED_REQUEST, unless_disconnected
+from service.api.http.response import CLIENT_CLOSED_REQUEST, unless_disconnected
 
 
 class Caller:
-    """What a server passes on of a connection; hangs up when told."""
+    """A client's connection as ASGI has it, which a test can end."""
 
     def __init__(self) -> None:
         self.gone = asyncio.Event()
@@ -41,7 +41,7 @@ def test_work_that_ends_is_the_answer_and_nothing_is_left_behind() -> None:
     asyncio.run(scene())
 
 
-def test_when_the_caller_hangs_up_the_work_is_cancelled_and_has_cleaned_up() -> None:
+def test_a_disconnect_cancels_the_work_and_waits_for_its_cleanup() -> None:
     async def scene() -> None:
         caller, cleaned = Caller(), asyncio.Event()
 
@@ -73,7 +73,7 @@ def test_work_that_fails_fails_as_it_would_alone() -> None:
     asyncio.run(scene())
 
 
-def test_when_the_server_gives_up_the_work_is_cancelled_too() -> None:
+def test_a_cancelled_request_cancels_the_work() -> None:
     async def scene() -> None:
         begun, cancelled = asyncio.Event(), asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""The HTTP workers' process manager has what we told it."""
+"""The configuration of gunicorn and of its workers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _collections_as_before() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_collections_as_before")
-def test_a_worker_seldom_looks_for_garbage_and_never_among_its_modules() -> None:
+def test_a_worker_collects_garbage_seldom_and_freezes_its_modules() -> None:
     front = GunicornServer(Settings())
     front.cfg.post_worker_init(None)
     assert gc.get_threshold()[0] == COLLECTION_OBJECTS

@@ -1,0 +1,100 @@
+"""A worker's DEALER socket to the engine: sends and receives messages, sends heartbeats, notices disconnects.
+
+Does not know what messages mean. Never waits for the engine: a message that cannot be sent now is not sent at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+
+import zmq
+import zmq.asyncio
+
+from service.logs import LogEvent
+from service.wire import Buffer, Message, pack, unpack
+
+HEARTBEAT_SECONDS = 0.5
+_OPTIONS = (
+    (zmq.SNDHWM, 0),
+    (zmq.RCVHWM, 0),
+    (zmq.IMMEDIATE, 1),  # Nothing is queued for an engine that is not there.
+    (zmq.RECONNECT_IVL, 20),
+    (zmq.RECONNECT_IVL_MAX, 200),
+)
+
+log = logging.getLogger(__name__)
+
+
+class EngineConnection:
+    """One DEALER socket that reconnects whenever an engine listens at its address.
+
+    `heartbeat` makes the messages that are sent after every handshake and every `HEARTBEAT_SECONDS`.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        heartbeat: Callable[[], Iterable[Message]],
+        on_message: Callable[[Message, Buffer | None], None],
+        on_disconnect: Callable[[], None],
+    ) -> None:
+        self._address = address
+        self._heartbeat = heartbeat
+        self._on_message = on_message
+        self._on_disconnect = on_disconnect
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def open(self) -> None:
+        """Start to connect, to receive and to send heartbeats; does not wait for the engine."""
+        self._context = zmq.asyncio.Context()
+        self._socket = self._context.socket(zmq.DEALER)
+        for option, value in _OPTIONS:
+            self._socket.setsockopt(option, value)
+        monitor = self._socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED)
+        self._socket.connect(self._address)
+        loops = (self._receive(), self._watch(monitor), self._beat())
+        self._tasks = [asyncio.create_task(loop) for loop in loops]
+
+    async def close(self) -> None:
+        """Stop and close the socket; messages not yet sent are dropped."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._socket.disable_monitor()
+        self._context.destroy(linger=0)
+
+    def send(self, message: Message, buffer: Buffer | None = None) -> bool:
+        """Send now; False when no engine is connected."""
+        sent = asyncio.ensure_future(self._socket.send_multipart(pack(message, buffer), zmq.NOBLOCK))
+        return sent.done() and sent.exception() is None
+
+    async def _receive(self) -> None:
+        while True:
+            frames = await self._socket.recv_multipart()
+            try:
+                self._on_message(*unpack(frames))
+            except Exception:
+                fields = {"event": LogEvent.ENGINE_MESSAGE_FAILED}
+                log.exception("a message of the engine could not be handled", extra=fields)
+
+    async def _watch(self, monitor: zmq.asyncio.Socket) -> None:
+        from zmq.utils.monitor import parse_monitor_message
+
+        while True:
+            event = parse_monitor_message(await monitor.recv_multipart())
+            if event["event"] == zmq.EVENT_HANDSHAKE_SUCCEEDED:
+                self._send_heartbeat()
+            else:
+                self._on_disconnect()
+
+    async def _beat(self) -> None:
+        while True:
+            self._send_heartbeat()
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+
+    def _send_heartbeat(self) -> None:
+        for message in self._heartbeat():
+            self.send(message)

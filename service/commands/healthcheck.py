@@ -1,0 +1,47 @@
+"""`gleaner healthcheck`: exit code 0 when the service on this machine answers /livez, else 1. For containers.
+
+It asks whether the service is alive, not whether it is ready: one that loads, drains or is overloaded must not be
+killed. Imports little, because it is started every few seconds beside a busy service.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import sys
+from contextlib import closing
+
+from service.environment import listening_address
+
+ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+"""The address to ask where the service listens on all addresses."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.description = __doc__
+    parser.add_argument("--host", help="instead of GLEANER_HOST")
+    parser.add_argument("--port", help="instead of GLEANER_PORT")
+    parser.add_argument("--seconds", type=float, default=2.0, help="longest wait for the answer (%(default)s)")
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """GET /livez; 0 or 1, because containers know no other exit codes."""
+    host, port = listening_address()
+    host, port = chosen.host or host, chosen.port or port
+    try:
+        status = _livez(ANY_ADDRESS.get(host, host), int(port), chosen.seconds)
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        print(f"gleaner: no answer at {host}:{port}: {error or type(error).__name__}", file=sys.stderr)
+        return 1
+    if status != http.client.OK:
+        print(f"gleaner: {host}:{port} answers with status {status}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _livez(host: str, port: int, seconds: float) -> int:
+    with closing(http.client.HTTPConnection(host, port, timeout=seconds)) as connection:
+        connection.request("GET", "/livez")
+        return connection.getresponse().status

@@ -1,0 +1,35 @@
+"""The environment of processes: the variables that the service sets for its children, and the address it listens on.
+
+The only file that reads `os.environ`; pydantic-settings reads the rest for `settings`. Imports the standard library
+alone, for commands that must start fast.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+PREFIX = "GLEANER_"
+METRICS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+"""prometheus-client's own variable: the folder through which the processes of one service add up their metrics."""
+DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8080
+
+
+def listening_address() -> tuple[str, str]:
+    """The host and the port that the settings name, not validated."""
+    return os.environ.get(f"{PREFIX}HOST") or DEFAULT_HOST, os.environ.get(f"{PREFIX}PORT") or str(DEFAULT_PORT)
+
+
+def child_environment(runtime_dir: Path, **settings: str) -> dict[str, str]:
+    """The environment of a child process: this one's, the folder of sockets and metrics, and `settings` by name.
+
+    OpenMP's threads spin for microseconds only before they sleep, unless told otherwise: long enough for the next
+    operator of a small batch, too short to starve the front workers on the same cores. torch's CUDA allocator grows its
+    segments instead of adding new ones, so that batches of ever different shapes do not fragment its memory; on CPUs
+    torch keeps fewer kernels of shapes that were seen once (oneDNN keeps its own, which are those that take time).
+    """
+    ours = {f"{PREFIX}RUNTIME_DIR": str(runtime_dir), METRICS_VARIABLE: str(runtime_dir / "metrics")}
+    defaults = {"GOMP_SPINCOUNT": "5000", "PYTORCH_ALLOC_CONF": "expandable_segments:True", "LRU_CACHE_CAPACITY": "16"}
+    fixed = {"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
+    named = {PREFIX + name: value for name, value in settings.items()}
+    return {**defaults, **os.environ, **fixed, **ours, **named}

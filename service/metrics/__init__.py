@@ -1,0 +1,1 @@
+"""Prometheus metrics: names, help texts, labels and buckets by process, and the sum over all processes."""

@@ -1,0 +1,137 @@
+"""Metrics of the engine process: queue, batches, models, memory, GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from service.core.gpu_reading import GpuReading
+from service.core.memory.budget import MemoryReport
+from service.core.types import Load, Phase
+from service.metrics.gpu import GpuMetrics
+from service.metrics.kinds import counter, gauge, gauge_by_model, histogram
+
+_FILL_BUCKETS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+
+
+class EngineMetrics:
+    """Metrics of the engine process: its own, and those of its queue, batches, models, memory and GPU."""
+
+    def __init__(self) -> None:
+        self.queue = QueueMetrics()
+        self.batches = BatchMetrics()
+        self.models = ModelMetrics()
+        self.memory = MemoryMetrics()
+        self.gpu: GpuMetrics | None = None
+        self.phase = gauge("gleaner_phase", "1 for the phase that the engine is in.", "phase")
+        self.start_seconds = gauge("gleaner_start_seconds", "Seconds that each part of the start took.", "part")
+        self.starts = counter("gleaner_engine_starts", "Engines started; above one, engines that died.")
+        self.refusals = counter("gleaner_refusals", "Documents that the engine refused.", "code")
+        self.gpu_lost = gauge("gleaner_gpu_lost", "1 when the GPU is lost and the service ends for replacement.")
+
+    def update_gpu(self, reading: GpuReading) -> None:
+        """Update the GPU's metrics; the first reading creates them, so that a CPU-only service has none."""
+        self.gpu = self.gpu or GpuMetrics()
+        self.gpu.update(reading)
+
+    def set_phase(self, phase: Phase) -> None:
+        """Set the gauge of this phase to 1 and all others to 0."""
+        for each in Phase:
+            self.phase.labels(each.value).set(float(each is phase))
+
+
+class QueueMetrics:
+    """Metrics of the engine's queue, and of its load as autoscaling sees it."""
+
+    def __init__(self) -> None:
+        self.documents = gauge("gleaner_queue_documents", "Documents that wait.")
+        self.sequences = gauge("gleaner_queue_sequences", "Sequences that wait.")
+        self.tokens = gauge("gleaner_queue_tokens", "Tokens that wait.")
+        self.oldest_age_seconds = gauge("gleaner_queue_oldest_age_seconds", "Age of the oldest that waits.")
+        self.backlog_seconds = gauge(
+            "gleaner_backlog_seconds", "Waiting and lately refused tokens over measured tokens per second."
+        )
+        self.work_ratio = gauge("gleaner_work_ratio", "Arrived tokens per second over the capacity.")
+        self.capacity = gauge("gleaner_capacity_tokens_per_second", "Tokens per second of full batches, as measured.")
+
+    def update(self, load: Load, backlog_seconds: float, work_ratio: float, tokens_per_second: float) -> None:
+        """Set all gauges to the current load."""
+        self.documents.set(load.documents)
+        self.sequences.set(load.sequences)
+        self.tokens.set(load.tokens)
+        self.oldest_age_seconds.set(load.oldest_age_seconds)
+        self.backlog_seconds.set(backlog_seconds)
+        self.work_ratio.set(work_ratio)
+        self.capacity.set(tokens_per_second)
+
+
+class BatchMetrics:
+    """Metrics of the batches that the engine ran."""
+
+    def __init__(self) -> None:
+        self.batches = counter("gleaner_batches", "Batches that ran.")
+        self.tokens = counter("gleaner_tokens", "Tokens that ran.")
+        self.busy_seconds = counter("gleaner_busy_seconds", "Seconds in which a batch ran.")
+        self.splits = counter("gleaner_batch_splits", "Batches split after a failure.")
+        self.memory_splits = counter(
+            "gleaner_memory_splits", "Batches for which memory ran out: split, or refused alone."
+        )
+        self.fill = histogram("gleaner_batch_fill", "Tokens of a batch over its budget.", _FILL_BUCKETS)
+
+    def count(self, tokens: int, seconds: float, splits: int, memory_splits: int = 0) -> None:
+        """Count one batch; `splits` is how often it was split, `memory_splits` how often for want of memory."""
+        self.batches.inc()
+        self.tokens.inc(tokens)
+        self.busy_seconds.inc(seconds)
+        self.splits.inc(splits)
+        self.memory_splits.inc(memory_splits)
+
+
+class ModelMetrics:
+    """Metrics of the models that the engine serves: where their weights are, their work, their revisions."""
+
+    def __init__(self) -> None:
+        self.revisions = gauge("gleaner_models", "Revisions held, by where their weights are.", "place")
+        self.weight_bytes = gauge("gleaner_weight_bytes", "Bytes of weights, by where they are.", "place")
+        self.queue_tokens = gauge_by_model("gleaner_model_queue_tokens", "Tokens that wait, by model.")
+        self.tokens = counter("gleaner_model_tokens", "Tokens that ran, by model.", "model")
+        self.moves = counter("gleaner_model_moves", "Models brought to the device or sent away.", "direction")
+        self.move_seconds = counter(
+            "gleaner_model_move_seconds", "Seconds of the device spent on moving models.", "direction"
+        )
+        self.switches = counter(
+            "gleaner_revision_switches", "New revisions by outcome: switched, or why not.", "model", "outcome"
+        )
+        self.rejected = gauge(
+            "gleaner_revision_rejected", "1 while a model's tag points to a revision that is not taken.", "model"
+        )
+
+
+class MemoryMetrics:
+    """Metrics of the memory guard: what batches may take, and how well the cost model predicts it."""
+
+    def __init__(self) -> None:
+        self.room_bytes = gauge("gleaner_memory_room_bytes", "Bytes that a batch may take now.")
+        self.available_bytes = gauge("gleaner_memory_available_bytes", "Bytes that are there for batches.")
+        self.rest_bytes = gauge(
+            "gleaner_memory_rest_bytes", "Bytes in use when no batch runs: weights, libraries, graphs."
+        )
+        self.shrinks = gauge("gleaner_memory_shrinks", "How often the room for batches shrank.")
+        self.fit_error_ratio = gauge_by_model(
+            "gleaner_memory_fit_error_ratio", "Largest overestimate of a measured batch, as a share of it."
+        )
+        self.bytes_per_token = gauge_by_model(
+            "gleaner_memory_bytes_per_token", "What one more token of a batch takes at its peak."
+        )
+        self.budget_tokens = gauge_by_model("gleaner_budget_tokens", "Most tokens that a batch may hold now.")
+
+    def update(self, report: MemoryReport, budget_tokens: Mapping[str, int]) -> None:
+        """Set all gauges; `budget_tokens` is by revision."""
+        self.room_bytes.set(report.room_bytes)
+        self.available_bytes.set(report.available_bytes)
+        self.rest_bytes.set(report.rest_bytes)
+        self.shrinks.set(report.shrinks)
+        for model, function in report.functions.items():
+            self.fit_error_ratio.labels(model).set(function.error_ratio)
+            self.bytes_per_token.labels(model).set(function.bytes_per_token)
+        for model, tokens in budget_tokens.items():
+            self.budget_tokens.labels(model).set(tokens)

@@ -1,0 +1,29 @@
+"""The kinds of metric that the processes make: counters, histograms and gauges, none in prometheus-client's registry.
+
+Each process writes its values into files; `exposition` adds them up. A metric's name, labels and help text are an
+interface: dashboards, alarms and `service/publisher` refer to them.
+"""
+
+from __future__ import annotations
+
+from prometheus_client import Counter, Gauge, Histogram
+
+
+def counter(name: str, text: str, *labels: str) -> Counter:
+    """A counter; the processes' values are added up."""
+    return Counter(name, text, labels, registry=None)
+
+
+def gauge(name: str, text: str, *labels: str) -> Gauge:
+    """A gauge whose latest value counts, even after its process has ended."""
+    return Gauge(name, text, labels, multiprocess_mode="mostrecent", registry=None)
+
+
+def gauge_by_model(name: str, text: str) -> Gauge:
+    """A gauge that disappears with its engine process, because the next one may serve other models."""
+    return Gauge(name, text, ("model",), multiprocess_mode="livemostrecent", registry=None)
+
+
+def histogram(name: str, text: str, buckets: tuple[float, ...], *labels: str) -> Histogram:
+    """A histogram; the processes' buckets are added up."""
+    return Histogram(name, text, labels, buckets=buckets, registry=None)

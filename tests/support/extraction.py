@@ -1,0 +1,33 @@
+"""What system tests send to /extract, and what they expect of a refusal."""
+
+from __future__ import annotations
+
+import random
+
+import httpx
+
+from tests.support.tiny_models import WORDS
+
+TEXT = "Anna Smith paid the invoice 😀 in Berlin"
+
+
+def random_texts(count: int, seed: int, shortest: int = 1, longest: int = 60) -> list[str]:
+    """Texts of known and unknown words, punctuation and line breaks, `shortest` to `longest` words each."""
+    draw = random.Random(seed)
+    words = [*WORDS.split(), "Zürich", "unbelievable", "3.14", "(x)", "—", "a-b", "北京", "I.O.U."]
+    glue = [" ", " ", " ", ", ", "\n", ". "]
+    return [
+        "".join(draw.choice(words) + draw.choice(glue) for _ in range(draw.randint(shortest, longest)))
+        for _ in range(count)
+    ]
+
+
+def assert_problem(answer: httpx.Response, status: int, code: str, *words: str) -> None:
+    """A problem document of this status and code, whose detail has these words."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    body = answer.json()
+    assert set(body) == {"type", "title", "status", "detail", "code"}
+    assert (body["status"], body["code"]) == (status, code)
+    assert all(word in body["detail"] for word in words), body["detail"]
+    assert ("retry-after" in answer.headers) == (status in (429, 503, 504))

@@ -1,0 +1,43 @@
+"""The environment of processes: what a child gets, and the address that the settings name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from service.environment import METRICS_VARIABLE, child_environment, listening_address
+from service.settings import Settings
+
+
+def test_a_child_gets_its_parent_s_environment_folder_and_settings(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("GLEANER_PORT", "9000")
+    environment = child_environment(tmp_path, LOG_LEVEL="ERROR", PORT="9001")
+    assert environment["GLEANER_RUNTIME_DIR"] == str(tmp_path)
+    assert environment[METRICS_VARIABLE] == str(tmp_path / "metrics")
+    assert (environment["GLEANER_LOG_LEVEL"], environment["GLEANER_PORT"]) == ("ERROR", "9001")
+    assert environment["HF_HUB_OFFLINE"] == "1"
+    assert environment["PATH"] == os.environ["PATH"]
+
+
+@pytest.mark.parametrize(
+    ("variables", "address"),
+    [
+        ({}, ("127.0.0.1", "8080")),
+        ({"GLEANER_HOST": "", "GLEANER_PORT": ""}, ("127.0.0.1", "8080")),
+        ({"GLEANER_HOST": "0.0.0.0", "GLEANER_PORT": "9000"}, ("0.0.0.0", "9000")),
+    ],
+)
+def test_the_address_is_the_one_of_the_settings(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], address: tuple[str, str]
+) -> None:
+    for name in ("GLEANER_HOST", "GLEANER_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert listening_address() == address
+    settings = Settings()
+    assert (settings.host, str(settings.port)) == address
