@@ -52,7 +52,7 @@ MAY_IMPORT = {
     "service/metrics.py": ("service.core",),
     "service/text/tokenizer.py": ("service.core",),
     "service/text/pipeline.py": ("service.core", "service.text.tokenizer"),
-    "service/signals.py": (),
+    "service/signals/": ("service.signals",),
     "service/publisher/": (
         "service.publisher",
         "service.signals",
@@ -95,8 +95,7 @@ MAY_IMPORT = {
 
 PURE = (
     "service/core/",
-    "service/signals.py",
-    "service/publisher/points.py",
+    "service/signals/",
     "service/publisher/outbox.py",
     "infra/scaling/alarms.py",
     "infra/scaling/autoscaler.py",

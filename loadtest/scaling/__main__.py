@@ -15,7 +15,7 @@ from loadtest.scaling.plot import plot
 from loadtest.scaling.rehearsal import Plan, rehearse
 from loadtest.scaling.timeline import Timeline
 from loadtest.service_process.sigterm import end_on_sigterm
-from service.signals import PERIOD_SECONDS
+from service.signals.catalog import PERIOD_SECONDS
 
 TOKENS_PER_DOCUMENT = 98
 """Of `load.TEXT`, as the built-in model cuts it."""

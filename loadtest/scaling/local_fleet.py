@@ -19,7 +19,7 @@ from loadtest.scaling.readings import readings
 from loadtest.scaling.timeline import Timeline
 from loadtest.service_process.service import Instance
 from loadtest.telemetry.exposition import Scrape, read
-from service.signals import Signal
+from service.signals.catalog import Signal
 
 POLL_SECONDS = 0.25
 

@@ -6,7 +6,7 @@ On machines without a GPU the share of time in which a batch ran stands for GPU 
 from __future__ import annotations
 
 from loadtest.telemetry.exposition import Scrape
-from service.signals import (
+from service.signals.catalog import (
     BACKLOG_SECONDS,
     BUSY_RATIO,
     GPU_UTILIZATION,

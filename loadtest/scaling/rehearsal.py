@@ -21,7 +21,7 @@ from loadtest.scaling.balancer import Balancer
 from loadtest.scaling.load import Phase, send_all
 from loadtest.scaling.local_fleet import Fleet
 from loadtest.scaling.timeline import Row, Timeline
-from service.signals import BACKLOG_SECONDS, GPU_UTILIZATION, QUEUE_DEPTH, WORK_RATIO, Signal
+from service.signals.catalog import BACKLOG_SECONDS, GPU_UTILIZATION, QUEUE_DEPTH, WORK_RATIO, Signal
 
 START_ALLOWANCE_SECONDS = 10.0
 """Of a start's delay, what the process itself takes here; the rest is the instance's boot."""

@@ -11,7 +11,7 @@ from infra.scaling.policy_values import Forecast, StepScaling
 from infra.stacks.alarms import alarm
 from infra.stacks.container import NAMESPACE
 from infra.stacks.fleet.ecs_scaling import requests_per_minute, work_per_task
-from service.signals import SERVICE_DIMENSION
+from service.signals.catalog import SERVICE_DIMENSION
 
 Property = autoscaling.CfnScalingPolicy
 

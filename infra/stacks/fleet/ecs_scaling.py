@@ -11,7 +11,7 @@ from infra.scaling.policy import Policy
 from infra.scaling.policy_values import Forecast, Schedule, StepScaling
 from infra.stacks.alarms import alarm
 from infra.stacks.container import NAMESPACE
-from service.signals import SERVICE_DIMENSION
+from service.signals.catalog import SERVICE_DIMENSION
 
 Property = scaling.CfnScalingPolicy
 

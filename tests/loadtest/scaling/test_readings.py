@@ -6,9 +6,9 @@ import pytest
 
 from loadtest.scaling import readings
 from loadtest.telemetry.exposition import read
-from service.publisher import points
-from service.publisher.points import Series, Snapshot, measure
-from service.signals import BUSY_RATIO, GPU_UTILIZATION, WORK_RATIO
+from service.signals import points
+from service.signals.catalog import BUSY_RATIO, GPU_UTILIZATION, WORK_RATIO
+from service.signals.points import Series, Snapshot, measure
 
 READY = 'gleaner_phase{phase="ready"} 1\n'
 BEFORE = READY + "gleaner_busy_seconds_total 3\ngleaner_memory_splits_total 1\n"

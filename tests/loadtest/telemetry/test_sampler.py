@@ -10,7 +10,7 @@ import pytest
 from loadtest.telemetry.process_usage import descendants, usage
 from loadtest.telemetry.sampler import COUNTERS, GAUGES, REFUSALS, Moment, look, rates
 from service.metrics import EngineMetrics
-from service.signals import GPU_UTILIZATION
+from service.signals.catalog import GPU_UTILIZATION
 
 
 def test_the_metrics_that_are_watched_are_those_of_the_service() -> None:
