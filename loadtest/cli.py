@@ -15,17 +15,17 @@ from msgspec.structs import replace
 from loadtest.arrivals.synthetic_days import DAYS, make_day
 from loadtest.arrivals.traces import lines
 from loadtest.errors import BadInput, CheckFailed, LoadtestError, NotTrusted
-from loadtest.knee.capacity_file import Capacity
-from loadtest.knee.finder import Finder
+from loadtest.knee.capacity_file import MeasuredCapacity
+from loadtest.knee.finder import KneeFinder
 from loadtest.report.findings import findings
 from loadtest.report.result_folder import read_result, write_raw, write_report
-from loadtest.report.trends import course
-from loadtest.results.assertions import Check, look, read_check
+from loadtest.report.trends import trends
+from loadtest.results.assertions import Check, evaluate_check, parse_check
 from loadtest.results.compare import compare, verdict
 from loadtest.results.result import Result, summarise
 from loadtest.results.summary import reported
-from loadtest.runner.run import perform, saturate
-from loadtest.runner.target_service import Stage, stage_for
+from loadtest.runner.run import run_scenario, saturate
+from loadtest.runner.target_service import TargetService, open_target
 from loadtest.scenario.scenario import Phase, Scenario, at_capacity, named, read_scenario, stretched, whole
 from loadtest.service_process.sigterm import end_on_sigterm
 from loadtest.terminal import Display, say
@@ -109,14 +109,14 @@ def _scenario(chosen: argparse.Namespace, name: str) -> Scenario:
 
 
 def _load(chosen: argparse.Namespace, scenario: Scenario) -> None:
-    checks = [read_check(text) for text in (*scenario.checks, *chosen.checks)]
+    checks = [parse_check(text) for text in (*scenario.checks, *chosen.checks)]
     folder = _folder(chosen)
-    with stage_for(scenario, chosen.url, chosen.key) as stage:
+    with open_target(scenario, chosen.url, chosen.key) as stage:
         capacity = _capacity(chosen, scenario, stage)
         absolute = at_capacity(scenario, capacity or 0.0)
         at = time.strftime("%Y-%m-%d %H:%M:%S")
         with Display(absolute) as display:
-            performance = perform(absolute, stage, display.tick, processes=chosen.processes)
+            performance = run_scenario(absolute, stage, display.tick, processes=chosen.processes)
     summary = summarise(
         absolute,
         performance.records,
@@ -127,7 +127,7 @@ def _load(chosen: argparse.Namespace, scenario: Scenario) -> None:
         capacity_rps=capacity,
         events=stage.log,
     )
-    happened = course(absolute, performance.records, performance.moments)
+    happened = trends(absolute, performance.records, performance.moments)
     summary = replace(summary, findings=findings(summary, happened))
     result = Result(summary, performance.records, performance.moments)
     finish(result, folder, checks, untrusted=chosen.untrusted)
@@ -143,7 +143,7 @@ def finish(result: Result, folder: Path, checks: list[Check], *, untrusted: bool
     for sentence in result.summary.findings:
         print(f"- {sentence}")
     print(f"report: {report}")
-    found = [look(check, result.summary.whole, result.summary.phases) for check in checks]
+    found = [evaluate_check(check, result.summary.whole, result.summary.phases) for check in checks]
     for finding in found:
         print(finding)
     failing = [finding for finding in found if not finding.holds]
@@ -154,7 +154,7 @@ def finish(result: Result, folder: Path, checks: list[Check], *, untrusted: bool
         raise LoadtestError("; ".join(failed))
 
 
-def _capacity(chosen: argparse.Namespace, scenario: Scenario, stage: Stage) -> float | None:
+def _capacity(chosen: argparse.Namespace, scenario: Scenario, stage: TargetService) -> float | None:
     """Documents per second at full load, where the scenario's rates are shares of it."""
     if scenario.rates == "absolute":
         return None
@@ -166,8 +166,8 @@ def _capacity(chosen: argparse.Namespace, scenario: Scenario, stage: Stage) -> f
 
 def _find_knee(chosen: argparse.Namespace, scenario: Scenario) -> None:
     folder = _folder(chosen)
-    with stage_for(scenario, chosen.url, chosen.key) as stage:
-        finder = Finder(scenario, stage, scenario.slo_ms, chosen.seconds or KNEE_SECONDS, say, chosen.untrusted)
+    with open_target(scenario, chosen.url, chosen.key) as stage:
+        finder = KneeFinder(scenario, stage, scenario.slo_ms, chosen.seconds or KNEE_SECONDS, say, chosen.untrusted)
         capacity = finder.run()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "capacity.json"
@@ -176,7 +176,7 @@ def _find_knee(chosen: argparse.Namespace, scenario: Scenario) -> None:
     print(f"written: {path}")
 
 
-def _print_capacity(capacity: Capacity) -> None:
+def _print_capacity(capacity: MeasuredCapacity) -> None:
     rates = f"{capacity.documents_per_second:.1f} documents a second, {capacity.tokens_per_second:,.0f} tokens a second"
     there = f"p50 {capacity.p50_ms:.0f} ms, p99 {capacity.p99_ms:.0f} ms"
     print(f"capacity at a p99 of {capacity.slo_ms:g} ms: {rates} ({there})")

@@ -9,7 +9,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from loadtest.runner.generator_pool import Tick
+from loadtest.runner.generator_pool import RunProgress
 from loadtest.scenario.scenario import Scenario
 
 LINE_SECONDS = 10.0
@@ -47,7 +47,7 @@ class Display:
         """A line that stays."""
         say(text)
 
-    def tick(self, tick: Tick) -> None:
+    def tick(self, tick: RunProgress) -> None:
         """Show how it goes."""
         self._latencies = [*self._latencies, tick.latencies_ms][-LAST_TICKS:]
         facts = self._facts(tick)
@@ -58,7 +58,7 @@ class Display:
             self._next_line += LINE_SECONDS
             self.say(f"{tick.elapsed:5.0f} s  {name}: {facts}")
 
-    def _facts(self, tick: Tick) -> str:
+    def _facts(self, tick: RunProgress) -> str:
         lately = [value for part in self._latencies for value in part]
         p99 = statistics.quantiles(lately, n=100)[98] if len(lately) > 1 else float("nan")
         p50 = statistics.median(lately) if lately else float("nan")

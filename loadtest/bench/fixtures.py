@@ -80,7 +80,7 @@ def _wait_until_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> 
     raise SystemExit(f"the service was not ready within {START_SECONDS:.0f} s")
 
 
-class Peer:
+class PipelineProcess:
     """A peer's process: one JSON line in, one JSON line out."""
 
     def __init__(self, module: str, *arguments: str) -> None:

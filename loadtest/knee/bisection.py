@@ -29,7 +29,7 @@ FEWEST = 330
 """Requests below which no trial can hold."""
 
 
-class Word(StrEnum):
+class TrialVerdict(StrEnum):
     """What a trial says of its rate."""
 
     HOLDS = "holds"
@@ -48,7 +48,7 @@ class Trial:
     high: float
     p50_ms: float
     p99_ms: float
-    word: Word
+    word: TrialVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,26 +60,32 @@ class Knee:
     trials: tuple[Trial, ...]
 
 
-def weigh(rate: float, records: Records, slo_ms: float, *, last: bool = False) -> Trial:
+def evaluate(rate: float, records: Records, slo_ms: float, *, last: bool = False) -> Trial:
     """What the requests of a trial say; in the last one, what is undecided fails."""
     bad = ~(records.ok & (records.latency_ms <= slo_ms))
     share, error = _share(bad, records.intended)
     low, high = share - CONFIDENCE_SIGMAS * error, share + CONFIDENCE_SIGMAS * error
     high = max(high, SURE_WITHOUT_ONE / max(len(records), 1))
-    word = Word.HOLDS if high <= ALLOWED_SHARE else Word.FAILS if low > ALLOWED_SHARE or last else Word.UNDECIDED
+    word = (
+        TrialVerdict.HOLDS
+        if high <= ALLOWED_SHARE
+        else TrialVerdict.FAILS
+        if low > ALLOWED_SHARE or last
+        else TrialVerdict.UNDECIDED
+    )
     good = records.latency_ms[records.ok]
     cuts = np.quantile(good, (0.5, 0.99)) if len(good) else (math.inf, math.inf)
     return Trial(rate, len(records), share, max(low, 0.0), high, float(cuts[0]), float(cuts[1]), word)
 
 
-def find(guess: float, attempt: Callable[[float], Trial], precision: float = PRECISION) -> Knee:
+def find_knee(guess: float, attempt: Callable[[float], Trial], precision: float = PRECISION) -> Knee:
     """Bracket the knee around a guess of the capacity, then halve the bracket (in proportion) until it is narrow."""
     holds, fails, trials = 0.0, math.inf, []
     rate = guess * 0.7
     while not holds or fails / holds > 1 + precision:
         trial = attempt(rate)
         trials.append(trial)
-        if trial.word is Word.HOLDS:
+        if trial.word is TrialVerdict.HOLDS:
             holds = max(holds, rate)
         else:
             fails = min(fails, rate)

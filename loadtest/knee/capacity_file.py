@@ -12,7 +12,7 @@ import msgspec
 
 from infra.scaling import capacity as scaling
 from infra.scaling.policy import targets_for
-from loadtest.knee.batch_latency_fit import ServiceTime
+from loadtest.knee.batch_latency_fit import BatchLatencyFit
 from loadtest.knee.bisection import Knee, Trial
 
 FORMAT = 1
@@ -26,7 +26,7 @@ class Advice(msgspec.Struct, frozen=True):
     reason: str
 
 
-class Capacity(msgspec.Struct, frozen=True):
+class MeasuredCapacity(msgspec.Struct, frozen=True):
     """One instance, measured.
 
     Attributes:
@@ -49,7 +49,7 @@ class Capacity(msgspec.Struct, frozen=True):
     saturated_documents_per_second: float
     saturated_tokens_per_second: float
     tokens_per_document: float
-    service_time: ServiceTime | None
+    service_time: BatchLatencyFit | None
     start_seconds: float | None
     recommended: tuple[Advice, ...]
     knee: tuple[Trial, ...]
@@ -62,14 +62,14 @@ def describe(
     slo_ms: float,
     saturated: float,
     tokens_per_document: float,
-    service_time: ServiceTime | None,
+    service_time: BatchLatencyFit | None,
     start_seconds: float | None,
     measured: dict[str, str],
-) -> Capacity:
+) -> MeasuredCapacity:
     """The capacity that a knee tells of."""
     best = max((trial for trial in knee.trials if trial.rate == knee.holds), key=lambda t: t.requests, default=None)
     tokens = knee.holds * tokens_per_document
-    return Capacity(
+    return MeasuredCapacity(
         format=FORMAT,
         documents_per_second=knee.holds,
         tokens_per_second=tokens,

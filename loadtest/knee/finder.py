@@ -13,15 +13,15 @@ import numpy as np
 from msgspec.structs import replace
 
 from loadtest.errors import LoadtestError, NotTrusted
-from loadtest.knee.batch_latency_fit import ServiceTime, from_answers, from_metrics
-from loadtest.knee.bisection import FEWEST, Trial, Word, find, weigh
-from loadtest.knee.capacity_file import Capacity, describe
+from loadtest.knee.batch_latency_fit import BatchLatencyFit, from_answers, from_metrics
+from loadtest.knee.bisection import FEWEST, Trial, TrialVerdict, evaluate, find_knee
+from loadtest.knee.capacity_file import MeasuredCapacity, describe
 from loadtest.records.records import Records, merge
-from loadtest.runner.generator_pool import Crew
-from loadtest.runner.run import Performance, perform, saturate
-from loadtest.runner.target_service import Stage
+from loadtest.runner.generator_pool import GeneratorPool
+from loadtest.runner.run import Run, run_scenario, saturate
+from loadtest.runner.target_service import TargetService
 from loadtest.scenario.scenario import Phase, Scenario
-from loadtest.telemetry.sampler import Moment
+from loadtest.telemetry.sampler import MetricsSample
 
 MOST_WARM_SECONDS = 3.0
 TRIES = 3
@@ -33,16 +33,16 @@ MOST_SATURATED_SECONDS = 4.0
 
 
 @dataclass(slots=True)
-class Finder:
+class KneeFinder:
     """One search; keeps what the trials saw on the way."""
 
     scenario: Scenario
-    stage: Stage
+    stage: TargetService
     slo_ms: float
     seconds: float
     say: Callable[[str], None]
     untrusted: bool = False
-    moments: list[Moment] = field(default_factory=list)
+    moments: list[MetricsSample] = field(default_factory=list)
     records: list[Records] = field(default_factory=list)
     _seeds: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
 
@@ -51,7 +51,7 @@ class Finder:
         """Before each trial, at its rate, and not counted."""
         return min(MOST_WARM_SECONDS, self.seconds / 2)
 
-    def run(self) -> Capacity:
+    def run(self) -> MeasuredCapacity:
         """Find it.
 
         Raises:
@@ -61,7 +61,7 @@ class Finder:
         lone = self._lone()
         self.say("full load, to know where to look")
         saturated = saturate(self.scenario, self.stage, self.say, seconds=min(MOST_SATURATED_SECONDS, self.seconds))
-        knee = find(saturated, self._attempt)
+        knee = find_knee(saturated, self._attempt)
         if not knee.holds:
             low = min(trial.p50_ms for trial in knee.trials)
             raise LoadtestError(
@@ -83,10 +83,12 @@ class Finder:
             },
         )
 
-    def _lone(self) -> ServiceTime | None:
+    def _lone(self) -> BatchLatencyFit | None:
         """Documents one at a time: each alone in its batch."""
         self.say("documents one at a time")
-        with Crew(self.stage.aim, self.scenario, at_once=1, seconds=min(MOST_LONE_SECONDS, self.seconds)) as crew:
+        with GeneratorPool(
+            self.stage.aim, self.scenario, at_once=1, seconds=min(MOST_LONE_SECONDS, self.seconds)
+        ) as crew:
             records = crew.follow(lambda _: None).records
         good = records.where(records.ok)
         return from_answers(good.tokens.astype(np.float64), good.stages_ms[:, 3] / 1000)
@@ -99,16 +101,16 @@ class Finder:
             performance = self._perform(rate, seconds)
             shift = len(parts) * seconds
             parts.append(_later(performance.records.between(self.warm_seconds, self.warm_seconds + seconds), shift))
-            trial = weigh(rate, merge(parts), self.slo_ms, last=length == MOST_LENGTHS)
+            trial = evaluate(rate, merge(parts), self.slo_ms, last=length == MOST_LENGTHS)
             self.say(
                 f"{rate:8.1f}/s  p50 {trial.p50_ms:6.0f} ms  p99 {trial.p99_ms:6.0f} ms  "
                 f"not well: {trial.bad_share:.2%} ({trial.low:.2%} to {trial.high:.2%})  {trial.word}"
             )
-            if trial.word is not Word.UNDECIDED:
+            if trial.word is not TrialVerdict.UNDECIDED:
                 break
         return trial
 
-    def _perform(self, rate: float, seconds: float) -> Performance:
+    def _perform(self, rate: float, seconds: float) -> Run:
         phases = (
             Phase("warm-up", seconds=self.warm_seconds, rate=rate, warm_up=True),
             Phase("trial", seconds=seconds, rate=rate),
@@ -117,7 +119,7 @@ class Finder:
             self.scenario, phases=phases, rates="absolute", actions=(), slo_ms=self.slo_ms, seed=next(self._seeds)
         )
         for _ in range(TRIES):
-            performance = perform(scenario, self.stage, lambda _: None)
+            performance = run_scenario(scenario, self.stage, lambda _: None)
             if self.untrusted or not performance.trust.problems:
                 break
         else:

@@ -12,7 +12,7 @@ from loadtest.report.chart import Band, Bars, Chart, Points, Series
 from loadtest.report.series import by_reason, inside, per_second, quantile_over_time
 from loadtest.results.result import Result
 from loadtest.results.summary import Figures, by_rate
-from loadtest.telemetry.sampler import Moment, rates
+from loadtest.telemetry.sampler import MetricsSample, rates
 
 SECONDS = "seconds since the start"
 MEBIBYTE = 2.0**20
@@ -239,7 +239,7 @@ def _gauges(
     return _framed(Chart(key, title, caption, SECONDS, y_label, lines), result)
 
 
-def _gauge(moments: list[Moment], name: str, divisor: float = 1.0) -> Points:
+def _gauge(moments: list[MetricsSample], name: str, divisor: float = 1.0) -> Points:
     seen = [moment for moment in moments if name in moment.values and moment.at >= 0]
     return tuple((moment.at, moment.values[name] / divisor) for moment in seen)
 

@@ -11,7 +11,7 @@ from loadtest.errors import BadInput
 from loadtest.records.records import read_csv, write_csv
 from loadtest.report.page import page
 from loadtest.results.result import Result, Summary
-from loadtest.telemetry.sampler import Moment
+from loadtest.telemetry.sampler import MetricsSample
 
 REQUESTS, SERVICE, SUMMARY, REPORT = "requests.csv.gz", "service.csv", "summary.json", "report.html"
 
@@ -44,7 +44,7 @@ def read_result(folder: Path) -> Result:
     return Result(summary, read_csv(folder / REQUESTS), ())
 
 
-def _write_moments(moments: tuple[Moment, ...], path: Path) -> None:
+def _write_moments(moments: tuple[MetricsSample, ...], path: Path) -> None:
     names = sorted({name for moment in moments for name in moment.values})
     with path.open("w", newline="") as sink:
         rows = csv.writer(sink)

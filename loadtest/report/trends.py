@@ -11,7 +11,7 @@ import numpy as np
 from loadtest.records.records import Records
 from loadtest.results.summary import only_reported
 from loadtest.scenario.scenario import Phase, Scenario
-from loadtest.telemetry.sampler import Moment
+from loadtest.telemetry.sampler import MetricsSample
 
 MUCH_MORE = 1.5
 """A phase's rate over that of the next one, from which it is a peak to recover from."""
@@ -26,7 +26,7 @@ LONG_SECONDS = 200.0
 MEBIBYTE = 2.0**20
 
 
-def course(scenario: Scenario, records: Records, moments: Sequence[Moment]) -> list[str]:
+def trends(scenario: Scenario, records: Records, moments: Sequence[MetricsSample]) -> list[str]:
     """All sentences."""
     return [*_recoveries(scenario, records), *_by_length(only_reported(records, scenario)), *_growth(moments)]
 
@@ -76,7 +76,7 @@ def _cuts(records: Records) -> tuple[float, float]:
     return float(p50), float(p99)
 
 
-def _growth(moments: Sequence[Moment]) -> list[str]:
+def _growth(moments: Sequence[MetricsSample]) -> list[str]:
     """Medians of the second and of the last quarter: what starts late settles in the first."""
     seen = [each for each in moments if each.at >= 0 and "memory_bytes" in each.values and "open_files" in each.values]
     if not seen or seen[-1].at - seen[0].at < LONG_SECONDS:

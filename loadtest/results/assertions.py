@@ -40,7 +40,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckOutcome:
     """How one condition came out."""
 
     check: Check
@@ -51,7 +51,7 @@ class Finding:
         return f"{'holds' if self.holds else 'FAILS'}: {self.check.text} (measured: {self.value:.6g})"
 
 
-def read_check(text: str) -> Check:
+def parse_check(text: str) -> Check:
     """The condition in a text.
 
     Raises:
@@ -67,7 +67,7 @@ def read_check(text: str) -> Check:
         raise BadInput(f"{text!r}: {error}") from error
 
 
-def look(check: Check, whole: Figures, phases: list[Figures]) -> Finding:
+def evaluate_check(check: Check, whole: Figures, phases: list[Figures]) -> CheckOutcome:
     """Whether it holds. A latency of which there is none, because nothing was answered, holds for nothing.
 
     Raises:
@@ -81,4 +81,4 @@ def look(check: Check, whole: Figures, phases: list[Figures]) -> Finding:
         value = figures.latency_ms.get(LATENCIES[check.name], float("nan"))
     else:
         value = float(getattr(figures, check.name))
-    return Finding(check, value, COMPARE[check.comparison](value, check.limit))
+    return CheckOutcome(check, value, COMPARE[check.comparison](value, check.limit))

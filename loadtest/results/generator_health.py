@@ -24,7 +24,7 @@ FEW = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Trust:
+class GeneratorHealth:
     """What the generator measured of itself, and what is wrong with it; nothing if it can be trusted."""
 
     processes: int
@@ -37,9 +37,9 @@ class Trust:
     problems: tuple[str, ...]
 
 
-def judge(
+def assess_generator(
     records: Records, *, processes: int, cpu_share: float, most_connections: int, exhausted: int, resent: int
-) -> Trust:
+) -> GeneratorHealth:
     """The judgement; `cpu_share` is that of the busiest process."""
     lag = np.quantile(records.lag_ms, (0.5, 0.99, 1.0)) if len(records) else np.zeros(3)
     latency = float(np.quantile(records.latency_ms, 0.99)) if len(records) else 0.0
@@ -53,4 +53,4 @@ def judge(
     if late > max(LATE_SHARE * len(records), FEW):
         problems.append(f"{late} requests left more than {limit:.0f} ms late (p99 of the latency: {latency:.0f} ms)")
     shown = (float(lag[0]), float(lag[1]), float(lag[2]))
-    return Trust(processes, *shown, cpu_share, most_connections, resent, tuple(problems))
+    return GeneratorHealth(processes, *shown, cpu_share, most_connections, resent, tuple(problems))

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import msgspec
 
 from loadtest.records.records import Records
-from loadtest.results.generator_health import Trust
+from loadtest.results.generator_health import GeneratorHealth
 from loadtest.results.summary import Figures, by_phase, only_reported, overall
 from loadtest.scenario.scenario import Scenario
-from loadtest.telemetry.sampler import Moment
+from loadtest.telemetry.sampler import MetricsSample
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -23,7 +23,7 @@ class Summary(msgspec.Struct, frozen=True):
     capacity_rps: float | None
     whole: Figures
     phases: list[Figures]
-    generator: Trust
+    generator: GeneratorHealth
     revisions: dict[str, int]
     events: list[tuple[float, str]]
     findings: list[str]
@@ -36,7 +36,7 @@ class Result:
 
     summary: Summary
     records: Records
-    moments: tuple[Moment, ...]
+    moments: tuple[MetricsSample, ...]
 
     @property
     def scenario(self) -> Scenario:
@@ -46,7 +46,7 @@ class Result:
 def summarise(
     scenario: Scenario,
     records: Records,
-    trust: Trust,
+    trust: GeneratorHealth,
     *,
     at: str,
     url: str,

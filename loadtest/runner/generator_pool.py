@@ -18,7 +18,13 @@ import msgspec
 
 from loadtest.errors import LoadtestError
 from loadtest.records.records import Records, load, merge
-from loadtest.runner.generator_process import Account, Order, Progress, Ready, Said
+from loadtest.runner.generator_process import (
+    GeneratorConfig,
+    GeneratorMessage,
+    GeneratorProgress,
+    GeneratorReady,
+    GeneratorStats,
+)
 from loadtest.scenario.scenario import Scenario, most_per_second
 
 LEAD_SECONDS = 0.2
@@ -26,11 +32,11 @@ LEAD_SECONDS = 0.2
 RATE_OF_ONE = 2_000.0
 """Requests per second that one process is asked for (BENCHMARKS.md: it can do several times that)."""
 
-_said = msgspec.json.Decoder(Said)
+_said = msgspec.json.Decoder(GeneratorMessage)
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
+class Endpoint:
     """Where the load goes, with the API key of each tenant."""
 
     url: str
@@ -38,16 +44,16 @@ class Aim:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Run:
+class GeneratorRun:
     """What a run gave: its records, what each process said of itself, and its start on the monotonic clock."""
 
     records: Records
-    accounts: tuple[Account, ...]
+    accounts: tuple[GeneratorStats, ...]
     start: float
 
 
 @dataclass(frozen=True, slots=True)
-class Tick:
+class RunProgress:
     """How it goes, all processes together; handed out every half second."""
 
     elapsed: float
@@ -60,24 +66,24 @@ class Tick:
     lag_ms: float
 
 
-class Crew:
+class GeneratorPool:
     """Generator processes at work. Its context ends them, whatever happens."""
 
     def __init__(
-        self, aim: Aim, scenario: Scenario, *, processes: int = 0, at_once: int = 0, seconds: float = 0
+        self, aim: Endpoint, scenario: Scenario, *, processes: int = 0, at_once: int = 0, seconds: float = 0
     ) -> None:
         self._home = tempfile.TemporaryDirectory(prefix="gleaner-load-")
         self._count = processes or processes_for(most_per_second(scenario) if not at_once else 0.0)
         self.start = 0.0
-        self._latest: dict[int, Progress] = {}
-        self._fresh: list[Progress] = []
+        self._latest: dict[int, GeneratorProgress] = {}
+        self._fresh: list[GeneratorProgress] = []
         self._ready: set[int] = set()
-        self._accounts: dict[int, Account] = {}
+        self._accounts: dict[int, GeneratorStats] = {}
         self._heard: queue.SimpleQueue[tuple[int, bytes]] = queue.SimpleQueue()
-        self._order = Order(aim.url, scenario, 0, self._count, "", aim.keys, at_once, seconds)
+        self._order = GeneratorConfig(aim.url, scenario, 0, self._count, "", aim.keys, at_once, seconds)
         self._processes: list[subprocess.Popen[bytes]] = []
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> GeneratorPool:
         try:
             self._begin()
         except BaseException:
@@ -116,7 +122,7 @@ class Crew:
         for process in self._processes:
             self._write(process, url.encode())
 
-    def follow(self, tick: Callable[[Tick], None]) -> Run:
+    def follow(self, tick: Callable[[RunProgress], None]) -> GeneratorRun:
         """Wait for the end and hand out how it goes.
 
         Raises:
@@ -127,7 +133,7 @@ class Crew:
             if len(self._fresh) >= self._count:
                 tick(self._tick())
         records = merge(load(self._file(share)) for share in range(self._count))
-        return Run(records, tuple(self._accounts[share] for share in range(self._count)), self.start)
+        return GeneratorRun(records, tuple(self._accounts[share] for share in range(self._count)), self.start)
 
     def _listen(self) -> None:
         share, line = self._heard.get()
@@ -136,18 +142,18 @@ class Crew:
                 raise LoadtestError("a generator process died; what it printed says why")
             return
         said = _said.decode(line)
-        if isinstance(said, Ready):
+        if isinstance(said, GeneratorReady):
             self._ready.add(share)
-        elif isinstance(said, Account):
+        elif isinstance(said, GeneratorStats):
             self._accounts[share] = said
         else:
             self._latest[share] = said
             self._fresh.append(said)
 
-    def _tick(self) -> Tick:
+    def _tick(self) -> RunProgress:
         fresh, self._fresh = self._fresh, []
         latest = self._latest.values()
-        return Tick(
+        return RunProgress(
             time.monotonic() - self.start,
             sum(each.sent for each in latest),
             sum(each.ok for each in latest),

@@ -34,7 +34,7 @@ GREED = -10
 """Of the generator among processes, where the system lets it: a clock must not wait for what it measures."""
 
 
-class Order(msgspec.Struct, frozen=True):
+class GeneratorConfig(msgspec.Struct, frozen=True):
     """What one process is to do. `at_once` above 0: a closed loop for `seconds`, to find the capacity."""
 
     url: str
@@ -47,11 +47,11 @@ class Order(msgspec.Struct, frozen=True):
     seconds: float = 0.0
 
 
-class Ready(msgspec.Struct, frozen=True, tag=True):
+class GeneratorReady(msgspec.Struct, frozen=True, tag=True):
     """All requests are made; the start may be named."""
 
 
-class Progress(msgspec.Struct, frozen=True, tag=True):
+class GeneratorProgress(msgspec.Struct, frozen=True, tag=True):
     """How it goes: since the start, and the latencies of the answers since the last time."""
 
     sent: int
@@ -63,7 +63,7 @@ class Progress(msgspec.Struct, frozen=True, tag=True):
     lag_ms: float
 
 
-class Account(msgspec.Struct, frozen=True, tag=True):
+class GeneratorStats(msgspec.Struct, frozen=True, tag=True):
     """What the process says of itself at its end. `cpu_share`: of one core, over the time in which it sent."""
 
     share: int
@@ -73,22 +73,22 @@ class Account(msgspec.Struct, frozen=True, tag=True):
     resent: int
 
 
-Said = Ready | Progress | Account
+GeneratorMessage = GeneratorReady | GeneratorProgress | GeneratorStats
 
 
 def main() -> None:
     """Do as the first line orders; the second is the start, later ones name new URLs to aim at."""
-    order = msgspec.json.decode(sys.stdin.buffer.readline(), type=Order)
+    order = msgspec.json.decode(sys.stdin.buffer.readline(), type=GeneratorConfig)
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, GREED)
     uvloop.run(_generate(order))
 
 
-async def _generate(order: Order) -> None:
+async def _generate(order: GeneratorConfig) -> None:
     target = read_target(order.url)
     requests = [request_bytes(target, job) for job in make_jobs(order.scenario.mix, order.keys)]
     _collect_seldom()
-    _say(Ready())
+    _say(GeneratorReady())
     start = float(await asyncio.to_thread(sys.stdin.buffer.readline))
     recorder = Recorder(start)
     pool = Pool(target, _room_for_connections())
@@ -106,7 +106,7 @@ async def _generate(order: Order) -> None:
         task.cancel()
     pool.close()
     save(recorder.records(), Path(order.records))
-    _say(Account(order.share, cpu_share, pool.most_open, pool.exhausted, pool.resent))
+    _say(GeneratorStats(order.share, cpu_share, pool.most_open, pool.exhausted, pool.resent))
 
 
 def _collect_seldom() -> None:
@@ -116,7 +116,7 @@ def _collect_seldom() -> None:
     gc.set_threshold(50_000, 50, 1_000)
 
 
-def _own_share(order: Order, start: float) -> Iterator[tuple[float, int]]:
+def _own_share(order: GeneratorConfig, start: float) -> Iterator[tuple[float, int]]:
     moments = enumerate(schedule(order.scenario))
     own = itertools.islice(moments, order.share, None, order.shares)
     return ((start + moment, number) for number, moment in own)
@@ -143,10 +143,10 @@ async def _speak(sender: Sender, recorder: Recorder) -> None:
         await asyncio.sleep(SAY_SECONDS)
         ok, refused, failed = recorder.ok, recorder.refused, recorder.failed
         latencies, lag = recorder.fresh()
-        _say(Progress(ok + refused + failed + sender.open, ok, refused, failed, sender.open, latencies, lag))
+        _say(GeneratorProgress(ok + refused + failed + sender.open, ok, refused, failed, sender.open, latencies, lag))
 
 
-def _say(what: Said) -> None:
+def _say(what: GeneratorMessage) -> None:
     sys.stdout.buffer.write(msgspec.json.encode(what) + b"\n")
     sys.stdout.buffer.flush()
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from loadtest.errors import LoadtestError
 from loadtest.records.records import Records
-from loadtest.results.generator_health import Trust, judge
+from loadtest.results.generator_health import GeneratorHealth, assess_generator
 from loadtest.results.summary import only_reported
-from loadtest.runner.generator_pool import Crew, Tick
-from loadtest.runner.target_service import Actions, Stage
+from loadtest.runner.generator_pool import GeneratorPool, RunProgress
+from loadtest.runner.target_service import ActionRunner, TargetService
 from loadtest.scenario.scenario import Scenario
-from loadtest.telemetry.sampler import Moment, Watch
+from loadtest.telemetry.sampler import MetricsSample, MetricsSampler
 
 FIRST_AT_ONCE = 8
 MOST_AT_ONCE = 1024
@@ -23,22 +23,24 @@ SETTLE_SHARE = 0.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Performance:
+class Run:
     """What one scenario gave."""
 
     records: Records
-    moments: tuple[Moment, ...]
-    trust: Trust
+    moments: tuple[MetricsSample, ...]
+    trust: GeneratorHealth
 
 
-def perform(scenario: Scenario, stage: Stage, tick: Callable[[Tick], None], *, processes: int = 0) -> Performance:
+def run_scenario(
+    scenario: Scenario, stage: TargetService, tick: Callable[[RunProgress], None], *, processes: int = 0
+) -> Run:
     """Send all of a scenario whose rates are absolute, and follow it to the last answer."""
-    crew = Crew(stage.aim, scenario, processes=processes)
+    crew = GeneratorPool(stage.aim, scenario, processes=processes)
     with crew:
-        watch = Watch(stage.aim.url, lambda: stage.process, crew.start)
-        with watch, Actions(scenario.actions, stage, crew, watch):
+        watch = MetricsSampler(stage.aim.url, lambda: stage.process, crew.start)
+        with watch, ActionRunner(scenario.actions, stage, crew, watch):
             run = crew.follow(tick)
-    trust = judge(
+    trust = assess_generator(
         only_reported(run.records, scenario),
         processes=len(run.accounts),
         cpu_share=max(account.cpu_share for account in run.accounts),
@@ -46,10 +48,10 @@ def perform(scenario: Scenario, stage: Stage, tick: Callable[[Tick], None], *, p
         exhausted=sum(account.exhausted for account in run.accounts),
         resent=sum(account.resent for account in run.accounts),
     )
-    return Performance(run.records, tuple(watch.moments), trust)
+    return Run(run.records, tuple(watch.moments), trust)
 
 
-def saturate(scenario: Scenario, stage: Stage, say: Callable[[str], None], *, seconds: float = 4.0) -> float:
+def saturate(scenario: Scenario, stage: TargetService, say: Callable[[str], None], *, seconds: float = 4.0) -> float:
     """Documents per second at full load: a closed loop with more and more under way, until more brings no more.
 
     Raises:
@@ -57,7 +59,7 @@ def saturate(scenario: Scenario, stage: Stage, say: Callable[[str], None], *, se
     """
     best, at_once = 0.0, FIRST_AT_ONCE
     while at_once <= MOST_AT_ONCE:
-        with Crew(stage.aim, scenario, at_once=at_once, seconds=seconds) as crew:
+        with GeneratorPool(stage.aim, scenario, at_once=at_once, seconds=seconds) as crew:
             records = crew.follow(lambda _: None).records
         found = _per_second(records, seconds * SETTLE_SHARE, seconds)
         say(f"{at_once} at once: {found:.1f} documents a second")

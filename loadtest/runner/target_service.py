@@ -12,20 +12,20 @@ from typing import Any
 import httpx
 
 from loadtest.errors import BadInput, Unreachable
-from loadtest.runner.generator_pool import Aim, Crew
+from loadtest.runner.generator_pool import Endpoint, GeneratorPool
 from loadtest.scenario.scenario import Action, Scenario
-from loadtest.service_process.service import OwnService
-from loadtest.telemetry.sampler import Watch
+from loadtest.service_process.service import ManagedService
+from loadtest.telemetry.sampler import MetricsSampler
 
 PROBE = {"text": "Invoice INV-20931 from Acme GmbH, total EUR 1,200.00."}
 
 
 @dataclass(slots=True)
-class Stage:
+class TargetService:
     """The service under test. `own` is None for a URL of the user's. `log`: what happened to it, with times."""
 
-    aim: Aim
-    own: OwnService | None
+    aim: Endpoint
+    own: ManagedService | None
     log: list[tuple[float, str]] = field(default_factory=list)
 
     @property
@@ -40,7 +40,7 @@ class Stage:
 
 
 @contextmanager
-def stage_for(scenario: Scenario, url: str | None, keys: list[str]) -> Iterator[Stage]:
+def open_target(scenario: Scenario, url: str | None, keys: list[str]) -> Iterator[TargetService]:
     """The stage of a scenario.
 
     Raises:
@@ -50,19 +50,19 @@ def stage_for(scenario: Scenario, url: str | None, keys: list[str]) -> Iterator[
     tenants = [tenant.name for tenant in scenario.mix.tenants]
     if url is None:
         needs_store = any(action.do == "publish" for action in scenario.actions) or "MODELS" in scenario.service
-        with OwnService(scenario.service, tenants, needs_store=needs_store) as own:
-            yield Stage(Aim(own.url, own.keys), own)
+        with ManagedService(scenario.service, tenants, needs_store=needs_store) as own:
+            yield TargetService(Endpoint(own.url, own.keys), own)
         return
     if scenario.actions:
         raise BadInput(f"the scenario {scenario.title!r} restarts its service; leave the URL away")
     if tenants and keys and len(keys) != len(tenants):
         raise BadInput(f"the scenario has {len(tenants)} tenants; give as many keys, or none")
-    aim = Aim(url.rstrip("/"), dict(zip(tenants, keys, strict=False)) or dict.fromkeys(("",), *keys[:1] or [""]))
-    ask(aim)
-    yield Stage(aim, None)
+    aim = Endpoint(url.rstrip("/"), dict(zip(tenants, keys, strict=False)) or dict.fromkeys(("",), *keys[:1] or [""]))
+    probe(aim)
+    yield TargetService(aim, None)
 
 
-def ask(aim: Aim) -> dict[str, Any]:
+def probe(aim: Endpoint) -> dict[str, Any]:
     """One small request.
 
     Raises:
@@ -80,16 +80,18 @@ def ask(aim: Aim) -> dict[str, Any]:
     return found
 
 
-class Actions:
+class ActionRunner:
     """What happens at its times, in a thread; a failure ends the list and is kept in the log."""
 
-    def __init__(self, actions: tuple[Action, ...], stage: Stage, crew: Crew, watch: Watch) -> None:
+    def __init__(
+        self, actions: tuple[Action, ...], stage: TargetService, crew: GeneratorPool, watch: MetricsSampler
+    ) -> None:
         self._actions = sorted(actions, key=lambda action: action.at_seconds)
         self._stage, self._crew, self._watch = stage, crew, watch
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
-    def __enter__(self) -> Actions:
+    def __enter__(self) -> ActionRunner:
         self._thread.start()
         return self
 

@@ -12,7 +12,7 @@ from infra.scaling.policy import policy_for
 from infra.scaling.policy_values import Limits
 from loadtest.scaling.load import Phase
 from loadtest.scaling.plot import plot
-from loadtest.scaling.rehearsal import Plan, rehearse
+from loadtest.scaling.rehearsal import RehearsalPlan, rehearse
 from loadtest.scaling.timeline import Timeline
 from loadtest.service_process.sigterm import end_on_sigterm
 from service.signals.catalog import PERIOD_SECONDS
@@ -26,11 +26,11 @@ BASE_PER_SECOND = 2.0
 STEP = 5
 
 
-def plan_for(high_seconds: float, low_seconds: float) -> Plan:
+def plan_for(high_seconds: float, low_seconds: float) -> RehearsalPlan:
     """The real policy over tasks of a small, known capacity."""
     speed = DOCUMENTS_PER_SECOND * TOKENS_PER_DOCUMENT
     capacity = Capacity(documents_per_second=DOCUMENTS_PER_SECOND, tokens_per_second=speed, slo_ms=SLO_MS)
-    return Plan(
+    return RehearsalPlan(
         policy=policy_for(capacity, limits=Limits(minimum_tasks=2, maximum_tasks=10)),
         phases=(
             Phase("before", 60.0, BASE_PER_SECOND),

@@ -13,7 +13,7 @@ REFUSALS = (429, 503, 504)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Assessment:
     """The figures of one rehearsal.
 
     Attributes:
@@ -73,14 +73,14 @@ class Verdict:
         ]
 
 
-def judge(
+def assess(
     phases: tuple[Phase, Phase, Phase],
     decisions: Sequence[Decision],
     answers: Sequence[Answer],
     codes: Sequence[int],
     *,
     settle_seconds: float,
-) -> Verdict:
+) -> Assessment:
     """The figures; the phases are before the step, the high load, and after it. Times are from the start.
 
     Args:
@@ -92,7 +92,7 @@ def judge(
     out = [each for each in decisions if each.tasks_after > each.tasks_before and each.at_seconds > step]
     settled = out[0].at_seconds + settle_seconds if out else down
     lost = [answer for answer in answers if answer.status not in (200, *REFUSALS)]
-    return Verdict(
+    return Assessment(
         decision_seconds=out[0].at_seconds - step if out else None,
         scaled_out_by=sum(each.tasks_after - each.tasks_before for each in out if each.at_seconds < down),
         seen_steady_seconds=max(down - settled, 0.0),

@@ -15,7 +15,7 @@ NO_TARGET = b"HTTP/1.1 502 No Target\r\nContent-Length: 0\r\nConnection: close\r
 HEAD_LIMIT_BYTES = 65_536
 
 
-class Target:
+class Backend:
     """One service process, and how many requests it has."""
 
     def __init__(self, port: int) -> None:
@@ -24,7 +24,7 @@ class Target:
         self.sent = 0
 
 
-def choose(targets: Iterable[Target]) -> Target | None:
+def choose(targets: Iterable[Backend]) -> Backend | None:
     """The target with the fewest outstanding requests; among equals, the one that had the fewest ever."""
     return min(targets, key=lambda target: (target.outstanding, target.sent), default=None)
 
@@ -33,7 +33,7 @@ class Balancer:
     """Listens on a free port of the loopback."""
 
     def __init__(self) -> None:
-        self._targets: list[Target] = []
+        self._targets: list[Backend] = []
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
@@ -50,10 +50,10 @@ class Balancer:
         self._server.close()
         await self._server.wait_closed()
 
-    def register(self, target: Target) -> None:
+    def register(self, target: Backend) -> None:
         self._targets.append(target)
 
-    async def deregister(self, target: Target, delay_seconds: float) -> None:
+    async def deregister(self, target: Backend, delay_seconds: float) -> None:
         """No new requests from now on; returns when the open ones have ended, or after the delay."""
         self._targets.remove(target)
         with contextlib.suppress(TimeoutError):

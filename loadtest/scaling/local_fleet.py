@@ -14,10 +14,10 @@ from pathlib import Path
 
 import httpx
 
-from loadtest.scaling.balancer import Balancer, Target
+from loadtest.scaling.balancer import Backend, Balancer
 from loadtest.scaling.readings import readings
 from loadtest.scaling.timeline import Timeline
-from loadtest.service_process.service import Instance
+from loadtest.service_process.service import ServiceProcess
 from loadtest.telemetry.exposition import Scrape, read
 from service.signals.catalog import Signal
 
@@ -25,20 +25,20 @@ POLL_SECONDS = 0.25
 
 
 @dataclass(slots=True)
-class Task:
+class FleetTask:
     """One task, from the decision that wants it to its end."""
 
     number: int
     wanted: bool = True
-    instance: Instance | None = None
-    target: Target | None = None
+    instance: ServiceProcess | None = None
+    target: Backend | None = None
     exit_code: int | None = None
     scrape: Scrape | None = None
     scraped_at: float = 0.0
     job: asyncio.Task[None] | None = field(default=None, repr=False)
 
 
-class Fleet:
+class LocalFleet:
     """As many tasks as are wanted, sooner or later."""
 
     def __init__(
@@ -55,7 +55,7 @@ class Fleet:
         self._settings, self._home = settings, home
         self._boot_seconds, self._deregistration_seconds = boot_seconds, deregistration_seconds
         self._client = httpx.AsyncClient(timeout=5.0)
-        self.tasks: list[Task] = []
+        self.tasks: list[FleetTask] = []
 
     @property
     def serving(self) -> int:
@@ -66,7 +66,7 @@ class Fleet:
         """Add or remove tasks until so many are wanted; the youngest go first."""
         wanted = [task for task in self.tasks if task.wanted]
         for _ in range(count - len(wanted)):
-            task = Task(len(self.tasks) + 1)
+            task = FleetTask(len(self.tasks) + 1)
             self.tasks.append(task)
             task.job = asyncio.create_task(self._start(task, 0.0 if at_once else self._boot_seconds))
         for task in wanted[count:]:
@@ -99,21 +99,21 @@ class Fleet:
             if task.instance is not None and task.instance.process.poll() is None:
                 task.instance.process.kill()
 
-    async def _start(self, task: Task, boot_seconds: float) -> None:
+    async def _start(self, task: FleetTask, boot_seconds: float) -> None:
         await asyncio.sleep(boot_seconds)
         if not task.wanted:
             return
-        instance = task.instance = Instance(self._home / f"task-{task.number}.log", self._settings)
+        instance = task.instance = ServiceProcess(self._home / f"task-{task.number}.log", self._settings)
         while not await self._is_ready(instance):
             if instance.process.poll() is not None:
                 raise SystemExit(f"task {task.number} ended while it started; see {self._home}")
             await asyncio.sleep(POLL_SECONDS)
         if task.wanted:
-            task.target = Target(instance.port)
+            task.target = Backend(instance.port)
             self._balancer.register(task.target)
             self._timeline.note(f"task {task.number} serves")
 
-    async def _remove(self, task: Task) -> None:
+    async def _remove(self, task: FleetTask) -> None:
         if task.instance is None:
             task.exit_code = 0
             return
@@ -126,13 +126,13 @@ class Fleet:
         task.exit_code = code
         self._timeline.note(f"task {task.number} drained in {time.monotonic() - begun:.1f} s, exit code {code}")
 
-    async def _is_ready(self, instance: Instance) -> bool:
+    async def _is_ready(self, instance: ServiceProcess) -> bool:
         try:
             return (await self._client.get(instance.url + "/readyz")).status_code == 200
         except httpx.HTTPError:
             return False
 
-    async def _scrape(self, task: Task) -> dict[Signal, float]:
+    async def _scrape(self, task: FleetTask) -> dict[Signal, float]:
         assert task.instance is not None
         try:
             scrape = read((await self._client.get(task.instance.url + "/metrics")).text)

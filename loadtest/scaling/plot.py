@@ -7,12 +7,14 @@ from pathlib import Path
 from loadtest.report.chart import Band, Chart, Points, Series
 from loadtest.report.svg import HEIGHT, WIDTH, draw
 from loadtest.scaling.load import Phase
-from loadtest.scaling.timeline import Event, Row
+from loadtest.scaling.timeline import TimelineEvent, TimelineRow
 
 STYLE = Path(__file__).parents[1] / "report" / "style.css"
 
 
-def plot(rows: list[Row], events: list[Event], phases: tuple[Phase, ...], needed_each: float, target: float) -> str:
+def plot(
+    rows: list[TimelineRow], events: list[TimelineEvent], phases: tuple[Phase, ...], needed_each: float, target: float
+) -> str:
     """The charts under each other."""
     bands, marks = tuple(_bands(phases)), tuple(_decisions(events))
     charts = (
@@ -69,13 +71,13 @@ def _bands(phases: tuple[Phase, ...]) -> list[Band]:
     return bands
 
 
-def _decisions(events: list[Event]) -> list[tuple[float, str]]:
+def _decisions(events: list[TimelineEvent]) -> list[tuple[float, str]]:
     return [(event.at_seconds, "") for event in events if "→" in event.text]
 
 
-def _points(rows: list[Row], name: str) -> Points:
+def _points(rows: list[TimelineRow], name: str) -> Points:
     return tuple((row.at_seconds, float(getattr(row, name))) for row in rows)
 
 
-def _needed(rows: list[Row], each: float) -> Points:
+def _needed(rows: list[TimelineRow], each: float) -> Points:
     return tuple((row.at_seconds, row.per_second / each) for row in rows)

@@ -16,11 +16,11 @@ from pathlib import Path
 from infra.scaling.alarms import Series
 from infra.scaling.autoscaler import Autoscaler, Decision
 from infra.scaling.policy import Policy
-from loadtest.scaling.assessment import Verdict, judge
+from loadtest.scaling.assessment import Assessment, assess
 from loadtest.scaling.balancer import Balancer
 from loadtest.scaling.load import Phase, send_all
-from loadtest.scaling.local_fleet import Fleet
-from loadtest.scaling.timeline import Row, Timeline
+from loadtest.scaling.local_fleet import LocalFleet
+from loadtest.scaling.timeline import Timeline, TimelineRow
 from service.signals.catalog import BACKLOG_SECONDS, GPU_UTILIZATION, QUEUE_DEPTH, WORK_RATIO, Signal
 
 START_ALLOWANCE_SECONDS = 10.0
@@ -28,7 +28,7 @@ START_ALLOWANCE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class RehearsalPlan:
     """What is rehearsed.
 
     Attributes:
@@ -43,7 +43,7 @@ class Plan:
     drain_grace_seconds: float = 5.0
 
 
-def settings_of(plan: Plan) -> dict[str, str]:
+def settings_of(plan: RehearsalPlan) -> dict[str, str]:
     """A task's settings: one thread, a small batch, and a device that is made slow."""
     values = {
         "DEVICE": "cpu",
@@ -61,10 +61,10 @@ def settings_of(plan: Plan) -> dict[str, str]:
     return {f"GLEANER_{name}": str(value) for name, value in values.items()}
 
 
-class Controller:
+class ScalingController:
     """Judges and acts, once a period."""
 
-    def __init__(self, plan: Plan, fleet: Fleet, timeline: Timeline) -> None:
+    def __init__(self, plan: RehearsalPlan, fleet: LocalFleet, timeline: Timeline) -> None:
         self._plan, self._fleet, self._timeline = plan, fleet, timeline
         self._series = Series()
         self._scaler = Autoscaler(plan.policy, plan.policy.limits.minimum_tasks)
@@ -95,9 +95,9 @@ class Controller:
         )
         self._fleet.want(decision.tasks_after)
 
-    def _row(self, tick: float, published: Sequence[Mapping[Signal, float]]) -> Row:
+    def _row(self, tick: float, published: Sequence[Mapping[Signal, float]]) -> TimelineRow:
         slowest, answered, failed = self._timeline.take_answers()
-        return Row(
+        return TimelineRow(
             at_seconds=tick,
             per_second=_rate_at(self._plan.phases, tick),
             wanted=self._scaler.wanted,
@@ -113,13 +113,13 @@ class Controller:
         )
 
 
-async def rehearse(plan: Plan, timeline: Timeline) -> Verdict:
+async def rehearse(plan: RehearsalPlan, timeline: Timeline) -> Assessment:
     """Run the plan; takes as long as its phases, and the start of the first tasks."""
     balancer = Balancer()
     await balancer.start()
     home = Path(tempfile.mkdtemp(prefix="gleaner-rehearsal-"))
     delays = plan.policy.delays
-    fleet = Fleet(
+    fleet = LocalFleet(
         balancer,
         timeline,
         settings_of(plan),
@@ -132,14 +132,14 @@ async def rehearse(plan: Plan, timeline: Timeline) -> Verdict:
         fleet.want(minimum, at_once=True)
         await fleet.wait_until_serving(minimum)
         timeline.start()
-        controller = Controller(plan, fleet, timeline)
+        controller = ScalingController(plan, fleet, timeline)
         judging = asyncio.create_task(controller.run())
         answers = await send_all(balancer.port, plan.phases, timeline)
         judging.cancel()
         await fleet.close()
         codes = [task.exit_code or 0 for task in fleet.tasks]
         settle = plan.policy.delays.scale_out_cooldown_seconds
-        return judge(plan.phases, controller.decisions, answers, codes, settle_seconds=settle)
+        return assess(plan.phases, controller.decisions, answers, codes, settle_seconds=settle)
     finally:
         fleet.kill()
         await balancer.stop()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TimelineRow:
     """One period: what was offered, what the alarms saw, and what callers got."""
 
     at_seconds: float
@@ -25,7 +25,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class TimelineEvent:
     """Something that was decided or that came about."""
 
     at_seconds: float
@@ -44,8 +44,8 @@ class Timeline:
 
     quiet: bool = False
     begun: float = field(default_factory=time.monotonic)
-    rows: list[Row] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
+    rows: list[TimelineRow] = field(default_factory=list)
+    events: list[TimelineEvent] = field(default_factory=list)
     _latencies: list[float] = field(default_factory=list)
     _failed: int = 0
     _shown: int = 0
@@ -61,7 +61,7 @@ class Timeline:
         return time.monotonic() - self.begun
 
     def note(self, text: str) -> None:
-        self.events.append(Event(self.now(), text))
+        self.events.append(TimelineEvent(self.now(), text))
 
     def answered(self, seconds: float, status: int) -> None:
         self._latencies.append(seconds)
@@ -73,14 +73,14 @@ class Timeline:
         self._latencies, self._failed = [], 0
         return max(latencies, default=0.0), len(latencies), failed
 
-    def add(self, row: Row) -> None:
+    def add(self, row: TimelineRow) -> None:
         self.rows.append(row)
         happened, self._shown = self.events[self._shown :], len(self.events)
         if not self.quiet:
             print(line(row, happened), flush=True)
 
 
-def line(row: Row, events: list[Event]) -> str:
+def line(row: TimelineRow, events: list[TimelineEvent]) -> str:
     """A row of the table."""
     happened = "; ".join(f"{event.at_seconds:.0f} s: {event.text}" for event in events)
     cells = (

@@ -26,7 +26,7 @@ BUILTIN = Path(__file__).parents[2] / "model_store" / "builtin" / "documents"
 MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
 
 
-class Instance:
+class ServiceProcess:
     """One `gleaner serve`."""
 
     def __init__(self, log: Path, settings: dict[str, str]) -> None:
@@ -79,7 +79,7 @@ class Instance:
                 self.process.wait()
 
 
-class OwnService:
+class ManagedService:
     """The service of one load test, with its folder; its context ends all of it."""
 
     def __init__(self, settings: dict[str, str | int | float], tenants: list[str], *, needs_store: bool) -> None:
@@ -90,12 +90,12 @@ class OwnService:
         self._settings.setdefault("GLEANER_LOG_LEVEL", "WARNING")
         self._needs_store = needs_store
         self._published = 0
-        self._stopping: list[Instance] = []
+        self._stopping: list[ServiceProcess] = []
 
-    def __enter__(self) -> OwnService:
+    def __enter__(self) -> ManagedService:
         try:
             self._prepare()
-            self.instance = Instance(self.log, self._settings)
+            self.instance = ServiceProcess(self.log, self._settings)
             self.instance.wait_until_ready()
         except BaseException:
             self._close()
@@ -123,7 +123,7 @@ class OwnService:
 
     def replace(self) -> str:
         """Start another instance; when it is ready, give its URL. `retire` then stops the one before."""
-        before, self.instance = self.instance, Instance(self.log, self._settings)
+        before, self.instance = self.instance, ServiceProcess(self.log, self._settings)
         self._stopping.append(before)
         self.instance.wait_until_ready()
         return self.instance.url

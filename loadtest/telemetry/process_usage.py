@@ -10,7 +10,7 @@ PROC = Path("/proc")
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class ProcessUsage:
     """Sums over a process tree. `memory_bytes` counts shared pages once (PSS) where the kernel tells."""
 
     processes: int
@@ -19,11 +19,11 @@ class Usage:
     cpu_seconds: float
 
 
-def usage(root: int) -> Usage:
+def usage(root: int) -> ProcessUsage:
     """What the tree under this process uses; a process that ends meanwhile counts as nothing."""
     tree = descendants(root)
     memory = sum(_memory_bytes(each) for each in tree)
-    return Usage(len(tree), memory, sum(map(_open_files, tree)), sum(map(_cpu_seconds, tree)))
+    return ProcessUsage(len(tree), memory, sum(map(_open_files, tree)), sum(map(_cpu_seconds, tree)))
 
 
 def descendants(root: int) -> list[int]:

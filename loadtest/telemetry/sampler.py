@@ -38,7 +38,7 @@ REFUSALS = "gleaner_refusals_total"
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class MetricsSample:
     """One look: seconds since the start of the run, and values by our short names."""
 
     at: float
@@ -46,7 +46,7 @@ class Moment:
     refusals: dict[str, float] = field(default_factory=dict)
 
 
-class Watch:
+class MetricsSampler:
     """Looks once a second between enter and exit."""
 
     def __init__(self, url: str, process: Callable[[], int | None], origin: float) -> None:
@@ -55,9 +55,9 @@ class Watch:
         self._origin = origin
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
-        self.moments: list[Moment] = []
+        self.moments: list[MetricsSample] = []
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> MetricsSampler:
         self._thread.start()
         return self
 
@@ -72,12 +72,12 @@ class Watch:
     def _run(self) -> None:
         with httpx.Client(timeout=5.0) as client:
             while not self._over.wait(EVERY_SECONDS):
-                moment = look(client, self._url, self._process(), time.monotonic() - self._origin)
+                moment = take_sample(client, self._url, self._process(), time.monotonic() - self._origin)
                 if moment.values:
                     self.moments.append(moment)
 
 
-def look(client: httpx.Client, url: str, process: int | None, at: float) -> Moment:
+def take_sample(client: httpx.Client, url: str, process: int | None, at: float) -> MetricsSample:
     """What can be seen now; no values if nothing answers."""
     values: dict[str, float] = {}
     refusals: dict[str, float] = {}
@@ -91,7 +91,7 @@ def look(client: httpx.Client, url: str, process: int | None, at: float) -> Mome
         used = usage(process)
         values.update(memory_bytes=float(used.memory_bytes), open_files=float(used.open_files))
         values.update(cpu_seconds=used.cpu_seconds, processes=float(used.processes))
-    return Moment(at, values, refusals)
+    return MetricsSample(at, values, refusals)
 
 
 def fetch(client: httpx.Client, url: str) -> Scrape | None:
@@ -103,7 +103,7 @@ def fetch(client: httpx.Client, url: str) -> Scrape | None:
     return read(answer.text) if answer.status_code == 200 else None
 
 
-def rates(moments: list[Moment], name: str) -> list[tuple[float, float]]:
+def rates(moments: list[MetricsSample], name: str) -> list[tuple[float, float]]:
     """How fast a counter grew between looks, per second; a restart, which sets it back, is a gap."""
     known = [(moment.at, moment.values[name]) for moment in moments if name in moment.values]
     pairs = itertools.pairwise(known)

@@ -18,7 +18,7 @@ REMOVAL_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class MemoryCgroup:
     """One control group, by its folder."""
 
     folder: Path
@@ -54,7 +54,7 @@ class Box:
 
 
 @contextmanager
-def box() -> Iterator[Box | None]:
+def memory_cgroup() -> Iterator[MemoryCgroup | None]:
     """A fresh one, without a limit; None where none can be made."""
     name = f"gleaner-bench-{os.getpid()}"
     folder = (GROUPS / "memory" if (GROUPS / "memory").is_dir() else GROUPS) / name
@@ -63,7 +63,7 @@ def box() -> Iterator[Box | None]:
     except OSError:
         yield None
         return
-    made = Box(folder)
+    made = MemoryCgroup(folder)
     try:
         yield made if (folder / "memory.stat").exists() else None
     finally:

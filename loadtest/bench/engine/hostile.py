@@ -21,7 +21,7 @@ from pathlib import Path
 
 import httpx
 
-from loadtest.bench.engine.cgroup import Box, box
+from loadtest.bench.engine.cgroup import MemoryCgroup, memory_cgroup
 from loadtest.bench.fixtures import serve
 from loadtest.bench.models import published
 from loadtest.bench.texts import vocabulary
@@ -41,7 +41,7 @@ PARTS = ("engine", "api")
 
 
 @dataclass(slots=True)
-class Figures:
+class HostileFigures:
     """What a run came to."""
 
     answers: Counter[str] = field(default_factory=Counter)
@@ -60,7 +60,7 @@ def measure(home: Path, minutes: float = 10.0) -> None:
     print(f"\n## Hostile load, {minutes:g} minutes\n")
     for shape in MODELS[1:]:
         published(home, shape)
-    with box() as group:
+    with memory_cgroup() as group:
         settings = {"MODELS": ",".join(MODELS), "MODEL_STORE": home / "store"}
         enter = group.enter if group is not None else None
         with serve(home / "bench.log", enter, **settings) as url:
@@ -73,7 +73,7 @@ def measure(home: Path, minutes: float = 10.0) -> None:
 
 
 @contextmanager
-def hog(group: Box | None) -> Iterator[None]:
+def hog(group: MemoryCgroup | None) -> Iterator[None]:
     """A process that takes and frees memory meanwhile."""
     folder = "" if group is None else str(group.folder)
     command = [sys.executable, "-m", "loadtest.bench.engine.memory_hog", folder, str(LEAVE_BYTES)]
@@ -88,9 +88,9 @@ def hog(group: Box | None) -> Iterator[None]:
 
 async def attack(
     url: str, models: Sequence[str], seconds: float, *, longest_words: int = LONGEST_WORDS, seed: int = 0
-) -> Figures:
+) -> HostileFigures:
     """Wave after wave until the time is up."""
-    figures, draw, words = Figures(), random.Random(seed), vocabulary(4_000)
+    figures, draw, words = HostileFigures(), random.Random(seed), vocabulary(4_000)
     end = time.monotonic() + seconds
     async with httpx.AsyncClient(base_url=url, timeout=600.0, limits=httpx.Limits(max_connections=64)) as client:
         watcher = asyncio.create_task(_watch(client, figures))
@@ -123,7 +123,7 @@ def _text(draw: random.Random, words: list[str], count: int) -> str:
     return " ".join(draw.choices(words, k=count))
 
 
-async def _ask(client: httpx.AsyncClient, figures: Figures, model: str, texts: list[str]) -> None:
+async def _ask(client: httpx.AsyncClient, figures: HostileFigures, model: str, texts: list[str]) -> None:
     begun = time.monotonic()
     documents = [{"id": str(number), "text": text} for number, text in enumerate(texts)]
     try:
@@ -141,7 +141,7 @@ def _outcomes(answer: httpx.Response) -> list[str]:
     return [each["error"]["code"] if each["error"] else "ok" for each in answer.json()["documents"]]
 
 
-async def _watch(client: httpx.AsyncClient, figures: Figures) -> None:
+async def _watch(client: httpx.AsyncClient, figures: HostileFigures) -> None:
     while True:
         figures.samples.append(await _sample(client))
         await asyncio.sleep(1.0)
@@ -170,7 +170,7 @@ def _resident_bytes(module: str, process: int) -> int:
     return own + sum(_resident_bytes(module, int(child)) for children in below for child in children)
 
 
-def _print(figures: Figures, boxed: bool, kills: int) -> None:
+def _print(figures: HostileFigures, boxed: bool, kills: int) -> None:
     first, last = figures.samples[int(len(figures.samples) * SETTLED_SHARE)], figures.samples[-1]
     rooms = [sample[ROOM] / 1e6 for sample in figures.samples]
     cuts = statistics.quantiles(figures.seconds, n=100)

@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from loadtest.bench.engine.cgroup import Box
+from loadtest.bench.engine.cgroup import MemoryCgroup
 
 STEP_BYTES = 16 << 20
 MOST_BYTES = 2 << 30
@@ -22,7 +22,7 @@ PAUSE_SECONDS = (1.0, 6.0)
 def main() -> None:
     """Take and free."""
     folder, leave_bytes = sys.argv[1], int(sys.argv[2])
-    box = Box(Path(folder)) if folder else None
+    box = MemoryCgroup(Path(folder)) if folder else None
     draw = random.Random(0)
     while True:
         taken: list[bytearray] = []

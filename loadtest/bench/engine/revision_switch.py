@@ -31,7 +31,7 @@ Found = tuple[tuple[str, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnsweredRequest:
     """One answered request."""
 
     at_seconds: float
@@ -43,14 +43,14 @@ class Answer:
 
 
 @dataclass(slots=True)
-class Log:
+class SwitchLog:
     """What callers and the one who publishes wrote down."""
 
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[AnsweredRequest] = field(default_factory=list)
     busy: list[tuple[float, float]] = field(default_factory=list)
     known: dict[str, list[Found]] = field(default_factory=dict)
 
-    def during_a_swap(self, answer: Answer) -> bool:
+    def during_a_swap(self, answer: AnsweredRequest) -> bool:
         """Whether a request overlapped the time from a publish to the switch."""
         return any(begun <= answer.at_seconds and answer.at_seconds - answer.seconds <= end for begun, end in self.busy)
 
@@ -72,8 +72,8 @@ def measure(home: Path) -> None:
             print(_row(shape, _run(shape, url, store, home)), flush=True)
 
 
-def _run(shape: str, url: str, store: Path, home: Path) -> Log:
-    log, stop = Log(), threading.Event()
+def _run(shape: str, url: str, store: Path, home: Path) -> SwitchLog:
+    log, stop = SwitchLog(), threading.Event()
     with ThreadPoolExecutor(CALLERS) as pool:
         calls = [pool.submit(_call, url, log, stop, number) for number in range(CALLERS)]
         try:
@@ -90,7 +90,7 @@ def _run(shape: str, url: str, store: Path, home: Path) -> Log:
     return log
 
 
-def _swap(shape: str, number: int, store: Path, home: Path, client: httpx.Client, log: Log) -> None:
+def _swap(shape: str, number: int, store: Path, home: Path, client: httpx.Client, log: SwitchLog) -> None:
     folder = _make(shape, number, home)
     before = _serving(client)
     begun = time.monotonic()
@@ -102,7 +102,7 @@ def _swap(shape: str, number: int, store: Path, home: Path, client: httpx.Client
     shutil.rmtree(folder)
 
 
-def _call(url: str, log: Log, stop: threading.Event, number: int) -> None:
+def _call(url: str, log: SwitchLog, stop: threading.Event, number: int) -> None:
     with httpx.Client(base_url=url, timeout=120.0) as client:
         while not stop.is_set():
             number = (number + 7) % len(TEXTS)
@@ -111,10 +111,10 @@ def _call(url: str, log: Log, stop: threading.Event, number: int) -> None:
             now, body = time.monotonic(), response.json()
             fine = response.status_code == 200
             revision, found = (body["model"]["revision"], _found(body)) if fine else ("", ())
-            log.answers.append(Answer(now, now - begun, response.status_code, revision, number, found))
+            log.answers.append(AnsweredRequest(now, now - begun, response.status_code, revision, number, found))
 
 
-def _row(shape: str, log: Log) -> str:
+def _row(shape: str, log: SwitchLog) -> str:
     failed = sum(answer.status != 200 for answer in log.answers)
     wrong = other = 0
     for answer in log.answers:
@@ -128,12 +128,12 @@ def _row(shape: str, log: Log) -> str:
     return f"| {shape} | {len(log.answers)} | {failed} | {other} | {wrong - other} | {swap:.1f} | {calm} | {busy} |"
 
 
-def _percentiles(answers: list[Answer]) -> str:
+def _percentiles(answers: list[AnsweredRequest]) -> str:
     cuts = statistics.quantiles((answer.seconds * 1000 for answer in answers), n=100)
     return f"{cuts[49]:.0f} | {cuts[98]:.0f}"
 
 
-def _learn(client: httpx.Client, log: Log) -> None:
+def _learn(client: httpx.Client, log: SwitchLog) -> None:
     """Ask the revision that serves about every text, by its digest."""
     revision = _serving(client)
     bodies = [client.post("/extract", json={"text": text, "model": f"{NAME}@{revision}"}).json() for text in TEXTS]

@@ -18,7 +18,7 @@ from typing import Any
 
 import httpx
 
-from loadtest.bench.fixtures import Peer, serve
+from loadtest.bench.fixtures import PipelineProcess, serve
 from loadtest.bench.models import published
 from loadtest.bench.texts import texts
 
@@ -51,7 +51,7 @@ def measure(folder: Path) -> None:
 def _rows(shape: str, count: int, folder: Path) -> list[str]:
     model = published(folder, shape)
     sample = texts(count)
-    peer = Peer("loadtest.bench.peers.servers.transformers_pipeline", str(model))
+    peer = PipelineProcess("loadtest.bench.peers.servers.transformers_pipeline", str(model))
     best = max(BATCH_SIZES, key=lambda size: _ask_peer(peer, size, sample[: count // SEARCHED])[0])
     with ExitStack() as running:
         services = {name: running.enter_context(_serve(shape, name, folder)) for name in precisions()}
@@ -87,7 +87,7 @@ def _serve(shape: str, dtype: str, folder: Path) -> AbstractContextManager[str]:
     return serve(folder / "bench.log", MODELS=shape, MODEL_STORE=folder / "store", DTYPE=dtype)
 
 
-def _ask_peer(peer: Peer, batch_size: int, sample: list[str]) -> Run:
+def _ask_peer(peer: PipelineProcess, batch_size: int, sample: list[str]) -> Run:
     answer = peer.ask(batch_size=batch_size, texts=sample)
     return len(sample) / answer["seconds"], answer["entities"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from loadtest.runner.generator_pool import Aim, Crew
+from loadtest.runner.generator_pool import Endpoint, GeneratorPool
 from loadtest.scenario.scenario import Phase, Scenario
 
 RATES = (500, 1_000, 2_000, 3_000, 4_000)
@@ -41,7 +41,7 @@ def measure(folder: Path) -> None:
 
 def _row(url: str, rate: float) -> str:
     scenario = Scenario("null", (Phase("p", seconds=SECONDS, rate=rate),), rates="absolute")
-    with Crew(Aim(url), scenario, processes=1) as crew:
+    with GeneratorPool(Endpoint(url), scenario, processes=1) as crew:
         run = crew.follow(lambda _: None)
     records = run.records
     good = records.done[records.ok]

@@ -26,7 +26,7 @@ REPLY = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %
 LENGTH = b"content-length: "
 
 
-class Stall:
+class ServerStall:
     """One stretch of time, `after` seconds from the first request on, that nobody gets through; then never again."""
 
     def __init__(self, after_seconds: float, seconds: float) -> None:
@@ -42,10 +42,10 @@ class Stall:
             time.sleep(self._begin + self._seconds - now)
 
 
-class Null(asyncio.Protocol):
+class NullConnection(asyncio.Protocol):
     """One connection."""
 
-    def __init__(self, stall: Stall) -> None:
+    def __init__(self, stall: ServerStall) -> None:
         self._stall = stall
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -67,8 +67,8 @@ class Null(asyncio.Protocol):
 
 async def serve() -> None:
     """Serve on a free port until killed."""
-    stall = Stall(*map(float, sys.argv[1:3])) if len(sys.argv) > 2 else Stall(0.0, 0.0)
-    server = await asyncio.get_running_loop().create_server(lambda: Null(stall), "127.0.0.1", 0, backlog=4096)
+    stall = ServerStall(*map(float, sys.argv[1:3])) if len(sys.argv) > 2 else ServerStall(0.0, 0.0)
+    server = await asyncio.get_running_loop().create_server(lambda: NullConnection(stall), "127.0.0.1", 0, backlog=4096)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 

@@ -9,11 +9,11 @@ import time
 from pathlib import Path
 
 from loadtest.bench.peers import tables
-from loadtest.bench.peers.contest import AMOUNTS, Contest, Ours
+from loadtest.bench.peers.contest import AMOUNTS, Contest, GleanerVariant
 from loadtest.bench.peers.setups import Setup
 from loadtest.service_process.sigterm import end_on_sigterm
 
-DEFAULT = (Ours("ours"), Ours("ours, int8", {"DTYPE": "int8"}))
+DEFAULT = (GleanerVariant("ours"), GleanerVariant("ours, int8", {"DTYPE": "int8"}))
 OURS_HELP = """one way to run ours, e.g. 'ours, int8:DTYPE=int8'; may be repeated, the first is compared in latency too
 (default: 'ours' as users get it, and int8)"""
 
@@ -40,7 +40,7 @@ def main() -> None:
     print(*tables.verdicts(outcomes, names), sep="\n")
 
 
-def read_ours(text: str) -> Ours:
+def read_ours(text: str) -> GleanerVariant:
     """`name:SETTING=VALUE,…`; the settings may be left away.
 
     Raises:
@@ -50,7 +50,7 @@ def read_ours(text: str) -> Ours:
     pairs = [pair.partition("=") for pair in settings.split(",") if pair]
     if any(not sign for _, sign, _ in pairs):
         raise argparse.ArgumentTypeError(f"{settings!r} is not SETTING=VALUE,…")
-    return Ours(name, {setting: value for setting, _, value in pairs})
+    return GleanerVariant(name, {setting: value for setting, _, value in pairs})
 
 
 if __name__ == "__main__":

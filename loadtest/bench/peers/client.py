@@ -33,7 +33,7 @@ LEAD_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class ThroughputRun:
     """What a number of documents took, answered so many times over, and the entities of each."""
 
     seconds: float
@@ -44,13 +44,13 @@ class Answered:
     def per_second(self) -> float:
         return self.times_over * len(self.entities) / self.seconds
 
-    def __add__(self, later: Answered) -> Answered:
+    def __add__(self, later: ThroughputRun) -> ThroughputRun:
         """Two runs over the same documents as one."""
-        return Answered(self.seconds + later.seconds, self.entities, self.times_over + later.times_over)
+        return ThroughputRun(self.seconds + later.seconds, self.entities, self.times_over + later.times_over)
 
 
 @dataclass(frozen=True, slots=True)
-class Latency:
+class LatencyFigures:
     """How an offered rate was borne. `sustained`: answers per second while requests came. Milliseconds from the moment
     at which each request was due; an unanswered one counts as the time-out."""
 
@@ -63,7 +63,9 @@ class Latency:
     lag_p99_ms: float
 
 
-def answer_all(url: str, texts: list[str], *, at_once: int, of_a_request: int = 1, times_over: int = 1) -> Answered:
+def answer_all(
+    url: str, texts: list[str], *, at_once: int, of_a_request: int = 1, times_over: int = 1
+) -> ThroughputRun:
     """All texts, so many times over without a pause, with so many requests under way.
 
     Raises:
@@ -75,24 +77,24 @@ def answer_all(url: str, texts: list[str], *, at_once: int, of_a_request: int = 
     begun = time.perf_counter()
     replies = uvloop.run(_in_turn(target, requests * times_over, at_once))
     seconds = time.perf_counter() - begun
-    return Answered(seconds, list(chain.from_iterable(map(_entities, replies[: len(requests)]))), times_over)
+    return ThroughputRun(seconds, list(chain.from_iterable(map(_entities, replies[: len(requests)]))), times_over)
 
 
-def answer_at(url: str, texts: list[str], rate: float, seconds: float, seed: int = 1) -> Latency:
+def answer_at(url: str, texts: list[str], rate: float, seconds: float, seed: int = 1) -> LatencyFigures:
     """One text a request, Poisson arrivals at this rate, whatever becomes of the answers."""
     target = read_target(url)
     requests = [_request(target, [text]) for text in texts]
     return measured(uvloop.run(_on_schedule(target, requests, rate, seconds, seed)), rate, seconds)
 
 
-def measured(records: Records, rate: float, seconds: float) -> Latency:
+def measured(records: Records, rate: float, seconds: float) -> LatencyFigures:
     """The figures of an open loop. Pure."""
     waited = np.where(records.ok, records.latency_ms, np.maximum(records.latency_ms, TIMEOUT_SECONDS * 1000))
     p50, p99 = np.quantile(waited, (0.5, 0.99))
     in_time = int((records.ok & (records.done < seconds)).sum())
     lag = float(np.quantile(records.lag_ms, 0.99))
     unanswered = int((~records.ok).sum())
-    return Latency(rate, in_time / seconds, len(records), float(p50), float(p99), unanswered, lag)
+    return LatencyFigures(rate, in_time / seconds, len(records), float(p50), float(p99), unanswered, lag)
 
 
 async def _in_turn(target: Target, requests: list[bytes], at_once: int) -> list[Reply]:

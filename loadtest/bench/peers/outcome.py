@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loadtest.bench.peers.client import Answered, Entities, Latency
+from loadtest.bench.peers.client import Entities, LatencyFigures, ThroughputRun
 
 
 @dataclass(frozen=True, slots=True)
-class Peered:
+class PeerResult:
     """A peer at its best set-up, and each of ours between its two runs, by name.
 
     `served`: over HTTP. `tuned`: beyond the precision that is its default.
@@ -17,8 +17,8 @@ class Peered:
     name: str
     setup: str
     served: bool
-    answered: Answered
-    ours: dict[str, Answered]
+    answered: ThroughputRun
+    ours: dict[str, ThroughputRun]
     tuned: bool = False
 
     def ratio(self, name: str) -> float:
@@ -27,16 +27,16 @@ class Peered:
 
 
 @dataclass(frozen=True, slots=True)
-class Borne:
+class LatencyRun:
     """One piece of software at one offered rate, and whose capacity that rate is a share of."""
 
     name: str
     share: str
-    latency: Latency
+    latency: LatencyFigures
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ContestResult:
     """All of it. The first peer, the pipeline in float32, is the reference for what is found in the documents.
 
     `together`: ours with several documents a request, as its API allows, by name. `latencies`: ours and the best
@@ -44,21 +44,21 @@ class Outcome:
     """
 
     model: str
-    peers: tuple[Peered, ...]
-    together: dict[str, Answered]
-    latencies: tuple[Borne, ...] = ()
+    peers: tuple[PeerResult, ...]
+    together: dict[str, ThroughputRun]
+    latencies: tuple[LatencyRun, ...] = ()
 
     @property
-    def best(self) -> Peered:
+    def best(self) -> PeerResult:
         """The best of those that compute in their default precision."""
         return max((peer for peer in self.peers if not peer.tuned), key=lambda peer: peer.answered.per_second)
 
     @property
-    def tuned(self) -> tuple[Peered, ...]:
+    def tuned(self) -> tuple[PeerResult, ...]:
         return tuple(peer for peer in self.peers if peer.tuned)
 
     @property
-    def best_server(self) -> Peered:
+    def best_server(self) -> PeerResult:
         """The best of those that answer over HTTP: only they have a latency to compare."""
         return max((peer for peer in self.peers if peer.served), key=lambda peer: peer.answered.per_second)
 
@@ -66,7 +66,7 @@ class Outcome:
     def reference(self) -> list[Entities]:
         return self.peers[0].answered.entities
 
-    def ours(self, name: str) -> Answered:
+    def ours(self, name: str) -> ThroughputRun:
         """The run of ours that was its median."""
         runs = sorted((peer.ours[name] for peer in self.peers), key=lambda run: run.per_second)
         return runs[(len(runs) - 1) // 2]

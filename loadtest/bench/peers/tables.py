@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loadtest.bench.engine.throughput import DIFFERENCES, compare
-from loadtest.bench.peers.client import Answered
+from loadtest.bench.peers.client import ThroughputRun
 from loadtest.bench.peers.contest import OF_A_REQUEST
-from loadtest.bench.peers.outcome import Borne, Outcome, Peered
+from loadtest.bench.peers.outcome import ContestResult, LatencyRun, PeerResult
 
 FULL_LOAD = ("model", "software", "set-up", "documents per second")
 LATENCY = ("model", "offered a second", "which is", "software", "answered a second meanwhile", "requests", "p50 ms",
@@ -16,7 +16,7 @@ BORNE_SHARE = 0.95
 """Of the offered rate; who answers fewer while they come has no steady latency."""
 
 
-def full_load(outcomes: list[Outcome], ours: list[str]) -> Iterator[str]:
+def full_load(outcomes: list[ContestResult], ours: list[str]) -> Iterator[str]:
     """Documents per second; for each of ours a column of ratios, side by side with each peer."""
     yield from _head((*FULL_LOAD, *(f"{name} ÷ it" for name in ours), *DIFFERENCES))
     blanks = [""] * len(ours)
@@ -30,7 +30,7 @@ def full_load(outcomes: list[Outcome], ours: list[str]) -> Iterator[str]:
             yield _full_load_row(outcome, name, many, outcome.together[name], blanks)
 
 
-def latency(outcomes: list[Outcome]) -> Iterator[str]:
+def latency(outcomes: list[ContestResult]) -> Iterator[str]:
     """What ours and the best server bear at the same offered rates."""
     yield from _head(LATENCY)
     for outcome in outcomes:
@@ -38,7 +38,7 @@ def latency(outcomes: list[Outcome]) -> Iterator[str]:
             yield _latency_row(outcome.model, borne)
 
 
-def verdicts(outcomes: list[Outcome], ours: list[str]) -> Iterator[str]:
+def verdicts(outcomes: list[ContestResult], ours: list[str]) -> Iterator[str]:
     """Sentences: the ratios to the best peer, the best server and what was tuned; whose p99 is lower at each rate."""
     for outcome in outcomes:
         for name in ours:
@@ -49,13 +49,13 @@ def verdicts(outcomes: list[Outcome], ours: list[str]) -> Iterator[str]:
             yield f"{outcome.model}: {_comparison(mine, other)}"
 
 
-def _place(outcome: Outcome, peer: Peered) -> str:
+def _place(outcome: ContestResult, peer: PeerResult) -> str:
     if peer.tuned:
         return f"{peer.name} (tuned beyond its defaults)"
     return f"{peer.name} (the best {'peer' if peer is outcome.best else 'server'})"
 
 
-def _comparison(mine: Borne, other: Borne) -> str:
+def _comparison(mine: LatencyRun, other: LatencyRun) -> str:
     word = "below" if mine.latency.p99_ms < other.latency.p99_ms else "NOT below"
     drowns = other.latency.sustained < BORNE_SHARE * other.latency.offered
     end = f", which answers only {other.latency.sustained:.1f} a second of them and falls ever further behind"
@@ -66,13 +66,13 @@ def _comparison(mine: Borne, other: Borne) -> str:
     )
 
 
-def _full_load_row(outcome: Outcome, name: str, setup: str, answered: Answered, ratios: list[str]) -> str:
+def _full_load_row(outcome: ContestResult, name: str, setup: str, answered: ThroughputRun, ratios: list[str]) -> str:
     difference, differing = compare(outcome.reference, answered.entities)
     rate = f"{answered.per_second:.1f}"
     return _row(outcome.model, name, setup, rate, *ratios, f"{difference:.4f}", f"{differing:.2%}")
 
 
-def _latency_row(model: str, borne: Borne) -> str:
+def _latency_row(model: str, borne: LatencyRun) -> str:
     found = borne.latency
     times = (f"{found.p50_ms:.0f}", f"{found.p99_ms:.0f}", str(found.unanswered), f"{found.lag_p99_ms:.1f}")
     rates = (f"{found.offered:.1f}", borne.share, borne.name, f"{found.sustained:.1f}")

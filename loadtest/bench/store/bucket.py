@@ -25,7 +25,7 @@ POLL_SECONDS = 0.005
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class CommandRun:
     """One command that ran to its end, or was killed: `exit_code` is then negative."""
 
     exit_code: int
@@ -72,7 +72,9 @@ def gleaner(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "service.cli", "models", *map(str, arguments)]
 
 
-def run(command: Sequence[str], environment: Mapping[str, str], kill_when: Callable[[], bool] = lambda: False) -> Ran:
+def run(
+    command: Sequence[str], environment: Mapping[str, str], kill_when: Callable[[], bool] = lambda: False
+) -> CommandRun:
     """Run a command and measure it; it is killed with SIGKILL as soon as `kill_when`."""
     with tempfile.TemporaryFile("w+") as output:
         begun = time.monotonic()
@@ -94,7 +96,7 @@ def run(command: Sequence[str], environment: Mapping[str, str], kill_when: Calla
         seconds = time.monotonic() - begun
         process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
-        return Ran(process.returncode, seconds, usage.ru_utime + usage.ru_stime, output.read())
+        return CommandRun(process.returncode, seconds, usage.ru_utime + usage.ru_stime, output.read())
 
 
 def _kill_when(pid: int, condition: Callable[[], bool], ended: threading.Event) -> None:

@@ -8,9 +8,9 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from loadtest.bench.store.bucket import NAME, REMOTE, Ran, folder_bytes, gleaner, published_model, run
+from loadtest.bench.store.bucket import NAME, REMOTE, CommandRun, folder_bytes, gleaner, published_model, run
 from loadtest.s3.fault_proxy import (
-    Answer,
+    ErrorResponse,
     Fault,
     FaultProxy,
     Flip,
@@ -27,11 +27,11 @@ NOW_AND_THEN: dict[str, Fault] = {
     "truncated after 5 MB": Truncate(5 * MEGABYTE),
     "reset after 5 MB": Reset(5 * MEGABYTE),
     "silent after 5 MB": Stall(5 * MEGABYTE, 60.0),
-    "500": Answer(500),
-    "503": Answer(503),
-    "416": Answer(416),
+    "500": ErrorResponse(500),
+    "503": ErrorResponse(503),
+    "416": ErrorResponse(416),
 }
-ALWAYS: dict[str, Fault] = {"403": Answer(403), "a flipped byte in every answer": Flip(1)}
+ALWAYS: dict[str, Fault] = {"403": ErrorResponse(403), "a flipped byte in every answer": Flip(1)}
 
 
 def measure(home: Path) -> None:
@@ -78,7 +78,7 @@ def _try(
     shutil.rmtree(store)
 
 
-def pull(store: Path, server: S3Server, proxy: FaultProxy, kill_when: Callable[[], bool] = lambda: False) -> Ran:
+def pull(store: Path, server: S3Server, proxy: FaultProxy, kill_when: Callable[[], bool] = lambda: False) -> CommandRun:
     """Pull the model through the proxy."""
     command = gleaner("pull", NAME, "--store", store, "--remote", REMOTE)
     return run(command, server.environment(proxy.endpoint), kill_when=kill_when)

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from loadtest.bench.store.bucket import BUCKET, NAME, REMOTE, Ran, folder_bytes, gleaner, published_model, run
+from loadtest.bench.store.bucket import BUCKET, NAME, REMOTE, CommandRun, folder_bytes, gleaner, published_model, run
 
 ROUNDS = 6
 AWSCLI = "awscli==1.46.3"
@@ -34,7 +34,7 @@ def measure(home: Path) -> None:
     }
     with published_model(home) as (server, folder):
         size_bytes = folder_bytes(folder)
-        runs: dict[str, list[Ran]] = {name: [] for name in contenders}
+        runs: dict[str, list[CommandRun]] = {name: [] for name in contenders}
         for turn in range(ROUNDS):
             for name, fetch in _from(turn, list(contenders.items())):
                 target = home / "fetched"
@@ -52,7 +52,7 @@ def _from(first: int, contenders: list[tuple[str, Fetch]]) -> list[tuple[str, Fe
     return contenders[first:] + contenders[:first]
 
 
-def _print(runs: dict[str, list[Ran]], size_bytes: int) -> None:
+def _print(runs: dict[str, list[CommandRun]], size_bytes: int) -> None:
     print(f"\n## Pulling {size_bytes / 1e9:.2f} GB in 16 shards from S3 on loopback (median of {ROUNDS} rounds)\n")
     print("| what | MB/s | in each round | CPU seconds per GB |\n|---|---|---|---|")
     for name, own in runs.items():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from loadtest.knee.batch_latency_fit import from_answers, from_metrics
-from loadtest.telemetry.sampler import Moment
+from loadtest.telemetry.sampler import MetricsSample
 
 
 def test_the_law_of_batches_is_found_from_three_counters() -> None:
@@ -12,7 +12,7 @@ def test_the_law_of_batches_is_found_from_three_counters() -> None:
     busy = batches = tokens = 0.0
     moments = []
     for second in range(40):
-        moments.append(Moment(second, {"busy_seconds": busy, "batches": batches, "tokens": tokens}))
+        moments.append(MetricsSample(second, {"busy_seconds": busy, "batches": batches, "tokens": tokens}))
         new, size = float(draw.integers(3, 12)), float(draw.integers(50, 2_000))
         batches, tokens = batches + new, tokens + new * size
         busy += new * 0.004 + new * size * 8e-5 + draw.normal(0, 1e-4)

@@ -7,18 +7,18 @@ import pytest
 
 from infra.scaling.capacity import read_capacity
 from infra.scaling.policy import targets_for
-from loadtest.knee.batch_latency_fit import ServiceTime
-from loadtest.knee.bisection import Knee, weigh
+from loadtest.knee.batch_latency_fit import BatchLatencyFit
+from loadtest.knee.bisection import Knee, evaluate
 from loadtest.knee.capacity_file import describe
 from tests.support.load_records import steady
 
-KNEE = Knee(40.0, 42.0, (weigh(40.0, steady(40, 20, 100), 500), weigh(42.0, steady(42, 20, 600), 500)))
+KNEE = Knee(40.0, 42.0, (evaluate(40.0, steady(40, 20, 100), 500), evaluate(42.0, steady(42, 20, 600), 500)))
 CAPACITY = describe(
     KNEE,
     slo_ms=500,
     saturated=50.0,
     tokens_per_document=150.0,
-    service_time=ServiceTime(0.004, 8e-5, "metrics", 0.99),
+    service_time=BatchLatencyFit(0.004, 8e-5, "metrics", 0.99),
     start_seconds=4.2,
     measured={},
 )

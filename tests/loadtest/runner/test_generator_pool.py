@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from loadtest.bench.generator.capacity import null_server
-from loadtest.runner.generator_pool import Aim, Crew, Run, Tick, processes_for
+from loadtest.runner.generator_pool import Endpoint, GeneratorPool, GeneratorRun, RunProgress, processes_for
 from loadtest.scenario.scenario import Phase, Scenario, schedule
 from loadtest.workload.mix import Mix
 from tests.support.load_records import answering
@@ -21,8 +21,8 @@ def scenario(rate: float = RATE, seconds: float = SECONDS, arrivals: str = "even
     return Scenario("t", (phase,), "absolute", arrivals, timeout_seconds=timeout, mix=Mix(distinct=20))  # type: ignore[arg-type]
 
 
-def run(url: str, what: Scenario, **options: float) -> Run:
-    with Crew(Aim(url), what, **options) as crew:  # type: ignore[arg-type]
+def run(url: str, what: Scenario, **options: float) -> GeneratorRun:
+    with GeneratorPool(Endpoint(url), what, **options) as crew:  # type: ignore[arg-type]
         return crew.follow(lambda _: None)
 
 
@@ -49,8 +49,8 @@ def test_a_stall_is_counted_for_all_who_were_due_in_it() -> None:
 
 def test_several_processes_together_send_exactly_the_schedule() -> None:
     what = scenario(300, 3.0, "poisson")
-    ticks: list[Tick] = []
-    with null_server() as url, Crew(Aim(url), what, processes=2) as crew:
+    ticks: list[RunProgress] = []
+    with null_server() as url, GeneratorPool(Endpoint(url), what, processes=2) as crew:
         found = crew.follow(ticks.append)
     assert len(found.accounts) == 2
     assert found.records.ok.all()
@@ -104,7 +104,7 @@ def test_requests_go_to_the_new_address_once_told() -> None:
     with (
         answering(noting(first)) as one,
         answering(noting(second)) as other,
-        Crew(Aim(one), scenario(50, 3.0)) as crew,
+        GeneratorPool(Endpoint(one), scenario(50, 3.0)) as crew,
     ):
         run = crew.follow(lambda tick: crew.aim(other) if tick.elapsed > 1 and not second else None)
     assert run.records.ok.all()

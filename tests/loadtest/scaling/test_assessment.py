@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from infra.scaling.autoscaler import Decision
-from loadtest.scaling.assessment import Verdict, judge
+from loadtest.scaling.assessment import Assessment, assess
 from loadtest.scaling.load import Answer, Phase, due_times, status_of
 
 PHASES = (Phase("before", 60, 2), Phase("high", 100, 10), Phase("after", 100, 2))
@@ -18,7 +18,7 @@ FINE = Answer(70.0, 0.0, 0.2, 200)
 
 
 def test_a_good_rehearsal_has_no_problems() -> None:
-    verdict = judge(PHASES, [OUT, IN], [FINE], [0, 0], settle_seconds=SETTLE_SECONDS)
+    verdict = assess(PHASES, [OUT, IN], [FINE], [0, 0], settle_seconds=SETTLE_SECONDS)
     assert verdict.problems == []
     assert (verdict.decision_seconds, verdict.scaled_out_by, verdict.scaled_in_by) == (25.0, 5, 1)
     assert verdict.seen_steady_seconds == 35.0
@@ -42,18 +42,18 @@ def test_a_good_rehearsal_has_no_problems() -> None:
 def test_what_was_not_as_it_must_be_is_named(instead: dict[str, Any], problem: str) -> None:
     given: dict[str, Any] = {"decisions": [OUT, IN], "answers": [FINE], "codes": [0], **instead}
     decisions, answers, codes = given["decisions"], given["answers"], given["codes"]
-    verdict: Verdict = judge(PHASES, decisions, answers, codes, settle_seconds=SETTLE_SECONDS)
+    verdict: Assessment = assess(PHASES, decisions, answers, codes, settle_seconds=SETTLE_SECONDS)
     assert any(each.startswith(problem) for each in verdict.problems)
 
 
 def test_a_decision_may_be_corrected_until_what_was_added_has_come() -> None:
     """At the first one only a part of the step has been seen."""
     second = Decision(120.0, "work-ratio-high", 2.4, 7, 8)
-    assert judge(PHASES, [OUT, second, IN], [FINE], [0], settle_seconds=SETTLE_SECONDS).problems == []
+    assert assess(PHASES, [OUT, second, IN], [FINE], [0], settle_seconds=SETTLE_SECONDS).problems == []
 
 
 def test_a_high_load_that_ends_before_the_fleet_can_settle_shows_nothing() -> None:
-    verdict = judge(PHASES, [OUT, IN], [FINE], [0], settle_seconds=90.0)
+    verdict = assess(PHASES, [OUT, IN], [FINE], [0], settle_seconds=90.0)
     assert verdict.problems == ["the high load was too short to see whether the fleet becomes steady"]
 
 

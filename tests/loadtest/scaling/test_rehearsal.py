@@ -13,7 +13,7 @@ from infra.scaling.policy_values import Delays, Limits, StepScaling
 from loadtest.scaling.__main__ import TOKENS_PER_DOCUMENT, plan_for
 from loadtest.scaling.load import Phase
 from loadtest.scaling.plot import plot
-from loadtest.scaling.rehearsal import Plan, rehearse
+from loadtest.scaling.rehearsal import RehearsalPlan, rehearse
 from loadtest.scaling.timeline import Timeline
 
 PERIOD_SECONDS = 2
@@ -34,7 +34,7 @@ def hurried(policy: Policy) -> Policy:
 @pytest.mark.timeout(600)
 def test_a_five_fold_step_is_followed_up_and_down_without_losing_a_request() -> None:
     capacity = Capacity(documents_per_second=DOCUMENTS_PER_SECOND, tokens_per_second=196.0, slo_ms=2000.0)
-    plan = Plan(
+    plan = RehearsalPlan(
         policy=hurried(
             policy_for(
                 capacity,

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from loadtest.telemetry.process_usage import descendants, usage
-from loadtest.telemetry.sampler import COUNTERS, GAUGES, REFUSALS, Moment, look, rates
+from loadtest.telemetry.sampler import COUNTERS, GAUGES, REFUSALS, MetricsSample, rates, take_sample
 from service.metrics import EngineMetrics
 from service.signals.catalog import GPU_UTILIZATION
 
@@ -23,12 +23,12 @@ def test_the_metrics_that_are_watched_are_those_of_the_service() -> None:
 
 def test_a_service_without_metrics_shows_only_its_processes() -> None:
     with httpx.Client() as client:
-        assert look(client, "http://127.0.0.1:9", None, 1.0) == Moment(1.0, {}, {})
-        assert look(client, "http://127.0.0.1:9", os.getpid(), 1.0).values["memory_bytes"] > 1e6
+        assert take_sample(client, "http://127.0.0.1:9", None, 1.0) == MetricsSample(1.0, {}, {})
+        assert take_sample(client, "http://127.0.0.1:9", os.getpid(), 1.0).values["memory_bytes"] > 1e6
 
 
 def test_a_counter_that_was_set_back_is_a_gap() -> None:
-    moments = [Moment(at, {"tokens": value}) for at, value in ((0, 0), (1, 10), (3, 50), (4, 5), (5, 6))]
+    moments = [MetricsSample(at, {"tokens": value}) for at, value in ((0, 0), (1, 10), (3, 50), (4, 5), (5, 6))]
     assert rates(moments, "tokens") == [(1, 10), (3, 20), (5, 1)]
     assert rates(moments, "batches") == []
 

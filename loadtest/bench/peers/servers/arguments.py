@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Orders:
+class ServerArguments:
     """How a peer's server is to be set up; from its command line."""
 
     folder: str
@@ -18,11 +18,11 @@ class Orders:
     wait_seconds: float
 
 
-def read_orders() -> Orders:
+def parse_arguments() -> ServerArguments:
     """The command line of a peer's server. Other arguments are left to the server's own software."""
     parser = argparse.ArgumentParser(allow_abbrev=False)
     parser.add_argument("folder")
     for name in ("port", "workers", "threads", "batch-size"):
         parser.add_argument(f"--{name}", type=int, required=True)
     parser.add_argument("--wait-seconds", type=float, required=True)
-    return Orders(**vars(parser.parse_known_args()[0]))
+    return ServerArguments(**vars(parser.parse_known_args()[0]))

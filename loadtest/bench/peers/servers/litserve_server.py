@@ -10,20 +10,22 @@ from typing import Any
 
 import litserve
 
-from loadtest.bench.peers.servers.arguments import Orders, read_orders
+from loadtest.bench.peers.servers.arguments import ServerArguments, parse_arguments
 
 
-class Extraction(litserve.LitAPI):
+class LitServeExtraction(litserve.LitAPI):
     """POST /extract, one text a request; LitServe collects them."""
 
-    def __init__(self, orders: Orders) -> None:
+    def __init__(self, orders: ServerArguments) -> None:
         super().__init__(max_batch_size=orders.batch_size, batch_timeout=orders.wait_seconds, api_path="/extract")
         self._orders = orders
 
     def setup(self, device: str) -> None:
-        from loadtest.bench.peers.servers.pipeline import Judge  # in the workers only: torch takes seconds to import
+        from loadtest.bench.peers.servers.pipeline import (
+            ExtractionPipeline,
+        )  # in the workers only: torch takes seconds to import
 
-        self._judge = Judge(self._orders.folder, self._orders.threads)
+        self._judge = ExtractionPipeline(self._orders.folder, self._orders.threads)
 
     def decode_request(self, request: dict[str, str]) -> str:
         return request["text"]
@@ -38,8 +40,10 @@ class Extraction(litserve.LitAPI):
 
 def main() -> None:
     """Serve until SIGTERM."""
-    orders = read_orders()
-    server = litserve.LitServer(Extraction(orders), accelerator="cpu", workers_per_device=orders.workers, timeout=600.0)
+    orders = parse_arguments()
+    server = litserve.LitServer(
+        LitServeExtraction(orders), accelerator="cpu", workers_per_device=orders.workers, timeout=600.0
+    )
     server.run(host="127.0.0.1", port=orders.port, num_api_servers=1, log_level="warning", generate_client_file=False)
 
 

@@ -11,20 +11,22 @@ from typing import Any
 
 from mosec import Server, Worker
 
-from loadtest.bench.peers.servers.arguments import read_orders
+from loadtest.bench.peers.servers.arguments import parse_arguments
 
 SECONDS = 600
 
 
-class Extraction(Worker):
+class MosecExtraction(Worker):
     """POST /extract, one text a request; mosec collects them. Made in each process, from the command line."""
 
     def __init__(self) -> None:
-        from loadtest.bench.peers.servers.pipeline import Judge  # in the workers only: torch takes seconds to import
+        from loadtest.bench.peers.servers.pipeline import (
+            ExtractionPipeline,
+        )  # in the workers only: torch takes seconds to import
 
         super().__init__()
-        orders = read_orders()
-        self._judge = Judge(orders.folder, orders.threads)
+        orders = parse_arguments()
+        self._judge = ExtractionPipeline(orders.folder, orders.threads)
 
     def forward(self, data: Any) -> Any:
         """One request where nothing is collected, else a batch."""
@@ -35,11 +37,11 @@ class Extraction(Worker):
 
 def main() -> None:
     """Serve until SIGTERM."""
-    orders = read_orders()
+    orders = parse_arguments()
     os.environ.update(MOSEC_ADDRESS="127.0.0.1", MOSEC_TIMEOUT=str(SECONDS * 1000), MOSEC_LOG_LEVEL="warning")
     server = Server()
     server.append_worker(
-        Extraction,
+        MosecExtraction,
         num=orders.workers,
         max_batch_size=orders.batch_size,
         max_wait_time=round(orders.wait_seconds * 1000),

@@ -10,7 +10,7 @@ from transformers import AutoModelForTokenClassification, AutoTokenizer, pipelin
 Entities = list[dict[str, Any]]
 
 
-class Judge:
+class ExtractionPipeline:
     """One pipeline with `simple` aggregation and so many threads; 0: as torch would have it."""
 
     def __init__(self, folder: str, threads: int = 0, dtype: str = "float32") -> None:

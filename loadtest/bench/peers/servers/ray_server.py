@@ -16,13 +16,13 @@ import ray
 from ray import serve
 from starlette.requests import Request
 
-from loadtest.bench.peers.servers.arguments import Orders, read_orders
+from loadtest.bench.peers.servers.arguments import ServerArguments, parse_arguments
 
 ONGOING = 256
 """Most requests that a replica holds; those that wait to be collected are among them."""
 
 
-def application(orders: Orders) -> Any:
+def application(orders: ServerArguments) -> Any:
     """POST /extract, one text a request; Ray Serve collects them."""
 
     @serve.deployment(
@@ -36,10 +36,10 @@ def application(orders: Orders) -> Any:
     class Extraction:
         def __init__(self) -> None:
             from loadtest.bench.peers.servers.pipeline import (
-                Judge,  # in the replicas only: torch takes seconds to import
+                ExtractionPipeline,  # in the replicas only: torch takes seconds to import
             )
 
-            self._judge = Judge(orders.folder, orders.threads)
+            self._judge = ExtractionPipeline(orders.folder, orders.threads)
 
         @serve.batch(max_batch_size=orders.batch_size, batch_wait_timeout_s=orders.wait_seconds)
         async def collected(self, texts: list[str]) -> list[dict[str, Any]]:
@@ -56,7 +56,7 @@ def application(orders: Orders) -> Any:
 
 def main() -> None:
     """Serve until SIGTERM; all that Ray writes goes into a folder that ends with it."""
-    orders = read_orders()
+    orders = parse_arguments()
     with tempfile.TemporaryDirectory(prefix="ray-") as home:
         ray.init(
             num_cpus=max(os.cpu_count() or 1, orders.workers * orders.threads),

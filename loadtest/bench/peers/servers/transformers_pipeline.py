@@ -12,7 +12,7 @@ import sys
 import time
 from typing import Any
 
-from loadtest.bench.peers.servers.pipeline import Judge
+from loadtest.bench.peers.servers.pipeline import ExtractionPipeline
 
 
 def main() -> None:
@@ -21,13 +21,13 @@ def main() -> None:
     parser.add_argument("folder")
     parser.add_argument("--dtype", default="float32")
     chosen = parser.parse_args()
-    judge = Judge(chosen.folder, dtype=chosen.dtype)
+    judge = ExtractionPipeline(chosen.folder, dtype=chosen.dtype)
     print(json.dumps({"ready": True}), flush=True)
     for line in sys.stdin:
         print(json.dumps(_run(judge, **json.loads(line))), flush=True)
 
 
-def _run(judge: Judge, batch_size: int, texts: list[str]) -> dict[str, Any]:
+def _run(judge: ExtractionPipeline, batch_size: int, texts: list[str]) -> dict[str, Any]:
     begun = time.perf_counter()
     entities = judge.entities(texts, batch_size)
     return {"seconds": time.perf_counter() - begun, "entities": entities}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loadtest.bench.peers.client import TIMEOUT_SECONDS, Answered, answer_all, answer_at
+from loadtest.bench.peers.client import TIMEOUT_SECONDS, ThroughputRun, answer_all, answer_at
 from tests.support.answering_server import Pace, answering
 
 TEXTS = [f"text {'x' * number}" for number in range(12)]
@@ -36,8 +36,8 @@ def test_a_sample_answered_twice_over_counts_twice_and_is_told_once() -> None:
 
 
 def test_two_runs_count_as_one() -> None:
-    both = Answered(2.0, [[], []]) + Answered(3.0, [[], []])
-    assert both == Answered(5.0, [[], []], times_over=2)
+    both = ThroughputRun(2.0, [[], []]) + ThroughputRun(3.0, [[], []])
+    assert both == ThroughputRun(5.0, [[], []], times_over=2)
     assert both.per_second == pytest.approx(4 / 5)
 
 

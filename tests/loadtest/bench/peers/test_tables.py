@@ -7,28 +7,28 @@ import argparse
 import pytest
 
 from loadtest.bench.peers.__main__ import read_ours
-from loadtest.bench.peers.client import Answered, Latency
-from loadtest.bench.peers.contest import Ours
-from loadtest.bench.peers.outcome import Borne, Outcome, Peered
+from loadtest.bench.peers.client import LatencyFigures, ThroughputRun
+from loadtest.bench.peers.contest import GleanerVariant
+from loadtest.bench.peers.outcome import ContestResult, LatencyRun, PeerResult
 from loadtest.bench.peers.tables import full_load, latency, verdicts
 
 FOUND = [[{"label": "A", "start": 0, "end": 3, "score": 0.5}]] * 2
 OTHER = [FOUND[0], [{"label": "B", "start": 0, "end": 3, "score": 0.5}]]
 
 
-def answered(per_second: float, entities: list[list[dict[str, object]]] = FOUND) -> Answered:
-    return Answered(len(entities) / per_second, entities)
+def answered(per_second: float, entities: list[list[dict[str, object]]] = FOUND) -> ThroughputRun:
+    return ThroughputRun(len(entities) / per_second, entities)
 
 
-def borne(name: str, share: str, p99_ms: float, sustained: float = 28.0) -> Borne:
-    return Borne(name, share, Latency(28.0, sustained, 560, 20.0, p99_ms, 0, 0.4))
+def borne(name: str, share: str, p99_ms: float, sustained: float = 28.0) -> LatencyRun:
+    return LatencyRun(name, share, LatencyFigures(28.0, sustained, 560, 20.0, p99_ms, 0, 0.4))
 
 
-OUTCOME = Outcome(
+OUTCOME = ContestResult(
     "six-layer",
     (
-        Peered("the pipeline", "batches of 1", False, answered(20.0), {"ours": answered(50.0, OTHER)}),
-        Peered(
+        PeerResult("the pipeline", "batches of 1", False, answered(20.0), {"ours": answered(50.0, OTHER)}),
+        PeerResult(
             "the pipeline by hand",
             "batches of 1",
             False,
@@ -36,8 +36,8 @@ OUTCOME = Outcome(
             {"ours": answered(40.0, OTHER)},
             tuned=True,
         ),
-        Peered("mosec", "2 × 1 thread, batches of 4", True, answered(16.0), {"ours": answered(40.0, OTHER)}),
-        Peered("LitServe", "1 × 2 threads, batches of 1", True, answered(10.0), {"ours": answered(44.0, OTHER)}),
+        PeerResult("mosec", "2 × 1 thread, batches of 4", True, answered(16.0), {"ours": answered(40.0, OTHER)}),
+        PeerResult("LitServe", "1 × 2 threads, batches of 1", True, answered(10.0), {"ours": answered(44.0, OTHER)}),
     ),
     {"ours": answered(48.0, OTHER)},
     (
@@ -82,7 +82,9 @@ def test_a_drowning_server_and_a_missed_aim_are_said() -> None:
 
 
 def test_ours_may_be_run_in_several_ways() -> None:
-    assert read_ours("ours") == Ours("ours")
-    assert read_ours("ours, int8:DTYPE=int8,THREADS=2") == Ours("ours, int8", {"DTYPE": "int8", "THREADS": "2"})
+    assert read_ours("ours") == GleanerVariant("ours")
+    assert read_ours("ours, int8:DTYPE=int8,THREADS=2") == GleanerVariant(
+        "ours, int8", {"DTYPE": "int8", "THREADS": "2"}
+    )
     with pytest.raises(argparse.ArgumentTypeError, match="SETTING=VALUE"):
         read_ours("ours:DTYPE")
