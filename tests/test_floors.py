@@ -17,7 +17,7 @@ RANDOM_MODELS = "loadtest/bench/random_models.py"
 TRAINING = "model_store/builtin/training/"
 
 ONLY_IN = {
-    "torch": ("service/engine/", TRAINING, PEERS, RANDOM_MODELS, "loadtest/bench/random_shards.py"),
+    "torch": ("service/engine/", TRAINING, PEERS, RANDOM_MODELS),
     "transformers": ("service/engine/", TRAINING, PEERS, RANDOM_MODELS),
     "fastapi": ("service/api/",),
     "starlette": ("service/api/", PEERS),
@@ -32,7 +32,10 @@ ONLY_IN = {
         "model_store/remote/s3_errors.py",
         "service/publisher/cloudwatch.py",
     ),
-    "prometheus_client": ("service/metrics.py",),
+    "prometheus_client": ("service/metrics.py", "loadtest/telemetry/sampler.py"),
+    "aiohttp": ("loadtest/client/http.py",),
+    "psutil": ("loadtest/telemetry/process_usage.py", "loadtest/bench/"),
+    "matplotlib": ("loadtest/report/",),
     "pydantic_settings": ("service/settings.py",),
     "pypdfium2": ("service/documents/",),
     "aws_cdk": ("infra/stacks/",),

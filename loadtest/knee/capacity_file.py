@@ -1,7 +1,7 @@
-"""`capacity.json`: what one instance can do, as the scaling policy and a simulator of the fleet read it.
+"""The file capacity.json: the measured capacity of one instance, which the scaling policy reads.
 
-Flat figures first; times in seconds, the service level in milliseconds. `knee` has the trials, `recommended` what
-follows for the service's settings and the scaling policy, each with its reason.
+Flat figures first; times in seconds, the service level in milliseconds. `knee` has the trials, `recommended` the
+settings of the service and targets of the scaling policy that follow, each with its reason.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FORMAT = 1
 
 
 class Advice(msgspec.Struct, frozen=True):
-    """One setting or target, and why."""
+    """A recommended value of a setting or target, with its reason."""
 
     name: str
     value: float
@@ -27,17 +27,17 @@ class Advice(msgspec.Struct, frozen=True):
 
 
 class MeasuredCapacity(msgspec.Struct, frozen=True):
-    """One instance, measured.
+    """The capacity of one instance.
 
     Attributes:
         documents_per_second: highest rate whose 99th percentile held `slo_ms`.
-        tokens_per_second: the same in tokens.
-        slo_ms: that limit.
+        tokens_per_second: tokens at that rate.
+        slo_ms: the service level.
         p50_ms, p99_ms: latency at that rate.
-        saturated_documents_per_second, saturated_tokens_per_second: at full load, whatever the latency.
-        tokens_per_document: mean of the documents that were asked about.
-        service_time: seconds of a batch = base_seconds + seconds_per_token × tokens; null where it could not be seen.
-        start_seconds: from the start of the process to ready; null for a service that was there before.
+        saturated_documents_per_second, saturated_tokens_per_second: at full load, without regard to latency.
+        tokens_per_document: mean of the documents that were sent.
+        service_time: seconds of a batch = base_seconds + seconds_per_token × tokens; null without enough samples.
+        start_seconds: from the start of the process to ready; null for a service at a URL.
     """
 
     format: int
@@ -66,7 +66,7 @@ def describe(
     start_seconds: float | None,
     measured: dict[str, str],
 ) -> MeasuredCapacity:
-    """The capacity that a knee tells of."""
+    """The capacity of a service with this knee."""
     best = max((trial for trial in knee.trials if trial.rate == knee.holds), key=lambda t: t.requests, default=None)
     tokens = knee.holds * tokens_per_document
     return MeasuredCapacity(
@@ -88,7 +88,7 @@ def describe(
 
 
 def advise(holds: float, saturated: float, tokens_per_document: float, slo_ms: float) -> tuple[Advice, ...]:
-    """Settings, and the targets that the scaling policy computes from this file."""
+    """Recommended settings, and the targets that the scaling policy computes from this file."""
     if not holds:
         return ()
     full = max(saturated, holds)
@@ -105,12 +105,12 @@ def advise(holds: float, saturated: float, tokens_per_document: float, slo_ms: f
         Advice(
             "GLEANER_QUEUE_LIMIT_TOKENS",
             math.ceil(queue),
-            f"what the device does in {slo_ms:g} ms: more that waits only makes late answers",
+            f"what the device does in {slo_ms:g} ms: a longer queue only makes answers late",
         ),
         Advice(
             "GLEANER_DEADLINE_MS",
             math.ceil(slo_ms),
-            "the service level: what could not keep it is refused at once, and told when to come back",
+            "the service level: a request that cannot meet it is refused at once, with a time to retry",
         ),
         Advice(
             "scaling.work_ratio",
@@ -125,7 +125,7 @@ def advise(holds: float, saturated: float, tokens_per_document: float, slo_ms: f
         Advice(
             "scaling.backlog_seconds",
             targets.backlog_seconds,
-            "work that waits, or was lately refused, on every task; less is gone before a new task could help",
+            "queued or recently refused work on every task; less is done before a new task could help",
         ),
-        Advice("scaling.queue_depth", targets.queue_depth, "documents that wait on every task for as long"),
+        Advice("scaling.queue_depth", targets.queue_depth, "documents queued on every task, for as long"),
     )

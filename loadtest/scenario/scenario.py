@@ -1,7 +1,7 @@
-"""A scenario: phases of load, the documents, what happens meanwhile, and what must hold; read from TOML.
+"""A scenario: phases of load, a mix of requests, actions on the service, and assertions; read from TOML.
 
-Rates are requests per second, or, with `rates = "capacity"`, shares of the capacity that is measured first, so that the
-same file fits a laptop and a GPU.
+Rates are requests per second or, with `rates = "capacity"`, shares of the capacity, which is measured first, so that a
+file suits a laptop and a GPU.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ FOLDER = Path(__file__).parent / "builtin"
 
 
 class Phase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One stretch of load.
+    """One phase of load.
 
     constant: `rate` · ramp: `rate` to `last_rate` · sine: `rate` ± `amplitude`, one wave in `period_seconds` ·
-    trace: the file `path`, `time_scale` times as fast, `rate_scale` times as many · day: made by `pacing/days`
-    (`kind`), squeezed into `seconds`, `rate` on average. `warm_up`: its requests are sent and not reported.
+    trace: the file `path`, its time divided by `time_scale` and its counts multiplied by `rate_scale` · day: a
+    synthetic day of `kind` compressed into `seconds`, with `rate` on average. `warm_up`: sent, but not reported.
     """
 
     name: str
@@ -49,10 +49,10 @@ class Phase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Something that happens to the service at this second; only to one that the load test started itself.
+    """An action at this second on a service that the load test started itself.
 
-    publish: a new revision of the served model into its store · kill_engine: SIGKILL, as by the kernel · restart: a
-    second service starts, takes over the traffic as behind a balancer, and the first one is told to stop.
+    publish: a new revision of the served model into its store · kill_engine: SIGKILL to the engine · restart: another
+    instance starts and takes over the traffic, as behind a load balancer, and then the first one is stopped.
     """
 
     at_seconds: float
@@ -60,7 +60,7 @@ class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A whole load test. `slo_ms`: an answer within it counts as good."""
+    """A whole load test. `slo_ms`: the service level; an answer within it counts for goodput."""
 
     title: str
     phases: tuple[Phase, ...]
@@ -82,35 +82,37 @@ class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def starts(self) -> tuple[float, ...]:
-        """When each phase begins, and the end."""
+        """The start of each phase, and the end of the last one."""
         return tuple(accumulate((phase.seconds for phase in self.phases), initial=0.0))
 
 
-def named() -> list[str]:
-    """The scenarios that come with the project."""
+def builtin_scenarios() -> list[str]:
+    """The names of the built-in scenarios."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
 def read_scenario(name: str) -> Scenario:
-    """The scenario of this name, or in this file.
+    """The built-in scenario of this name, or the one in this file.
 
     Raises:
-        BadInput: there is none, or it is not as it should be; says where.
+        BadInput: there is none, or the file is invalid.
     """
-    path = FOLDER / f"{name}.toml" if name in named() else Path(name)
+    path = FOLDER / f"{name}.toml" if name in builtin_scenarios() else Path(name)
     try:
-        return whole(msgspec.convert(tomllib.loads(path.read_text()), Scenario))
+        return with_trace_lengths(msgspec.convert(tomllib.loads(path.read_text()), Scenario))
     except FileNotFoundError:
-        raise BadInput(f"there is no scenario {name!r}; there are {', '.join(named())}, or name a file") from None
+        raise BadInput(
+            f"there is no scenario {name!r}; there are {', '.join(builtin_scenarios())}, or name a file"
+        ) from None
     except (OSError, ValueError) as error:
         raise BadInput(f"the scenario {path} cannot be used: {error}") from error
 
 
-def whole(scenario: Scenario) -> Scenario:
-    """With the lengths of recorded traces filled in.
+def with_trace_lengths(scenario: Scenario) -> Scenario:
+    """The scenario with the lengths of recorded traces filled in.
 
     Raises:
-        BadInput: no phase, or one without a length.
+        BadInput: it has no phase, or a phase has no length.
     """
     if not scenario.phases:
         raise BadInput("a scenario needs a phase")
@@ -122,7 +124,7 @@ def whole(scenario: Scenario) -> Scenario:
 
 
 def at_capacity(scenario: Scenario, capacity: float) -> Scenario:
-    """With rates in requests per second, where they were shares of the capacity."""
+    """The scenario with rates in requests per second, where they were shares of the capacity."""
     if scenario.rates == "absolute":
         return scenario
     phases = (
@@ -138,7 +140,7 @@ def at_capacity(scenario: Scenario, capacity: float) -> Scenario:
 
 
 def stretched(scenario: Scenario, seconds: float) -> Scenario:
-    """The same, longer or shorter: phases and actions in proportion."""
+    """The scenario with this length, its phases and actions in proportion."""
     factor = seconds / scenario.seconds
     phases = (
         replace(phase, seconds=phase.seconds * factor, period_seconds=phase.period_seconds * factor)
@@ -149,7 +151,7 @@ def stretched(scenario: Scenario, seconds: float) -> Scenario:
 
 
 def rate_of(phase: Phase) -> Rate:
-    """A phase's rate over time; that of a trace is known from its file."""
+    """A phase's rate over time."""
     match phase.shape:
         case "constant":
             return Constant(phase.rate, phase.seconds)
@@ -163,7 +165,7 @@ def rate_of(phase: Phase) -> Rate:
 
 
 def trace_of(phase: Phase, seed: int) -> Trace:
-    """The counts that a phase replays."""
+    """The trace that a phase replays."""
     if phase.shape == "day":
         day = make_day(phase.kind, seed, mean_rate=1.0)
         return day.faster(day.seconds / phase.seconds).scaled(phase.rate * phase.seconds / max(sum(day.counts), 1))
@@ -172,12 +174,12 @@ def trace_of(phase: Phase, seed: int) -> Trace:
 
 
 def most_per_second(scenario: Scenario) -> float:
-    """The highest rate that is to be sent; what the number of generator processes follows from."""
+    """The highest rate of a scenario, which determines the number of generator processes."""
     return max(max(rate_of(each).at(each.seconds * part / 50) for part in range(51)) for each in scenario.phases)
 
 
 def schedule(scenario: Scenario) -> Iterator[float]:
-    """When each request of all phases is due, in seconds from the start."""
+    """The times at which requests are due in all phases, in seconds from the start."""
     for number, (phase, begin) in enumerate(zip(scenario.phases, scenario.starts, strict=False)):
         for moment in _arrivals(scenario, phase, Random(f"arrivals {scenario.seed} {number}")):
             yield begin + moment

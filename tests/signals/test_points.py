@@ -6,12 +6,12 @@ import math
 from itertools import pairwise
 
 import pytest
-from prometheus_client import Metric
 
 from service.metrics import EngineMetrics, GpuMetrics, WorkerMetrics
 from service.signals import catalog, points
 from service.signals.catalog import Kind, Signal
 from service.signals.points import Point, Series, Snapshot, measure
+from tests.test_metrics import collected
 
 IDLE = Snapshot(0.0, 1000.0, {})
 FIVE_SECONDS = {"route": "/extract", "le": "5.0"}
@@ -22,10 +22,6 @@ def snapshot(at: float, *series: tuple[str, float, dict[str, str]]) -> Snapshot:
     found = (("gleaner_phase", 1.0, {"phase": "ready"}), *series)
     values: dict[Series, float] = {(name, tuple(sorted(labels.items()))): value for name, value, labels in found}
     return Snapshot(at, 1000.0 + at, values)
-
-
-def collected(metrics: object) -> list[Metric]:
-    return [metric for each in vars(metrics).values() if each is not None for metric in each.collect()]
 
 
 def published(before: Snapshot, after: Snapshot) -> dict[Signal, Point]:

@@ -48,11 +48,11 @@ def made_result(*, gpu: bool = True, metrics: bool = True) -> Result:
         capacity_rps=PEAK,
         events=[(25.0, "publish begins"), (27.0, "publish done")],
     )
-    moments = tuple(_moment(float(at), gpu) for at in range(40)) if metrics else ()
-    return Result(replace(summary, findings=findings(summary)), found, moments)
+    samples = tuple(_sample(float(at), gpu) for at in range(40)) if metrics else ()
+    return Result(replace(summary, findings=findings(summary)), found, samples)
 
 
-def _moment(at: float, gpu: bool) -> MetricsSample:
+def _sample(at: float, gpu: bool) -> MetricsSample:
     values = {
         "queue_documents": at,
         "backlog_seconds": at / 10,

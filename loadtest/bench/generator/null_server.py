@@ -1,8 +1,7 @@
-"""`python -m loadtest.bench.generator.null_server`: answers every POST at once with the same small result; prints its
-port.
+"""The null server: `python -m loadtest.bench.generator.null_server` answers every POST at once with one small result.
 
-With two numbers it answers nothing, so many seconds after the first request, for so many seconds. What it can do bounds
-what a generator can be shown to do, so it parses no more of a request than its length.
+It prints its port. With two numbers it stalls once: after so many seconds from the first request on, and for so long.
+It bounds what a generator can be shown to send, so of a request it parses no more than the length.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ LENGTH = b"content-length: "
 
 
 class ServerStall:
-    """One stretch of time, `after` seconds from the first request on, that nobody gets through; then never again."""
+    """One stall of the whole server, which begins `after_seconds` after the first request."""
 
     def __init__(self, after_seconds: float, seconds: float) -> None:
         self._after_seconds, self._seconds = after_seconds, seconds
         self._begin = math.inf
 
     def wait(self) -> None:
-        """Hold up the whole server, if it is time."""
+        """Block the server until the end of the stall, if it has begun and not ended."""
         now = time.monotonic()
         if math.isinf(self._begin):
             self._begin = now + self._after_seconds

@@ -1,8 +1,8 @@
-"""Megabytes per second and CPU seconds per gigabyte of a pull, against boto3's transfer manager and `aws s3 sync`.
+"""Speed and CPU seconds of a pull, against boto3's transfer manager and `aws s3 sync`.
 
-The same server, the same objects, turn by turn, another one first in each round, each contender a process of its own
-from its start to its end. Ours also verifies every byte, makes it last (fsync) and builds the model's folder; the
-others write files.
+The same server and objects for all, in alternation, with another contender first in each round; each is a process of
+its own, measured from its start to its end. Ours also verifies every byte, syncs it to the disk and builds the model's
+folder; the others only write files.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def measure(home: Path) -> None:
             for name, fetch in _from(turn, list(contenders.items())):
                 target = home / "fetched"
                 ran = run(fetch(target), server.environment())
-                assert ran.exit_code == 0, f"{name}: {ran.said}"
+                assert ran.exit_code == 0, f"{name}: {ran.output}"
                 assert folder_bytes(target) >= size_bytes, f"{name} fetched too little"
                 shutil.rmtree(target)
                 runs[name].append(ran)
@@ -47,7 +47,7 @@ def measure(home: Path) -> None:
 
 
 def _from(first: int, contenders: list[tuple[str, Fetch]]) -> list[tuple[str, Fetch]]:
-    """All of them, in order, beginning with that one."""
+    """The contenders rotated, so that this one is first."""
     first %= len(contenders)
     return contenders[first:] + contenders[:first]
 
@@ -63,7 +63,7 @@ def _print(runs: dict[str, list[CommandRun]], size_bytes: int) -> None:
 
 
 def _install_aws(folder: Path) -> Path:
-    """AWS's command line in a virtual environment of its own, for this run only."""
+    """Install AWS's command line into a virtual environment of its own, for this run only."""
     program = folder / "bin" / "aws"
     if not program.exists():
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)

@@ -11,26 +11,26 @@ from loadtest.knee.bisection import Trial, TrialVerdict, evaluate, find_knee
 from tests.support.load_records import records, refusal, row, steady
 
 
-def test_a_rate_holds_when_surely_less_than_one_in_a_hundred_is_late() -> None:
-    assert evaluate(50, steady(50, 20, 100), 500).word is TrialVerdict.HOLDS
-    assert evaluate(50, steady(50, 20, 600), 500).word is TrialVerdict.FAILS
+def test_a_rate_holds_when_less_than_one_in_a_hundred_is_late() -> None:
+    assert evaluate(50, steady(50, 20, 100), 500).verdict is TrialVerdict.HOLDS
+    assert evaluate(50, steady(50, 20, 600), 500).verdict is TrialVerdict.FAILS
 
 
-def test_too_few_requests_decide_nothing_even_if_all_were_good() -> None:
+def test_too_few_requests_are_undecided_even_if_all_were_good() -> None:
     trial = evaluate(5, steady(5, 20, 100), 500)
     assert trial.bad_share == 0
-    assert trial.word is TrialVerdict.UNDECIDED
-    assert evaluate(5, steady(5, 20, 100), 500, last=True).word is TrialVerdict.FAILS
+    assert trial.verdict is TrialVerdict.UNDECIDED
+    assert evaluate(5, steady(5, 20, 100), 500, last=True).verdict is TrialVerdict.FAILS
 
 
-def test_refusals_count_as_not_answered_well() -> None:
+def test_refusals_count_as_bad() -> None:
     some = records(*(refusal(n / 50) if n % 20 == 0 else row(n / 50, 10) for n in range(1_000)))
     trial = evaluate(50, some, 500)
     assert trial.bad_share == pytest.approx(0.05)
-    assert trial.word is TrialVerdict.FAILS
+    assert trial.verdict is TrialVerdict.FAILS
 
 
-def test_lateness_in_one_clump_is_less_certain_than_the_same_spread_out() -> None:
+def test_bad_requests_in_one_clump_widen_the_interval() -> None:
     clumped = records(*(row(n / 50, 900 if 500 <= n < 515 else 10) for n in range(1_000)))
     spread = records(*(row(n / 50, 900 if n % 67 == 0 else 10) for n in range(1_000)))
     wide, narrow = evaluate(50, clumped, 500), evaluate(50, spread, 500)

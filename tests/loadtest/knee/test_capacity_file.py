@@ -24,13 +24,13 @@ CAPACITY = describe(
 )
 
 
-def test_the_scaling_policy_reads_what_the_knee_writes() -> None:
+def test_the_scaling_policy_reads_capacity_json() -> None:
     read = read_capacity(msgspec.json.encode(CAPACITY).decode())
     assert (read.documents_per_second, read.tokens_per_second, read.slo_ms) == (40.0, 6_000.0, 500)
     assert read.saturated_documents_per_second == 50.0
 
 
-def test_a_simulator_finds_its_figures_under_these_names() -> None:
+def test_the_names_in_capacity_json_are_stable() -> None:
     found = json.loads(msgspec.json.encode(CAPACITY))
     assert found["format"] == 1
     assert found["service_time"]["base_seconds"] == 0.004

@@ -5,9 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from loadtest.client.connection import Reply
 from loadtest.errors import BadInput
-from loadtest.records.records import Recorder, from_rows, load, read_csv, save, write_csv
+from loadtest.records.answer import Reply
+from loadtest.records.files import load, read_csv, save, write_csv
+from loadtest.records.recorder import Recorder
+from loadtest.records.records import from_rows
 from tests.support.load_records import records, refusal, row
 
 
@@ -34,16 +36,16 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_recorder_counts_from_the_intended_time_and_keeps_old_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("loadtest.records.records.ROWS_AS_TUPLES", 2)
+    monkeypatch.setattr("loadtest.records.recorder.ROWS_AS_TUPLES", 2)
     recorder = Recorder(100.0)
     for number in range(5):
         recorder.note(0, 101.0 + number, 101.25 + number, 101.5 + number, Reply(200, "", b"{}"))
     recorder.note(0, 110.0, 110.0, 110.1, Reply(503, "2", b'{"code": "draining"}'))
     assert (recorder.ok, recorder.refused, recorder.failed) == (5, 1, 0)
-    latencies, lag = recorder.fresh()
+    latencies, lag = recorder.take_recent()
     assert latencies == pytest.approx([500.0] * 5)
     assert lag == pytest.approx(250.0)
-    assert recorder.fresh() == ([], 0.0)
+    assert recorder.take_recent() == ([], 0.0)
     found = recorder.records()
     assert found.latency_ms[:5] == pytest.approx([500.0] * 5)
     assert found.lag_ms[:5] == pytest.approx([250.0] * 5)

@@ -1,4 +1,4 @@
-"""The balancer: fewest outstanding first, no new requests for who leaves, nothing sent twice."""
+"""The load balancer: least outstanding requests, deregistration, and no request sent twice."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import httpx
 from loadtest.scaling.balancer import Backend, Balancer, choose
 
 
-def target(outstanding: int, sent: int) -> Backend:
+def backend_with(outstanding: int, sent: int) -> Backend:
     made = Backend(1)
     made.outstanding, made.sent = outstanding, sent
     return made
 
 
 def test_the_fewest_outstanding_requests_win_then_the_fewest_ever() -> None:
-    busy, idle, fresh = target(2, 2), target(0, 9), target(0, 1)
+    busy, idle, fresh = backend_with(2, 2), backend_with(0, 9), backend_with(0, 1)
     assert choose([busy, idle, fresh]) is fresh
     assert choose([busy, idle]) is idle
     assert choose([]) is None
@@ -70,7 +70,7 @@ def test_requests_and_answers_pass_unchanged() -> None:
     asyncio.run(_with_backend(use))
 
 
-def test_who_leaves_keeps_its_open_requests_and_gets_no_new_ones() -> None:
+def test_a_deregistered_backend_keeps_its_open_requests_and_gets_no_more() -> None:
     async def use(balancer: Balancer, backend: EchoServer, place: Backend, client: httpx.AsyncClient) -> None:
         open_request = asyncio.create_task(client.post("/", content=b"first"))
         await _until(lambda: place.outstanding == 1)
@@ -86,7 +86,7 @@ def test_who_leaves_keeps_its_open_requests_and_gets_no_new_ones() -> None:
     asyncio.run(_with_backend(use))
 
 
-def test_the_delay_ends_the_patience_with_who_leaves() -> None:
+def test_deregistration_ends_after_its_delay() -> None:
     async def use(balancer: Balancer, backend: EchoServer, place: Backend, client: httpx.AsyncClient) -> None:
         request = asyncio.create_task(client.post("/", content=b"slow"))
         await _until(lambda: place.outstanding == 1)
@@ -98,7 +98,7 @@ def test_the_delay_ends_the_patience_with_who_leaves() -> None:
     asyncio.run(_with_backend(use))
 
 
-def test_a_target_that_is_gone_is_a_bad_gateway_and_no_second_try() -> None:
+def test_an_unreachable_backend_is_a_bad_gateway_without_a_second_try() -> None:
     async def use(balancer: Balancer, backend: EchoServer, place: Backend, client: httpx.AsyncClient) -> None:
         await balancer.deregister(place, 0.0)
         with socket.socket() as nobody:

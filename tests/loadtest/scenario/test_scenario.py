@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from loadtest.errors import BadInput
-from loadtest.scenario.scenario import Scenario, at_capacity, most_per_second, named, read_scenario, schedule, stretched
+from loadtest.scenario.scenario import (
+    Scenario,
+    at_capacity,
+    builtin_scenarios,
+    most_per_second,
+    read_scenario,
+    schedule,
+    stretched,
+)
 from loadtest.workload.mix import make_jobs
 
 
@@ -15,7 +23,7 @@ def written(folder: Path, text: str) -> Scenario:
     return read_scenario(str(folder / "s.toml"))
 
 
-@pytest.mark.parametrize("name", named())
+@pytest.mark.parametrize("name", builtin_scenarios())
 def test_a_scenario_that_ships_can_be_read_and_made(name: str) -> None:
     scenario = at_capacity(read_scenario(name), 20.0)
     assert make_jobs(scenario.mix, {})
@@ -26,7 +34,7 @@ def test_a_scenario_that_ships_can_be_read_and_made(name: str) -> None:
 
 
 def test_all_scenarios_that_are_promised_are_there() -> None:
-    assert set(named()) == {"smoke", "default", "soak", "overload", "spike", "mixed", "models", "deploy"}
+    assert set(builtin_scenarios()) == {"smoke", "default", "soak", "overload", "spike", "mixed", "models", "deploy"}
 
 
 def test_shares_of_the_capacity_become_rates() -> None:

@@ -1,4 +1,4 @@
-"""How a peer's server is set up, from its command line. Imports no torch: a server's main process has no model."""
+"""The command line of a peer's server. It imports no torch: a server's main process has no model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ServerArguments:
-    """How a peer's server is to be set up; from its command line."""
+    """The model folder, the port and the set-up of a peer's server."""
 
     folder: str
     port: int
@@ -19,7 +19,7 @@ class ServerArguments:
 
 
 def parse_arguments() -> ServerArguments:
-    """The command line of a peer's server. Other arguments are left to the server's own software."""
+    """The arguments of this process; those that are unknown belong to the server's own software."""
     parser = argparse.ArgumentParser(allow_abbrev=False)
     parser.add_argument("folder")
     for name in ("port", "workers", "threads", "batch-size"):
