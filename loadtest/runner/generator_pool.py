@@ -26,7 +26,8 @@ from loadtest.runner.generator_process import (
     GeneratorReady,
     GeneratorStats,
 )
-from loadtest.scenario.scenario import Scenario, most_per_second
+from loadtest.scenario.scenario import Scenario
+from loadtest.scenario.schedule import most_per_second
 
 LEAD_SECONDS = 0.2
 """From the moment at which all processes are ready to the first request."""

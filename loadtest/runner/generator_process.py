@@ -25,7 +25,8 @@ from loadtest.client.http import HttpClient
 from loadtest.client.open_loop import Sender
 from loadtest.records.files import save
 from loadtest.records.recorder import Recorder
-from loadtest.scenario.scenario import Scenario, schedule
+from loadtest.scenario.scenario import Scenario
+from loadtest.scenario.schedule import schedule
 from loadtest.workload.mix import make_jobs
 
 REPORT_SECONDS = 0.5

@@ -46,12 +46,12 @@ class Flip:
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorResponse:
+class Answer:
     status: int
     code: str = ""
 
 
-Fault = Truncate | Reset | Stall | Flip | ErrorResponse
+Fault = Truncate | Reset | Stall | Flip | Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +106,7 @@ class FaultProxy:
 
     def _converse(self, client: socket.socket) -> None:
         """One client's connection: request after request, each over a server connection that is kept too."""
-        with (
-            suppress(OSError, _ConnectionEnded),
-            closing(client),
-            closing(socket.create_connection(self._upstream)) as server,
-        ):
+        with suppress(OSError, _Hangup), closing(client), closing(socket.create_connection(self._upstream)) as server:
             server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             from_client, from_server = client.makefile("rb"), server.makefile("rb")
             while head := _read_head(from_client):
@@ -130,7 +126,7 @@ class FaultProxy:
             self.requests.append(request)
             self.received_bytes += request.body_bytes
             self.faults += fault is not None
-        if isinstance(fault, ErrorResponse):
+        if isinstance(fault, Answer):
             for _ in _pieces(from_client, request.body_bytes):
                 pass
             client.sendall(_error(fault, request.method))
@@ -147,7 +143,7 @@ class FaultProxy:
         while head.startswith(b"HTTP/1.1 100"):
             head = _read_head(from_server)
         if not head:
-            raise _ConnectionEnded
+            raise _Hangup
         length = 0 if request.method == "HEAD" or b" 204 " in head[:16] or b" 304 " in head[:16] else _length(head)
         client.sendall(head)
         if b"\r\ntransfer-encoding: chunked" in head.lower():
@@ -160,7 +156,7 @@ class FaultProxy:
             with self._lock:
                 self.sent_bytes += len(data)
             if isinstance(fault, Truncate | Reset | Stall) and done > fault.after_bytes:
-                raise _ConnectionEnded
+                raise _Hangup
 
 
 @contextmanager
@@ -173,7 +169,7 @@ def fault_proxy(upstream_port: int, choose: Choose = no_fault) -> Iterator[Fault
         listener.shutdown(socket.SHUT_RDWR)
 
 
-class _ConnectionEnded(Exception):
+class _Hangup(Exception):
     """The conversation is over."""
 
 
@@ -195,7 +191,7 @@ def _broken(piece: bytes, done: int, fault: Fault | None, client: socket.socket)
             return piece
 
 
-def _error(fault: ErrorResponse, method: str) -> bytes:
+def _error(fault: Answer, method: str) -> bytes:
     code = fault.code or _CODES[fault.status]
     body = f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>by the fault proxy</Message></Error>".encode()
     head = f"HTTP/1.1 {fault.status} {code}\r\nContent-Type: application/xml\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -235,6 +231,6 @@ def _pieces(source: IO[bytes], count_bytes: int) -> Iterator[bytes]:
     while count_bytes:
         piece = source.read(min(PIECE_BYTES, count_bytes))
         if not piece:
-            raise _ConnectionEnded
+            raise _Hangup
         count_bytes -= len(piece)
         yield piece

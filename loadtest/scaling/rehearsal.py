@@ -24,7 +24,8 @@ from loadtest.scaling.assessment import Assessment, assess
 from loadtest.scaling.balancer import Balancer
 from loadtest.scaling.local_fleet import LocalFleet
 from loadtest.scaling.timeline import Timeline, TimelineRow
-from loadtest.scenario.scenario import Phase, Scenario, schedule
+from loadtest.scenario.scenario import Phase, Scenario
+from loadtest.scenario.schedule import schedule
 from loadtest.workload.mix import JSON, Job
 from service.signals.catalog import BACKLOG_SECONDS, GPU_UTILIZATION, QUEUE_DEPTH, WORK_RATIO, Signal
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.s3.fault_proxy import ErrorResponse, Fault
+from loadtest.s3.fault_proxy import Answer, Fault
 from service.cli import main
 from tests.s3.conftest import Bucket
 from tests.support.model_folders import write_model
@@ -34,9 +34,9 @@ def test_a_model_goes_into_a_bucket_and_comes_out_of_it_elsewhere(tmp_path: Path
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        (ErrorResponse(400, "ExpiredToken"), "does not accept the credentials (ExpiredToken"),
-        (ErrorResponse(403), "refuses access (AccessDenied"),
-        (ErrorResponse(404, "NoSuchBucket"), "The bucket of the remote store"),
+        (Answer(400, "ExpiredToken"), "does not accept the credentials (ExpiredToken"),
+        (Answer(403), "refuses access (AccessDenied"),
+        (Answer(404, "NoSuchBucket"), "The bucket of the remote store"),
     ],
     ids=lambda value: str(value),
 )

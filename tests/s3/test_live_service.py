@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from loadtest.s3.fault_proxy import ErrorResponse, Fault, no_fault
+from loadtest.s3.fault_proxy import Answer, Fault, no_fault
 from model_store.local.layout import Layout
 from model_store.local.store import Revision, Store
 from model_store.remote.keys import blob_key
@@ -115,9 +115,9 @@ def unwritable_store(rig: Rig) -> Iterator[None]:
 
 
 TROUBLES: list[tuple[Trouble, str]] = [
-    (partial(refused, ErrorResponse(404, "NoSuchBucket")), "The bucket of the remote store"),
-    (partial(refused, ErrorResponse(400, "ExpiredToken")), "does not accept the credentials (ExpiredToken"),
-    (partial(refused, ErrorResponse(403)), "refuses access (AccessDenied"),
+    (partial(refused, Answer(404, "NoSuchBucket")), "The bucket of the remote store"),
+    (partial(refused, Answer(400, "ExpiredToken")), "does not accept the credentials (ExpiredToken"),
+    (partial(refused, Answer(403)), "refuses access (AccessDenied"),
     (tag_to_nothing, "is not there, so nothing can be pulled"),
     (full_disk, "is full"),
     (unwritable_store, "cannot be written to"),

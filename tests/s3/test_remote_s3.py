@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.s3.fault_proxy import ErrorResponse, Fault, Request, Truncate
+from loadtest.s3.fault_proxy import Answer, Fault, Request, Truncate
 from model_store.errors import RemoteChanged, RemoteRefused, RemoteUnavailable
 from model_store.local.tags import Tag, moved
 from model_store.remote.base import open_remote
@@ -44,7 +44,7 @@ def test_a_small_object_is_created_once_and_read_back(bucket: Bucket) -> None:
 
 def test_a_create_whose_answer_was_lost_is_known_as_our_own(bucket: Bucket) -> None:
     bucket.proxy.choose = first(1, Truncate(0))
-    lost = first(1, ErrorResponse(500))
+    lost = first(1, Answer(500))
 
     def after_the_write(request: Request) -> Fault | None:
         return lost(request) if request.method == "PUT" else None
@@ -79,7 +79,7 @@ def test_a_file_in_parts_arrives_with_its_bytes_and_its_etag_pins_them(bucket: B
 def test_a_failed_upload_in_parts_leaves_no_object_and_no_parts(bucket: Bucket, tmp_path: Path) -> None:
     path = tmp_path / "weights"
     path.write_bytes(b"w" * 20_000_000)
-    bucket.proxy.choose = lambda request: ErrorResponse(503) if "partNumber=2" in request.path else None
+    bucket.proxy.choose = lambda request: Answer(503) if "partNumber=2" in request.path else None
     with pytest.raises(RemoteUnavailable):
         bucket.remote(patience=Patience(limit_seconds=0.3, first_wait_seconds=0.01)).upload("w", path, lambda _: None)
     bucket.proxy.choose = lambda _request: None
@@ -91,13 +91,13 @@ def test_a_failed_upload_in_parts_leaves_no_object_and_no_parts(bucket: Bucket, 
 def test_a_server_that_is_busy_is_asked_again(bucket: Bucket, status: int) -> None:
     bucket.remote().create("a", b"a")
     bucket.proxy.reset_counts()
-    bucket.proxy.choose = first(3, ErrorResponse(status))
+    bucket.proxy.choose = first(3, Answer(status))
     assert bucket.remote().read("a") == b"a"
     assert bucket.proxy.faults == 3
 
 
 def test_a_server_that_stays_busy_is_given_up_with_how_often_it_was_asked(bucket: Bucket) -> None:
-    bucket.proxy.choose = lambda _request: ErrorResponse(503)
+    bucket.proxy.choose = lambda _request: Answer(503)
     with pytest.raises(RemoteUnavailable, match=r"SlowDown.*It was tried \d+ times"):
         bucket.remote(patience=Patience(limit_seconds=0.3, first_wait_seconds=0.01)).read("a")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.s3.fault_proxy import ErrorResponse
+from loadtest.s3.fault_proxy import Answer
 from model_store.local.store import Revision, Store
 from model_store.manifest import File
 from model_store.reference import hex_digits
@@ -83,7 +83,7 @@ def test_credentials_that_are_not_accepted(
     bucket: Bucket, tmp_path: Path, state: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if state == "expired":
-        bucket.proxy.choose = lambda _request: ErrorResponse(400, "ExpiredToken")
+        bucket.proxy.choose = lambda _request: Answer(400, "ExpiredToken")
     else:
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY" if state == "wrong" else "AWS_ACCESS_KEY_ID", "nobody:nothing")
     code = "ExpiredToken" if state == "expired" else "SignatureDoesNotMatch"

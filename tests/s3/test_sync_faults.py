@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.s3.fault_proxy import ErrorResponse, Fault, Flip, Request, Reset, Stall, Truncate, no_fault
+from loadtest.s3.fault_proxy import Answer, Fault, Flip, Request, Reset, Stall, Truncate, no_fault
 from model_store.errors import CorruptObject, RemoteRefused, RemoteUnavailable, StoreError
 from model_store.local.store import Revision, Store
 from model_store.local.verify import verify_store
@@ -86,15 +86,7 @@ def assert_nothing_unverified(store: Store) -> None:
 
 @pytest.mark.parametrize(
     "fault",
-    [
-        Truncate(0),
-        Truncate(10_000),
-        Reset(10_000),
-        Stall(10_000, 3.0),
-        ErrorResponse(500),
-        ErrorResponse(503),
-        ErrorResponse(416),
-    ],
+    [Truncate(0), Truncate(10_000), Reset(10_000), Stall(10_000, 3.0), Answer(500), Answer(503), Answer(416)],
     ids=lambda fault: str(fault),
 )
 def test_a_model_arrives_whole_through_a_server_that_fails_now_and_then(
@@ -134,11 +126,11 @@ def test_a_flipped_byte_is_quarantined_and_the_file_fetched_once_more(
     ("fault", "error", "words"),
     [
         (Flip(1), CorruptObject, "its SHA-256 should be"),
-        (ErrorResponse(403), RemoteRefused, "refuses access"),
-        (ErrorResponse(503), RemoteUnavailable, "It was tried"),
+        (Answer(403), RemoteRefused, "refuses access"),
+        (Answer(503), RemoteUnavailable, "It was tried"),
         (Truncate(0), RemoteUnavailable, "It was tried"),
         (Reset(0), RemoteUnavailable, "It was tried"),
-        (ErrorResponse(416), RemoteUnavailable, "not what it was a moment ago"),
+        (Answer(416), RemoteUnavailable, "not what it was a moment ago"),
     ],
     ids=lambda value: str(value),
 )
@@ -204,7 +196,7 @@ def test_an_upload_through_a_server_that_fails_now_and_then_arrives_whole(
     def choose(request: Request) -> Fault | None:
         with lock:
             seen[0] += 1
-            return ErrorResponse(503) if seen[0] % 3 == 0 else None
+            return Answer(503) if seen[0] % 3 == 0 else None
 
     bucket.proxy.choose = choose
     revision = publish(write_model(tmp_path / "third", make_shards(3)), "invoices", publisher, tag=None).revision

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import shutil
 import threading
 from collections.abc import Callable
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from loadtest.bench.store.bucket import NAME, REMOTE, CommandRun, folder_bytes, gleaner, published_model, run
 from loadtest.s3.fault_proxy import (
-    ErrorResponse,
+    Answer,
     Fault,
     FaultProxy,
     Flip,
@@ -28,18 +27,18 @@ NOW_AND_THEN: dict[str, Fault] = {
     "truncated after 5 MB": Truncate(5 * MEGABYTE),
     "reset after 5 MB": Reset(5 * MEGABYTE),
     "silent after 5 MB": Stall(5 * MEGABYTE, 60.0),
-    "500": ErrorResponse(500),
-    "503": ErrorResponse(503),
-    "416": ErrorResponse(416),
+    "500": Answer(500),
+    "503": Answer(503),
+    "416": Answer(416),
 }
-ALWAYS: dict[str, Fault] = {"403": ErrorResponse(403), "a flipped byte in every answer": Flip(1)}
+ALWAYS: dict[str, Fault] = {"403": Answer(403), "a flipped byte in every answer": Flip(1)}
 
 
 def measure(home: Path) -> None:
     """Print a row for each fault: outcome, time, and bytes sent."""
     with published_model(home) as (server, folder), fault_proxy(server.port) as proxy:
         size_bytes = folder_bytes(folder)
-        print(f"\n## {size_bytes / 1e9:.2f} GB in 16 shards through a fault proxy\n")
+        print(f"\n## {size_bytes / 1e9:.2f} GB in 16 shards through a proxy that breaks things\n")
         print("| fault | how often | outcome | seconds | bytes sent ÷ size |\n|---|---|---|---|---|")
         for name, fault in NOW_AND_THEN.items():
             _try(home, server, proxy, (name, "1 of 9 requests", on_blobs(9, fault)), size_bytes)
@@ -50,14 +49,14 @@ def measure(home: Path) -> None:
 
 def on_blobs(every: int, fault: Fault, times: int = 10**9) -> Callable[[Request], Fault | None]:
     """Give this fault to every `every`-th request for a blob's bytes, at most `times` times."""
-    lock, count = threading.Lock(), itertools.count(1)
+    lock, seen = threading.Lock(), [0]
 
     def choose(request: Request) -> Fault | None:
         if request.method != "GET" or "/blobs/" not in request.path:
             return None
         with lock:
-            number = next(count)
-        return fault if number % every == 0 and number <= every * times else None
+            seen[0] += 1
+            return fault if seen[0] % every == 0 and seen[0] <= every * times else None
 
     return choose
 
@@ -90,8 +89,6 @@ def require_verified(store: Path, *, whole: bool, size_bytes: int) -> None:
     blobs = [*(store / "blobs" / "sha256").glob("*")]
     for path in blobs:
         with path.open("rb") as file:
-            assert hashlib.file_digest(file, "sha256").hexdigest() == path.name, (
-                f"{path} has another digest than its name"
-            )
+            assert hashlib.file_digest(file, "sha256").hexdigest() == path.name, f"the digest of {path} is another"
     if whole:
         assert sum(path.stat().st_size for path in blobs) >= size_bytes

@@ -9,7 +9,8 @@ import pytest
 
 from loadtest.bench.generator.capacity import null_server
 from loadtest.runner.generator_pool import Endpoint, GeneratorPool, GeneratorRun, RunProgress, processes_for
-from loadtest.scenario.scenario import Phase, Scenario, schedule
+from loadtest.scenario.scenario import Phase, Scenario
+from loadtest.scenario.schedule import schedule
 from loadtest.workload.mix import Mix
 from tests.support.load_records import answering
 

@@ -62,7 +62,7 @@ def test_a_high_load_that_ends_too_early_is_a_problem() -> None:
     assert assessment.problems == ["the high load was too short to see whether the fleet becomes steady"]
 
 
-def test_refusals_are_counted_and_not_lost_and_lost_requests_by_when_they_were_due() -> None:
+def test_refusals_are_not_lost_and_losses_are_counted_by_their_due_time() -> None:
     lost = (row(due, 50, "http_502", status=502, lag_ms=20.0) for due in (100.0, 170.0))
     found = records(FINE, refusal(80.0), *lost)
     assessment = assess(PHASES, [OUT, IN], found, [0], settle_seconds=SETTLE_SECONDS)
