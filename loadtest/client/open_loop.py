@@ -31,10 +31,12 @@ class Sender:
         """Send every request when it is due, then wait for the last reply or its timeout."""
         async with asyncio.TaskGroup() as requests:
             for intended, number in schedule:
+                await asyncio.sleep(
+                    max(intended - time.monotonic(), 0.0)
+                )  # Behind schedule, the one before leaves now.
                 while (wait := intended - time.monotonic()) > 0:  # A timer may fire up to a millisecond early.
                     await asyncio.sleep(wait)
                 requests.create_task(self._send(intended, number))
-                await asyncio.sleep(0)  # So that the request leaves before the next one, even behind schedule.
 
     async def back_to_back(self, at_once: int, until: float, numbers: Iterator[int]) -> None:
         """Keep `at_once` requests under way until this moment: a closed loop, only to measure the capacity."""

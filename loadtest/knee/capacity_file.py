@@ -93,39 +93,29 @@ def advise(holds: float, saturated: float, tokens_per_document: float, slo_ms: f
         return ()
     full = max(saturated, holds)
     queue = max(full * tokens_per_document * slo_ms / 1000, tokens_per_document)
-    targets = targets_for(
-        scaling.Capacity(
-            documents_per_second=holds,
-            tokens_per_second=holds * tokens_per_document,
-            slo_ms=slo_ms,
-            saturated_documents_per_second=full,
-        )
-    )
+    queue_reason = f"what the device does in {slo_ms:g} ms: a longer queue only makes answers late"
+    deadline_reason = "the service level: a request that cannot meet it is refused at once, with a time to retry"
     return (
-        Advice(
-            "GLEANER_QUEUE_LIMIT_TOKENS",
-            math.ceil(queue),
-            f"what the device does in {slo_ms:g} ms: a longer queue only makes answers late",
-        ),
-        Advice(
-            "GLEANER_DEADLINE_MS",
-            math.ceil(slo_ms),
-            "the service level: a request that cannot meet it is refused at once, with a time to retry",
-        ),
-        Advice(
-            "scaling.work_ratio",
-            targets.work_ratio,
-            f"what a task should carry of the rate at full load; the limit is missed above {holds / full:.2f}",
-        ),
-        Advice(
-            "scaling.documents_per_second_each",
-            round(targets.work_ratio * full, 3),
-            "the same as a rate: offered documents per second over this is the fleet's size",
-        ),
-        Advice(
-            "scaling.backlog_seconds",
-            targets.backlog_seconds,
-            "queued or recently refused work on every task; less is done before a new task could help",
-        ),
+        Advice("GLEANER_QUEUE_LIMIT_TOKENS", math.ceil(queue), queue_reason),
+        Advice("GLEANER_DEADLINE_MS", math.ceil(slo_ms), deadline_reason),
+        *_scaling_targets(holds, full, tokens_per_document, slo_ms),
+    )
+
+
+def _scaling_targets(holds: float, full: float, tokens_per_document: float, slo_ms: float) -> tuple[Advice, ...]:
+    capacity = scaling.Capacity(
+        documents_per_second=holds,
+        tokens_per_second=holds * tokens_per_document,
+        slo_ms=slo_ms,
+        saturated_documents_per_second=full,
+    )
+    targets = targets_for(capacity)
+    share = f"a task's share of the rate at full load; the service level is missed above {holds / full:.2f}"
+    rate = "the same share as a rate: the fleet's size is the offered documents per second over this"
+    backlog = "queued or recently refused work on every task; less is done before a new task could help"
+    return (
+        Advice("scaling.work_ratio", targets.work_ratio, share),
+        Advice("scaling.documents_per_second_each", round(targets.work_ratio * full, 3), rate),
+        Advice("scaling.backlog_seconds", targets.backlog_seconds, backlog),
         Advice("scaling.queue_depth", targets.queue_depth, "documents queued on every task, for as long"),
     )

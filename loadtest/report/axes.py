@@ -82,7 +82,7 @@ def _plot_line(axes: Axes, series: Series) -> None:
         linestyle=(0, (4, 3)) if series.dashed else "-",
         marker=marker,
         markersize=4.5,
-        clip_on=marker is None,
+        clip_on=False,  # A line at zero lies on the edge; none lies outside.
         zorder=3 if series.dots else 2,
     )
 

@@ -32,7 +32,7 @@ from loadtest.scenario.schedule import most_per_second
 LEAD_SECONDS = 0.2
 """From the moment at which all processes are ready to the first request."""
 RATE_OF_ONE = 1_000.0
-"""Requests per second of one process; it can send about twice as many on schedule (BENCHMARKS.md)."""
+"""Requests per second of one process, for which it takes about a third of a core (BENCHMARKS.md)."""
 
 _messages = msgspec.json.Decoder(GeneratorMessage)
 

@@ -26,6 +26,32 @@ EXPECTED = {
 }  # fmt: skip
 SERVICE = {"queue", "backlog", "device", "memory", "gpu-memory", "files"}
 MOST_BYTES = 1_500_000
+PROBE = """<script>
+window.onerror = (message) => { document.body.dataset.error = message; };
+const light = (colour) => {
+  const parts = colour.match(/[\\d.]+/g).slice(0, 3).map((part) => part / 255);
+  const linear = parts.map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+};
+const contrast = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+const report = [];
+for (const svg of document.querySelectorAll("svg")) {
+  const box = svg.getBoundingClientRect(), figure = svg.closest("figure");
+  const move = new MouseEvent("mousemove", {clientX: box.left + box.width / 2, clientY: box.top + 150});
+  svg.dispatchEvent(move);
+  const tip = figure.querySelector(".tip");
+  const ground = getComputedStyle(svg.closest(".card")).backgroundColor;
+  const words = [...svg.querySelectorAll("text")];
+  const worst = Math.min(...words.map((t) => contrast(getComputedStyle(t).fill, ground)));
+  const outside = words.filter((t) => {
+    const b = t.getBoundingClientRect();
+    return b.left < box.left - 2 || b.right > box.right + 2 || b.top < box.top - 2 || b.bottom > box.bottom + 2;
+  }).length;
+  report.push([svg.id, tip ? tip.children.length : 0, worst.toFixed(2), outside].join(";"));
+}
+document.body.dataset.report = report.join("\\n");
+</script></body>"""
+"""Moves the mouse over each chart, and compares colours of text with the colour behind it."""
 
 
 class Outline(HTMLParser):
@@ -108,34 +134,8 @@ def test_findings_stand_on_top(html: str) -> None:
 )
 @pytest.mark.parametrize("theme", THEMES)
 def test_in_a_browser_text_is_legible_and_the_crosshair_has_numbers(html: str, theme: str, tmp_path: Path) -> None:
-    """A probe in the page moves the mouse over each chart, and compares colours of text with the colour behind it."""
-    probe = """<script>
-    window.onerror = (message) => { document.body.dataset.error = message; };
-    const light = (colour) => {
-      const parts = colour.match(/[\\d.]+/g).slice(0, 3).map((part) => part / 255);
-      const linear = parts.map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
-      return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
-    };
-    const contrast = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
-    const report = [];
-    for (const svg of document.querySelectorAll("svg")) {
-      const box = svg.getBoundingClientRect(), figure = svg.closest("figure");
-      const move = new MouseEvent("mousemove", {clientX: box.left + box.width / 2, clientY: box.top + 150});
-      svg.dispatchEvent(move);
-      const tip = figure.querySelector(".tip");
-      const ground = getComputedStyle(svg.closest(".card")).backgroundColor;
-      const words = [...svg.querySelectorAll("text")];
-      const worst = Math.min(...words.map((t) => contrast(getComputedStyle(t).fill, ground)));
-      const outside = words.filter((t) => {
-        const b = t.getBoundingClientRect();
-        return b.left < box.left - 2 || b.right > box.right + 2 || b.top < box.top - 2 || b.bottom > box.bottom + 2;
-      }).length;
-      report.push([svg.id, tip ? tip.children.length : 0, worst.toFixed(2), outside].join(";"));
-    }
-    document.body.dataset.report = report.join("\\n");
-    </script></body>"""
     file = tmp_path / "report.html"
-    file.write_text(html.replace("</body>", probe))
+    file.write_text(html.replace("</body>", PROBE))
     flags = [f"--user-data-dir={tmp_path}/profile", f"--blink-settings=preferredColorScheme={THEMES[theme]}"]
     command = [str(CHROMIUM), *QUIET, *flags, "--window-size=1100,1400", "--dump-dom", file.as_uri()]
     shown = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
