@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
@@ -17,8 +18,12 @@ HEADROOM = 1.22
 """The part of the y axis above the highest value, for the names of phases: its factor, also on a logarithmic axis."""
 LETTER = 5.2
 """The average width of a letter of a phase's name, in points."""
+LEGEND_LETTER, LEGEND_KEY = 5.25, 36.0
+"""The average width of a letter in the legend, and the width of the key beside a name, in points."""
 LEVELS = (0.83, 0.75, 0.67)
 """Heights of the labels of successive events, so that near ones do not overlap."""
+ROW_LETTERS = 24
+"""The longest name of a bar."""
 LOG_DECADES = 2.5
 """On a logarithmic axis that spans more than this, only powers of ten and their triple are labelled."""
 
@@ -41,7 +46,7 @@ def plot_chart(axes: Axes, chart: Chart) -> None:
         _mark_limit(axes, *chart.limit)
     axes.set_xlabel(chart.x_label)
     axes.set_ylabel(chart.y_label)
-    _legend(axes, len(shown))
+    _legend(axes, [each.name for each in shown])
 
 
 def plot_bars(axes: Axes, bars: Bars) -> None:
@@ -53,13 +58,13 @@ def plot_bars(axes: Axes, bars: Bars) -> None:
         ends = [end + value for end, value in zip(ends, values, strict=True)]
     for row, end in zip(rows, ends, strict=True):
         axes.annotate(number(end), (end, row), (4, 0), textcoords="offset points", va="center", color=MUTED)
-    axes.set_yticks(rows, [_shortened(name, 24) for name in bars.rows])
+    axes.set_yticks(rows, [_shortened(name, ROW_LETTERS) for name in bars.rows])
     axes.set_ylim(len(bars.rows) - 0.5, -0.5)
     axes.set_xlim(0, max(ends, default=1.0) * 1.08)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
     axes.grid(visible=False, axis="y")
     axes.set_xlabel(bars.x_label)
-    _legend(axes, len(bars.parts))
+    _legend(axes, [name for name, _, _ in bars.parts])
 
 
 def number(value: float) -> str:
@@ -68,6 +73,15 @@ def number(value: float) -> str:
     if size >= 1e6:
         return f"{value / 1e6:.3g} M"
     return f"{value:,.0f}" if size >= 1000 else f"{value:.3g}"
+
+
+def legend_columns(names: Sequence[str]) -> list[list[str]]:
+    """The names of a legend in as many columns as fit into the width of a chart."""
+    for count in range(len(names), 1, -1):
+        columns = [list(column) for column in np.array_split(list(names), count)]
+        if sum(LEGEND_KEY + LEGEND_LETTER * max(map(len, column)) for column in columns) <= WIDTH:
+            return columns
+    return [list(names)]
 
 
 def _plot_line(axes: Axes, series: Series) -> None:
@@ -104,7 +118,7 @@ def _scale(axes: Axes, chart: Chart, shown: Sequence[Series]) -> None:
     else:
         top = axes.get_ylim()[1] if chart.stacked else max(positive, default=1.0)
         axes.set_ylim(0, max(top, 1e-9) * HEADROOM)
-        axes.yaxis.set_major_locator(MaxNLocator(6))
+        axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
     if chart.x_ticks:
         axes.set_xticks([x for x, _ in chart.x_ticks], [text for _, text in chart.x_ticks])
@@ -160,9 +174,10 @@ def _mark_limit(axes: Axes, value: float, text: str) -> None:
     )
 
 
-def _legend(axes: Axes, entries: int) -> None:
-    if entries:
-        axes.figure.legend(loc="outside upper left", ncols=min(entries, 7), handlelength=1.6, columnspacing=1.6)
+def _legend(axes: Axes, names: Sequence[str]) -> None:
+    if names:
+        columns = len(legend_columns(names))
+        axes.figure.legend(loc="upper left", ncols=columns, handlelength=1.6, columnspacing=1.6, borderaxespad=0.2)
 
 
 def _shortened(text: str, letters: int) -> str:

@@ -9,19 +9,23 @@ from dataclasses import dataclass
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from loadtest.report.axes import WIDTH, plot_bars, plot_chart
+from loadtest.report.axes import LEGEND_LETTER, ROW_LETTERS, WIDTH, legend_columns, plot_bars, plot_chart
 from loadtest.report.chart import Bars, Chart
 from loadtest.report.theme import STYLE, VARIABLES
 
-HEIGHT = 252.0
-BAR_HEIGHT, BARS_FRAME = 26.0, 83.0
-"""Heights in points, which are the units of an SVG."""
 POINTS_PER_INCH = 72.0
+HEIGHT, BAR_HEIGHT = 252.0, 26.0
+"""The height of a chart and of a bar, in points, which are the units of an SVG."""
+LEFT, RIGHT, TOP, BOTTOM = 56.0, 12.0, 26.0, 34.0
+"""The margins around the plot; the same for all charts, so that their axes are in line."""
+LEGEND_ROW = 14.0
+Y_LABEL = 14.0
+"""Where the label of the y axis stands, from the left."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """An SVG element, and the plot's area in it: x limits in data, and the edges in the units of the element."""
+    """An SVG element, and the plot's area in it: x limits in data, and the edges in points."""
 
     svg: str
     low: float
@@ -34,18 +38,25 @@ class Drawing:
 
 def draw(chart: Chart | Bars, *, themed: bool = True) -> Drawing:
     """Draw one chart. `themed`: with CSS variables for colours, else as an image with a white background."""
-    height = HEIGHT if isinstance(chart, Chart) else BARS_FRAME + BAR_HEIGHT * len(chart.rows)
+    if isinstance(chart, Chart):
+        left, height, names = LEFT, HEIGHT, [each.name for each in chart.series if each.points]
+    else:
+        longest = max(map(len, chart.rows), default=0)
+        left, names = max(LEFT, 16 + LEGEND_LETTER * min(longest, ROW_LETTERS)), [name for name, _, _ in chart.parts]
+        height = TOP + BAR_HEIGHT * len(chart.rows) + BOTTOM
+    rows = max(map(len, legend_columns(names)), default=1)
+    top, right = TOP + LEGEND_ROW * (rows - 1), WIDTH - RIGHT
     with mpl.rc_context({**STYLE, "svg.hashsalt": chart.key}):
-        figure = Figure(figsize=(WIDTH / POINTS_PER_INCH, height / POINTS_PER_INCH), layout="constrained")
-        axes = figure.add_subplot()
+        figure = Figure(figsize=(WIDTH / POINTS_PER_INCH, height / POINTS_PER_INCH))
+        inside = (right - left) / WIDTH, (height - top - BOTTOM) / height
+        axes = figure.add_axes((left / WIDTH, BOTTOM / height, *inside))
+        axes.yaxis.set_label_coords((Y_LABEL - left) / (right - left), 0.5)
         if isinstance(chart, Chart):
             plot_chart(axes, chart)
         else:
             plot_bars(axes, chart)
         svg = _svg(figure, chart, themed=themed)
-    low, high = axes.get_xlim()
-    box = axes.get_position()
-    return Drawing(svg, low, high, box.x0 * WIDTH, box.x1 * WIDTH, (1 - box.y1) * height, (1 - box.y0) * height)
+    return Drawing(svg, *axes.get_xlim(), left=left, right=right, top=top, bottom=height - BOTTOM)
 
 
 def _svg(figure: Figure, chart: Chart | Bars, *, themed: bool) -> str:

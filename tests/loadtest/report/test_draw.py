@@ -68,6 +68,16 @@ def test_no_id_occurs_twice_in_all_charts_of_a_report() -> None:
     assert len(ids) == len(set(ids))
 
 
+def test_many_long_names_make_rows_of_the_legend_and_stay_inside() -> None:
+    names = [f"a_rather_long_reason_{number}" for number in range(7)]
+    series = tuple(Series(name, ((0, 1), (10, 3)), "blue") for name in names)
+    few, many = draw(CHART), draw(Chart("m", "t", "c.", "x", "y", series))
+    assert many.top > few.top
+    places = re.findall(r'x="([\d.]+)" y="([\d.]+)"[^>]*>a_rather_long_reason', many.svg)
+    assert len(places) == 7
+    assert all(float(x) + 5 * len(names[0]) < 676.8 and float(y) < many.top for x, y in places)
+
+
 def test_bars_grow_with_their_rows() -> None:
     def height(rows: int) -> float:
         bars = Bars("k", "t", "c.", "ms", ("phase",) * rows, (("parse", "gold", (1.0,) * rows),))
