@@ -42,7 +42,7 @@ deploy: .venv/.dev ## put an environment into AWS: make deploy ENV=production (T
 destroy: .venv/.dev ## take it out again: make destroy ENV=production CONFIRM=gleaner-production (DRY_RUN=1 as above)
 	@DRY_RUN=$(DRY_RUN) CONFIRM=$(CONFIRM) infra/destroy.sh "$(ENV)"
 
-rehearsal: .venv/.run ## scale a fleet of local services under a five-fold step, by the real policy (15 minutes)
+rehearsal: .venv/.loadtest ## scale a fleet of local services under a five-fold step, by the real policy (15 minutes)
 	$(BIN)/python -m loadtest.scaling --plot $(or $(PLOT),rehearsal.svg)
 
 gpu: .venv/.dev ## the checks that need a CUDA device, then the GPU's table of BENCHMARKS.md
@@ -52,10 +52,10 @@ storage: .venv/.s3-server ## the S3 server that tests and benchmarks start
 bench: .venv/.dev .venv/.s3-server ## the benchmarks of BENCHMARKS.md (DOCUMENTS=folder also posts its files)
 	$(BIN)/python -m loadtest.bench $(if $(DOCUMENTS),--documents $(DOCUMENTS))
 
-bench-peers: .venv/.run .venv/.peers ## the service beside LitServe, mosec and Ray Serve (ARGS='--model six-layer')
+bench-peers: .venv/.loadtest .venv/.peers ## the service beside LitServe, mosec and Ray Serve (ARGS='--model six-layer')
 	$(BIN)/python -m loadtest.bench.peers $(ARGS)
 
-loadtest: .venv/.run ## load the service for two minutes and write a report (URL=http://… SCENARIO=overload ARGS=…)
+loadtest: .venv/.loadtest ## load the service for two minutes and write a report (URL=http://… SCENARIO=overload ARGS=…)
 	@$(BIN)/gleaner loadtest $(or $(SCENARIO),default) $(if $(URL),--url $(URL)) $(ARGS)
 
 train: .venv/.train ## train the built-in model anew: make train DATA=folder OUT=folder MINUTES=60
@@ -86,6 +86,11 @@ clean: ## remove .venv and caches
 	@$(PIP) --editable .
 	@touch $@
 
+.venv/.loadtest: pyproject.toml constraints.txt | .venv/bin/python
+	@echo "Installing the service and what the load test needs…"
+	@$(PIP) --editable '.[loadtest]'
+	@touch $@ .venv/.run
+
 .venv/.dev: pyproject.toml constraints.txt | .venv/bin/python
 	@missing=; for tool in $(TOOLS); do command -v $${tool%:*} >/dev/null || missing="$$missing $$(echo $${tool#*:} | tr , ' ')"; done; \
 	if [ -n "$$missing" ]; then \
@@ -94,7 +99,7 @@ clean: ## remove .venv and caches
 		else echo "The tests also need these Debian packages, or what is in them:$$missing"; exit 1; fi; fi
 	@echo "Installing the service and what its tests need (the first time takes some minutes)…"
 	@$(PIP) --editable '.[dev,infra,train]'
-	@touch $@ .venv/.run
+	@touch $@ .venv/.run .venv/.loadtest
 
 .venv/.train: pyproject.toml constraints.txt | .venv/bin/python
 	@$(PIP) --editable '.[dev,train]'

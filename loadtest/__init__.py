@@ -1,1 +1,1 @@
-"""Load on a service, from outside: benchmarks and peers. Never imports the service; it speaks HTTP like anybody."""
+"""Load tests, benchmarks and a rehearsal of autoscaling. They use a service over HTTP and import only its signals."""

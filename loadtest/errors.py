@@ -1,34 +1,41 @@
-"""Every failure of a load test that a person may see, as one tree.
+"""The errors of a load test, as one tree.
 
-LoadtestError        it failed: exit code 1
-├── BadInput         a file, an option or a scenario that is not what it should be: exit code 2
+LoadtestError        exit code 1
+├── BadInput         an invalid file, option or scenario: exit code 2
+├── MissingExtra     a library of the extra `loadtest` is not installed: exit code 2
 ├── Unreachable      nothing answers at the URL, or the service that was started does not become ready
-├── NotTrusted       the generator was the bottleneck: its figures would blame the server for its own delay
-└── CheckFailed      an --assert does not hold
+├── NotTrusted       the generator was the bottleneck, so its figures would be its own delay
+└── CheckFailed      an assertion does not hold
 """
 
 from __future__ import annotations
 
 
 class LoadtestError(Exception):
-    """A failure with one helpful sentence."""
+    """A failure, with one helpful sentence."""
 
     exit_code = 1
 
 
 class BadInput(LoadtestError):
-    """Used wrongly."""
+    """An invalid file, option or scenario."""
+
+    exit_code = 2
+
+
+class MissingExtra(LoadtestError):
+    """A library of the extra `loadtest` is not installed."""
 
     exit_code = 2
 
 
 class Unreachable(LoadtestError):
-    """There is nothing to load."""
+    """There is no service to load."""
 
 
 class NotTrusted(LoadtestError):
-    """The generator could not keep its schedule."""
+    """The generator did not keep its schedule."""
 
 
 class CheckFailed(LoadtestError):
-    """A condition does not hold."""
+    """An assertion does not hold."""

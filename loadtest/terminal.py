@@ -1,4 +1,4 @@
-"""How a run goes, on a terminal: one line that changes; elsewhere a line every ten seconds. Writes to stderr only."""
+"""The progress of a run on stderr: one changing line on a terminal, elsewhere a line every ten seconds."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from loadtest.runner.generator_pool import Tick
+from loadtest.runner.generator_pool import RunProgress
 from loadtest.scenario.scenario import Scenario
 
 LINE_SECONDS = 10.0
-LAST_TICKS = 4
-"""The latencies shown are those of the last two seconds."""
+RECENT_REPORTS = 4
+"""Reports whose latencies are shown: those of two seconds."""
 
 
-class Display:
-    """Shows ticks between enter and exit."""
+class ProgressDisplay:
+    """Shows the progress of a run while its context is open."""
 
     def __init__(self, scenario: Scenario) -> None:
         self._scenario = scenario
@@ -34,7 +34,7 @@ class Display:
         self._latencies: list[tuple[float, ...]] = []
         self._next_line = LINE_SECONDS
 
-    def __enter__(self) -> Display:
+    def __enter__(self) -> ProgressDisplay:
         self._progress.start()
         return self
 
@@ -43,27 +43,23 @@ class Display:
     ) -> None:
         self._progress.stop()
 
-    def say(self, text: str) -> None:
-        """A line that stays."""
-        say(text)
-
-    def tick(self, tick: Tick) -> None:
-        """Show how it goes."""
-        self._latencies = [*self._latencies, tick.latencies_ms][-LAST_TICKS:]
-        facts = self._facts(tick)
-        name = self._phase(tick.elapsed)
-        shown = min(max(tick.elapsed, 0.0), self._scenario.seconds)
+    def show(self, run: RunProgress) -> None:
+        """Show the latest progress."""
+        self._latencies = [*self._latencies, run.latencies_ms][-RECENT_REPORTS:]
+        facts = self._facts(run)
+        name = self._phase(run.elapsed)
+        shown = min(max(run.elapsed, 0.0), self._scenario.seconds)
         self._progress.update(self._task, completed=shown, description=name, facts=facts)
-        if not self._console.is_terminal and tick.elapsed >= self._next_line:
+        if not self._console.is_terminal and run.elapsed >= self._next_line:
             self._next_line += LINE_SECONDS
-            self.say(f"{tick.elapsed:5.0f} s  {name}: {facts}")
+            log(f"{run.elapsed:5.0f} s  {name}: {facts}")
 
-    def _facts(self, tick: Tick) -> str:
-        lately = [value for part in self._latencies for value in part]
-        p99 = statistics.quantiles(lately, n=100)[98] if len(lately) > 1 else float("nan")
-        p50 = statistics.median(lately) if lately else float("nan")
-        counts = f"{tick.sent} sent, {tick.ok} ok, {tick.refused} refused, {tick.failed} failed, {tick.open} open"
-        return f"{counts}; p50 {p50:.0f} ms, p99 {p99:.0f} ms; lag {tick.lag_ms:.1f} ms"
+    def _facts(self, run: RunProgress) -> str:
+        recent = [value for part in self._latencies for value in part]
+        p99 = statistics.quantiles(recent, n=100)[98] if len(recent) > 1 else float("nan")
+        p50 = statistics.median(recent) if recent else float("nan")
+        counts = f"{run.sent} sent, {run.ok} ok, {run.refused} refused, {run.failed} failed, {run.open} open"
+        return f"{counts}; p50 {p50:.0f} ms, p99 {p99:.0f} ms; lag {run.lag_ms:.1f} ms"
 
     def _phase(self, elapsed: float) -> str:
         if elapsed >= self._scenario.seconds:
@@ -73,6 +69,6 @@ class Display:
         return self._scenario.phases[number].name
 
 
-def say(text: str) -> None:
-    """A line on stderr."""
+def log(text: str) -> None:
+    """Print a line on stderr."""
     print(text, file=sys.stderr, flush=True)

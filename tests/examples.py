@@ -59,10 +59,11 @@ def _compact(value: object) -> str:
 
 
 def main() -> None:
-    """Ask, and write the answers into the README."""
+    """Ask again for every answer that is printed, and write it into the README."""
 
     def fill(block: re.Match[str]) -> str:
-        return f"```console\n$ {block[1]}\n{laid_out(ask(block[1], sys.argv[1]))}```\n"
+        answer = laid_out(ask(block[1], sys.argv[1])) if block[2] else ""
+        return f"```console\n$ {block[1]}\n{answer}```\n"
 
     README.write_text(_BLOCK.sub(fill, README.read_text()))
 

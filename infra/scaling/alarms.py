@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from service.signals import Signal
+from service.signals.catalog import Signal
 
 
 class Statistic(StrEnum):

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from infra.scaling.alarms import Alarm, Comparison, Condition, Series, State, Statistic, evaluate
 from infra.scaling.policy import Policy
 from infra.scaling.policy_values import TargetTracking
-from service.signals import PERIOD_SECONDS
+from service.signals.catalog import PERIOD_SECONDS
 
 REPEAT_SECONDS = 60
 TRACKING = "target-tracking"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from infra.scaling.alarms import Alarm, Comparison, Condition, Missing, Statistic
 from infra.scaling.policy import Policy
-from service.signals import (
+from service.signals.catalog import (
     GPU_LOST,
     GPU_MEMORY_UTILIZATION,
     MEMORY_SPLITS,

@@ -21,7 +21,14 @@ from itertools import pairwise
 from infra.scaling.alarms import Alarm, Comparison, Condition, Statistic
 from infra.scaling.capacity import ASSUMED, Capacity
 from infra.scaling.policy_values import Delays, Forecast, Limits, Schedule, Step, StepScaling, Targets, TargetTracking
-from service.signals import BACKLOG_SECONDS, GPU_UTILIZATION, OLDEST_AGE_SECONDS, QUEUE_DEPTH, WORK_RATIO, Signal
+from service.signals.catalog import (
+    BACKLOG_SECONDS,
+    GPU_UTILIZATION,
+    OLDEST_AGE_SECONDS,
+    QUEUE_DEPTH,
+    WORK_RATIO,
+    Signal,
+)
 
 MOST_WORK_RATIO = 0.7
 """A fleet of three then survives the loss of one."""

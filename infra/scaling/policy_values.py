@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from infra.scaling.alarms import Alarm
-from service.signals import Signal
+from service.signals.catalog import Signal
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from constructs import Construct
 
 from infra.scaling.alarms import Alarm, Comparison, Condition, Statistic
 from infra.stacks.container import NAMESPACE
-from service.signals import SERVICE_DIMENSION
+from service.signals.catalog import SERVICE_DIMENSION
 
 _SYMBOLS = {
     Comparison.AT_LEAST: ">=",

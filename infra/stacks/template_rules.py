@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from service.signals import SERVICE_DIMENSION, SIGNALS
+from service.signals.catalog import SERVICE_DIMENSION, SIGNALS
 
 Template = Mapping[str, Any]
 Resources = list[tuple[str, dict[str, Any]]]

@@ -1,1 +1,1 @@
-"""When requests are due: rates over time, arrival processes, recorded traces."""
+"""The times at which requests are due: rates over time, arrival processes, recorded traces."""

@@ -1,7 +1,7 @@
-"""How long to wait before the next request, as a pure function of (elapsed, sent).
+"""The pacer: how long to wait before the next request, as a pure function of (elapsed, sent).
 
-The rule of an open loop: what is due is sent, whatever the server does. A pacer that is behind answers "now" until it
-has caught up; nothing is skipped and nothing is put off.
+The rule of an open loop: a request is sent when it is due, whatever the server does. A pacer that is behind returns no
+wait until it has caught up; no request is skipped or postponed.
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ from dataclasses import dataclass
 from loadtest.arrivals.rates import Rate
 
 COUNT_TOLERANCE = 1e-6
-"""A closed form may miss a whole number by rounding."""
+"""The rounding error of a closed form for a whole number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Wait so long, then send one; or all that were due are sent."""
+    """Wait this long, then send the next request; `over`: every request has been sent."""
 
     wait_seconds: float
     over: bool = False
 
 
 def total(rate: Rate) -> int:
-    """How many requests an even schedule of this rate sends."""
+    """The number of requests of an even schedule at this rate."""
     return math.ceil(rate.count(rate.seconds) - COUNT_TOLERANCE)
 
 
 def due(rate: Rate, number: int) -> float:
-    """When request `number`, counted from 0, is due on an even schedule; infinite after the last one."""
+    """The time at which request `number`, counted from 0, is due on an even schedule; infinite after the last one."""
     return rate.when(number) if number < total(rate) else math.inf
 
 
 def pace(rate: Rate, elapsed: float, sent: int) -> Pace:
-    """What to do after so many seconds and so many requests sent."""
+    """The wait after `elapsed` seconds and `sent` requests."""
     intended = due(rate, sent)
     if math.isinf(intended):
         return Pace(0.0, over=True)

@@ -1,7 +1,7 @@
-"""Rates over time, each with a closed form for how many requests are due by when.
+"""Rates over time, each with a closed form of the number of requests due by a time.
 
-`count(t)` is the integral of the rate from 0 to t; `when(n)` is its inverse: the moment at which n requests are due
-(infinite if that never happens). Everything else about pacing follows from these two.
+`count(t)` is the integral of the rate from 0 to t; `when(n)` is its inverse: the time at which n requests are due,
+infinite if that never happens. Pacing needs nothing else.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class Rate(Protocol):
         ...
 
     def when(self, number: float) -> float:
-        """The moment at which so many are due."""
+        """The time at which `number` requests are due."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """The same rate all the time."""
+    """A constant rate."""
 
     rate: float
     seconds: float
@@ -48,12 +48,12 @@ class Constant:
         return self.rate * elapsed
 
     def when(self, number: float) -> float:
-        return number / self.rate if self.rate else _never_but_for(number)
+        return number / self.rate if self.rate else _zero_or_never(number)
 
 
 @dataclass(frozen=True, slots=True)
 class Ramp:
-    """A rate that rises or falls in a straight line: count(t) = first t + slope t² / 2."""
+    """A linear ramp: count(t) = first t + slope t² / 2."""
 
     first: float
     last: float
@@ -81,7 +81,7 @@ class Ramp:
 
 @dataclass(frozen=True, slots=True)
 class Sine:
-    """A wave around a mean: rate(t) = mean - amplitude cos(2 pi t / period); it begins in the valley."""
+    """A sine wave around a mean: rate(t) = mean - amplitude cos(2 pi t / period); it begins at its minimum."""
 
     mean: float
     amplitude: float
@@ -96,13 +96,13 @@ class Sine:
         return self.mean - self.amplitude * math.cos(2 * math.pi * elapsed / self.period_seconds)
 
     def count(self, elapsed: float) -> float:
-        turns = 2 * math.pi / self.period_seconds
-        return self.mean * elapsed - self.amplitude / turns * math.sin(turns * elapsed)
+        frequency = 2 * math.pi / self.period_seconds
+        return self.mean * elapsed - self.amplitude / frequency * math.sin(frequency * elapsed)
 
     def when(self, number: float) -> float:
-        """By bisection: the inverse has no closed form. It lies within a period's swing of the mean's."""
+        """By bisection, since the inverse has no closed form, within one amplitude of the mean rate's time."""
         if not self.mean:
-            return _never_but_for(number)
+            return _zero_or_never(number)
         swing = self.amplitude * self.period_seconds / (2 * math.pi * self.mean)
         low, high = max(number / self.mean - swing, 0.0), number / self.mean + swing
         while high - low > TOLERANCE_SECONDS * max(1.0, high):
@@ -112,7 +112,7 @@ class Sine:
 
 
 class Chain:
-    """Rates one after the other; steps are a chain of constants."""
+    """Rates one after another; steps are a chain of constants."""
 
     def __init__(self, parts: tuple[Rate, ...]) -> None:
         self.parts = parts
@@ -136,14 +136,14 @@ class Chain:
         return self.starts[index] + self.parts[index].when(number - self._counts[index])
 
     def part_at(self, elapsed: float) -> int:
-        """Which part runs at this moment; the last one at and after the end."""
+        """The index of the part at this time; the last part at and after the end."""
         return min(max(bisect_right(self.starts, elapsed) - 1, 0), len(self.parts) - 1)
 
 
 def steps(rates: tuple[float, ...], seconds_each: float) -> Chain:
-    """Constant rates one after the other."""
+    """Constant rates one after another."""
     return Chain(tuple(Constant(rate, seconds_each) for rate in rates))
 
 
-def _never_but_for(number: float) -> float:
+def _zero_or_never(number: float) -> float:
     return 0.0 if number <= 0 else math.inf

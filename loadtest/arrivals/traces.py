@@ -1,4 +1,4 @@
-"""Recorded arrivals: files of `t_s,count`, one bin a line. Scaled in time and in rate, replayed exactly."""
+"""Traces: recorded arrivals in files of `t_s,count`, one bin per line, which can be scaled in time and in rate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEAD = ["t_s", "count"]
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How many came in each bin of `bin_seconds`. Also a rate: each bin's count over its length."""
+    """The number of arrivals in each bin of `bin_seconds`."""
 
     bin_seconds: float
     counts: tuple[int, ...]
@@ -30,21 +30,21 @@ class Trace:
         return sum(self.counts) / self.seconds
 
     def at(self, elapsed: float) -> float:
-        """Arrivals per second in the bin of this moment."""
+        """Arrivals per second in the bin at this time."""
         number = int(elapsed / self.bin_seconds)
         return self.counts[number] / self.bin_seconds if 0 <= number < len(self.counts) else 0.0
 
     def faster(self, factor: float) -> Trace:
-        """The same arrivals in less time."""
+        """The trace with its time divided by a factor."""
         return replace(self, bin_seconds=self.bin_seconds / factor)
 
     def scaled(self, factor: float) -> Trace:
-        """More or fewer arrivals: whole numbers whose sum up to each bin is right to the nearest one."""
+        """The trace with its counts multiplied by a factor; the sum up to each bin is rounded to an integer."""
         sums = [round(reached * factor) for reached in accumulate(self.counts, initial=0)]
         return replace(self, counts=tuple(after - before for before, after in pairwise(sums)))
 
     def first(self, seconds: float) -> Trace:
-        """Its beginning, to the whole bin."""
+        """The beginning of the trace, in whole bins."""
         return replace(self, counts=self.counts[: max(1, round(seconds / self.bin_seconds))])
 
 
@@ -52,7 +52,7 @@ def read_trace(path: Path) -> Trace:
     """The trace in a file.
 
     Raises:
-        BadInput: no such file, or a line that is not as it should be; says which.
+        BadInput: the file cannot be read, or is in another format.
     """
     try:
         rows = list(csv.reader(path.read_text().splitlines()))
@@ -71,7 +71,7 @@ def read_trace(path: Path) -> Trace:
 
 
 def lines(trace: Trace) -> Iterable[str]:
-    """The file of a trace, line by line."""
+    """The lines of a trace's file."""
     yield ",".join(HEAD)
     for number, count in enumerate(trace.counts):
         yield f"{number * trace.bin_seconds:g},{count}"

@@ -1,1 +1,1 @@
-"""The figures of BENCHMARKS.md, each printed by one command: `make bench`."""
+"""The benchmarks of BENCHMARKS.md, all run by `make bench`."""

@@ -1,4 +1,4 @@
-"""`python -m loadtest.bench`: prints the tables of BENCHMARKS.md. Takes some minutes; leave the machine alone."""
+"""`python -m loadtest.bench`: prints the tables of BENCHMARKS.md. It takes some minutes on an idle machine."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ PARTS = {
 }
 
 ON_REQUEST = ("hostile",)
-"""Parts that run only when they are named."""
+"""Parts that run only when named by --only."""
 
 
 def main() -> None:
-    """Run the parts that are asked for, in order."""
+    """Run the chosen parts, in order."""
     parser = argparse.ArgumentParser(prog="python -m loadtest.bench", description=__doc__)
     parser.add_argument(
         "--only", choices=(*PARTS, *ON_REQUEST), action="append", help="run this part only (may be repeated)"

@@ -1,87 +1,82 @@
-"""The processes of a benchmark: our service, and a peer that is asked by lines on its standard input."""
+"""Fixtures of the benchmarks: seeded texts, published models, the service, and the pipeline in a process of its own."""
 
 from __future__ import annotations
 
 import json
-import os
-import socket
+import math
+import random
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-import httpx
+from loadtest.service_process.service import ServiceProcess, clean_environment, settings_environment
 
-START_SECONDS = 300.0
+SYLLABLES = (
+    "ba be bi bo da de di do ka ke ki ko la le li lo ma me mi mo na ne ni no ra re ri ro sa se si so ta te".split()
+)
+MEDIAN_WORDS = 95
+SPREAD = 0.55
+
+
+def vocabulary(count: int, seed: int = 0) -> list[str]:
+    """Distinct made-up words of two to four syllables."""
+    draw = random.Random(seed)
+    words: dict[str, None] = {}
+    while len(words) < count:
+        words["".join(draw.choices(SYLLABLES, k=draw.randint(2, 4)))] = None
+    return list(words)
+
+
+def texts(count: int, seed: int = 0) -> list[str]:
+    """Texts whose lengths are log-normal, as those of real documents are: about 160 tokens on average, at most 500."""
+    draw = random.Random(seed)
+    words = vocabulary(4_000)
+    lengths = (min(int(draw.lognormvariate(math.log(MEDIAN_WORDS), SPREAD)) + 1, 300) for _ in range(count))
+    return [_text(draw, words, length) for length in lengths]
+
+
+def _text(draw: random.Random, words: list[str], length: int) -> str:
+    """Some words are unknown to the tokenizer and split into pieces, and one in eight ends a sentence."""
+    picked = (word + draw.choice(("", "", "s")) for word in draw.choices(words, k=length))
+    return " ".join(word + "." if draw.random() < 1 / 8 else word for word in picked)
 
 
 def run_module(module: str, *arguments: str) -> None:
-    """Run one of our modules to its end."""
-    subprocess.run([sys.executable, "-m", module, *arguments], check=True, env=quiet(), stdout=subprocess.DEVNULL)
+    """Run a module of this project to its end."""
+    command = [sys.executable, "-m", module, *arguments]
+    subprocess.run(command, check=True, env=clean_environment(), stdout=subprocess.DEVNULL)
 
 
 def publish(folder: Path, name: str, store: Path, *options: str) -> None:
-    """Put a model folder into a store."""
+    """Publish a model folder into a store."""
     run_module("service.cli", "models", "publish", str(folder), name, "--store", str(store), *options)
 
 
-@contextmanager
-def serve(
-    log: Path,
-    enter: Callable[[], None] | None = None,
-    others: Mapping[str, str] | None = None,
+def published(home: Path, shape: str) -> Path:
+    """The folder of a random model of this shape, which is also in the store `home`/store under that name."""
+    folder = home / shape
+    if not folder.exists():
+        run_module("loadtest.bench.random_models", shape, str(folder))
+        publish(folder, shape, home / "store")
+    return folder
+
+
+def service(
+    home: Path,
+    preexec: Callable[[], None] | None = None,
+    variables: Mapping[str, str] | None = None,
     /,
     **settings: object,
-) -> Iterator[str]:
-    """A ready service on a free port; yields its URL.
-
-    `enter` is called in its process before it begins; `others` are variables that are no settings of ours.
-    """
-    port = free_port()
-    ours = {f"GLEANER_{name}": str(value) for name, value in {"PORT": port, "LOG_LEVEL": "WARNING", **settings}.items()}
-    with log.open("ab") as sink:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "service.cli", "serve"],
-            env={**quiet(), **(others or {}), **ours},
-            stderr=sink,
-            preexec_fn=enter,
-        )
-    try:
-        url = f"http://127.0.0.1:{port}"
-        _wait_until_ready(url, process, log)
-        yield url
-    finally:
-        process.terminate()
-        process.wait(60)
+) -> ServiceProcess:
+    """A service with these settings and no others; `variables` are environment variables of libraries."""
+    ours = settings_environment({"LOG_LEVEL": "WARNING", "MODEL_STORE": home / "store", **settings})
+    return ServiceProcess(home / "bench.log", {**clean_environment(), **(variables or {}), **ours}, preexec=preexec)
 
 
-def free_port() -> int:
-    """A port of the loopback interface that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def _wait_until_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + START_SECONDS
-    while time.monotonic() < end:
-        if process.poll() is not None:
-            raise SystemExit(f"the service ended:\n{log.read_text()[-2000:]}")
-        try:
-            if httpx.get(url + "/readyz", timeout=5.0).status_code == 200:
-                return
-        except httpx.HTTPError:
-            pass
-        time.sleep(0.02)
-    raise SystemExit(f"the service was not ready within {START_SECONDS:.0f} s")
-
-
-class Peer:
-    """A peer's process: one JSON line in, one JSON line out."""
+class PipelineProcess:
+    """A process that answers each JSON line on its stdin with a JSON line on its stdout."""
 
     def __init__(self, module: str, *arguments: str) -> None:
         pipe = subprocess.PIPE
@@ -90,16 +85,16 @@ class Peer:
             stdin=pipe,
             stdout=pipe,
             stderr=subprocess.DEVNULL,
-            env=quiet(),
+            env=clean_environment(),
             text=True,
         )
-        self.hello = self._read()
+        self.greeting = self._read()
 
-    def ask(self, **order: object) -> dict[str, Any]:
-        """Its answer to one order."""
+    def ask(self, **request: object) -> dict[str, Any]:
+        """Its answer to one request."""
         sink = self._process.stdin
         assert sink is not None
-        sink.write(json.dumps(order) + "\n")
+        sink.write(json.dumps(request) + "\n")
         sink.flush()
         return self._read()
 
@@ -112,9 +107,3 @@ class Peer:
         assert source is not None
         answer: dict[str, Any] = json.loads(source.readline())
         return answer
-
-
-def quiet() -> dict[str, str]:
-    """This process's environment without settings of ours, and with libraries that do not chatter."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GLEANER_")}
-    return {**kept, "TOKENIZERS_PARALLELISM": "false", "TRANSFORMERS_VERBOSITY": "error", "HF_HUB_OFFLINE": "1"}

@@ -1,13 +1,15 @@
-"""BERT-type token classifiers with random weights, for benchmarks: speed does not depend on what the weights are.
+"""Random models for benchmarks: BERT-type token classifiers to be served, and shards of random bytes to be transferred.
 
-The classifier's weights are drawn wide, so that scores spread over [0, 1] as a trained model's do; otherwise rounding
-to bfloat16 would look better than it is. `O` is favoured, so that most tokens belong to no entity, as in documents.
+Speed does not depend on the values of weights. The classifier's are drawn wide, so that scores spread over [0, 1] as a
+trained model's do; otherwise rounding to bfloat16 would cost less than it does. `O` is favoured, so that most tokens
+belong to no entity, as in documents.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,12 +18,22 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from transformers import BertConfig, BertForTokenClassification
 from transformers.utils.logging import disable_progress_bar
 
-from loadtest.bench.texts import vocabulary
+from loadtest.bench.fixtures import vocabulary
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 LABELS = ["O", *(f"{prefix}-{kind}" for kind in "ABCD" for prefix in "BI")]
 FAVOUR = 5.0
 """Added to the logit of `O`, whose standard deviation is 3."""
+SHARDS_CONFIG = {
+    "architectures": ["BertForTokenClassification"],
+    "model_type": "bert",
+    "hidden_size": 1024,
+    "num_hidden_layers": 24,
+    "num_attention_heads": 16,
+    "intermediate_size": 4096,
+    "max_position_embeddings": 512,
+    "id2label": {"0": "O", "1": "B-NAME", "2": "I-NAME"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +54,9 @@ SHAPES = {
 
 
 def make_model(folder: Path, shape: Shape, seed: int = 0, shards: int = 1) -> None:
-    """Write a Hugging Face folder, its weights in about so many files."""
+    """Write a Hugging Face folder with its weights in about `shards` files."""
     folder.mkdir(parents=True, exist_ok=True)
-    size = _write_tokenizer(folder)
+    size = write_tokenizer(folder)
     disable_progress_bar()
     torch.manual_seed(seed)
     config = BertConfig(
@@ -64,7 +76,7 @@ def make_model(folder: Path, shape: Shape, seed: int = 0, shards: int = 1) -> No
     model.save_pretrained(folder, max_shard_size=size_bytes + 1 if shards == 1 else size_bytes // (shards - 1))
 
 
-def _write_tokenizer(folder: Path) -> int:
+def write_tokenizer(folder: Path) -> int:
     words = vocabulary(4_000)
     pieces = [*SPECIALS, ".", *"abcdefghijklmnopqrstuvwxyz", *(f"##{c}" for c in "abcdefghijklmnopqrstuvwxyz"), *words]
     ids = {piece: index for index, piece in enumerate(dict.fromkeys(pieces))}
@@ -79,6 +91,29 @@ def _write_tokenizer(folder: Path) -> int:
     tokens = {f"{name}_token": token for name, token in names.items()}
     (folder / "tokenizer_config.json").write_text(json.dumps({**config, **tokens}))
     return len(ids)
+
+
+def make_shards(folder: Path, *, shards: int = 16, shard_bytes: int = 83 * 10**6) -> Path:
+    """Write a folder with the files and sizes of a sharded model: 16 shards of 83 MB are a BERT-large in float32."""
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(json.dumps(SHARDS_CONFIG))
+    (folder / "tokenizer.json").write_text(json.dumps({"version": "1.0", "model": {"type": "WordPiece", "vocab": {}}}))
+    names = [f"model-{number:05}-of-{shards:05}.safetensors" for number in range(1, shards + 1)]
+    for number, name in enumerate(names):
+        write_shard(folder / name, f"layer.{number}", shard_bytes)
+    weight_map = {f"layer.{number}": name for number, name in enumerate(names)}
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}))
+    return folder
+
+
+def write_shard(path: Path, tensor: str, size_bytes: int) -> None:
+    """One safetensors file with one tensor of random bytes."""
+    header = json.dumps({tensor: {"dtype": "U8", "shape": [size_bytes], "data_offsets": [0, size_bytes]}}).encode()
+    with path.open("wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header)
+        left = size_bytes
+        while left:
+            left -= file.write(os.urandom(min(left, 2**24)))
 
 
 def main() -> None:

@@ -1,1 +1,1 @@
-"""The open-loop HTTP client: requests leave on schedule, whatever comes back."""
+"""The HTTP client of a generator process, and the open loop that sends on schedule."""

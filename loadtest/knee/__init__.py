@@ -1,1 +1,1 @@
-"""How much a service can carry within its service level, and what follows from it."""
+"""The knee: the highest rate within the service level, and the settings and scaling targets that follow from it."""

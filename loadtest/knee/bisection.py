@@ -1,8 +1,8 @@
-"""The highest rate at which the 99th percentile holds, by bisection with confidence. Pure: trials are passed in.
+"""Bisection for the highest rate at which the 99th percentile holds, with confidence. Pure: trials are passed in.
 
-The rule: 99 % of the requests must be answered well within the limit, so a rate holds when the share of the others
-(late, refused, failed) is at most 1 %. Neighbours in time share a queue, so the share's interval comes from blocks of
-time. A trial whose interval holds 1 % says nothing: it is prolonged; one that stays undecided counts as not holding.
+A rate holds when at most 1 % of its requests are bad: late, refused or failed. Requests in one queue are not
+independent, so the share's interval comes from blocks of time. A trial whose interval contains 1 % is undecided and is
+prolonged; if it stays undecided, the rate counts as failing.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+import msgspec
 import numpy as np
 
 from loadtest.records.records import Records
@@ -21,25 +22,24 @@ CONFIDENCE_SIGMAS = 1.64
 """One-sided 95 %."""
 BLOCK_SECONDS = 1.0
 PRECISION = 0.05
-"""The bracket is narrow enough when its ends are this close."""
+"""The relative width at which the bracket is narrow enough."""
 WIDEN = 1.5
-SURE_WITHOUT_ONE = 3.0
-"""The rule of three: none bad among n bounds the share by 3 / n (95 %)."""
-FEWEST = 330
-"""Requests below which no trial can hold."""
+RULE_OF_THREE = 3.0
+"""Without a bad request among n, the share is at most 3 / n (95 %)."""
+MIN_REQUESTS = 330
+"""Requests without which no trial can hold."""
 
 
-class Word(StrEnum):
-    """What a trial says of its rate."""
+class TrialVerdict(StrEnum):
+    """The verdict on a rate."""
 
     HOLDS = "holds"
     FAILS = "fails"
     UNDECIDED = "undecided"
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """One rate, tried: the share that was not answered well with its interval, and the percentile itself."""
+class Trial(msgspec.Struct, frozen=True, rename={"verdict": "word"}):
+    """A trial of one rate: the share of bad requests with its interval, and the latency. Stored in capacity.json."""
 
     rate: float
     requests: int
@@ -48,7 +48,7 @@ class Trial:
     high: float
     p50_ms: float
     p99_ms: float
-    word: Word
+    verdict: TrialVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,26 +60,29 @@ class Knee:
     trials: tuple[Trial, ...]
 
 
-def weigh(rate: float, records: Records, slo_ms: float, *, last: bool = False) -> Trial:
-    """What the requests of a trial say; in the last one, what is undecided fails."""
+def evaluate(rate: float, records: Records, slo_ms: float, *, last: bool = False) -> Trial:
+    """Evaluate the requests of a trial; in the last one an undecided rate fails."""
     bad = ~(records.ok & (records.latency_ms <= slo_ms))
     share, error = _share(bad, records.intended)
     low, high = share - CONFIDENCE_SIGMAS * error, share + CONFIDENCE_SIGMAS * error
-    high = max(high, SURE_WITHOUT_ONE / max(len(records), 1))
-    word = Word.HOLDS if high <= ALLOWED_SHARE else Word.FAILS if low > ALLOWED_SHARE or last else Word.UNDECIDED
+    high = max(high, RULE_OF_THREE / max(len(records), 1))
+    if high <= ALLOWED_SHARE:
+        verdict = TrialVerdict.HOLDS
+    else:
+        verdict = TrialVerdict.FAILS if low > ALLOWED_SHARE or last else TrialVerdict.UNDECIDED
     good = records.latency_ms[records.ok]
     cuts = np.quantile(good, (0.5, 0.99)) if len(good) else (math.inf, math.inf)
-    return Trial(rate, len(records), share, max(low, 0.0), high, float(cuts[0]), float(cuts[1]), word)
+    return Trial(rate, len(records), share, max(low, 0.0), high, float(cuts[0]), float(cuts[1]), verdict)
 
 
-def find(guess: float, attempt: Callable[[float], Trial], precision: float = PRECISION) -> Knee:
-    """Bracket the knee around a guess of the capacity, then halve the bracket (in proportion) until it is narrow."""
+def find_knee(guess: float, attempt: Callable[[float], Trial], precision: float = PRECISION) -> Knee:
+    """Bracket the knee around a guess of the capacity, then halve the bracket geometrically until it is narrow."""
     holds, fails, trials = 0.0, math.inf, []
     rate = guess * 0.7
     while not holds or fails / holds > 1 + precision:
         trial = attempt(rate)
         trials.append(trial)
-        if trial.word is Word.HOLDS:
+        if trial.verdict is TrialVerdict.HOLDS:
             holds = max(holds, rate)
         else:
             fails = min(fails, rate)
@@ -90,7 +93,7 @@ def find(guess: float, attempt: Callable[[float], Trial], precision: float = PRE
 
 
 def _share(bad: np.typing.NDArray[np.bool_], times: np.typing.NDArray[np.float64]) -> tuple[float, float]:
-    """A ratio over blocks of time and its standard error; never surer than independent requests would make it."""
+    """The share of bad requests and its standard error over blocks of time; at least that of independent requests."""
     if not len(bad):
         return 1.0, 0.0
     number = np.floor((times - times.min()) / BLOCK_SECONDS).astype(np.int64)

@@ -1,7 +1,7 @@
-"""`capacity.json`: what one instance can do, as the scaling policy and a simulator of the fleet read it.
+"""The file capacity.json: the measured capacity of one instance, which the scaling policy reads.
 
-Flat figures first; times in seconds, the service level in milliseconds. `knee` has the trials, `recommended` what
-follows for the service's settings and the scaling policy, each with its reason.
+Flat figures first; times in seconds, the service level in milliseconds. `knee` has the trials, `recommended` the
+settings of the service and targets of the scaling policy that follow, each with its reason.
 """
 
 from __future__ import annotations
@@ -12,32 +12,32 @@ import msgspec
 
 from infra.scaling import capacity as scaling
 from infra.scaling.policy import targets_for
-from loadtest.knee.batch_latency_fit import ServiceTime
+from loadtest.knee.batch_latency_fit import BatchLatencyFit
 from loadtest.knee.bisection import Knee, Trial
 
 FORMAT = 1
 
 
 class Advice(msgspec.Struct, frozen=True):
-    """One setting or target, and why."""
+    """A recommended value of a setting or target, with its reason."""
 
     name: str
     value: float
     reason: str
 
 
-class Capacity(msgspec.Struct, frozen=True):
-    """One instance, measured.
+class MeasuredCapacity(msgspec.Struct, frozen=True):
+    """The capacity of one instance.
 
     Attributes:
         documents_per_second: highest rate whose 99th percentile held `slo_ms`.
-        tokens_per_second: the same in tokens.
-        slo_ms: that limit.
+        tokens_per_second: tokens at that rate.
+        slo_ms: the service level.
         p50_ms, p99_ms: latency at that rate.
-        saturated_documents_per_second, saturated_tokens_per_second: at full load, whatever the latency.
-        tokens_per_document: mean of the documents that were asked about.
-        service_time: seconds of a batch = base_seconds + seconds_per_token × tokens; null where it could not be seen.
-        start_seconds: from the start of the process to ready; null for a service that was there before.
+        saturated_documents_per_second, saturated_tokens_per_second: at full load, without regard to latency.
+        tokens_per_document: mean of the documents that were sent.
+        service_time: seconds of a batch = base_seconds + seconds_per_token × tokens; null without enough samples.
+        start_seconds: from the start of the process to ready; null for a service at a URL.
     """
 
     format: int
@@ -49,7 +49,7 @@ class Capacity(msgspec.Struct, frozen=True):
     saturated_documents_per_second: float
     saturated_tokens_per_second: float
     tokens_per_document: float
-    service_time: ServiceTime | None
+    service_time: BatchLatencyFit | None
     start_seconds: float | None
     recommended: tuple[Advice, ...]
     knee: tuple[Trial, ...]
@@ -62,14 +62,14 @@ def describe(
     slo_ms: float,
     saturated: float,
     tokens_per_document: float,
-    service_time: ServiceTime | None,
+    service_time: BatchLatencyFit | None,
     start_seconds: float | None,
     measured: dict[str, str],
-) -> Capacity:
-    """The capacity that a knee tells of."""
+) -> MeasuredCapacity:
+    """The capacity of a service with this knee."""
     best = max((trial for trial in knee.trials if trial.rate == knee.holds), key=lambda t: t.requests, default=None)
     tokens = knee.holds * tokens_per_document
-    return Capacity(
+    return MeasuredCapacity(
         format=FORMAT,
         documents_per_second=knee.holds,
         tokens_per_second=tokens,
@@ -88,44 +88,34 @@ def describe(
 
 
 def advise(holds: float, saturated: float, tokens_per_document: float, slo_ms: float) -> tuple[Advice, ...]:
-    """Settings, and the targets that the scaling policy computes from this file."""
+    """Recommended settings, and the targets that the scaling policy computes from this file."""
     if not holds:
         return ()
     full = max(saturated, holds)
     queue = max(full * tokens_per_document * slo_ms / 1000, tokens_per_document)
-    targets = targets_for(
-        scaling.Capacity(
-            documents_per_second=holds,
-            tokens_per_second=holds * tokens_per_document,
-            slo_ms=slo_ms,
-            saturated_documents_per_second=full,
-        )
-    )
+    queue_reason = f"what the device does in {slo_ms:g} ms: a longer queue only makes answers late"
+    deadline_reason = "the service level: a request that cannot meet it is refused at once, with a time to retry"
     return (
-        Advice(
-            "GLEANER_QUEUE_LIMIT_TOKENS",
-            math.ceil(queue),
-            f"what the device does in {slo_ms:g} ms: more that waits only makes late answers",
-        ),
-        Advice(
-            "GLEANER_DEADLINE_MS",
-            math.ceil(slo_ms),
-            "the service level: what could not keep it is refused at once, and told when to come back",
-        ),
-        Advice(
-            "scaling.work_ratio",
-            targets.work_ratio,
-            f"what a task should carry of the rate at full load; the limit is missed above {holds / full:.2f}",
-        ),
-        Advice(
-            "scaling.documents_per_second_each",
-            round(targets.work_ratio * full, 3),
-            "the same as a rate: offered documents per second over this is the fleet's size",
-        ),
-        Advice(
-            "scaling.backlog_seconds",
-            targets.backlog_seconds,
-            "work that waits, or was lately refused, on every task; less is gone before a new task could help",
-        ),
-        Advice("scaling.queue_depth", targets.queue_depth, "documents that wait on every task for as long"),
+        Advice("GLEANER_QUEUE_LIMIT_TOKENS", math.ceil(queue), queue_reason),
+        Advice("GLEANER_DEADLINE_MS", math.ceil(slo_ms), deadline_reason),
+        *_scaling_targets(holds, full, tokens_per_document, slo_ms),
+    )
+
+
+def _scaling_targets(holds: float, full: float, tokens_per_document: float, slo_ms: float) -> tuple[Advice, ...]:
+    capacity = scaling.Capacity(
+        documents_per_second=holds,
+        tokens_per_second=holds * tokens_per_document,
+        slo_ms=slo_ms,
+        saturated_documents_per_second=full,
+    )
+    targets = targets_for(capacity)
+    share = f"a task's share of the rate at full load; the service level is missed above {holds / full:.2f}"
+    rate = "the same share as a rate: the fleet's size is the offered documents per second over this"
+    backlog = "queued or recently refused work on every task; less is done before a new task could help"
+    return (
+        Advice("scaling.work_ratio", targets.work_ratio, share),
+        Advice("scaling.documents_per_second_each", round(targets.work_ratio * full, 3), rate),
+        Advice("scaling.backlog_seconds", targets.backlog_seconds, backlog),
+        Advice("scaling.queue_depth", targets.queue_depth, "documents queued on every task, for as long"),
     )

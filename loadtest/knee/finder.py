@@ -1,4 +1,4 @@
-"""The knee of a real service: saturate it once, look at lone documents, then bisect with open-loop trials."""
+"""Knee finder: measures a service's full load and single documents, then bisects the rate with open-loop trials."""
 
 from __future__ import annotations
 
@@ -13,55 +13,55 @@ import numpy as np
 from msgspec.structs import replace
 
 from loadtest.errors import LoadtestError, NotTrusted
-from loadtest.knee.batch_latency_fit import ServiceTime, from_answers, from_metrics
-from loadtest.knee.bisection import FEWEST, Trial, Word, find, weigh
-from loadtest.knee.capacity_file import Capacity, describe
+from loadtest.knee.batch_latency_fit import BatchLatencyFit, from_answers, from_metrics
+from loadtest.knee.bisection import MIN_REQUESTS, Trial, TrialVerdict, evaluate, find_knee
+from loadtest.knee.capacity_file import MeasuredCapacity, describe
 from loadtest.records.records import Records, merge
-from loadtest.runner.generator_pool import Crew
-from loadtest.runner.run import Performance, perform, saturate
-from loadtest.runner.target_service import Stage
+from loadtest.runner.generator_pool import GeneratorPool
+from loadtest.runner.run import Run, run_scenario, saturate
+from loadtest.runner.target_service import TargetService
 from loadtest.scenario.scenario import Phase, Scenario
-from loadtest.telemetry.sampler import Moment
+from loadtest.telemetry.sampler import MetricsSample
 
-MOST_WARM_SECONDS = 3.0
-TRIES = 3
-"""Of a trial in which the generator was late, as another program on its machine can make it."""
-MOST_LENGTHS = 3
-"""How often an undecided trial is prolonged before it counts as not holding."""
-MOST_LONE_SECONDS = 6.0
-MOST_SATURATED_SECONDS = 4.0
+MAX_WARM_UP_SECONDS = 3.0
+ATTEMPTS = 3
+"""How often a trial is repeated in which the generator was late, which other programs on its machine can cause."""
+MAX_LENGTHS = 3
+"""The longest an undecided trial becomes, in multiples of its length, before its rate counts as failing."""
+MAX_SINGLE_SECONDS = 6.0
+MAX_SATURATED_SECONDS = 4.0
 
 
 @dataclass(slots=True)
-class Finder:
-    """One search; keeps what the trials saw on the way."""
+class KneeFinder:
+    """One search for the knee. It keeps the records and metrics samples of its trials."""
 
     scenario: Scenario
-    stage: Stage
+    target: TargetService
     slo_ms: float
     seconds: float
-    say: Callable[[str], None]
+    log: Callable[[str], None]
     untrusted: bool = False
-    moments: list[Moment] = field(default_factory=list)
-    records: list[Records] = field(default_factory=list)
-    _seeds: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+    samples: list[MetricsSample] = field(default_factory=list, init=False)
+    records: list[Records] = field(default_factory=list, init=False)
+    _seeds: itertools.count[int] = field(default_factory=lambda: itertools.count(1), init=False)
 
     @property
-    def warm_seconds(self) -> float:
-        """Before each trial, at its rate, and not counted."""
-        return min(MOST_WARM_SECONDS, self.seconds / 2)
+    def warm_up_seconds(self) -> float:
+        """The time before each trial, at its rate, that is not counted."""
+        return min(MAX_WARM_UP_SECONDS, self.seconds / 2)
 
-    def run(self) -> Capacity:
-        """Find it.
+    def run(self) -> MeasuredCapacity:
+        """Find the knee.
 
         Raises:
             NotTrusted: the generator was the bottleneck of a trial.
             LoadtestError: not even a hundredth of the full rate holds the limit.
         """
-        lone = self._lone()
-        self.say("full load, to know where to look")
-        saturated = saturate(self.scenario, self.stage, self.say, seconds=min(MOST_SATURATED_SECONDS, self.seconds))
-        knee = find(saturated, self._attempt)
+        single = self._single_documents()
+        self.log("full load, to begin the search at")
+        saturated = saturate(self.scenario, self.target, self.log, seconds=min(MAX_SATURATED_SECONDS, self.seconds))
+        knee = find_knee(saturated, self._attempt)
         if not knee.holds:
             low = min(trial.p50_ms for trial in knee.trials)
             raise LoadtestError(
@@ -73,63 +73,61 @@ class Finder:
             slo_ms=self.slo_ms,
             saturated=saturated,
             tokens_per_document=float(together.tokens[together.ok].mean()),
-            service_time=from_metrics(self.moments) or lone,
-            start_seconds=self.stage.start_seconds,
+            service_time=from_metrics(self.samples) or single,
+            start_seconds=self.target.start_seconds,
             measured={
-                "url": self.stage.aim.url if self.stage.own is None else "a service of its own on this machine",
+                "url": "a service of its own on this machine" if self.target.managed else self.target.endpoint.url,
                 "at": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
                 "machine": f"{platform.machine()}, {platform.system()}",
                 "documents": msgspec.json.encode(self.scenario.mix.documents).decode(),
             },
         )
 
-    def _lone(self) -> ServiceTime | None:
-        """Documents one at a time: each alone in its batch."""
-        self.say("documents one at a time")
-        with Crew(self.stage.aim, self.scenario, at_once=1, seconds=min(MOST_LONE_SECONDS, self.seconds)) as crew:
-            records = crew.follow(lambda _: None).records
+    def _single_documents(self) -> BatchLatencyFit | None:
+        """The batch latency of documents sent one at a time, each alone in its batch."""
+        self.log("documents one at a time")
+        with GeneratorPool(
+            self.target.endpoint, self.scenario, at_once=1, seconds=min(MAX_SINGLE_SECONDS, self.seconds)
+        ) as pool:
+            records = pool.follow(lambda _: None).records
         good = records.where(records.ok)
         return from_answers(good.tokens.astype(np.float64), good.stages_ms[:, 3] / 1000)
 
     def _attempt(self, rate: float) -> Trial:
-        """One rate, prolonged while it is undecided."""
-        seconds = max(self.seconds, FEWEST / rate)
+        """Try one rate; the trial is prolonged while it is undecided."""
+        seconds = max(self.seconds, MIN_REQUESTS / rate)
         parts: list[Records] = []
-        for length in range(1, MOST_LENGTHS + 1):
-            performance = self._perform(rate, seconds)
-            shift = len(parts) * seconds
-            parts.append(_later(performance.records.between(self.warm_seconds, self.warm_seconds + seconds), shift))
-            trial = weigh(rate, merge(parts), self.slo_ms, last=length == MOST_LENGTHS)
-            self.say(
+        for length in range(1, MAX_LENGTHS + 1):
+            run = self._run(rate, seconds)
+            counted = run.records.between(self.warm_up_seconds, self.warm_up_seconds + seconds)
+            parts.append(_shifted(counted, len(parts) * seconds))
+            trial = evaluate(rate, merge(parts), self.slo_ms, last=length == MAX_LENGTHS)
+            self.log(
                 f"{rate:8.1f}/s  p50 {trial.p50_ms:6.0f} ms  p99 {trial.p99_ms:6.0f} ms  "
-                f"not well: {trial.bad_share:.2%} ({trial.low:.2%} to {trial.high:.2%})  {trial.word}"
+                f"bad: {trial.bad_share:.2%} ({trial.low:.2%} to {trial.high:.2%})  {trial.verdict}"
             )
-            if trial.word is not Word.UNDECIDED:
+            if trial.verdict is not TrialVerdict.UNDECIDED:
                 break
         return trial
 
-    def _perform(self, rate: float, seconds: float) -> Performance:
+    def _run(self, rate: float, seconds: float) -> Run:
         phases = (
-            Phase("warm-up", seconds=self.warm_seconds, rate=rate, warm_up=True),
+            Phase("warm-up", seconds=self.warm_up_seconds, rate=rate, warm_up=True),
             Phase("trial", seconds=seconds, rate=rate),
         )
         scenario = replace(
             self.scenario, phases=phases, rates="absolute", actions=(), slo_ms=self.slo_ms, seed=next(self._seeds)
         )
-        for _ in range(TRIES):
-            performance = perform(scenario, self.stage, lambda _: None)
-            if self.untrusted or not performance.trust.problems:
-                break
-        else:
-            raise NotTrusted(
-                f"at {rate:.1f}/s the generator was the bottleneck: {'; '.join(performance.trust.problems)}"
-            )
-        self.moments += performance.moments
-        self.records.append(performance.records)
-        return performance
+        for _ in range(ATTEMPTS):
+            run = run_scenario(scenario, self.target, lambda _: None)
+            if self.untrusted or not run.generator.problems:
+                self.samples += run.samples
+                self.records.append(run.records)
+                return run
+        raise NotTrusted(f"at {rate:.1f}/s the generator was the bottleneck: {'; '.join(run.generator.problems)}")
 
 
-def _later(records: Records, seconds: float) -> Records:
-    """The same, later: so that the blocks of two trials do not fall together."""
+def _shifted(records: Records, seconds: float) -> Records:
+    """The records with all times later, so that the blocks of two parts of a trial do not coincide."""
     times = {name: getattr(records, name) + seconds for name in ("intended", "sent", "done")}
     return Records(**{name: times.get(name, getattr(records, name)) for name in Records.__slots__})

@@ -1,1 +1,1 @@
-"""What is known of each request, in a file and in memory."""
+"""One record per request: read from its reply, kept in columns, stored in files."""

@@ -1,6 +1,6 @@
-"""What a reply says: the document's tokens and stages, or the typed reason why there are none. Pure.
+"""Replies of POST /extract read into answers: tokens, stages and revision, or the code of a refusal or failure. Pure.
 
-Anything that answers POST /extract will do: what a reply does not say stays unknown.
+Any service that answers POST /extract will do: a value that its answer lacks is unknown (NaN, or empty).
 """
 
 from __future__ import annotations
@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import msgspec
-
-from loadtest.client.connection import Reply
 
 UNKNOWN = float("nan")
 STAGES = ("parse", "tokenize", "queue", "compute", "decode", "total")
@@ -29,21 +27,31 @@ class _Model(msgspec.Struct):
     revision: str = ""
 
 
-class _Answer(msgspec.Struct):
+class _Body(msgspec.Struct):
     documents: list[_Document] = []
     timing: dict[str, float] = {}
     model: _Model | None = None
 
 
-_answers = msgspec.json.Decoder(_Answer)
+_bodies = msgspec.json.Decoder(_Body)
 _problems = msgspec.json.Decoder(_Problem)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """`outcome`: ok, the problem's code, or what failed below HTTP. `typed`: a refusal came as a problem document.
+class Reply:
+    """The response to one request. Status 0: there was no whole response; `failure` is then the failure's code."""
 
-    `stages_ms` in the order of `STAGES`; `retry_after_seconds` is unknown where no header came.
+    status: int
+    retry_after: str
+    body: bytes
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`outcome`: ok, the problem's code, or the code of a failure below HTTP. `typed`: a problem document has a code.
+
+    `stages_ms` is in the order of `STAGES`; `retry_after_seconds` is NaN without the header.
     """
 
     outcome: str
@@ -62,16 +70,16 @@ def read_answer(reply: Reply) -> Answer:
     if reply.status != 200:
         return _refusal(reply)
     try:
-        answer = _answers.decode(reply.body)
+        body = _bodies.decode(reply.body)
     except msgspec.MsgspecError:
         return Answer("unreadable_answer", reply.status, typed=False)
-    errors = [document.error.code for document in answer.documents if document.error is not None]
+    errors = [document.error.code for document in body.documents if document.error is not None]
     return Answer(
         errors[0] if errors else "ok",
         reply.status,
-        tokens=sum(document.tokens for document in answer.documents),
-        stages_ms=tuple(answer.timing.get(f"{stage}_ms", UNKNOWN) for stage in STAGES),
-        revision=answer.model.revision if answer.model else "",
+        tokens=sum(document.tokens for document in body.documents),
+        stages_ms=tuple(body.timing.get(f"{stage}_ms", UNKNOWN) for stage in STAGES),
+        revision=body.model.revision if body.model else "",
     )
 
 

@@ -1,1 +1,1 @@
-"""The report that people look at: one HTML file that needs nothing else."""
+"""The report of a run: findings, figures and charts in one HTML file that needs no network."""

@@ -1,28 +1,16 @@
-"""What a plot shows, as plain values: series, phases, events, limits. How it looks is in `svg`."""
+"""Chart specifications as plain values: series, phases, events and limits. `draw` decides how they look."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 Points = tuple[tuple[float, float], ...]
-COLOURS = {
-    "blue": "#2f6db3",
-    "sky": "#7fb2e5",
-    "navy": "#173a66",
-    "green": "#2e8b57",
-    "orange": "#e07b1f",
-    "red": "#c0392b",
-    "purple": "#7d5ba6",
-    "grey": "#8a949e",
-    "teal": "#1f9e9e",
-    "gold": "#c9a227",
-}
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One line. `dots`: with a mark on each point. `dashed`: a reference, not a measurement. `broad`: broad and pale,
-    so that it is seen beneath another that lies on it."""
+    """One line. `dots`: with a marker on each point. `dashed`: a reference, not a measurement. `broad`: wide and pale,
+    so that it is visible beneath another line on the same points."""
 
     name: str
     points: Points
@@ -34,7 +22,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A phase: a stretch of the x axis with a name."""
+    """A phase: a named part of the x axis."""
 
     begin: float
     end: float
@@ -43,7 +31,8 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Lines over an axis; `stacked` puts each on the one before. `limit` is a horizontal line with its words."""
+    """Lines over an axis. `stacked`: each series on top of the one before, at the same x values. `limit`: a horizontal
+    line with its label. `x_ticks`: positions and labels, instead of numbers."""
 
     key: str
     title: str
@@ -60,12 +49,13 @@ class Chart:
 
     @property
     def has_data(self) -> bool:
+        """True when a series other than a reference has a point."""
         return any(len(each.points) > 0 for each in self.series if not each.dashed)
 
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Stacked bars: a row for each phase, a part for each stage."""
+    """Stacked horizontal bars: a row per phase, a part per stage."""
 
     key: str
     title: str
@@ -77,4 +67,5 @@ class Bars:
 
     @property
     def has_data(self) -> bool:
+        """True when a part of a row is above zero."""
         return any(sum(values) > 0 for _, _, values in self.parts)

@@ -1,4 +1,4 @@
-"""The sentences on top of a report: what a reader should know, each with its figures. Pure."""
+"""Findings: the sentences at the top of a report, each with its figures. Pure."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from loadtest.results.result import Summary
 from loadtest.results.summary import Figures, by_rate
 
 UNANSWERED = 0.01
-"""Share of refusals and failures up to which a phase was carried."""
+"""The largest share of refusals and failures of a phase that holds."""
 COLLAPSE = 0.95
-"""Goodput in overload over the peak, below which it collapsed."""
-BUSY = 1.2
-"""Offered over the peak, from which a phase is an overload."""
+"""The ratio of goodput in overload to the peak below which it has collapsed."""
+OVERLOAD = 1.2
+"""The ratio of the offered rate to the peak from which a phase is an overload."""
 STAGES = ("parse", "tokenize", "queue", "compute", "decode")
 
 
-def findings(summary: Summary, course: Sequence[str] = ()) -> list[str]:
-    """All sentences, most important first; `course`: those of `report/course`."""
+def findings(summary: Summary, trends: Sequence[str] = ()) -> list[str]:
+    """All findings, most important first; `trends`: those of `report/trends`."""
     return [
         sentence
         for sentence in (
             _knee(summary),
             _latency(summary),
             _overload(summary),
-            *course,
+            *trends,
             _refusals(summary.whole),
             _failures(summary.whole),
             _deadlines(summary),
@@ -41,11 +41,11 @@ def _knee(summary: Summary) -> str:
     if not phases:
         return ""
     slo = summary.scenario.slo_ms
-    carried = [phase for phase in phases if holds(phase, slo)]
+    holding = [phase for phase in phases if holds(phase, slo)]
     peak = max(phase.goodput_rps for phase in phases)
-    if not carried:
+    if not holding:
         return f"No phase held a p99 of {slo:g} ms; the best goodput was {peak:.1f} documents a second."
-    best = max(carried, key=lambda phase: phase.offered_rps)
+    best = max(holding, key=lambda phase: phase.offered_rps)
     beyond = [phase for phase in phases if phase.offered_rps > best.offered_rps]
     ending = _no_longer(min(beyond, key=lambda phase: phase.offered_rps)) if beyond else ", the highest rate offered"
     return (
@@ -54,7 +54,7 @@ def _knee(summary: Summary) -> str:
 
 
 def _no_longer(phase: Figures) -> str:
-    """Where a phase did not hold, and what was wrong there."""
+    """The rate and the reason of a phase that did not hold."""
     unanswered = 1 - phase.ok / phase.requests
     why = (
         f"{unanswered:.0%} were not answered" if unanswered > UNANSWERED else f"it was {phase.latency_ms['p99']:.0f} ms"
@@ -63,7 +63,7 @@ def _no_longer(phase: Figures) -> str:
 
 
 def holds(phase: Figures, slo_ms: float) -> bool:
-    """Whether 99 % of the phase's requests were answered within the service level."""
+    """True when 99 % of the phase's requests were answered within the service level."""
     return (
         bool(phase.latency_ms) and phase.latency_ms["p99"] <= slo_ms and phase.ok >= (1 - UNANSWERED) * phase.requests
     )
@@ -82,7 +82,7 @@ def _latency(summary: Summary) -> str:
 
 def _overload(summary: Summary) -> str:
     peak = max((phase.throughput_rps for phase in summary.phases), default=0.0)
-    loaded = [phase for phase in summary.phases if peak and phase.offered_rps > BUSY * peak]
+    loaded = [phase for phase in summary.phases if peak and phase.offered_rps > OVERLOAD * peak]
     if not loaded or len(summary.phases) < 2:
         return ""
     worst = max(loaded, key=lambda phase: phase.offered_rps)

@@ -1,42 +1,68 @@
-"""A result as one HTML file: findings, figures, the table of phases, plots. It loads nothing from anywhere."""
+"""The report's page: findings, figures, a table of phases, and charts with their numbers, in one HTML file.
+
+It loads nothing from anywhere, follows the reader's light or dark theme, and has each chart's numbers as a table.
+"""
 
 from __future__ import annotations
 
 from html import escape
 from pathlib import Path
 
+from loadtest.report.axes import number
 from loadtest.report.chart import Bars, Chart
+from loadtest.report.draw import draw
 from loadtest.report.plots import plots
-from loadtest.report.svg import draw, draw_bars
 from loadtest.results.result import Result, Summary
 from loadtest.results.summary import Figures
 
 HERE = Path(__file__).parent
 ALARMS = ("FAIL", "FALLS", "DO NOT TRUST", "No phase held", "MISSED", "Not one", "without", "after the deadline")
+"""Words of a finding that is shown as a problem."""
 COLUMNS = (
     "phase", "offered /s", "answered /s", "goodput /s", "p50 ms", "p90 ms", "p99 ms", "max ms", "refused", "failed",
 )  # fmt: skip
 
 
 def page(result: Result) -> str:
-    """The whole file."""
+    """The whole HTML file."""
     summary = result.summary
     charts = plots(result)
-    shown = [chart for chart in charts if chart.has_data]
     parts = (
         f"<h1>{escape(summary.title)}</h1>",
         f'<p class="about">{escape(_about(summary))}</p>',
         _findings(summary.findings),
         _tiles(summary),
-        _table(summary),
-        *map(_figure, shown),
+        _phases(summary),
+        *(_figure(chart) for chart in charts if chart.has_data),
         _footer([chart for chart in charts if not chart.has_data], summary),
     )
-    style, script = (HERE / "style.css").read_text(), (HERE / "script.js").read_text()
+    style = "".join((HERE / name).read_text() for name in ("theme.css", "style.css"))
+    script = (HERE / "script.js").read_text()
     meta = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
     head = f"{meta}<title>{escape(summary.title)}</title>"
     body = f"<main>{''.join(parts)}</main><script>{script}</script>"
     return f'<!doctype html><html lang="en"><head>{head}<style>{style}</style></head><body>{body}</body></html>\n'
+
+
+def numbers(chart: Chart | Bars) -> tuple[list[str], list[tuple[float, list[str]]]]:
+    """A chart's numbers: the head of a table, and its rows, each with the position of its first cell on the x axis."""
+    if isinstance(chart, Bars):
+        rows = [
+            (float(row), [name, *(number(values[row]) for _, _, values in chart.parts)])
+            for row, name in enumerate(chart.rows)
+        ]
+        return ["", *(name for name, _, _ in chart.parts)], rows
+    shown = [each for each in chart.series if each.points]
+    columns = [dict(each.points) for each in shown]
+    xs = sorted({x for column in columns for x in column})
+    first = _share if chart.x_ticks else number
+    rows = [(x, [first(x), *(number(column[x]) if x in column else "" for column in columns)]) for x in xs]
+    return [chart.x_label, *(each.name for each in shown)], rows
+
+
+def _share(position: float) -> str:
+    """The share at a position on the axis of percentiles, which is -log10(1 - share)."""
+    return f"{100 * (1 - 10.0**-position):.4g} %"
 
 
 def _about(summary: Summary) -> str:
@@ -75,34 +101,50 @@ def _tiles(summary: Summary) -> str:
     return f'<section class="tiles">{"".join(shown)}</section>'
 
 
-def _table(summary: Summary) -> str:
-    head = "".join(f"<th>{name}</th>" for name in COLUMNS)
-    rows = "".join(f"<tr>{_row(phase)}</tr>" for phase in summary.phases)
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return f'<section class="card"><h2>Phases</h2><div class="scroll">{table}</div></section>'
+def _phases(summary: Summary) -> str:
+    rows = "".join(_row(_phase_cells(phase)) for phase in summary.phases)
+    return f'<section class="card"><h2>Phases</h2>{_table(COLUMNS, rows)}</section>'
 
 
-def _row(phase: Figures) -> str:
+def _phase_cells(phase: Figures) -> tuple[str, ...]:
     latencies = [phase.latency_ms.get(name) for name in ("p50", "p90", "p99", "max")]
-    cells = (
-        escape(phase.name),
+    return (
+        phase.name,
         *(f"{rate:,.1f}" for rate in (phase.offered_rps, phase.throughput_rps, phase.goodput_rps)),
         *("–" if value is None else f"{value:,.0f}" for value in latencies),
         f"{phase.refused:,}",
         f"{phase.failed:,}",
     )
-    return "".join(f"<td>{cell}</td>" for cell in cells)
 
 
 def _figure(chart: Chart | Bars) -> str:
-    drawn = draw(chart) if isinstance(chart, Chart) else draw_bars(chart)
-    head = f'<h2>{escape(chart.title)}</h2><p class="caption">{escape(chart.caption)}</p>'
-    return f'<section class="card">{head}<figure>{drawn}</figure></section>'
+    """A chart with its caption and its numbers; the script reads where the plot lies in the drawing."""
+    drawing = draw(chart)
+    head, rows = numbers(chart)
+    table = _table(head, "".join(_row(cells, f' data-x="{x:.6g}"') for x, cells in rows))
+    area = ""
+    if isinstance(chart, Chart):
+        names = ("low", "high", "left", "right", "top", "bottom")
+        area = "".join(f' data-{name}="{getattr(drawing, name):.6g}"' for name in names)
+    title = f'<h2>{escape(chart.title)}</h2><p class="caption">{escape(chart.caption)}</p>'
+    details = f"<details><summary>Numbers</summary>{table}</details>"
+    return f'<section class="card">{title}<figure{area}>{drawing.svg}</figure>{details}</section>'
+
+
+def _table(head: tuple[str, ...] | list[str], rows: str) -> str:
+    cells = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    return f'<div class="scroll"><table><thead><tr>{cells}</tr></thead><tbody>{rows}</tbody></table></div>'
+
+
+def _row(cells: tuple[str, ...] | list[str], attributes: str = "") -> str:
+    return f"<tr{attributes}>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
 
 
 def _footer(missing: list[Chart | Bars], summary: Summary) -> str:
-    left_out = "; ".join(chart.title for chart in missing)
-    said = f"Left out, because there was nothing to show: {escape(left_out)}. " if missing else ""
-    files = "requests.csv.gz has every request, service.csv every look at the service, summary.json the figures above."
-    seed = f"Seed {summary.scenario.seed}: the same scenario sends the same requests at the same moments."
-    return f"<footer><p>{said}{files} {seed}</p></footer>"
+    names = "; ".join(chart.title for chart in missing)
+    left_out = f"Left out, because there was nothing to show: {escape(names)}. " if missing else ""
+    files = (
+        "requests.csv.gz has every request, service.csv every sample of the service, summary.json the figures above."
+    )
+    seed = f"Seed {summary.scenario.seed}: the same scenario sends the same requests at the same times."
+    return f"<footer><p>{left_out}{files} {seed}</p></footer>"

@@ -1,4 +1,4 @@
-"""The plots of a report, built from a result. Those for which nothing was seen are left out, and named as left out."""
+"""The charts of a report, specified from a result. One without data is left out of the report, which names it."""
 
 from __future__ import annotations
 
@@ -8,36 +8,34 @@ from itertools import pairwise
 import numpy as np
 
 from loadtest.records.answer import STAGES
-from loadtest.report.chart import Band, Bars, Chart, Points, Series
-from loadtest.report.series import by_reason, inside, per_second, quantile_over_time
+from loadtest.report.chart import Band, Bars, Chart, Series
+from loadtest.report.series import by_reason, inside, per_second, quantile_over_time, unless_zero
+from loadtest.report.service_plots import service_plots
 from loadtest.results.result import Result
 from loadtest.results.summary import Figures, by_rate
-from loadtest.telemetry.sampler import Moment, rates
 
 SECONDS = "seconds since the start"
-MEBIBYTE = 2.0**20
 QUANTILES = (("p50", 0.5, "sky"), ("p90", 0.9, "blue"), ("p99", 0.99, "navy"))
 STAGE_COLOURS = dict(zip(STAGES[:5], ("gold", "teal", "grey", "blue", "purple"), strict=True))
-REASONS = ("orange", "red", "purple", "gold", "teal", "grey", "navy")
+REASON_COLOURS = ("orange", "red", "purple", "gold", "teal", "grey", "navy")
 NINES = (0.0, 0.5, 0.9, 0.99, 0.999, 0.9999)
 
 
 def plots(result: Result) -> list[Chart | Bars]:
-    """All of them, in the order in which they are read."""
+    """All charts, in reading order."""
+    over_time = [latency_over_time(result), flow(result)]
+    later = [refusals(result), *service_plots(result), generator(result)]
     return [
         *_against_rate(result),
-        latency_over_time(result),
-        flow(result),
+        *(_with_phases(chart, result) for chart in over_time),
         by_percentile(result),
         stages(result),
-        refusals(result),
-        *_from_the_service(result),
-        generator(result),
+        *(_with_phases(chart, result) for chart in later),
     ]
 
 
 def _against_rate(result: Result) -> list[Chart | Bars]:
-    """Only where phases differ in their rates."""
+    """Charts over the offered rate, where the phases differ in it."""
     phases = by_rate(result.summary.phases, result.scenario)
     if not phases:
         return []
@@ -56,7 +54,7 @@ def latency_by_rate(result: Result, phases: list[Figures]) -> Chart:
         "offered requests per second",
         "latency, ms (log)",
         tuple(lines),
-        limit=(result.scenario.slo_ms, f"service level {result.scenario.slo_ms:g} ms"),
+        limit=_service_level(result),
         log_y=True,
     )
 
@@ -81,7 +79,7 @@ def throughput_by_rate(phases: list[Figures]) -> Chart:
 def latency_over_time(result: Result) -> Chart:
     good = result.records.where(result.records.ok)
     seconds = result.scenario.seconds
-    chart = Chart(
+    return Chart(
         "latency",
         "Latency over time",
         "Good answers by the time at which they were due.",
@@ -91,16 +89,17 @@ def latency_over_time(result: Result) -> Chart:
             Series(name, quantile_over_time(good.intended, good.latency_ms, seconds, quantile), colour)
             for name, quantile, colour in QUANTILES
         ),
-        limit=(result.scenario.slo_ms, f"service level {result.scenario.slo_ms:g} ms"),
+        limit=_service_level(result),
         log_y=True,
     )
-    return _framed(chart, result)
 
 
 def flow(result: Result) -> Chart:
     records, seconds = result.records, result.scenario.seconds
-    late = records.latency_ms <= result.scenario.slo_ms
-    chart = Chart(
+    in_time = records.latency_ms <= result.scenario.slo_ms
+    answered, good = records.where(records.ok), records.where(records.ok & in_time)
+    refused, failed = records.where(records.refused), records.where(records.failed)
+    return Chart(
         "flow",
         "Offered, answered, refused",
         "Requests per second: offered by the time at which they were due, the others by the time of their answer.",
@@ -108,17 +107,16 @@ def flow(result: Result) -> Chart:
         "requests per second",
         (
             Series("offered", per_second(records.intended, seconds), "grey", dashed=True),
-            Series("answered", per_second(inside(records.where(records.ok), seconds), seconds), "blue", broad=True),
-            Series("goodput", per_second(inside(records.where(records.ok & late), seconds), seconds), "green"),
-            Series("refused", _if_any(per_second(inside(records.where(records.refused), seconds), seconds)), "orange"),
-            Series("failed", _if_any(per_second(inside(records.where(records.failed), seconds), seconds)), "red"),
+            Series("answered", per_second(inside(answered, seconds), seconds), "blue", broad=True),
+            Series("goodput", per_second(inside(good, seconds), seconds), "green"),
+            Series("refused", unless_zero(per_second(inside(refused, seconds), seconds)), "orange"),
+            Series("failed", unless_zero(per_second(inside(failed, seconds), seconds)), "red"),
         ),
     )
-    return _framed(chart, result)
 
 
 def by_percentile(result: Result) -> Chart:
-    """The whole distribution, with the tail drawn out: the axis is -log10(1 - percentile)."""
+    """The whole distribution, with its tail stretched: the axis is -log10(1 - percentile)."""
     good = result.records.latency_ms[result.records.ok]
     deepest = np.log10(max(len(good), 10))
     places = np.linspace(0, deepest, 160)
@@ -131,14 +129,14 @@ def by_percentile(result: Result) -> Chart:
         "share of the answers that were faster",
         "latency, ms (log)",
         (Series("latency", points, "navy"),),
-        limit=(result.scenario.slo_ms, f"service level {result.scenario.slo_ms:g} ms"),
+        limit=_service_level(result),
         log_y=True,
         x_ticks=ticks,
     )
 
 
 def stages(result: Result) -> Bars:
-    """Means, which add up; quantiles of stages do not."""
+    """Mean times by stage: means add up, quantiles do not."""
     phases = [phase for phase in result.summary.phases if phase.latency_ms]
 
     def mean(phase: Figures, stage: str) -> float:
@@ -149,11 +147,11 @@ def stages(result: Result) -> Bars:
     whole = [max(mean(phase, "total"), known) for phase, known in zip(phases, inner, strict=True)]
     parts.append(("rest of the service", "navy", tuple(w - i for w, i in zip(whole, inner, strict=True))))
     outside = (max(p.latency_ms["mean"] - w, 0.0) for p, w in zip(phases, whole, strict=True))
-    parts.append(("before and around (network, accepting)", "orange", tuple(outside)))
+    parts.append(("outside (network, accepting)", "orange", tuple(outside)))
     return Bars(
         "stages",
         "Where the time goes",
-        "Mean milliseconds of a good answer in each stage, by phase, as the service's own timing says.",
+        "Mean milliseconds of a good answer in each stage, by phase, from the service's own timing.",
         "milliseconds (mean)",
         tuple(phase.name for phase in phases),
         tuple(parts),
@@ -162,8 +160,10 @@ def stages(result: Result) -> Bars:
 
 def refusals(result: Result) -> Chart:
     found = by_reason(result.records, result.scenario.seconds)
-    lines = (Series(name, points, colour) for (name, points), colour in zip(found.items(), REASONS, strict=False))
-    chart = Chart(
+    lines = (
+        Series(name, points, colour) for (name, points), colour in zip(found.items(), REASON_COLOURS, strict=False)
+    )
+    return Chart(
         "refusals",
         "Refusals and failures by reason",
         "Per second, stacked, by the time of the answer.",
@@ -172,50 +172,14 @@ def refusals(result: Result) -> Chart:
         tuple(lines),
         stacked=True,
     )
-    return _framed(chart, result)
-
-
-def _from_the_service(result: Result) -> list[Chart | Bars]:
-    """What /metrics and /proc showed."""
-    return [
-        _gauges(result, "queue", "Queue depth", "Documents that were admitted and wait for the device.", "documents",
-                (("waiting documents", "queue_documents", "blue"),)),
-        _gauges(result, "backlog", "Backlog",
-                "Seconds of work that wait or were lately refused, and the age of the oldest that waits.", "seconds",
-                (("backlog", "backlog_seconds", "navy"), ("age of the oldest", "oldest_age_seconds", "teal"))),
-        device(result),
-        _gauges(result, "memory", "Memory of the processes", "All of them, shared pages once.", "MiB",
-                (("processes", "memory_bytes", "blue"),), divisor=MEBIBYTE),
-        _gauges(result, "gpu-memory", "Memory of the GPU", "What is in use on the device, by whomever.", "MiB",
-                (("GPU", "gpu_memory_bytes", "purple"),), divisor=MEBIBYTE),
-        _gauges(result, "files", "Open files", "File descriptors of all the service's processes.", "open files",
-                (("open files", "open_files", "teal"),)),
-    ]  # fmt: skip
-
-
-def device(result: Result) -> Chart:
-    moments = list(result.moments)
-    chart = Chart(
-        "device",
-        "Device and processor",
-        "Share of the time in which a batch ran; GPU utilization where there is one; CPU cores that the service used.",
-        SECONDS,
-        "busy share, cores",
-        (
-            Series("engine busy", tuple(rates(moments, "busy_seconds")), "blue"),
-            Series("GPU utilization", _gauge(moments, "gpu_utilization"), "purple"),
-            Series("CPU cores used", tuple(rates(moments, "cpu_seconds")), "orange"),
-        ),
-    )
-    return _framed(chart, result)
 
 
 def generator(result: Result) -> Chart:
     records, seconds = result.records, result.scenario.seconds
-    chart = Chart(
+    return Chart(
         "generator",
         "The generator's own lag",
-        "How late requests left, sent less intended: what the generator adds to the latencies above.",
+        "How late requests left, sent less intended: the generator's part of the latencies above.",
         SECONDS,
         "lag, ms",
         tuple(
@@ -223,33 +187,14 @@ def generator(result: Result) -> Chart:
             for name, quantile, colour in QUANTILES[::2]
         ),
     )
-    return _framed(chart, result)
 
 
-def _gauges(
-    result: Result,
-    key: str,
-    title: str,
-    caption: str,
-    y_label: str,
-    names: tuple[tuple[str, str, str], ...],
-    divisor: float = 1.0,
-) -> Chart:
-    lines = tuple(Series(name, _gauge(list(result.moments), value, divisor), colour) for name, value, colour in names)
-    return _framed(Chart(key, title, caption, SECONDS, y_label, lines), result)
+def _service_level(result: Result) -> tuple[float, str]:
+    return result.scenario.slo_ms, f"service level {result.scenario.slo_ms:g} ms"
 
 
-def _gauge(moments: list[Moment], name: str, divisor: float = 1.0) -> Points:
-    seen = [moment for moment in moments if name in moment.values and moment.at >= 0]
-    return tuple((moment.at, moment.values[name] / divisor) for moment in seen)
-
-
-def _if_any(points: Points) -> Points:
-    return points if any(y > 0 for _, y in points) else ()
-
-
-def _framed(chart: Chart, result: Result) -> Chart:
-    """With phases and events, as a plot over time has them."""
+def _with_phases(chart: Chart, result: Result) -> Chart:
+    """A chart over time with the phases and events of the run."""
     names = (phase.name for phase in result.scenario.phases)
     bands = tuple(Band(a, b, name) for (a, b), name in zip(pairwise(result.scenario.starts), names, strict=True))
     return replace(chart, bands=bands, events=tuple(result.summary.events))

@@ -1,4 +1,4 @@
-"""The folder of a result: requests.csv.gz, service.csv, summary.json, report.html; written once, read by `compare`."""
+"""The folder of a result: requests.csv.gz, service.csv, summary.json and report.html, read again by `compare`."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from pathlib import Path
 import msgspec
 
 from loadtest.errors import BadInput
-from loadtest.records.records import read_csv, write_csv
+from loadtest.records.files import read_csv, write_csv
 from loadtest.report.page import page
 from loadtest.results.result import Result, Summary
-from loadtest.telemetry.sampler import Moment
+from loadtest.telemetry.sampler import MetricsSample
 
 REQUESTS, SERVICE, SUMMARY, REPORT = "requests.csv.gz", "service.csv", "summary.json", "report.html"
 
 
 def write_raw(result: Result, folder: Path) -> None:
-    """What was measured, without any judgement."""
+    """Write the records and the metrics samples."""
     folder.mkdir(parents=True, exist_ok=True)
     write_csv(result.records, folder / REQUESTS)
-    _write_moments(result.moments, folder / SERVICE)
+    _write_samples(result.samples, folder / SERVICE)
 
 
 def write_report(result: Result, folder: Path) -> Path:
-    """The summary and the report; the path of the report."""
+    """Write the summary and the report; returns the report's path."""
     encoded = msgspec.json.format(msgspec.json.encode(result.summary), indent=1)
     (folder / SUMMARY).write_bytes(encoded + b"\n")
     (folder / REPORT).write_text(page(result))
@@ -32,10 +32,10 @@ def write_report(result: Result, folder: Path) -> Path:
 
 
 def read_result(folder: Path) -> Result:
-    """A result without its looks at the service.
+    """The result in a folder, without its metrics samples.
 
     Raises:
-        BadInput: the folder holds none.
+        BadInput: the folder has none.
     """
     try:
         summary = msgspec.json.decode((folder / SUMMARY).read_bytes(), type=Summary)
@@ -44,11 +44,12 @@ def read_result(folder: Path) -> Result:
     return Result(summary, read_csv(folder / REQUESTS), ())
 
 
-def _write_moments(moments: tuple[Moment, ...], path: Path) -> None:
-    names = sorted({name for moment in moments for name in moment.values})
+def _write_samples(samples: tuple[MetricsSample, ...], path: Path) -> None:
+    names = sorted({name for sample in samples for name in sample.values})
     with path.open("w", newline="") as sink:
         rows = csv.writer(sink)
         rows.writerow(["seconds", *names])
         rows.writerows(
-            [f"{m.at:.3f}", *(f"{m.values[n]:.6g}" if n in m.values else "" for n in names)] for m in moments
+            [f"{each.at:.3f}", *(f"{each.values[n]:.6g}" if n in each.values else "" for n in names)]
+            for each in samples
         )

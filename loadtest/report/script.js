@@ -1,44 +1,35 @@
 "use strict";
-// The crosshair: the values of all lines nearest to the mouse. The plots are complete without it.
-for (const source of document.querySelectorAll("script.data")) {
-  const data = JSON.parse(source.textContent);
-  const svg = document.getElementById(data.for);
-  const figure = svg.closest("figure");
-  const tip = figure.appendChild(document.createElement("div"));
-  tip.className = "tip";
+// The crosshair: shows the row of a chart's table that is nearest to the mouse. Charts and tables are complete without it.
+for (const figure of document.querySelectorAll("figure[data-low]")) {
+  const [low, high, left, right, top, bottom] = ["low", "high", "left", "right", "top", "bottom"].map((name) => Number(figure.dataset[name]));
+  const svg = figure.querySelector("svg");
+  const table = figure.parentElement.querySelector("details table");
+  const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent);
+  const rows = [...table.tBodies[0].rows];
+  const tip = figure.appendChild(Object.assign(document.createElement("div"), { className: "tip" }));
   const cross = svg.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "line"));
-  cross.setAttribute("class", "cross");
-  cross.style.display = "none";
+  for (const [name, value] of [["class", "cross"], ["y1", top], ["y2", bottom], ["visibility", "hidden"]]) cross.setAttribute(name, value);
 
-  const write = (value) => {
-    const size = Math.abs(value);
-    return size >= 100 ? value.toFixed(0) : size >= 1 ? value.toFixed(1) : value.toFixed(3);
-  };
-  const nearest = (points, x) =>
-    points.reduce((best, point) => (Math.abs(point[0] - x) < Math.abs(best[0] - x) ? point : best));
-
+  const leave = () => { cross.setAttribute("visibility", "hidden"); tip.style.display = "none"; };
+  svg.addEventListener("mouseleave", leave);
   svg.addEventListener("mousemove", (event) => {
     const box = svg.getBoundingClientRect();
-    const place = ((event.clientX - box.left) / box.width) * svg.viewBox.baseVal.width;
-    const x = data.low + ((place - data.first) / (data.last - data.first)) * (data.high - data.low);
-    const lines = data.series.filter((each) => each.points.length);
-    if (!lines.length || x < data.low || x > data.high) return leave();
-    const longest = lines.reduce((a, b) => (b.points.length > a.points.length ? b : a));
-    const at = nearest(longest.points, x)[0];
+    const scale = svg.viewBox.baseVal.width / box.width;
+    const x = low + (((event.clientX - box.left) * scale - left) / (right - left)) * (high - low);
+    if (!rows.length || x < low || x > high) return leave();
+    const distance = (row) => Math.abs(Number(row.dataset.x) - x);
+    const row = rows.reduce((best, each) => (distance(each) < distance(best) ? each : best));
+    const words = [...row.cells].map((cell, index) => [names[index], cell.textContent]).filter(([, text]) => text);
     tip.replaceChildren(
-      ...[`${write(at)} ${data.x}`, ...lines.map((each) => `${each.name}: ${write(nearest(each.points, at)[1])}`)].map(
-        (text) => Object.assign(document.createElement("div"), { textContent: text }),
-      ),
+      ...words.map(([name, text], index) =>
+        Object.assign(document.createElement("div"), { textContent: index ? `${name}: ${text}` : `${text} ${name}` })),
     );
-    const left = data.first + ((at - data.low) / (data.high - data.low)) * (data.last - data.first);
-    for (const [name, value] of [["x1", left], ["x2", left], ["y1", 54], ["y2", svg.viewBox.baseVal.height - 48]])
-      cross.setAttribute(name, value);
-    cross.style.display = "";
+    const place = left + ((Number(row.dataset.x) - low) / (high - low)) * (right - left);
+    cross.setAttribute("x1", place);
+    cross.setAttribute("x2", place);
+    cross.setAttribute("visibility", "visible");
     tip.style.display = "block";
-    const pixels = (left / svg.viewBox.baseVal.width) * box.width;
-    tip.style.left = (pixels > box.width / 2 ? pixels - tip.offsetWidth - 12 : pixels + 12) + "px";
+    tip.style.left = (place / scale > box.width / 2 ? place / scale - tip.offsetWidth - 12 : place / scale + 12) + "px";
   });
-  const leave = () => { cross.style.display = tip.style.display = "none"; };
-  svg.addEventListener("mouseleave", leave);
 }
 document.body.dataset.ready = "yes";

@@ -1,4 +1,4 @@
-"""Columns of requests → points over time. Pure."""
+"""Points over time computed from records: rates, quantiles, and refusals by reason. Pure."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy.typing as npt
 from loadtest.records.records import Records
 from loadtest.report.chart import Points
 
-MOST_BINS = 120
+MAX_BINS = 120
 
 
 def bin_seconds(seconds: float) -> float:
-    """A round length of time that cuts a run into at most so many bins."""
-    return next(each for each in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600) if seconds / each <= MOST_BINS)
+    """The length of a bin: a round time of which a run has at most `MAX_BINS`."""
+    return next(each for each in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600) if seconds / each <= MAX_BINS)
 
 
 def per_second(times: npt.NDArray[np.float64], seconds: float) -> Points:
-    """How many a second, in each bin of a run; bins without any count too."""
+    """The number of times per second in each bin of a run, including empty bins."""
     width = bin_seconds(seconds)
     bins = max(int(np.ceil(seconds / width)), 1)
     counts = (
@@ -35,14 +35,14 @@ def per_second(times: npt.NDArray[np.float64], seconds: float) -> Points:
 
 
 def inside(records: Records, seconds: float) -> npt.NDArray[np.float64]:
-    """When the answers came, of those that came before the end of the schedule."""
+    """The times of the answers that came before the end of the schedule."""
     return records.done[records.done < seconds]
 
 
 def quantile_over_time(
     times: npt.NDArray[np.float64], values: npt.NDArray[np.float64], seconds: float, quantile: float
 ) -> Points:
-    """A quantile of the values that fall into each bin; empty bins are left out."""
+    """A quantile of the values in each bin; empty bins have no point."""
     width = bin_seconds(seconds)
     number = (times / width).astype(np.int64)
     return tuple(
@@ -51,7 +51,12 @@ def quantile_over_time(
 
 
 def by_reason(records: Records, seconds: float) -> dict[str, Points]:
-    """Refusals and failures a second, by their code, most frequent first."""
+    """Refusals and failures per second by code, most frequent first."""
     bad = records.where(~records.ok)
     names = [name for name, _ in Counter(bad.outcome.tolist()).most_common(7)]
     return {name: per_second(bad.done[bad.outcome == name], seconds) for name in names}
+
+
+def unless_zero(points: Points) -> Points:
+    """The points, or none if all are zero."""
+    return points if any(y > 0 for _, y in points) else ()

@@ -1,4 +1,4 @@
-"""What figures of whole phases do not show: a peak and its end, short and long documents, growth. Sentences; pure."""
+"""Trends within phases, as sentences: recovery after a peak, short and long documents, growth of memory. Pure."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ import numpy as np
 from loadtest.records.records import Records
 from loadtest.results.summary import only_reported
 from loadtest.scenario.scenario import Phase, Scenario
-from loadtest.telemetry.sampler import Moment
+from loadtest.telemetry.sampler import MetricsSample
 
-MUCH_MORE = 1.5
-"""A phase's rate over that of the next one, from which it is a peak to recover from."""
-SPARED = 0.05
-"""Share of a second's requests that may miss the service level, though it is over."""
-SHORT = 1_000
-"""Tokens of a document that fits a few windows."""
-FEWEST = 30
-"""Answers, below which a 99th percentile is a matter of luck."""
-LONG_SECONDS = 200.0
-"""A shorter run says nothing about growth."""
+PEAK_RATIO = 1.5
+"""The ratio of a phase's rate to the next one's from which it is a peak."""
+TOLERATED_SHARE = 0.05
+"""The share of a second's requests that may miss the service level after a recovery."""
+SHORT_TOKENS = 1_000
+"""The length up to which a document counts as short: a few windows."""
+MIN_ANSWERS = 30
+"""Answers without which a 99th percentile is left to chance."""
+MIN_GROWTH_SECONDS = 200.0
+"""The length of a run without which growth cannot be seen."""
 MEBIBYTE = 2.0**20
 
 
-def course(scenario: Scenario, records: Records, moments: Sequence[Moment]) -> list[str]:
-    """All sentences."""
-    return [*_recoveries(scenario, records), *_by_length(only_reported(records, scenario)), *_growth(moments)]
+def trends(scenario: Scenario, records: Records, samples: Sequence[MetricsSample]) -> list[str]:
+    """The sentences on all trends that a run shows."""
+    return [*_recoveries(scenario, records), *_by_length(only_reported(records, scenario)), *_growth(samples)]
 
 
 def _recoveries(scenario: Scenario, records: Records) -> list[str]:
-    """For each peak: how long after its end the service level was missed."""
+    """How long after each peak the service level was missed."""
     starts = scenario.starts
     found = []
     for number, (peak, after) in enumerate(pairwise(scenario.phases)):
@@ -51,24 +51,26 @@ def _recoveries(scenario: Scenario, records: Records) -> list[str]:
 
 def _is_peak(peak: Phase, after: Phase) -> bool:
     constant = peak.shape == after.shape == "constant"
-    return constant and not (peak.warm_up or after.warm_up) and peak.rate >= MUCH_MORE * after.rate
+    return constant and not (peak.warm_up or after.warm_up) and peak.rate >= PEAK_RATIO * after.rate
 
 
 def _last_bad_second(due: Records, begin: float, slo_ms: float) -> int:
-    """How long after `begin` the last second ended in which requests missed the service level."""
+    """Seconds from `begin` to the end of the last second in which requests missed the service level."""
     second = (due.intended - begin).astype(np.int64)
     good = due.ok & (due.latency_ms <= slo_ms)
-    bad = [int(each) for each in np.unique(second) if (~good[second == each]).mean() > SPARED]
+    bad = [int(each) for each in np.unique(second) if (~good[second == each]).mean() > TOLERATED_SHARE]
     return bad[-1] + 1 if bad else 0
 
 
 def _by_length(records: Records) -> list[str]:
-    """Short documents apart from long ones, where there are both: whether the short ones wait for the long ones."""
-    short, long = (records.where(records.ok & chosen) for chosen in (records.tokens <= SHORT, records.tokens > SHORT))
-    if min(len(short), len(long)) < FEWEST:
+    """Latencies of short and of long documents, where there are both: do short ones wait for long ones?"""
+    short, long = (
+        records.where(records.ok & chosen) for chosen in (records.tokens <= SHORT_TOKENS, records.tokens > SHORT_TOKENS)
+    )
+    if min(len(short), len(long)) < MIN_ANSWERS:
         return []
-    told = (f"p50 {p50:,.0f} ms, p99 {p99:,.0f} ms" for p50, p99 in map(_cuts, (short, long)))
-    return [f"Documents of up to {SHORT:,} tokens: {next(told)}; longer ones: {next(told)}."]
+    cuts = (f"p50 {p50:,.0f} ms, p99 {p99:,.0f} ms" for p50, p99 in map(_cuts, (short, long)))
+    return [f"Documents of up to {SHORT_TOKENS:,} tokens: {next(cuts)}; longer ones: {next(cuts)}."]
 
 
 def _cuts(records: Records) -> tuple[float, float]:
@@ -76,13 +78,13 @@ def _cuts(records: Records) -> tuple[float, float]:
     return float(p50), float(p99)
 
 
-def _growth(moments: Sequence[Moment]) -> list[str]:
-    """Medians of the second and of the last quarter: what starts late settles in the first."""
-    seen = [each for each in moments if each.at >= 0 and "memory_bytes" in each.values and "open_files" in each.values]
-    if not seen or seen[-1].at - seen[0].at < LONG_SECONDS:
+def _growth(samples: Sequence[MetricsSample]) -> list[str]:
+    """Medians of the second and of the last quarter: the first one has what starts late."""
+    known = [each for each in samples if each.at >= 0 and "memory_bytes" in each.values and "open_files" in each.values]
+    if not known or known[-1].at - known[0].at < MIN_GROWTH_SECONDS:
         return []
-    quarter = len(seen) // 4
-    early, late = seen[quarter : 2 * quarter], seen[-quarter:]
+    quarter = len(known) // 4
+    early, late = known[quarter : 2 * quarter], known[-quarter:]
     memory = [median(each.values["memory_bytes"] for each in part) / MEBIBYTE for part in (early, late)]
     files = [median(each.values["open_files"] for each in part) for part in (early, late)]
     return [

@@ -1,1 +1,1 @@
-"""What came of it: records of requests as columns, and everything that is computed from them. Pure."""
+"""Results: everything that is computed from the records of a run. Pure."""

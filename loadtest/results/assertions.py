@@ -1,6 +1,6 @@
-"""Conditions for CI: `p99_ms<500`, `error_rate<=0.001`, `goodput_rps@overload>40`. Pure.
+"""Assertions for CI: `p99_ms<500`, `error_rate<=0.001`, `goodput_rps@overload>40`. Pure.
 
-A name is a figure of the whole run, or, after `@`, of the phase of that name.
+A name is a figure of the whole run, or, with `@`, of the phase that is named after it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SHAPE = re.compile(r"\s*([a-z0-9_]+)\s*(?:@\s*([^<>=]+?))?\s*(<=|>=|==|<|>)\s*(
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One condition."""
+    """One assertion."""
 
     text: str
     name: str
@@ -40,8 +40,8 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """How one condition came out."""
+class CheckOutcome:
+    """The value of one assertion's figure, and whether the assertion holds."""
 
     check: Check
     value: float
@@ -51,34 +51,34 @@ class Finding:
         return f"{'holds' if self.holds else 'FAILS'}: {self.check.text} (measured: {self.value:.6g})"
 
 
-def read_check(text: str) -> Check:
-    """The condition in a text.
+def parse_check(text: str) -> Check:
+    """The assertion in a text.
 
     Raises:
-        BadInput: it is none; says what can be asked for.
+        BadInput: it is none; the message lists the names.
     """
     found = _SHAPE.fullmatch(text)
     if found is None or found[1] not in (*PLAIN, *LATENCIES):
         known = ", ".join((*LATENCIES, *PLAIN))
-        raise BadInput(f"{text!r} is no condition such as `p99_ms<500`; names: {known}")
+        raise BadInput(f"{text!r} is no assertion such as `p99_ms<500`; names: {known}")
     try:
         return Check(text, found[1], found[2] or "", found[3], float(found[4]))
     except ValueError as error:
         raise BadInput(f"{text!r}: {error}") from error
 
 
-def look(check: Check, whole: Figures, phases: list[Figures]) -> Finding:
-    """Whether it holds. A latency of which there is none, because nothing was answered, holds for nothing.
+def evaluate_check(check: Check, whole: Figures, phases: list[Figures]) -> CheckOutcome:
+    """Evaluate an assertion. A latency is NaN, for which none holds, when nothing was answered.
 
     Raises:
         BadInput: there is no phase of that name.
     """
-    there = {each.name: each for each in phases}
-    if check.phase and check.phase not in there:
-        raise BadInput(f"{check.text!r}: there is no phase {check.phase!r}, but {', '.join(there)}")
-    figures = there.get(check.phase, whole)
+    by_name = {each.name: each for each in phases}
+    if check.phase and check.phase not in by_name:
+        raise BadInput(f"{check.text!r}: there is no phase {check.phase!r}, but {', '.join(by_name)}")
+    figures = by_name.get(check.phase, whole)
     if check.name in LATENCIES:
         value = figures.latency_ms.get(LATENCIES[check.name], float("nan"))
     else:
         value = float(getattr(figures, check.name))
-    return Finding(check, value, COMPARE[check.comparison](value, check.limit))
+    return CheckOutcome(check, value, COMPARE[check.comparison](value, check.limit))

@@ -1,7 +1,7 @@
-"""Two runs of the same scenario: is the second one slower, or is it luck? By bootstrap over blocks of time. Pure.
+"""Comparison of two runs of a scenario: which figures of B differ from A's, by a block bootstrap. Pure.
 
-A difference counts when the 95 % interval of the ratio B / A does not hold 1 *and* the ratio is off by at least 3 %:
-the interval tells luck from effect, the margin tells an effect from one that matters.
+A difference counts when the 95 % interval of the ratio B / A excludes 1 *and* the ratio is off by at least 3 %: the
+interval excludes chance, the margin excludes effects that do not matter.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from loadtest.records.records import Records
 from loadtest.results.bootstrap import blocks, interval, latency_samples, resampled
 
 MARGIN = 0.03
-FEWEST = 30
-"""Good answers in a phase, below which nothing is said of it."""
+MIN_ANSWERS = 30
+"""Good answers without which a phase is not compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One figure of one phase in A and B, with the interval of their ratio."""
+    """One figure of one phase in A and in B, with the interval of their ratio B / A."""
 
     phase: str
     figure: str
@@ -36,8 +36,8 @@ class Difference:
 
 
 def compare(phase: str, before: Records, after: Records, slo_ms: float) -> list[Difference]:
-    """The differences in p50, p99 and the share of requests that were answered well."""
-    if min(before.ok.sum(), after.ok.sum()) < FEWEST:
+    """The differences in p50, p99 and the share of requests answered within the service level."""
+    if min(before.ok.sum(), after.ok.sum()) < MIN_ANSWERS:
         return []
     found = []
     for figure, quantile in (("p50_ms", 0.5), ("p99_ms", 0.99)):
@@ -53,8 +53,8 @@ def compare(phase: str, before: Records, after: Records, slo_ms: float) -> list[
     return found
 
 
-def verdict(differences: list[Difference]) -> str:
-    """One sentence over all of them."""
+def overall_verdict(differences: list[Difference]) -> str:
+    """One sentence about all differences."""
     worse = [each for each in differences if each.verdict == "worse"]
     better = [each for each in differences if each.verdict == "better"]
     if not differences:
@@ -76,8 +76,8 @@ def _difference(
     clear = not low <= 1.0 <= high and abs(ratio - 1) >= MARGIN
     grew = "better" if more_is_better else "worse"
     shrank = "worse" if more_is_better else "better"
-    said = (grew if ratio > 1 else shrank) if clear else "no difference shown"
-    return Difference(phase, figure, values[0], values[1], low, high, said)
+    verdict = (grew if ratio > 1 else shrank) if clear else "no difference shown"
+    return Difference(phase, figure, values[0], values[1], low, high, verdict)
 
 
 def _good(records: Records, slo_ms: float) -> np.typing.NDArray[np.float64]:

@@ -1,8 +1,8 @@
-"""Was the generator the bottleneck? Then its figures would blame the server for its own delay, and none are given.
+"""Generator health: decides whether the generator was the bottleneck, in which case a run's figures are not reported.
 
-Latency is counted from the intended time, so lag makes a server look slower, never faster; but a reader must know whose
-time it was. The judgement, on the requests that are reported:
-- too many connections: a request could not be sent at all;
+Latency is counted from the intended time, so lag makes a server look slower, never faster. The problems that a run can
+have, among the requests that are reported:
+- connections: a request could not be sent because the limit was reached;
 - CPU: a process used more than 90 % of a core, so that it may have sent late and read late;
 - lag: more than 1 % of the requests, and more than two, left over 20 ms late *and* later than a tenth of the 99th
   percentile of the latency.
@@ -24,8 +24,8 @@ FEW = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Trust:
-    """What the generator measured of itself, and what is wrong with it; nothing if it can be trusted."""
+class GeneratorHealth:
+    """The generator's own measurements. `problems` is empty when the run's figures can be trusted."""
 
     processes: int
     lag_p50_ms: float
@@ -37,10 +37,10 @@ class Trust:
     problems: tuple[str, ...]
 
 
-def judge(
+def assess_generator(
     records: Records, *, processes: int, cpu_share: float, most_connections: int, exhausted: int, resent: int
-) -> Trust:
-    """The judgement; `cpu_share` is that of the busiest process."""
+) -> GeneratorHealth:
+    """The health of a run's generator; `cpu_share` is that of its busiest process."""
     lag = np.quantile(records.lag_ms, (0.5, 0.99, 1.0)) if len(records) else np.zeros(3)
     latency = float(np.quantile(records.latency_ms, 0.99)) if len(records) else 0.0
     problems = []
@@ -53,4 +53,4 @@ def judge(
     if late > max(LATE_SHARE * len(records), FEW):
         problems.append(f"{late} requests left more than {limit:.0f} ms late (p99 of the latency: {latency:.0f} ms)")
     shown = (float(lag[0]), float(lag[1]), float(lag[2]))
-    return Trust(processes, *shown, cpu_share, most_connections, resent, tuple(problems))
+    return GeneratorHealth(processes, *shown, cpu_share, most_connections, resent, tuple(problems))

@@ -1,4 +1,4 @@
-"""A whole result: the summary that goes into summary.json, every request, and every look at the service."""
+"""The result of a run: the summary, which is stored in summary.json, every request, and every metrics sample."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import msgspec
 
 from loadtest.records.records import Records
-from loadtest.results.generator_health import Trust
+from loadtest.results.generator_health import GeneratorHealth
 from loadtest.results.summary import Figures, by_phase, only_reported, overall
 from loadtest.scenario.scenario import Scenario
-from loadtest.telemetry.sampler import Moment
+from loadtest.telemetry.sampler import MetricsSample
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """summary.json. `capacity_rps`: what full load gave before the run, where rates are shares of it."""
+    """summary.json. `capacity_rps`: requests per second at full load, measured before where rates are shares of it."""
 
     title: str
     at: str
@@ -23,7 +23,7 @@ class Summary(msgspec.Struct, frozen=True):
     capacity_rps: float | None
     whole: Figures
     phases: list[Figures]
-    generator: Trust
+    generator: GeneratorHealth
     revisions: dict[str, int]
     events: list[tuple[float, str]]
     findings: list[str]
@@ -32,11 +32,11 @@ class Summary(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """Everything that a report is made of."""
+    """The data of a report."""
 
     summary: Summary
     records: Records
-    moments: tuple[Moment, ...]
+    samples: tuple[MetricsSample, ...]
 
     @property
     def scenario(self) -> Scenario:
@@ -46,7 +46,7 @@ class Result:
 def summarise(
     scenario: Scenario,
     records: Records,
-    trust: Trust,
+    generator: GeneratorHealth,
     *,
     at: str,
     url: str,
@@ -54,7 +54,7 @@ def summarise(
     capacity_rps: float | None,
     events: list[tuple[float, str]],
 ) -> Summary:
-    """The figures of a run, without findings."""
+    """The summary of a run, without findings."""
     counted = only_reported(records, scenario)
     good = counted.revision[counted.ok].tolist()
     return Summary(
@@ -65,7 +65,7 @@ def summarise(
         capacity_rps=capacity_rps,
         whole=overall(records, scenario),
         phases=by_phase(records, scenario),
-        generator=trust,
+        generator=generator,
         revisions={revision: good.count(revision) for revision in dict.fromkeys(good) if revision},
         events=events,
         findings=[],

@@ -1,7 +1,7 @@
-"""Figures of a run: for each phase and for the whole, as plain numbers that go into summary.json. Pure.
+"""Figures of each phase and of the whole run, as plain numbers for summary.json. Pure.
 
 Latency is that of good answers, from the intended time. Goodput counts answers within the service level (`slo_ms`, and
-the deadline where requests have one). Refusals are no errors: they say when to come back.
+the deadline where requests have one). Refusals are not counted as errors.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from loadtest.scenario.scenario import Phase, Scenario
 
 Window = tuple[float, float]
 """Begin and length, in seconds."""
-FEWEST_RATES = 3
+MIN_RATES = 3
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
 
 class Figures(msgspec.Struct, frozen=True):
-    """One stretch of requests. Rates are per second of the stretch; `latency_ms` has p50 to p999, mean and max."""
+    """The figures of one phase. Rates are per second of the phase; `latency_ms` has p50 to p999, mean and max."""
 
     name: str
     begin_seconds: float
@@ -50,8 +50,8 @@ class Figures(msgspec.Struct, frozen=True):
 def figures(name: str, everything: Records, windows: list[Window], *, slo_ms: float, deadline_ms: float) -> Figures:
     """The figures of the requests that were due in these windows. An answer after `deadline_ms` counts as late.
 
-    Throughput and goodput count the answers that *ended* in the windows, whenever they were due: what the service did
-    in that time.
+    Throughput and goodput count the answers that *ended* in the windows, whenever they were due: they are the rate of
+    the service, not of the requests.
     """
     records, seconds = everything.where(_inside(everything.intended, windows)), sum(length for _, length in windows)
     ended = everything.where(_inside(everything.done, windows))
@@ -73,8 +73,8 @@ def figures(name: str, everything: Records, windows: list[Window], *, slo_ms: fl
         failed=int(failed.sum()),
         error_rate=float(failed.sum()) / count,
         refusal_rate=float(refused.sum()) / count,
-        latency_ms=spread(latency[ok]),
-        stages_ms={stage: spread(records.stages_ms[ok, number]) for number, stage in enumerate(STAGES)},
+        latency_ms=quantiles(latency[ok]),
+        stages_ms={stage: quantiles(records.stages_ms[ok, number]) for number, stage in enumerate(STAGES)},
         outcomes=dict(Counter(records.outcome.tolist()).most_common()),
         untyped_refusals=int((refused & ~records.typed).sum()),
         refusals_without_retry_after=int((refused & np.isnan(records.retry_after)).sum()),
@@ -83,7 +83,7 @@ def figures(name: str, everything: Records, windows: list[Window], *, slo_ms: fl
 
 
 def by_phase(records: Records, scenario: Scenario) -> list[Figures]:
-    """The figures of each phase that is reported."""
+    """The figures of each reported phase."""
     limits = {"slo_ms": scenario.slo_ms, "deadline_ms": float(scenario.mix.deadline_ms)}
     return [figures(phase.name, records, [(begin, phase.seconds)], **limits) for phase, begin in reported(scenario)]
 
@@ -95,24 +95,24 @@ def overall(records: Records, scenario: Scenario) -> Figures:
 
 
 def only_reported(records: Records, scenario: Scenario) -> Records:
-    """Without the requests of warm-up phases."""
+    """The records without those of warm-up phases."""
     return records.where(_inside(records.intended, windows(scenario)))
 
 
 def windows(scenario: Scenario) -> list[Window]:
-    """The reported phases as stretches of time."""
+    """The times of the reported phases."""
     return [(begin, phase.seconds) for phase, begin in reported(scenario)]
 
 
 def reported(scenario: Scenario) -> Iterable[tuple[Phase, float]]:
-    """Phases that are no warm-up, each with its start."""
+    """The phases other than warm-ups, each with its start."""
     return ((p, begin) for p, begin in zip(scenario.phases, scenario.starts, strict=False) if not p.warm_up)
 
 
 def by_rate(phases: Iterable[Figures], scenario: Scenario) -> list[Figures]:
-    """The phases that tell what the service does at their rate, slowest first; too few rates tell nothing: no phases.
+    """The phases that show the service at their rate, slowest first; none if there are fewer than `MIN_RATES` rates.
 
-    One that comes right after a higher rate has that one's queue to work off.
+    A phase right after a higher rate is left out, since it begins with that one's queue.
     """
     begins = {begin for _, begin in reported(scenario)}
     for (before, after), begin in zip(pairwise(scenario.phases), scenario.starts[1:], strict=False):
@@ -120,11 +120,11 @@ def by_rate(phases: Iterable[Figures], scenario: Scenario) -> list[Figures]:
             begins.discard(begin)
     found = [phase for phase in phases if phase.requests and phase.begin_seconds in begins]
     different = {round(phase.offered_rps, 1) for phase in found}
-    return sorted(found, key=lambda phase: phase.offered_rps) if len(different) >= FEWEST_RATES else []
+    return sorted(found, key=lambda phase: phase.offered_rps) if len(different) >= MIN_RATES else []
 
 
-def spread(values: np.typing.NDArray[np.float64]) -> dict[str, float]:
-    """Quantiles, mean and maximum of the known values; nothing if there are none."""
+def quantiles(values: np.typing.NDArray[np.float64]) -> dict[str, float]:
+    """Quantiles, mean and maximum of the values that are not NaN; empty without any."""
     known = values[~np.isnan(values)]
     if not len(known):
         return {}

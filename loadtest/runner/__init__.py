@@ -1,1 +1,1 @@
-"""One load test: the service, the generator processes, the samples."""
+"""One run of a load test: the service under test, the generator processes, and both together."""

@@ -1,4 +1,4 @@
-"""The generator processes of one run: started, followed, told where to aim, and their records put together."""
+"""The generator processes of one run: started together, followed to their end, and their records merged."""
 
 from __future__ import annotations
 
@@ -17,38 +17,46 @@ from pathlib import Path
 import msgspec
 
 from loadtest.errors import LoadtestError
-from loadtest.records.records import Records, load, merge
-from loadtest.runner.generator_process import Account, Order, Progress, Ready, Said
-from loadtest.scenario.scenario import Scenario, most_per_second
+from loadtest.records.files import load
+from loadtest.records.records import Records, merge
+from loadtest.runner.generator_process import (
+    GeneratorConfig,
+    GeneratorMessage,
+    GeneratorProgress,
+    GeneratorReady,
+    GeneratorStats,
+)
+from loadtest.scenario.scenario import Scenario
+from loadtest.scenario.schedule import most_per_second
 
 LEAD_SECONDS = 0.2
-"""Between the word that all are ready and the first request."""
-RATE_OF_ONE = 2_000.0
-"""Requests per second that one process is asked for (BENCHMARKS.md: it can do several times that)."""
+"""From the moment at which all processes are ready to the first request."""
+RATE_OF_ONE = 1_000.0
+"""Requests per second of one process, for which it takes about a third of a core (BENCHMARKS.md)."""
 
-_said = msgspec.json.Decoder(Said)
+_messages = msgspec.json.Decoder(GeneratorMessage)
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
-    """Where the load goes, with the API key of each tenant."""
+class Endpoint:
+    """The URL of a service, with the API key of each tenant."""
 
     url: str
     keys: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Run:
-    """What a run gave: its records, what each process said of itself, and its start on the monotonic clock."""
+class GeneratorRun:
+    """The records of a run, the last report of each process, and the start on the monotonic clock."""
 
     records: Records
-    accounts: tuple[Account, ...]
+    stats: tuple[GeneratorStats, ...]
     start: float
 
 
 @dataclass(frozen=True, slots=True)
-class Tick:
-    """How it goes, all processes together; handed out every half second."""
+class RunProgress:
+    """The progress of all processes together, every half second."""
 
     elapsed: float
     sent: int
@@ -60,47 +68,30 @@ class Tick:
     lag_ms: float
 
 
-class Crew:
-    """Generator processes at work. Its context ends them, whatever happens."""
+class GeneratorPool:
+    """Generator processes of one run; leaving the context kills those that still run."""
 
     def __init__(
-        self, aim: Aim, scenario: Scenario, *, processes: int = 0, at_once: int = 0, seconds: float = 0
+        self, endpoint: Endpoint, scenario: Scenario, *, processes: int = 0, at_once: int = 0, seconds: float = 0
     ) -> None:
         self._home = tempfile.TemporaryDirectory(prefix="gleaner-load-")
         self._count = processes or processes_for(most_per_second(scenario) if not at_once else 0.0)
         self.start = 0.0
-        self._latest: dict[int, Progress] = {}
-        self._fresh: list[Progress] = []
+        self._latest: dict[int, GeneratorProgress] = {}
+        self._recent: list[GeneratorProgress] = []
         self._ready: set[int] = set()
-        self._accounts: dict[int, Account] = {}
-        self._heard: queue.SimpleQueue[tuple[int, bytes]] = queue.SimpleQueue()
-        self._order = Order(aim.url, scenario, 0, self._count, "", aim.keys, at_once, seconds)
+        self._stats: dict[int, GeneratorStats] = {}
+        self._lines: queue.SimpleQueue[tuple[int, bytes]] = queue.SimpleQueue()
+        self._config = GeneratorConfig(endpoint.url, scenario, 0, self._count, "", endpoint.keys, at_once, seconds)
         self._processes: list[subprocess.Popen[bytes]] = []
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> GeneratorPool:
         try:
             self._begin()
         except BaseException:
             self.__exit__()
             raise
         return self
-
-    def _begin(self) -> None:
-        for share in range(self._count):
-            process = subprocess.Popen(
-                [sys.executable, "-m", "loadtest.runner.generator_process"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-            )
-            self._processes.append(process)
-            order = msgspec.structs.replace(self._order, share=share, records=str(self._file(share)))
-            self._write(process, msgspec.json.encode(order))
-            threading.Thread(target=self._hear, args=(share, process), daemon=True).start()
-        while len(self._ready) < self._count:
-            self._listen()
-        self.start = time.monotonic() + LEAD_SECONDS
-        for process in self._processes:
-            self._write(process, repr(self.start).encode())
 
     def __exit__(self, *_: object) -> None:
         for process in self._processes:
@@ -111,58 +102,75 @@ class Crew:
                 pipe.close()
         self._home.cleanup()
 
-    def aim(self, url: str) -> None:
-        """New requests go there from now on."""
+    def redirect(self, url: str) -> None:
+        """Send new requests to this URL from now on."""
         for process in self._processes:
             self._write(process, url.encode())
 
-    def follow(self, tick: Callable[[Tick], None]) -> Run:
-        """Wait for the end and hand out how it goes.
+    def follow(self, on_progress: Callable[[RunProgress], None]) -> GeneratorRun:
+        """Wait for the end of all processes and report their progress on the way.
 
         Raises:
             LoadtestError: a process died.
         """
-        while len(self._accounts) < self._count:
-            self._listen()
-            if len(self._fresh) >= self._count:
-                tick(self._tick())
+        while len(self._stats) < self._count:
+            self._take_line()
+            if len(self._recent) >= self._count:
+                on_progress(self._progress())
         records = merge(load(self._file(share)) for share in range(self._count))
-        return Run(records, tuple(self._accounts[share] for share in range(self._count)), self.start)
+        return GeneratorRun(records, tuple(self._stats[share] for share in range(self._count)), self.start)
 
-    def _listen(self) -> None:
-        share, line = self._heard.get()
+    def _begin(self) -> None:
+        for share in range(self._count):
+            process = subprocess.Popen(
+                [sys.executable, "-m", "loadtest.runner.generator_process"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
+            self._processes.append(process)
+            config = msgspec.structs.replace(self._config, share=share, records=str(self._file(share)))
+            self._write(process, msgspec.json.encode(config))
+            threading.Thread(target=self._read_lines, args=(share, process), daemon=True).start()
+        while len(self._ready) < self._count:
+            self._take_line()
+        self.start = time.monotonic() + LEAD_SECONDS
+        for process in self._processes:
+            self._write(process, repr(self.start).encode())
+
+    def _take_line(self) -> None:
+        share, line = self._lines.get()
         if not line:
-            if share not in self._accounts:
-                raise LoadtestError("a generator process died; what it printed says why")
+            if share not in self._stats:
+                raise LoadtestError("a generator process died; its output on stderr has the reason")
             return
-        said = _said.decode(line)
-        if isinstance(said, Ready):
+        message = _messages.decode(line)
+        if isinstance(message, GeneratorReady):
             self._ready.add(share)
-        elif isinstance(said, Account):
-            self._accounts[share] = said
+        elif isinstance(message, GeneratorStats):
+            self._stats[share] = message
         else:
-            self._latest[share] = said
-            self._fresh.append(said)
+            self._latest[share] = message
+            self._recent.append(message)
 
-    def _tick(self) -> Tick:
-        fresh, self._fresh = self._fresh, []
+    def _progress(self) -> RunProgress:
+        recent, self._recent = self._recent, []
         latest = self._latest.values()
-        return Tick(
+        return RunProgress(
             time.monotonic() - self.start,
             sum(each.sent for each in latest),
             sum(each.ok for each in latest),
             sum(each.refused for each in latest),
             sum(each.failed for each in latest),
             sum(each.open for each in latest),
-            tuple(value for each in fresh for value in each.latencies_ms),
-            max((each.lag_ms for each in fresh), default=0.0),
+            tuple(value for each in recent for value in each.latencies_ms),
+            max((each.lag_ms for each in recent), default=0.0),
         )
 
-    def _hear(self, share: int, process: subprocess.Popen[bytes]) -> None:
+    def _read_lines(self, share: int, process: subprocess.Popen[bytes]) -> None:
         assert process.stdout is not None
         for line in process.stdout:
-            self._heard.put((share, line))
-        self._heard.put((share, b""))
+            self._lines.put((share, line))
+        self._lines.put((share, b""))
 
     def _file(self, share: int) -> Path:
         return Path(self._home.name) / f"{share}.npz"
@@ -175,5 +183,5 @@ class Crew:
 
 
 def processes_for(rate: float) -> int:
-    """How many processes a rate needs; never more than the machine has cores."""
+    """How many processes a rate needs; at most one per core."""
     return max(1, min(math.ceil(rate / RATE_OF_ONE), os.cpu_count() or 1))

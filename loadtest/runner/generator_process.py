@@ -1,8 +1,8 @@
-"""One generator process: `python -m loadtest.runner.generator_process`. Its order comes as JSON on its standard input.
+"""One generator process: `python -m loadtest.runner.generator_process`, with its configuration as JSON on stdin.
 
-It prepares, says that it is ready, and is told when the run starts. Then it makes its share of the schedule (every k-th
-request), sends it, says every half second how it is going, and leaves its records in a file. It measures its own lag
-and CPU time; whether it was the bottleneck is judged by the parent.
+It prepares its requests, reports that it is ready, and reads the start time. Then it sends its share of the schedule
+(every k-th request), reports its progress every half second, and writes its records into a file. It measures its own
+lag and CPU time; the parent decides from them whether the generator was the bottleneck.
 """
 
 from __future__ import annotations
@@ -21,21 +21,22 @@ from pathlib import Path
 import msgspec
 import uvloop
 
+from loadtest.client.http import HttpClient
 from loadtest.client.open_loop import Sender
-from loadtest.client.pool import Pool
-from loadtest.client.target import read_target, request_bytes
-from loadtest.records.records import Recorder, save
-from loadtest.scenario.scenario import Scenario, schedule
+from loadtest.records.files import save
+from loadtest.records.recorder import Recorder
+from loadtest.scenario.scenario import Scenario
+from loadtest.scenario.schedule import schedule
 from loadtest.workload.mix import make_jobs
 
-SAY_SECONDS = 0.5
+REPORT_SECONDS = 0.5
 SPARE_FILES = 64
-GREED = -10
-"""Of the generator among processes, where the system lets it: a clock must not wait for what it measures."""
+NICENESS = -10
+"""Priority of the generator where the system allows it: its clock must not wait for the service under test."""
 
 
-class Order(msgspec.Struct, frozen=True):
-    """What one process is to do. `at_once` above 0: a closed loop for `seconds`, to find the capacity."""
+class GeneratorConfig(msgspec.Struct, frozen=True):
+    """What one process does. `at_once` above 0: a closed loop for `seconds`, to measure the capacity."""
 
     url: str
     scenario: Scenario
@@ -47,12 +48,12 @@ class Order(msgspec.Struct, frozen=True):
     seconds: float = 0.0
 
 
-class Ready(msgspec.Struct, frozen=True, tag=True):
-    """All requests are made; the start may be named."""
+class GeneratorReady(msgspec.Struct, frozen=True, tag=True):
+    """All requests are prepared; the process waits for the start time."""
 
 
-class Progress(msgspec.Struct, frozen=True, tag=True):
-    """How it goes: since the start, and the latencies of the answers since the last time."""
+class GeneratorProgress(msgspec.Struct, frozen=True, tag=True):
+    """Counts since the start, and the latencies and largest lag since the report before."""
 
     sent: int
     ok: int
@@ -63,8 +64,8 @@ class Progress(msgspec.Struct, frozen=True, tag=True):
     lag_ms: float
 
 
-class Account(msgspec.Struct, frozen=True, tag=True):
-    """What the process says of itself at its end. `cpu_share`: of one core, over the time in which it sent."""
+class GeneratorStats(msgspec.Struct, frozen=True, tag=True):
+    """The last report of a process. `cpu_share`: of one core, while it sent."""
 
     share: int
     cpu_share: float
@@ -73,56 +74,55 @@ class Account(msgspec.Struct, frozen=True, tag=True):
     resent: int
 
 
-Said = Ready | Progress | Account
+GeneratorMessage = GeneratorReady | GeneratorProgress | GeneratorStats
 
 
 def main() -> None:
-    """Do as the first line orders; the second is the start, later ones name new URLs to aim at."""
-    order = msgspec.json.decode(sys.stdin.buffer.readline(), type=Order)
+    """Run the configuration of the first line; the second is the start time, later ones are URLs to redirect to."""
+    config = msgspec.json.decode(sys.stdin.buffer.readline(), type=GeneratorConfig)
     with contextlib.suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, 0, GREED)
-    uvloop.run(_generate(order))
+        os.setpriority(os.PRIO_PROCESS, 0, NICENESS)
+    uvloop.run(_generate(config))
 
 
-async def _generate(order: Order) -> None:
-    target = read_target(order.url)
-    requests = [request_bytes(target, job) for job in make_jobs(order.scenario.mix, order.keys)]
-    _collect_seldom()
-    _say(Ready())
-    start = float(await asyncio.to_thread(sys.stdin.buffer.readline))
-    recorder = Recorder(start)
-    pool = Pool(target, _room_for_connections())
-    sender = Sender(pool, requests, recorder, order.scenario.timeout_seconds)
-    listener = asyncio.create_task(_listen(pool))
-    speaker = asyncio.create_task(_speak(sender, recorder))
-    begun, cpu = time.monotonic(), time.process_time()
-    numbers = itertools.count(order.share, order.shares)
-    if order.at_once:
-        await sender.back_to_back(order.at_once, start + order.seconds, numbers)
-    else:
-        await sender.on_schedule(_own_share(order, start))
-    cpu_share = (time.process_time() - cpu) / max(time.monotonic() - begun, 1e-9)
-    for task in (listener, speaker):
-        task.cancel()
-    pool.close()
-    save(recorder.records(), Path(order.records))
-    _say(Account(order.share, cpu_share, pool.most_open, pool.exhausted, pool.resent))
+async def _generate(config: GeneratorConfig) -> None:
+    jobs = make_jobs(config.scenario.mix, config.keys)
+    _collect_garbage_rarely()
+    most = _connection_limit()
+    async with HttpClient(config.url, most=most, timeout_seconds=config.scenario.timeout_seconds) as client:
+        _report(GeneratorReady())
+        start = float(await asyncio.to_thread(sys.stdin.buffer.readline))
+        recorder = Recorder(start)
+        sender = Sender(client, jobs, recorder)
+        helpers = [asyncio.create_task(_follow_redirects(client)), asyncio.create_task(_progress(sender, recorder))]
+        began, cpu = time.monotonic(), time.process_time()
+        if config.at_once:
+            numbers = itertools.count(config.share, config.shares)
+            await sender.back_to_back(config.at_once, start + config.seconds, numbers)
+        else:
+            await sender.on_schedule(_own_share(config, start))
+        cpu_share = (time.process_time() - cpu) / max(time.monotonic() - began, 1e-9)
+        for helper in helpers:
+            helper.cancel()
+    save(recorder.records(), Path(config.records))
+    _report(GeneratorStats(config.share, cpu_share, client.most_under_way, client.exhausted, client.resent))
 
 
-def _collect_seldom() -> None:
-    """A full collection over a million records would stop the clock."""
+def _collect_garbage_rarely() -> None:
+    """Raise the thresholds: a full collection over a million records would delay requests."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 50, 1_000)
 
 
-def _own_share(order: Order, start: float) -> Iterator[tuple[float, int]]:
-    moments = enumerate(schedule(order.scenario))
-    own = itertools.islice(moments, order.share, None, order.shares)
+def _own_share(config: GeneratorConfig, start: float) -> Iterator[tuple[float, int]]:
+    moments = enumerate(schedule(config.scenario))
+    own = itertools.islice(moments, config.share, None, config.shares)
     return ((start + moment, number) for number, moment in own)
 
 
-def _room_for_connections() -> int:
+def _connection_limit() -> int:
+    """How many connections the limit of open files allows, after raising it as far as permitted."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         with contextlib.suppress(OSError, ValueError):
@@ -130,24 +130,25 @@ def _room_for_connections() -> int:
     return min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], 65_536) - SPARE_FILES
 
 
-async def _listen(pool: Pool) -> None:
-    """New URLs, one a line."""
+async def _follow_redirects(client: HttpClient) -> None:
+    """Redirect the client to each URL that comes in, one a line."""
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     while line := await reader.readline():
-        pool.aim(read_target(line.decode().strip()))
+        client.redirect(line.decode().strip())
 
 
-async def _speak(sender: Sender, recorder: Recorder) -> None:
+async def _progress(sender: Sender, recorder: Recorder) -> None:
     while True:
-        await asyncio.sleep(SAY_SECONDS)
+        await asyncio.sleep(REPORT_SECONDS)
         ok, refused, failed = recorder.ok, recorder.refused, recorder.failed
-        latencies, lag = recorder.fresh()
-        _say(Progress(ok + refused + failed + sender.open, ok, refused, failed, sender.open, latencies, lag))
+        latencies, lag = recorder.take_recent()
+        sent = ok + refused + failed + sender.under_way
+        _report(GeneratorProgress(sent, ok, refused, failed, sender.under_way, latencies, lag))
 
 
-def _say(what: Said) -> None:
-    sys.stdout.buffer.write(msgspec.json.encode(what) + b"\n")
+def _report(message: GeneratorMessage) -> None:
+    sys.stdout.buffer.write(msgspec.json.encode(message) + b"\n")
     sys.stdout.buffer.flush()
 
 

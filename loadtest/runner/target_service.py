@@ -1,4 +1,4 @@
-"""What is loaded: a service at a URL that the user gave, or one of our own; and what a scenario does to it."""
+"""The service under test: one at the user's URL, or one that the load test started; and a scenario's actions on it."""
 
 from __future__ import annotations
 
@@ -7,120 +7,121 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import httpx
 
+from loadtest.client.http import service_url
 from loadtest.errors import BadInput, Unreachable
-from loadtest.runner.generator_pool import Aim, Crew
+from loadtest.runner.generator_pool import Endpoint, GeneratorPool
 from loadtest.scenario.scenario import Action, Scenario
-from loadtest.service_process.service import OwnService
-from loadtest.telemetry.sampler import Watch
+from loadtest.service_process.managed_service import ManagedService
+from loadtest.telemetry.sampler import MetricsSampler
 
 PROBE = {"text": "Invoice INV-20931 from Acme GmbH, total EUR 1,200.00."}
 
 
 @dataclass(slots=True)
-class Stage:
-    """The service under test. `own` is None for a URL of the user's. `log`: what happened to it, with times."""
+class TargetService:
+    """The service under test. `managed` is None for a user's URL. `events`: a scenario's actions, with their times."""
 
-    aim: Aim
-    own: OwnService | None
-    log: list[tuple[float, str]] = field(default_factory=list)
+    endpoint: Endpoint
+    managed: ManagedService | None
+    events: list[tuple[float, str]] = field(default_factory=list)
 
     @property
     def process(self) -> int | None:
-        """The root of its processes, where they are ours."""
-        return self.own.instance.process.pid if self.own else None
+        """The id of its root process, where the load test started it."""
+        return self.managed.instance.process.pid if self.managed else None
 
     @property
     def start_seconds(self) -> float | None:
-        """From the start of the process to ready, where we started it."""
-        return self.own.instance.start_seconds if self.own else None
+        """From the start of the process to ready, where the load test started it."""
+        return self.managed.instance.start_seconds if self.managed else None
 
 
 @contextmanager
-def stage_for(scenario: Scenario, url: str | None, keys: list[str]) -> Iterator[Stage]:
-    """The stage of a scenario.
+def open_target(scenario: Scenario, url: str | None, keys: list[str]) -> Iterator[TargetService]:
+    """The service at `url`, or without one a service that is started for this scenario.
 
     Raises:
-        BadInput: the scenario does things to a service that is not ours.
+        BadInput: the scenario has actions, which are not done to a service at a URL; or the URL or keys are wrong.
         Unreachable: nothing answers POST /extract at the URL.
     """
     tenants = [tenant.name for tenant in scenario.mix.tenants]
     if url is None:
         needs_store = any(action.do == "publish" for action in scenario.actions) or "MODELS" in scenario.service
-        with OwnService(scenario.service, tenants, needs_store=needs_store) as own:
-            yield Stage(Aim(own.url, own.keys), own)
+        with ManagedService(scenario.service, tenants, needs_store=needs_store) as managed:
+            yield TargetService(Endpoint(managed.url, managed.keys), managed)
         return
     if scenario.actions:
         raise BadInput(f"the scenario {scenario.title!r} restarts its service; leave the URL away")
     if tenants and keys and len(keys) != len(tenants):
         raise BadInput(f"the scenario has {len(tenants)} tenants; give as many keys, or none")
-    aim = Aim(url.rstrip("/"), dict(zip(tenants, keys, strict=False)) or dict.fromkeys(("",), *keys[:1] or [""]))
-    ask(aim)
-    yield Stage(aim, None)
+    by_tenant = dict(zip(tenants, keys, strict=False)) or dict.fromkeys(("",), *keys[:1] or [""])
+    endpoint = Endpoint(service_url(url), by_tenant)
+    require_answer(endpoint)
+    yield TargetService(endpoint, None)
 
 
-def ask(aim: Aim) -> dict[str, Any]:
-    """One small request.
+def require_answer(endpoint: Endpoint) -> None:
+    """Send one small request.
 
     Raises:
-        Unreachable: it does not answer 200.
+        Unreachable: it is not answered with 200.
     """
-    key = next(iter(aim.keys.values()), "")
+    key = next(iter(endpoint.keys.values()), "")
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     try:
-        answer = httpx.post(f"{aim.url}/extract", json=PROBE, headers=headers, timeout=60.0)
+        answer = httpx.post(f"{endpoint.url}/extract", json=PROBE, headers=headers, timeout=60.0)
     except httpx.HTTPError as error:
-        raise Unreachable(f"nothing answers at {aim.url}/extract: {error}") from error
+        raise Unreachable(f"nothing answers at {endpoint.url}/extract: {error}") from error
     if answer.status_code != 200:
-        raise Unreachable(f"{aim.url}/extract answers {answer.status_code}: {answer.text[:300]}")
-    found: dict[str, Any] = answer.json()
-    return found
+        raise Unreachable(f"{endpoint.url}/extract answers {answer.status_code}: {answer.text[:300]}")
 
 
-class Actions:
-    """What happens at its times, in a thread; a failure ends the list and is kept in the log."""
+class ActionRunner:
+    """Does a scenario's actions at their times, in a thread; a failed action ends the list and is kept as an event."""
 
-    def __init__(self, actions: tuple[Action, ...], stage: Stage, crew: Crew, watch: Watch) -> None:
+    def __init__(
+        self, actions: tuple[Action, ...], target: TargetService, pool: GeneratorPool, sampler: MetricsSampler
+    ) -> None:
         self._actions = sorted(actions, key=lambda action: action.at_seconds)
-        self._stage, self._crew, self._watch = stage, crew, watch
-        self._over = threading.Event()
+        self._target, self._pool, self._sampler = target, pool, sampler
+        self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
-    def __enter__(self) -> Actions:
+    def __enter__(self) -> ActionRunner:
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._over.set()
+        self._stopped.set()
         self._thread.join()
 
     def _run(self) -> None:
         for action in self._actions:
-            if self._over.wait(max(0.0, self._crew.start + action.at_seconds - time.monotonic())):
+            if self._stopped.wait(max(0.0, self._pool.start + action.at_seconds - time.monotonic())):
                 return
-            self._note(f"{action.do} begins")
+            self._record(f"{action.do} begins")
             try:
                 self._do(action)
             except Exception as error:
-                self._note(f"{action.do} failed: {error}")
+                self._record(f"{action.do} failed: {error}")
                 return
-            self._note(f"{action.do} done")
+            self._record(f"{action.do} done")
 
     def _do(self, action: Action) -> None:
-        own = self._stage.own
-        assert own is not None, "stage_for refuses actions on a URL"
+        managed = self._target.managed
+        assert managed is not None, "open_target refuses actions on a URL"
         if action.do == "publish":
-            own.publish()
+            managed.publish()
         elif action.do == "kill_engine":
-            own.instance.kill_engine()
+            managed.instance.kill_engine()
         else:
-            url = own.replace()
-            self._crew.aim(url)
-            self._watch.aim(url)
-            own.retire()
+            url = managed.replace()
+            self._pool.redirect(url)
+            self._sampler.redirect(url)
+            managed.stop_replaced()
 
-    def _note(self, text: str) -> None:
-        self._stage.log.append((time.monotonic() - self._crew.start, text))
+    def _record(self, text: str) -> None:
+        self._target.events.append((time.monotonic() - self._pool.start, text))

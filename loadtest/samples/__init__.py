@@ -1,1 +1,1 @@
-"""Documents that the project made itself, for the README, for trying things out, and for load."""
+"""Sample documents with invented content, for the README, for experiments, and for load."""

@@ -1,6 +1,6 @@
-"""`python -m loadtest.samples.make FOLDER`: writes the sample documents anew (needs the development extras).
+"""Generator of the sample documents: `python -m loadtest.samples.make FOLDER` (needs the development extras).
 
-Everything in them is invented; the IBAN and the VAT number pass their checksums.
+Their content is invented; the IBAN and the VAT number pass their checksums.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def write_resume(path: Path) -> None:
 
 
 def main() -> None:
-    """Write both."""
+    """Write both samples into a folder."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder

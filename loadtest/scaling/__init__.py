@@ -1,1 +1,1 @@
-"""A rehearsal: local services scaled by the real policy under a step of load."""
+"""A rehearsal of autoscaling: local services scaled by the real policy under a step of load."""

@@ -1,4 +1,4 @@
-"""What a rehearsal has shown: figures, and what they had to be. Pure."""
+"""The assessment of a rehearsal: its figures, and which of them are not as required. Pure."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from infra.scaling.autoscaler import Decision
-from loadtest.scaling.load import Answer, Phase
+from loadtest.records.records import Records
+from loadtest.scenario.scenario import Phase
 
 DECISION_LIMIT_SECONDS = 40.0
-REFUSALS = (429, 503, 504)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Assessment:
     """The figures of one rehearsal.
 
     Attributes:
-        decision_seconds: from the step to the first decision to scale out; None if there was none.
-        scaled_out_by: decisions to add tasks.
-        seen_steady_seconds: how long the high load went on once the fleet should have settled, which is when a start
-            and half a minute have passed since the first decision (the policy's own cooldown).
-        later_changes: decisions in that time: none, if the fleet is steady.
-        added_after: tasks that were added after the load had gone down: none, if it does not swing.
-        scaled_in_by: tasks that were removed under load.
-        refused: requests that were answered with a typed no (429, 503, 504): told when to come again, not lost.
-        lost: requests that were not answered, or with any other status.
-        lost_scaling_in: those of them that were due after the load went down.
-        latest_sent_seconds: how late a request was sent at worst: what the rehearsal's own process added.
+        decision_seconds: from the step to the first decision to scale out; None without one.
+        scaled_out_by: tasks added during the high load.
+        seen_steady_seconds: how long the high load went on after the fleet should have settled, which is a start and
+            half a minute after the first decision (the policy's own cooldown).
+        later_changes: decisions in that time; a steady fleet has none.
+        added_after: tasks added after the load went down; a fleet that does not oscillate has none.
+        scaled_in_by: tasks removed under load.
+        refused: requests refused with 429, 503 or 504.
+        lost: requests without an answer, or with any other status.
+        lost_scaling_in: lost requests that were due after the load went down.
+        latest_sent_seconds: the largest lag, which is the delay of the rehearsal's own process.
         exit_codes: of all tasks.
     """
 
@@ -46,7 +46,7 @@ class Verdict:
 
     @property
     def problems(self) -> list[str]:
-        """What was not as it has to be."""
+        """The requirements that do not hold."""
         checks = (
             (self.decision_seconds is not None, "nothing was decided"),
             ((self.decision_seconds or 0.0) <= DECISION_LIMIT_SECONDS, "the decision came late"),
@@ -60,7 +60,7 @@ class Verdict:
         return [problem for holds, problem in checks if not holds]
 
     def lines(self) -> list[str]:
-        """The figures in words."""
+        """The figures as sentences."""
         decided = "never" if self.decision_seconds is None else f"{self.decision_seconds:.0f} s after the step"
         return [
             f"Decided {decided} (limit {DECISION_LIMIT_SECONDS:.0f} s); {self.scaled_out_by} tasks added, "
@@ -73,26 +73,25 @@ class Verdict:
         ]
 
 
-def judge(
+def assess(
     phases: tuple[Phase, Phase, Phase],
     decisions: Sequence[Decision],
-    answers: Sequence[Answer],
+    records: Records,
     codes: Sequence[int],
     *,
     settle_seconds: float,
-) -> Verdict:
-    """The figures; the phases are before the step, the high load, and after it. Times are from the start.
+) -> Assessment:
+    """The assessment of three phases: before the step, the high load, and after it. Times are from the start.
 
     Args:
-        settle_seconds: after the first decision, how long it may be corrected: what was asked for at first is what had
-            been seen of the step by then.
+        settle_seconds: how long after the first decision it may be corrected: at first only a part of the step is seen.
     """
     step = phases[0].seconds
     down = step + phases[1].seconds
     out = [each for each in decisions if each.tasks_after > each.tasks_before and each.at_seconds > step]
     settled = out[0].at_seconds + settle_seconds if out else down
-    lost = [answer for answer in answers if answer.status not in (200, *REFUSALS)]
-    return Verdict(
+    lost = records.where(records.failed)
+    return Assessment(
         decision_seconds=out[0].at_seconds - step if out else None,
         scaled_out_by=sum(each.tasks_after - each.tasks_before for each in out if each.at_seconds < down),
         seen_steady_seconds=max(down - settled, 0.0),
@@ -103,10 +102,10 @@ def judge(
             for each in decisions
             if each.at_seconds >= down and each.tasks_after < each.tasks_before
         ),
-        requests=len(answers),
-        refused=sum(answer.status in REFUSALS for answer in answers),
+        requests=len(records),
+        refused=int(records.refused.sum()),
         lost=len(lost),
-        lost_scaling_in=sum(answer.due >= down for answer in lost),
-        latest_sent_seconds=max((answer.late_seconds for answer in answers), default=0.0),
+        lost_scaling_in=int((lost.intended >= down).sum()),
+        latest_sent_seconds=float(records.lag_ms.max(initial=0.0)) / 1000,
         exit_codes=tuple(codes),
     )

@@ -1,7 +1,7 @@
-"""A small load balancer: HTTP/1.1, least outstanding requests, targets that come and go while requests are under way.
+"""A small HTTP/1.1 load balancer: least outstanding requests, with backends that come and go under load.
 
-What it imitates of AWS's: a target that was deregistered gets no new requests and keeps its open ones; a request that
-could not be delivered is answered with 502 and not tried elsewhere, since it may have been worked on.
+As with AWS's, a deregistered backend gets no new requests and keeps its open ones, and a request that could not be
+delivered is answered with 502 and not sent to another backend, since it may have been processed.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import contextlib
 from collections.abc import Iterable
 
 BAD_GATEWAY = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-NO_TARGET = b"HTTP/1.1 502 No Target\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+NO_BACKEND = b"HTTP/1.1 502 No Backend\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 HEAD_LIMIT_BYTES = 65_536
 
 
-class Target:
-    """One service process, and how many requests it has."""
+class Backend:
+    """One service process, with its outstanding requests and all that were ever sent to it."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -24,16 +24,16 @@ class Target:
         self.sent = 0
 
 
-def choose(targets: Iterable[Target]) -> Target | None:
-    """The target with the fewest outstanding requests; among equals, the one that had the fewest ever."""
-    return min(targets, key=lambda target: (target.outstanding, target.sent), default=None)
+def choose(backends: Iterable[Backend]) -> Backend | None:
+    """The backend with the fewest outstanding requests; among equals, the one with the fewest ever."""
+    return min(backends, key=lambda backend: (backend.outstanding, backend.sent), default=None)
 
 
 class Balancer:
-    """Listens on a free port of the loopback."""
+    """Listens on a free port of the loopback interface."""
 
     def __init__(self) -> None:
-        self._targets: list[Target] = []
+        self._backends: list[Backend] = []
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
@@ -50,19 +50,19 @@ class Balancer:
         self._server.close()
         await self._server.wait_closed()
 
-    def register(self, target: Target) -> None:
-        self._targets.append(target)
+    def register(self, backend: Backend) -> None:
+        self._backends.append(backend)
 
-    async def deregister(self, target: Target, delay_seconds: float) -> None:
-        """No new requests from now on; returns when the open ones have ended, or after the delay."""
-        self._targets.remove(target)
+    async def deregister(self, backend: Backend, delay_seconds: float) -> None:
+        """Send it no new requests; returns when its open ones have ended, or after the delay."""
+        self._backends.remove(backend)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(delay_seconds):
-                while target.outstanding:
+                while backend.outstanding:
                     await asyncio.sleep(0.05)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One request of one connection; the answer closes it."""
+        """Serve one request of a connection, then close it."""
         with contextlib.suppress(OSError, asyncio.IncompleteReadError):
             request = await _read_request(reader)
             await self._forward(request, writer)
@@ -71,21 +71,21 @@ class Balancer:
             await writer.wait_closed()
 
     async def _forward(self, request: bytes, client: asyncio.StreamWriter) -> None:
-        target = choose(self._targets)
-        if target is None:
-            client.write(NO_TARGET)
+        backend = choose(self._backends)
+        if backend is None:
+            client.write(NO_BACKEND)
             return
-        target.outstanding += 1
-        target.sent += 1
+        backend.outstanding += 1
+        backend.sent += 1
         try:
-            client.write(await exchange(target.port, request) or BAD_GATEWAY)
+            client.write(await exchange(backend.port, request) or BAD_GATEWAY)
             await client.drain()
         finally:
-            target.outstanding -= 1
+            backend.outstanding -= 1
 
 
 async def _read_request(reader: asyncio.StreamReader) -> bytes:
-    """Head and body, with the head's `Connection` replaced: one request for each connection."""
+    """Head and body of a request, with `Connection: close` in the head."""
     lines = (await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")
     fields = [line for line in lines[1:] if line and not line.lower().startswith(b"connection:")]
     lengths = [int(line.split(b":")[1]) for line in fields if line.lower().startswith(b"content-length:")]
@@ -94,7 +94,7 @@ async def _read_request(reader: asyncio.StreamReader) -> bytes:
 
 
 async def exchange(port: int, request: bytes) -> bytes:
-    """The whole answer to a request that asks for the connection to be closed; empty when there is none."""
+    """The whole response to a request with `Connection: close`; empty without one."""
     try:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
     except OSError:

@@ -1,64 +1,72 @@
-"""A rehearsal as one SVG: tasks against load, work ratio and queue, and latency, over the same time."""
+"""The plot of a rehearsal, one SVG file: tasks against load, work ratio, queue and latency over the same time."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from loadtest.report.axes import WIDTH
 from loadtest.report.chart import Band, Chart, Points, Series
-from loadtest.report.svg import HEIGHT, WIDTH, draw
-from loadtest.scaling.load import Phase
-from loadtest.scaling.timeline import Event, Row
-
-STYLE = Path(__file__).parents[1] / "report" / "style.css"
+from loadtest.report.draw import HEIGHT, draw
+from loadtest.scaling.timeline import TimelineEvent, TimelineRow
+from loadtest.scenario.scenario import Phase
 
 
-def plot(rows: list[Row], events: list[Event], phases: tuple[Phase, ...], needed_each: float, target: float) -> str:
-    """The charts under each other."""
-    bands, marks = tuple(_bands(phases)), tuple(_decisions(events))
-    charts = (
-        _chart(
-            "tasks",
-            "Tasks",
-            (
-                Series("wanted", _points(rows, "wanted"), "orange"),
-                Series("serving", _points(rows, "serving"), "blue"),
-                Series("load over one task's capacity", _needed(rows, needed_each), "grey", dashed=True),
-            ),
-            bands,
-            marks,
-        ),
+def plot(
+    rows: list[TimelineRow],
+    events: list[TimelineEvent],
+    phases: tuple[Phase, ...],
+    capacity_per_second: float,
+    work_ratio_target: float,
+) -> str:
+    """The SVG of four charts, one below the other; `capacity_per_second` is that of one task."""
+    charts = charts_of(rows, events, phases, capacity_per_second, work_ratio_target)
+    parts = (
+        draw(chart, themed=False).svg.replace("<svg ", f'<svg y="{position * HEIGHT:g}" height="{HEIGHT:g}" ', 1)
+        for position, chart in enumerate(charts)
+    )
+    size = f'viewBox="0 0 {WIDTH:g} {HEIGHT * len(charts):g}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{"".join(parts)}</svg>\n'
+
+
+def charts_of(
+    rows: list[TimelineRow],
+    events: list[TimelineEvent],
+    phases: tuple[Phase, ...],
+    capacity_per_second: float,
+    work_ratio_target: float,
+) -> tuple[Chart, ...]:
+    """The charts of a rehearsal; vertical lines mark the decisions."""
+    bands = tuple(_bands(phases))
+    decisions = tuple((event.at_seconds, "") for event in events if "→" in event.text)
+    needed = tuple((row.at_seconds, row.per_second / capacity_per_second) for row in rows)
+    tasks = (
+        Series("wanted", _points(rows, "wanted"), "orange"),
+        Series("serving", _points(rows, "serving"), "blue"),
+        Series("load over one task's capacity", needed, "grey", dashed=True),
+    )
+    return (
+        _chart("tasks", "tasks", tasks, bands, decisions),
         _chart(
             "work",
-            "Work ratio, averaged over tasks",
+            "work ratio (mean of tasks)",
             (Series("work ratio", _points(rows, "work_ratio"), "purple"),),
             bands,
-            limit=(target, "target"),
+            limit=(work_ratio_target, "target"),
         ),
+        _chart("queue", "queued documents per task", (Series("queue", _points(rows, "queue_depth"), "teal"),), bands),
         _chart(
-            "queue", "Documents that wait, per task", (Series("queue", _points(rows, "queue_depth"), "teal"),), bands
-        ),
-        _chart(
-            "slowest", "Slowest answer, seconds", (Series("slowest", _points(rows, "slowest_seconds"), "red"),), bands
+            "slowest", "slowest answer, seconds", (Series("slowest", _points(rows, "slowest_seconds"), "red"),), bands
         ),
     )
-    parts = (
-        draw(chart).replace("<svg ", f'<svg y="{i * HEIGHT}" height="{HEIGHT}" ', 1) for i, chart in enumerate(charts)
-    )
-    size = f'viewBox="0 0 {WIDTH} {HEIGHT * len(charts)}" font-family="sans-serif"'
-    background = '<rect width="100%" height="100%" fill="#fff"/>'
-    style = f"<style>{STYLE.read_text()}</style>"
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{style}{background}{"".join(parts)}</svg>\n'
 
 
 def _chart(
     key: str,
-    title: str,
+    y_label: str,
     series: tuple[Series, ...],
     bands: tuple[Band, ...],
     events: tuple[tuple[float, str], ...] = (),
     limit: tuple[float, str] | None = None,
 ) -> Chart:
-    return Chart(key, title, "", "seconds", title, series, bands, events, limit)
+    return Chart(key, y_label.capitalize(), "", "seconds", y_label, series, bands, events, limit)
 
 
 def _bands(phases: tuple[Phase, ...]) -> list[Band]:
@@ -69,13 +77,5 @@ def _bands(phases: tuple[Phase, ...]) -> list[Band]:
     return bands
 
 
-def _decisions(events: list[Event]) -> list[tuple[float, str]]:
-    return [(event.at_seconds, "") for event in events if "→" in event.text]
-
-
-def _points(rows: list[Row], name: str) -> Points:
+def _points(rows: list[TimelineRow], name: str) -> Points:
     return tuple((row.at_seconds, float(getattr(row, name))) for row in rows)
-
-
-def _needed(rows: list[Row], each: float) -> Points:
-    return tuple((row.at_seconds, row.per_second / each) for row in rows)

@@ -1,39 +1,52 @@
 """One rehearsal: services, balancer, load and controller in one event loop.
 
-The controller is CloudWatch and Auto Scaling: every period it takes what each task would publish, waits as long as
-points take to arrive, lets `infra.scaling.autoscaler` judge the policy's own alarms, and does what was decided.
+The controller stands for CloudWatch and Auto Scaling: every period it takes the values that each task would publish,
+waits as long as points take to arrive, evaluates the policy's own alarms by `infra.scaling.autoscaler`, and scales.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from infra.scaling.alarms import Series
 from infra.scaling.autoscaler import Autoscaler, Decision
 from infra.scaling.policy import Policy
-from loadtest.scaling.assessment import Verdict, judge
+from loadtest.client.http import HttpClient
+from loadtest.client.open_loop import Sender
+from loadtest.records.recorder import Recorder
+from loadtest.scaling.assessment import Assessment, assess
 from loadtest.scaling.balancer import Balancer
-from loadtest.scaling.load import Phase, send_all
-from loadtest.scaling.local_fleet import Fleet
-from loadtest.scaling.timeline import Row, Timeline
-from service.signals import BACKLOG_SECONDS, GPU_UTILIZATION, QUEUE_DEPTH, WORK_RATIO, Signal
+from loadtest.scaling.local_fleet import LocalFleet
+from loadtest.scaling.timeline import Timeline, TimelineRow
+from loadtest.scenario.scenario import Phase, Scenario
+from loadtest.scenario.schedule import schedule
+from loadtest.workload.mix import JSON, Job
+from service.signals.catalog import BACKLOG_SECONDS, GPU_UTILIZATION, QUEUE_DEPTH, WORK_RATIO, Signal
 
-START_ALLOWANCE_SECONDS = 10.0
-"""Of a start's delay, what the process itself takes here; the rest is the instance's boot."""
+TEXT = (
+    "Invoice {number} from Acme GmbH, Hauptstrasse 5, 10115 Berlin. Bill to: Blue Castell Software Ltd. "
+    "Order date 12 March 2026, due 11 April 2026. 3 office chairs at EUR 129.00, total EUR 387.00 plus 19 % VAT. "
+    "Payable to IBAN DE89 3704 0044 0532 0130 00. Contact: Jane Doe, jane@acme.example, +49 30 1234567."
+)
+TOKENS_PER_DOCUMENT = 98
+"""Tokens of `TEXT` in the built-in model's vocabulary."""
+DISTINCT = 1_000
+CONNECTIONS = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What is rehearsed.
+class RehearsalPlan:
+    """The policy, the load, and the tasks of a rehearsal.
 
     Attributes:
-        period_seconds: how often tasks publish and alarms are judged.
-        tokens_per_second: what one task's device is bounded to.
+        period_seconds: how often tasks publish and alarms are evaluated.
+        tokens_per_second: the throughput to which a task's device is throttled.
     """
 
     policy: Policy
@@ -43,9 +56,9 @@ class Plan:
     drain_grace_seconds: float = 5.0
 
 
-def settings_of(plan: Plan) -> dict[str, str]:
-    """A task's settings: one thread, a small batch, and a device that is made slow."""
-    values = {
+def settings_of(plan: RehearsalPlan) -> dict[str, object]:
+    """A task's settings: one thread, small batches, and a throttled device."""
+    return {
         "DEVICE": "cpu",
         "THREADS": 1,
         "WORKERS": 1,
@@ -58,25 +71,25 @@ def settings_of(plan: Plan) -> dict[str, str]:
         "DRAIN_SECONDS": plan.policy.delays.longest_request_seconds,
         "LOG_LEVEL": "WARNING",
     }
-    return {f"GLEANER_{name}": str(value) for name, value in values.items()}
 
 
-class Controller:
-    """Judges and acts, once a period."""
+class ScalingController:
+    """Evaluates the alarms and scales the fleet, once a period."""
 
-    def __init__(self, plan: Plan, fleet: Fleet, timeline: Timeline) -> None:
-        self._plan, self._fleet, self._timeline = plan, fleet, timeline
+    def __init__(self, plan: RehearsalPlan, fleet: LocalFleet, timeline: Timeline, recorder: Recorder) -> None:
+        self._plan, self._fleet, self._timeline, self._recorder = plan, fleet, timeline, recorder
         self._series = Series()
         self._scaler = Autoscaler(plan.policy, plan.policy.limits.minimum_tasks)
+        self._ended = self._failed = 0
         self.decisions: list[Decision] = []
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Run until cancelled."""
         period = self._plan.period_seconds
         tick = 0.0
         while True:
             tick += period
-            await asyncio.sleep(max(self._timeline.begun + tick - time.monotonic(), 0.0))
+            await asyncio.sleep(max(self._timeline.began_at + tick - time.monotonic(), 0.0))
             published = await self._fleet.publish()
             for values in published:
                 self._series.add(tick, values)
@@ -93,11 +106,15 @@ class Controller:
         self._timeline.note(
             f"{decision.by} at {decision.value:.2f}: {decision.tasks_before} → {decision.tasks_after} tasks"
         )
-        self._fleet.want(decision.tasks_after)
+        self._fleet.scale_to(decision.tasks_after)
 
-    def _row(self, tick: float, published: Sequence[Mapping[Signal, float]]) -> Row:
-        slowest, answered, failed = self._timeline.take_answers()
-        return Row(
+    def _row(self, tick: float, published: Sequence[Mapping[Signal, float]]) -> TimelineRow:
+        latencies_ms, _ = self._recorder.take_recent()
+        failed = self._recorder.refused + self._recorder.failed
+        ended = self._recorder.ok + failed
+        answered, failed_now = ended - self._ended, failed - self._failed
+        self._ended, self._failed = ended, failed
+        return TimelineRow(
             at_seconds=tick,
             per_second=_rate_at(self._plan.phases, tick),
             wanted=self._scaler.wanted,
@@ -106,49 +123,57 @@ class Controller:
             backlog_seconds=_mean(published, BACKLOG_SECONDS),
             queue_depth=_mean(published, QUEUE_DEPTH),
             busy_percent=_mean(published, GPU_UTILIZATION),
-            slowest_seconds=slowest,
+            slowest_seconds=max(latencies_ms, default=0.0) / 1000,
             answered=answered,
-            failed=failed,
-            sounding=self._scaler.sounding,
+            failed=failed_now,
+            alarms=self._scaler.sounding,
         )
 
 
-async def rehearse(plan: Plan, timeline: Timeline) -> Verdict:
-    """Run the plan; takes as long as its phases, and the start of the first tasks."""
+async def rehearse(plan: RehearsalPlan, timeline: Timeline) -> Assessment:
+    """Run the plan; it takes as long as its phases and the start of the first tasks."""
     balancer = Balancer()
     await balancer.start()
     home = Path(tempfile.mkdtemp(prefix="gleaner-rehearsal-"))
     delays = plan.policy.delays
-    fleet = Fleet(
-        balancer,
-        timeline,
-        settings_of(plan),
-        home,
-        boot_seconds=max(delays.start_seconds - START_ALLOWANCE_SECONDS, 0.0),
-        deregistration_seconds=delays.deregistration_seconds,
-    )
+    fleet = LocalFleet(balancer, timeline, settings_of(plan), home, delays)
     try:
         minimum = plan.policy.limits.minimum_tasks
-        fleet.want(minimum, at_once=True)
+        fleet.scale_to(minimum, at_once=True)
         await fleet.wait_until_serving(minimum)
         timeline.start()
-        controller = Controller(plan, fleet, timeline)
-        judging = asyncio.create_task(controller.run())
-        answers = await send_all(balancer.port, plan.phases, timeline)
-        judging.cancel()
+        recorder = Recorder(timeline.began_at)
+        controller = ScalingController(plan, fleet, timeline, recorder)
+        url, timeout_seconds = f"http://127.0.0.1:{balancer.port}", float(delays.stop_seconds)
+        client = HttpClient(url, most=CONNECTIONS, timeout_seconds=timeout_seconds)
+        async with client, asyncio.TaskGroup() as group:
+            controlling = group.create_task(controller.run())
+            await Sender(client, _jobs(), recorder).on_schedule(_due(plan.phases, timeline.began_at))
+            controlling.cancel()
         await fleet.close()
         codes = [task.exit_code or 0 for task in fleet.tasks]
-        settle = plan.policy.delays.scale_out_cooldown_seconds
-        return judge(plan.phases, controller.decisions, answers, codes, settle_seconds=settle)
+        settle = delays.scale_out_cooldown_seconds
+        return assess(plan.phases, controller.decisions, recorder.records(), codes, settle_seconds=settle)
     finally:
         fleet.kill()
         await balancer.stop()
 
 
+def _jobs() -> list[Job]:
+    texts = (TEXT.format(number=number) for number in range(DISTINCT))
+    return [Job("text", json.dumps({"text": text}).encode(), JSON) for text in texts]
+
+
+def _due(phases: tuple[Phase, ...], began_at: float) -> Iterator[tuple[float, int]]:
+    """The intended times: evenly spaced within each phase."""
+    for number, moment in enumerate(schedule(Scenario("rehearsal", phases, "absolute", "even"))):
+        yield began_at + moment, number
+
+
 def _rate_at(phases: tuple[Phase, ...], at: float) -> float:
     for phase in phases:
         if at <= phase.seconds:
-            return phase.per_second
+            return phase.rate
         at -= phase.seconds
     return 0.0
 

@@ -1,4 +1,4 @@
-"""What happened when: a row for each period, a line for each event, printed as it happens and kept for the plot."""
+"""The timeline of a rehearsal: a row per period and its events, printed as they come and kept for the plot."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One period: what was offered, what the alarms saw, and what callers got."""
+class TimelineRow:
+    """One period: the offered load, the values that the alarms saw, the answers, and the slowest good one."""
 
     at_seconds: float
     per_second: float
@@ -21,12 +21,12 @@ class Row:
     slowest_seconds: float
     answered: int
     failed: int
-    sounding: tuple[str, ...]
+    alarms: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """Something that was decided or that came about."""
+class TimelineEvent:
+    """A decision, or a task that began to serve or ended."""
 
     at_seconds: float
     text: str
@@ -40,48 +40,38 @@ HEAD = (
 
 @dataclass(slots=True)
 class Timeline:
-    """Rows and events since the start."""
+    """Rows and events, in seconds since the start. `quiet`: nothing is printed."""
 
     quiet: bool = False
-    begun: float = field(default_factory=time.monotonic)
-    rows: list[Row] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
-    _latencies: list[float] = field(default_factory=list)
-    _failed: int = 0
-    _shown: int = 0
+    began_at: float = field(default_factory=time.monotonic)
+    rows: list[TimelineRow] = field(default_factory=list)
+    events: list[TimelineEvent] = field(default_factory=list)
+    _printed_events: int = 0
 
     def start(self) -> None:
-        """Count from now; what came before was preparation."""
-        self.begun = time.monotonic()
+        """Count from now, and forget the events of the preparation."""
+        self.began_at = time.monotonic()
         self.events.clear()
         if not self.quiet:
             print(HEAD, flush=True)
 
     def now(self) -> float:
-        return time.monotonic() - self.begun
+        return time.monotonic() - self.began_at
 
     def note(self, text: str) -> None:
-        self.events.append(Event(self.now(), text))
+        """Add an event."""
+        self.events.append(TimelineEvent(self.now(), text))
 
-    def answered(self, seconds: float, status: int) -> None:
-        self._latencies.append(seconds)
-        self._failed += status != 200
-
-    def take_answers(self) -> tuple[float, int, int]:
-        """The slowest answer, how many there were and how many failed, since the last call."""
-        latencies, failed = self._latencies, self._failed
-        self._latencies, self._failed = [], 0
-        return max(latencies, default=0.0), len(latencies), failed
-
-    def add(self, row: Row) -> None:
+    def add(self, row: TimelineRow) -> None:
+        """Add a row, and print it with the events since the row before."""
         self.rows.append(row)
-        happened, self._shown = self.events[self._shown :], len(self.events)
+        events, self._printed_events = self.events[self._printed_events :], len(self.events)
         if not self.quiet:
-            print(line(row, happened), flush=True)
+            print(line(row, events), flush=True)
 
 
-def line(row: Row, events: list[Event]) -> str:
-    """A row of the table."""
+def line(row: TimelineRow, events: list[TimelineEvent]) -> str:
+    """A row of the printed table."""
     happened = "; ".join(f"{event.at_seconds:.0f} s: {event.text}" for event in events)
     cells = (
         f"{row.at_seconds:.0f}",

@@ -1,1 +1,1 @@
-"""What one load test is made of: a TOML file and its meaning."""
+"""Scenarios: load tests described in TOML files."""

@@ -1,25 +1,20 @@
-"""A scenario: phases of load, the documents, what happens meanwhile, and what must hold; read from TOML.
+"""A scenario: phases of load, a mix of requests, actions on the service, and assertions; read from TOML.
 
-Rates are requests per second, or, with `rates = "capacity"`, shares of the capacity that is measured first, so that the
-same file fits a laptop and a GPU.
+Rates are requests per second or, with `rates = "capacity"`, shares of the capacity, which is measured first, so that a
+file suits a laptop and a GPU.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
-from random import Random
 from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
 
-from loadtest.arrivals.processes import bursty, evenly, poisson, replay
-from loadtest.arrivals.rates import Chain, Constant, Ramp, Rate, Sine
-from loadtest.arrivals.synthetic_days import make_day
-from loadtest.arrivals.traces import Trace, read_trace
+from loadtest.arrivals.traces import read_trace
 from loadtest.errors import BadInput
 from loadtest.workload.mix import Mix
 
@@ -27,11 +22,11 @@ FOLDER = Path(__file__).parent / "builtin"
 
 
 class Phase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One stretch of load.
+    """One phase of load.
 
     constant: `rate` · ramp: `rate` to `last_rate` · sine: `rate` ± `amplitude`, one wave in `period_seconds` ·
-    trace: the file `path`, `time_scale` times as fast, `rate_scale` times as many · day: made by `pacing/days`
-    (`kind`), squeezed into `seconds`, `rate` on average. `warm_up`: its requests are sent and not reported.
+    trace: the file `path`, its time divided by `time_scale` and its counts multiplied by `rate_scale` · day: a
+    synthetic day of `kind` compressed into `seconds`, with `rate` on average. `warm_up`: sent, but not reported.
     """
 
     name: str
@@ -49,10 +44,10 @@ class Phase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Something that happens to the service at this second; only to one that the load test started itself.
+    """An action at this second on a service that the load test started itself.
 
-    publish: a new revision of the served model into its store · kill_engine: SIGKILL, as by the kernel · restart: a
-    second service starts, takes over the traffic as behind a balancer, and the first one is told to stop.
+    publish: a new revision of the served model into its store · kill_engine: SIGKILL to the engine · restart: another
+    instance starts and takes over the traffic, as behind a load balancer, and then the first one is stopped.
     """
 
     at_seconds: float
@@ -60,7 +55,7 @@ class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A whole load test. `slo_ms`: an answer within it counts as good."""
+    """A whole load test. `slo_ms`: the service level; an answer within it counts for goodput."""
 
     title: str
     phases: tuple[Phase, ...]
@@ -82,35 +77,37 @@ class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def starts(self) -> tuple[float, ...]:
-        """When each phase begins, and the end."""
+        """The start of each phase, and the end of the last one."""
         return tuple(accumulate((phase.seconds for phase in self.phases), initial=0.0))
 
 
-def named() -> list[str]:
-    """The scenarios that come with the project."""
+def builtin_scenarios() -> list[str]:
+    """The names of the built-in scenarios."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
 def read_scenario(name: str) -> Scenario:
-    """The scenario of this name, or in this file.
+    """The built-in scenario of this name, or the one in this file.
 
     Raises:
-        BadInput: there is none, or it is not as it should be; says where.
+        BadInput: there is none, or the file is invalid.
     """
-    path = FOLDER / f"{name}.toml" if name in named() else Path(name)
+    path = FOLDER / f"{name}.toml" if name in builtin_scenarios() else Path(name)
     try:
-        return whole(msgspec.convert(tomllib.loads(path.read_text()), Scenario))
+        return with_trace_lengths(msgspec.convert(tomllib.loads(path.read_text()), Scenario))
     except FileNotFoundError:
-        raise BadInput(f"there is no scenario {name!r}; there are {', '.join(named())}, or name a file") from None
+        raise BadInput(
+            f"there is no scenario {name!r}; there are {', '.join(builtin_scenarios())}, or name a file"
+        ) from None
     except (OSError, ValueError) as error:
         raise BadInput(f"the scenario {path} cannot be used: {error}") from error
 
 
-def whole(scenario: Scenario) -> Scenario:
-    """With the lengths of recorded traces filled in.
+def with_trace_lengths(scenario: Scenario) -> Scenario:
+    """The scenario with the lengths of recorded traces filled in.
 
     Raises:
-        BadInput: no phase, or one without a length.
+        BadInput: it has no phase, or a phase has no length.
     """
     if not scenario.phases:
         raise BadInput("a scenario needs a phase")
@@ -122,7 +119,7 @@ def whole(scenario: Scenario) -> Scenario:
 
 
 def at_capacity(scenario: Scenario, capacity: float) -> Scenario:
-    """With rates in requests per second, where they were shares of the capacity."""
+    """The scenario with rates in requests per second, where they were shares of the capacity."""
     if scenario.rates == "absolute":
         return scenario
     phases = (
@@ -138,7 +135,7 @@ def at_capacity(scenario: Scenario, capacity: float) -> Scenario:
 
 
 def stretched(scenario: Scenario, seconds: float) -> Scenario:
-    """The same, longer or shorter: phases and actions in proportion."""
+    """The scenario with this length, its phases and actions in proportion."""
     factor = seconds / scenario.seconds
     phases = (
         replace(phase, seconds=phase.seconds * factor, period_seconds=phase.period_seconds * factor)
@@ -146,51 +143,6 @@ def stretched(scenario: Scenario, seconds: float) -> Scenario:
     )
     actions = (replace(action, at_seconds=action.at_seconds * factor) for action in scenario.actions)
     return replace(scenario, phases=tuple(phases), actions=tuple(actions))
-
-
-def rate_of(phase: Phase) -> Rate:
-    """A phase's rate over time; that of a trace is known from its file."""
-    match phase.shape:
-        case "constant":
-            return Constant(phase.rate, phase.seconds)
-        case "ramp":
-            return Ramp(phase.rate, phase.last_rate, phase.seconds)
-        case "sine":
-            return Sine(phase.rate, phase.amplitude, phase.period_seconds or phase.seconds, phase.seconds)
-        case _:
-            trace = trace_of(phase, seed=0)
-            return Chain(tuple(Constant(count / trace.bin_seconds, trace.bin_seconds) for count in trace.counts))
-
-
-def trace_of(phase: Phase, seed: int) -> Trace:
-    """The counts that a phase replays."""
-    if phase.shape == "day":
-        day = make_day(phase.kind, seed, mean_rate=1.0)
-        return day.faster(day.seconds / phase.seconds).scaled(phase.rate * phase.seconds / max(sum(day.counts), 1))
-    trace = read_trace(Path(phase.path)).faster(phase.time_scale).scaled(phase.rate_scale)
-    return trace.first(phase.seconds) if phase.seconds else trace
-
-
-def most_per_second(scenario: Scenario) -> float:
-    """The highest rate that is to be sent; what the number of generator processes follows from."""
-    return max(max(rate_of(each).at(each.seconds * part / 50) for part in range(51)) for each in scenario.phases)
-
-
-def schedule(scenario: Scenario) -> Iterator[float]:
-    """When each request of all phases is due, in seconds from the start."""
-    for number, (phase, begin) in enumerate(zip(scenario.phases, scenario.starts, strict=False)):
-        for moment in _arrivals(scenario, phase, Random(f"arrivals {scenario.seed} {number}")):
-            yield begin + moment
-
-
-def _arrivals(scenario: Scenario, phase: Phase, draw: Random) -> Iterator[float]:
-    if phase.shape in ("trace", "day"):
-        return replay(trace_of(phase, scenario.seed), draw)
-    if scenario.arrivals == "even":
-        return evenly(rate_of(phase))
-    if scenario.arrivals == "bursty":
-        return bursty(rate_of(phase), scenario.index_of_dispersion, draw)
-    return poisson(rate_of(phase), draw)
 
 
 def _with_length(phase: Phase) -> Phase:

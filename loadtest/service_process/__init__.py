@@ -1,1 +1,1 @@
-"""A `gleaner serve` of our own: started, waited for, stopped."""
+"""`gleaner serve` as a process: started on a free port, awaited, stopped."""

@@ -1,163 +1,110 @@
-"""A service of our own to load: `gleaner serve` on a free port, with a store and API keys of its own if need be."""
+"""The launcher of `gleaner serve`: a process on a free port, its output in a log file, ready when /readyz says so.
+
+Used by the load test, the benchmarks, the rehearsal and the tests.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import httpx
 
 from loadtest.errors import Unreachable
 from loadtest.service_process.ports import KeptPort
-from loadtest.telemetry.process_usage import descendants
+from loadtest.telemetry.process_usage import processes_running
 
 START_SECONDS = 300.0
 STOP_SECONDS = 90.0
-BUILTIN = Path(__file__).parents[2] / "model_store" / "builtin" / "documents"
-MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
+POLL_SECONDS = 0.02
+PREFIX = "GLEANER_"
+QUIET_LIBRARIES = {"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
 
 
-class Instance:
-    """One `gleaner serve`."""
+class ServiceProcess:
+    """One `gleaner serve`; its context begins when it is ready and ends when it has stopped."""
 
-    def __init__(self, log: Path, settings: dict[str, str]) -> None:
-        self._kept = KeptPort()
-        self.port = self._kept.number
+    def __init__(self, log: Path, environment: Mapping[str, str], *, preexec: Callable[[], None] | None = None) -> None:
+        self._port = KeptPort()
+        self.port = self._port.number
         self.url = f"http://127.0.0.1:{self.port}"
-        self.begun = time.monotonic()
+        self.started_at = time.monotonic()
         self.start_seconds = 0.0
-        self._log = log
+        self.log = log
         with log.open("ab") as sink:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "service.cli", "serve"],
-                env={**_environment(), **settings, "GLEANER_PORT": str(self.port)},
+                env={**environment, f"{PREFIX}PORT": str(self.port)},
                 stderr=sink,
                 stdout=sink,
+                preexec_fn=preexec,
             )
+
+    def __enter__(self) -> ServiceProcess:
+        try:
+            self.wait_until_ready()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
     def wait_until_ready(self) -> None:
         """Return when it serves.
 
         Raises:
-            Unreachable: it ended, or takes too long.
+            Unreachable: the process ended, or `START_SECONDS` have passed.
         """
-        while time.monotonic() < self.begun + START_SECONDS:
+        while time.monotonic() < self.started_at + START_SECONDS:
             if self.process.poll() is not None:
-                raise Unreachable(
-                    f"the service ended while it started; its last lines:\n{self._log.read_text()[-2000:]}"
-                )
+                raise Unreachable(f"the service ended during its start; its last lines:\n{self.last_lines()}")
             if is_ready(self.url):
-                self.start_seconds = time.monotonic() - self.begun
+                self.start_seconds = time.monotonic() - self.started_at
                 return
-            time.sleep(0.05)
-        raise Unreachable(f"the service was not ready within {START_SECONDS:.0f} s; its log is {self._log}")
+            time.sleep(POLL_SECONDS)
+        raise Unreachable(f"the service was not ready within {START_SECONDS:.0f} s; its log is {self.log}")
+
+    def last_lines(self) -> str:
+        """The end of its log."""
+        return self.log.read_text(errors="replace")[-3000:]
 
     def kill_engine(self) -> None:
-        """As the kernel does when memory runs out."""
-        for process in descendants(self.process.pid):
-            with contextlib.suppress(OSError):
-                if b"service.engine" in Path(f"/proc/{process}/cmdline").read_bytes():
-                    os.kill(process, signal.SIGKILL)
+        """SIGKILL to the engine, as by the kernel's out-of-memory killer."""
+        for process in processes_running("service.engine", self.process.pid):
+            process.kill()
 
-    def stop(self) -> None:
-        """SIGTERM, and wait for the end of the drain."""
+    def stop(self, seconds: float = STOP_SECONDS) -> int:
+        """SIGTERM, then SIGKILL if the drain takes longer than `seconds`; returns the exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             try:
-                self.process.wait(STOP_SECONDS)
+                self.process.wait(seconds)
             except subprocess.TimeoutExpired:
                 self.process.kill()
-                self.process.wait()
-
-
-class OwnService:
-    """The service of one load test, with its folder; its context ends all of it."""
-
-    def __init__(self, settings: dict[str, str | int | float], tenants: list[str], *, needs_store: bool) -> None:
-        self.home = Path(tempfile.mkdtemp(prefix="gleaner-loadtest-"))
-        self.log = self.home / "serve.log"
-        self.keys = {tenant: f"{tenant}-key" for tenant in tenants}
-        self._settings = {f"GLEANER_{name}": str(value) for name, value in settings.items()}
-        self._settings.setdefault("GLEANER_LOG_LEVEL", "WARNING")
-        self._needs_store = needs_store
-        self._published = 0
-        self._stopping: list[Instance] = []
-
-    def __enter__(self) -> OwnService:
-        try:
-            self._prepare()
-            self.instance = Instance(self.log, self._settings)
-            self.instance.wait_until_ready()
-        except BaseException:
-            self._close()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._close()
-
-    @property
-    def url(self) -> str:
-        return self.instance.url
-
-    def publish(self, name: str = "documents") -> None:
-        """A new revision of the built-in model: the same weights under a configuration with a counter in it."""
-        self._published += 1
-        folder = self.home / f"revision-{self._published}"
-        folder.mkdir()
-        for file in MODEL_FILES:
-            shutil.copyfile(BUILTIN / file, folder / file)
-        config = json.loads((folder / "config.json").read_text())
-        (folder / "config.json").write_text(json.dumps({**config, "loadtest_revision": self._published}))
-        command = ("-m", "service.cli", "models", "publish", str(folder), name, "--store", str(self.home / "store"))
-        subprocess.run([sys.executable, *command], check=True, env=_environment(), stdout=subprocess.DEVNULL)
-
-    def replace(self) -> str:
-        """Start another instance; when it is ready, give its URL. `retire` then stops the one before."""
-        before, self.instance = self.instance, Instance(self.log, self._settings)
-        self._stopping.append(before)
-        self.instance.wait_until_ready()
-        return self.instance.url
-
-    def retire(self) -> None:
-        """Stop those that were replaced."""
-        while self._stopping:
-            self._stopping.pop().stop()
-
-    def _prepare(self) -> None:
-        if self.keys:
-            file = self.home / "keys"
-            digests = {tenant: hashlib.sha256(key.encode()).hexdigest() for tenant, key in self.keys.items()}
-            file.write_text("".join(f"{tenant} {digest}\n" for tenant, digest in digests.items()))
-            self._settings["GLEANER_API_KEYS_FILE"] = str(file)
-        if self._needs_store:
-            self._settings["GLEANER_MODEL_STORE"] = str(self.home / "store")
-            for name in self._settings.get("GLEANER_MODELS", "documents").split(","):
-                self.publish(name)
-
-    def _close(self) -> None:
-        if hasattr(self, "instance"):
-            self._stopping.append(self.instance)
-        self.retire()
-        shutil.rmtree(self.home, ignore_errors=True)
+        return self.process.wait()
 
 
 def is_ready(url: str) -> bool:
-    """Whether a service of ours says so."""
-    try:
-        return httpx.get(f"{url}/readyz", timeout=5.0).status_code == 200
+    """True when the service at `url` answers /readyz with 200."""
+    try:  # Without `verify=False` httpx would read the machine's certificates for each call, 20 ms of a core.
+        return httpx.get(f"{url}/readyz", timeout=5.0, verify=False).status_code == 200
     except httpx.HTTPError:
         return False
 
 
-def _environment() -> dict[str, str]:
-    return {**os.environ, "TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
+def clean_environment() -> dict[str, str]:
+    """This process's environment without settings of the service, and with quiet libraries."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    return {**kept, **QUIET_LIBRARIES}
+
+
+def settings_environment(settings: Mapping[str, object]) -> dict[str, str]:
+    """Environment variables of the service's settings, given without their prefix."""
+    return {f"{PREFIX}{name}": str(value) for name, value in settings.items()}

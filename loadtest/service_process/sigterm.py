@@ -1,4 +1,4 @@
-"""How a program that starts processes ends: not before they do."""
+"""SIGTERM handling of programs that start processes: they stop those before they end themselves."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ import sys
 
 
 def end_on_sigterm() -> None:
-    """From now on SIGTERM ends this process as Ctrl-C does: on the way out, what was started is stopped."""
+    """From now on SIGTERM raises SystemExit, so that open contexts stop the processes that they started."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))

@@ -1,1 +1,1 @@
-"""What the service says of itself while it is under load."""
+"""What is measured of the service during a run: its metrics and its processes."""

@@ -1,17 +1,17 @@
-"""Memory, CPU and open files of a process and its descendants, read from /proc; nothing where there is no /proc."""
+"""Memory, CPU time and open files of a process and its descendants, by psutil."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
-PROC = Path("/proc")
+import psutil
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """Sums over a process tree. `memory_bytes` counts shared pages once (PSS) where the kernel tells."""
+class ProcessUsage:
+    """Sums over a process tree. `memory_bytes` is proportional (PSS), so that shared pages count once."""
 
     processes: int
     memory_bytes: int
@@ -19,58 +19,44 @@ class Usage:
     cpu_seconds: float
 
 
-def usage(root: int) -> Usage:
-    """What the tree under this process uses; a process that ends meanwhile counts as nothing."""
-    tree = descendants(root)
-    memory = sum(_memory_bytes(each) for each in tree)
-    return Usage(len(tree), memory, sum(map(_open_files, tree)), sum(map(_cpu_seconds, tree)))
+def usage(root: int) -> ProcessUsage:
+    """The usage of a process tree; a process that ends during the measurement counts as zero."""
+    tree = process_tree(root)
+    return ProcessUsage(
+        processes=len(tree),
+        memory_bytes=int(_sum(tree, _memory_bytes)),
+        open_files=int(_sum(tree, lambda process: process.num_fds())),
+        cpu_seconds=_sum(tree, lambda process: sum(process.cpu_times()[:2])),
+    )
 
 
-def descendants(root: int) -> list[int]:
-    """The process and all below it."""
-    found, left = [], [root]
-    while left:
-        process = left.pop()
-        if (PROC / str(process)).exists():
-            found.append(process)
-            left += _children(process)
+def process_tree(root: int) -> list[psutil.Process]:
+    """The process with this id and its descendants; empty if it does not exist."""
+    with suppress(psutil.Error):
+        process = psutil.Process(root)
+        return [process, *process.children(recursive=True)]
+    return []
+
+
+def processes_running(module: str, root: int) -> list[psutil.Process]:
+    """The processes of a tree that were started by `python -m module`."""
+    return [process for process in process_tree(root) if module in _command(process)]
+
+
+def _command(process: psutil.Process) -> list[str]:
+    with suppress(psutil.Error):
+        return list(process.cmdline())
+    return []
+
+
+def _memory_bytes(process: psutil.Process) -> float:
+    memory = process.memory_full_info()
+    return float(getattr(memory, "pss", memory.rss))  # Only Linux knows the PSS.
+
+
+def _sum(processes: Iterable[psutil.Process], measure: Callable[[psutil.Process], float]) -> float:
+    found = 0.0
+    for process in processes:
+        with suppress(psutil.Error):
+            found += measure(process)
     return found
-
-
-def _children(process: int) -> list[int]:
-    found: list[int] = []
-    for task in _names(PROC / str(process) / "task"):
-        found += map(int, _text(PROC / str(process) / "task" / task / "children").split())
-    return found
-
-
-def _memory_bytes(process: int) -> int:
-    folder = PROC / str(process)
-    for name, word in (("smaps_rollup", "Pss:"), ("status", "VmRSS:")):
-        for line in _text(folder / name).splitlines():
-            if line.startswith(word):
-                return int(line.split()[1]) * 1024
-    return 0
-
-
-def _open_files(process: int) -> int:
-    return len(_names(PROC / str(process) / "fd"))
-
-
-def _cpu_seconds(process: int) -> float:
-    fields = _text(PROC / str(process) / "stat").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
-
-
-def _names(folder: Path) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError:
-        return ""

@@ -1,1 +1,1 @@
-"""What is asked: seeded documents of many kinds and lengths, as bytes that are ready to be sent."""
+"""The workload: seeded documents of many kinds and lengths, as request bodies."""

@@ -1,4 +1,4 @@
-"""Text → a small valid DOCX: one paragraph for each line. The same bytes for the same text."""
+"""DOCX writer: a small valid file with one paragraph per line. The same text gives the same bytes."""
 
 from __future__ import annotations
 

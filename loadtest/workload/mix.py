@@ -1,13 +1,14 @@
-"""Which documents are asked about, how long they are, for which models, priorities and tenants; seeded.
+"""The mix of requests: kinds and lengths of documents, models, priorities and tenants. Seeded.
 
 The same mix and seed give the same requests, byte for byte, in every generator process. A pool of distinct requests is
-made ahead and drawn from, so that making documents costs nothing while requests are sent.
+made before the run, so that making documents costs nothing while requests are sent.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Literal
@@ -16,7 +17,6 @@ import msgspec
 
 from loadtest.errors import BadInput
 from loadtest.workload.docx import make_docx
-from loadtest.workload.jobs import Job
 from loadtest.workload.pdf import make_pdf
 from loadtest.workload.prose import paragraph, report
 
@@ -32,12 +32,28 @@ MEDIA_TYPES = {
     ".md": "text/markdown",
 }
 
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One request to be sent: a body, its media type, and the options of the request."""
+
+    kind: str
+    body: bytes
+    content_type: str
+    query: Pairs = ()
+    headers: Pairs = ()
+    model: str = ""
+    priority: str = "interactive"
+    tenant: str = ""
+
 
 class Documents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One sort of document. Its length in words is log-normal: `median_words`, `spread` (sigma), cut at `most_words`.
+    """One kind of document. Its length in words is log-normal: `median_words`, `spread` (sigma), at most `most_words`.
 
-    `text` travels as JSON; `report` is a long one with headings; `pdf` and `docx` are files with the same prose;
-    `folder` takes the files of `path` as they are.
+    `text` is sent as JSON, and so is `report`, a long text with headings; `pdf` and `docx` are files with such prose;
+    `folder` sends the files of `path` unchanged.
     """
 
     kind: Literal["text", "report", "pdf", "docx", "folder"] = "text"
@@ -49,14 +65,14 @@ class Documents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Share(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A name and how often it is drawn."""
+    """A name and its weight in the draw."""
 
     name: str
     weight: float = 1.0
 
 
 class Mix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All that is drawn for a request; what is empty is left to the service."""
+    """The distributions that a request is drawn from; an empty one leaves the choice to the service."""
 
     documents: tuple[Documents, ...] = (Documents(),)
     models: tuple[Share, ...] = ()
@@ -79,24 +95,26 @@ def make_jobs(mix: Mix, keys: dict[str, str] | None = None) -> list[Job]:
 
 
 def _job(mix: Mix, folders: dict[str, list[Path]], keys: dict[str, str], draw: Random) -> Job:
-    sort = draw.choices(mix.documents, [each.weight for each in mix.documents])[0]
+    documents = draw.choices(mix.documents, [each.weight for each in mix.documents])[0]
     model, priority, tenant = (_pick(shares, draw) for shares in (mix.models, mix.priorities, mix.tenants))
     wanted = {"model": model, "priority": priority, "deadline_ms": str(mix.deadline_ms or "")}
     options = tuple((name, value) for name, value in wanted.items() if value)
-    body, content_type = _body(sort, folders, draw)
+    body, content_type = _body(documents, folders, draw)
     headers = (("Authorization", f"Bearer {keys[tenant]}"),) if tenant in keys else ()
-    return Job(sort.kind, body, content_type, options, headers, model, priority or "interactive", tenant)
+    return Job(documents.kind, body, content_type, options, headers, model, priority or "interactive", tenant)
 
 
-def _body(sort: Documents, folders: dict[str, list[Path]], draw: Random) -> tuple[bytes, str]:
-    if sort.kind == "folder":
-        path = draw.choice(folders[sort.path])
+def _body(documents: Documents, folders: dict[str, list[Path]], draw: Random) -> tuple[bytes, str]:
+    if documents.kind == "folder":
+        path = draw.choice(folders[documents.path])
         return path.read_bytes(), MEDIA_TYPES[path.suffix.lower()]
-    words = max(1, min(round(draw.lognormvariate(math.log(sort.median_words), sort.spread)), sort.most_words))
-    text = report(words, draw) if sort.kind == "report" else paragraph(words, draw)
-    if sort.kind == "pdf":
+    words = max(
+        1, min(round(draw.lognormvariate(math.log(documents.median_words), documents.spread)), documents.most_words)
+    )
+    text = report(words, draw) if documents.kind == "report" else paragraph(words, draw)
+    if documents.kind == "pdf":
         return make_pdf(text), PDF
-    if sort.kind == "docx":
+    if documents.kind == "docx":
         return make_docx(text), DOCX
     return json.dumps({"text": text}).encode(), JSON
 

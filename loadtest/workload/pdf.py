@@ -1,4 +1,4 @@
-"""Text → a small valid PDF: Helvetica, as many pages as it takes; enough for a service to read, no typesetting."""
+"""PDF writer: a small valid file in Helvetica, with as many pages as the text needs."""
 
 from __future__ import annotations
 

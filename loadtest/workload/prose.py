@@ -1,6 +1,6 @@
-"""Seeded business prose with things to find in it: names, numbers, dates, amounts. Pure functions of a `Random`.
+"""Seeded business prose with entities in it: names, numbers, dates, amounts. Pure functions of a `Random`.
 
-Common words, so that a real vocabulary cuts them as it cuts real documents (about 1.4 tokens a word).
+Its words are common, so that a real vocabulary splits them as it splits real documents (about 1.4 tokens per word).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FACT_SHARE = 0.3
 
 
 def paragraph(words: int, draw: Random) -> str:
-    """About so many words in sentences, three in ten of which state a fact that an extractor can find."""
+    """Sentences with this number of words in all; three in ten sentences have an entity."""
     found: list[str] = []
     while len(found) < words:
         sentence = (
@@ -42,7 +42,7 @@ def paragraph(words: int, draw: Random) -> str:
 
 
 def report(words: int, draw: Random) -> str:
-    """A long document: headings and paragraphs."""
+    """A long document of headings and paragraphs."""
     parts, left, number = [], words, 1
     while left > 0:
         size = min(left, draw.randint(60, 160))

@@ -1,4 +1,4 @@
-"""`gleaner loadtest`: load on a service, on schedule whatever it does; its knee; a report (all in `loadtest`)."""
+"""`gleaner loadtest`: loads a service on schedule and reports, or finds its knee; all in the package `loadtest`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from loadtest.service_process.sigterm import end_on_sigterm
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be asked for."""
-    parser.description = __doc__
+    """Add the load test's commands and their arguments."""
     cli.add_arguments(parser)
     parser.set_defaults(run=run)
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Do what was asked for; the exit code."""
+    """Run the chosen command; returns the exit code."""
     end_on_sigterm()
     return cli.run(chosen)

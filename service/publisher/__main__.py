@@ -13,9 +13,9 @@ from service.metrics.publisher import PublisherMetrics
 from service.process import die_with_parent
 from service.publisher.cloudwatch import CloudWatch
 from service.publisher.loop import Inbox, Publisher, PublisherSignal
-from service.publisher.points import Snapshot
 from service.settings import read_settings
-from service.signals import PERIOD_SECONDS
+from service.signals.catalog import PERIOD_SECONDS
+from service.signals.points import Snapshot
 
 
 def snapshot() -> Snapshot:

@@ -9,8 +9,8 @@ from typing import Any
 
 from service.logs import LogEvent
 from service.publisher.outbox import Round, SendOutcome
-from service.publisher.points import Point
-from service.signals import SERVICE_DIMENSION, STORAGE_RESOLUTION_SECONDS
+from service.signals.catalog import SERVICE_DIMENSION, STORAGE_RESOLUTION_SECONDS
+from service.signals.points import Point
 
 CONNECT_SECONDS = 2.0
 READ_SECONDS = 5.0

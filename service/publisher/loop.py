@@ -17,7 +17,7 @@ from enum import Enum
 from service.logs import LogEvent
 from service.metrics.publisher import PublisherMetrics
 from service.publisher.outbox import Outbox, Round, SendOutcome
-from service.publisher.points import Snapshot, measure
+from service.signals.points import Snapshot, measure
 
 STOP_SECONDS = 3.0
 """Longest wait for the last delivery after a stop."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from enum import Enum
 
-from service.publisher.points import Point
+from service.signals.points import Point
 
 Round = tuple[Point, ...]
 

@@ -1,9 +1,11 @@
-"""`gleaner loadtest` as people call it, against small real servers."""
+"""`gleaner loadtest` as users call it, against small real servers."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace as with_fields
@@ -15,61 +17,75 @@ from msgspec.structs import replace
 from infra.scaling.capacity import read_capacity
 from loadtest import cli
 from loadtest.arrivals.traces import read_trace
+from loadtest.commands.run import finish
 from loadtest.errors import NotTrusted
 from tests.support.load_records import answering, good
 from tests.support.load_result import made_result
 
 
-def call(*words: str) -> int:
+def parsed(*words: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     cli.add_arguments(parser)
-    return cli.run(parser.parse_args(words))
+    return parser.parse_args(words)
+
+
+def call(*words: str) -> int:
+    return cli.run(parsed(*words))
+
+
+@pytest.mark.parametrize(
+    ("words", "scenario"),
+    [
+        ((), "default"),
+        (("smoke",), "smoke"),
+        (("run", "spike"), "spike"),
+        (("mine/one.toml", "--rate", "5"), "mine/one.toml"),
+        (("--find-knee", "--slo-ms", "500"), "default"),
+        (("--url", "http://x", "overload"), "overload"),
+    ],
+)
+def test_a_scenario_may_be_named_without_the_command_run(words: tuple[str, ...], scenario: str) -> None:
+    chosen = parsed(*words)
+    assert (chosen.command, chosen.scenario) == ("run", scenario)
+
+
+def test_the_help_lists_the_commands_and_the_options_of_a_run() -> None:
+    parser = argparse.ArgumentParser(prog="gleaner loadtest")
+    cli.add_arguments(parser)
+    shown = parser.format_help()
+    assert all(f"\n    {command} " in shown for command in ("run", "compare", "day"))
+    assert all(option in shown for option in ("SCENARIO", "--url", "--assert", "--find-knee", "--trace"))
 
 
 def test_a_run_leaves_raw_results_a_summary_and_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Against a server that has nothing but /extract: no /metrics, no /readyz."""
+    folder = tmp_path / "a"
+    load = ("--rate", "40", "--seconds", "3", "--assert", "error_rate==0", "--assert", "ok>50")
     with answering(good) as url:
-        words = (
-            "--untrusted",
-            "--url",
-            url,
-            "--rate",
-            "40",
-            "--seconds",
-            "3",
-            "--assert",
-            "error_rate==0",
-            "--assert",
-            "ok>50",
-        )
-        assert call(*words, "--out", str(tmp_path / "a")) == 0
+        assert call("--untrusted", "--url", url, *load, "--out", str(folder)) == 0
     printed = capsys.readouterr().out
     assert "holds: error_rate==0" in printed
     assert "No request failed." in printed
-    assert {path.name for path in (tmp_path / "a").iterdir()} == {
-        "report.html",
-        "requests.csv.gz",
-        "service.csv",
-        "summary.json",
-    }
-    summary = json.loads((tmp_path / "a" / "summary.json").read_text())
+    names = {"report.html", "requests.csv.gz", "service.csv", "summary.json"}
+    assert {path.name for path in folder.iterdir()} == names
+    summary = json.loads((folder / "summary.json").read_text())
     assert summary["whole"]["requests"] == summary["whole"]["ok"] > 50
-    assert call("compare", str(tmp_path / "a"), str(tmp_path / "a")) == 0
+    assert call("compare", str(folder), str(folder)) == 0
     assert "No difference shown" in capsys.readouterr().out
 
 
-def test_a_condition_that_fails_is_named_and_the_exit_code_is_1(
+def test_a_failing_assertion_is_named_and_the_exit_code_is_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with answering(good) as url:
         words = ("--untrusted", "--url", url, "--rate", "20", "--seconds", "2", "--out", str(tmp_path / "a"))
         assert call(*words, "--assert", "p99_ms<0.001", "--assert", "error_rate==0") == 1
-    said = capsys.readouterr().err
-    assert "FAILS: p99_ms<0.001 (measured: " in said
-    assert "error_rate" not in said.splitlines()[-1]
+    message = capsys.readouterr().err
+    assert "FAILS: p99_ms<0.001 (measured: " in message
+    assert "error_rate" not in message.splitlines()[-1]
 
 
-def test_a_trace_of_a_made_up_day_is_written_and_replayed(tmp_path: Path) -> None:
+def test_a_synthetic_day_is_written_as_a_trace_and_replayed(tmp_path: Path) -> None:
     file = tmp_path / "day.csv"
     assert call("day", "spiky", str(file)) == 0
     assert len(read_trace(file).counts) == 1_440
@@ -80,16 +96,16 @@ def test_a_trace_of_a_made_up_day_is_written_and_replayed(tmp_path: Path) -> Non
     assert summary["whole"]["requests"] == round(sum(read_trace(file).counts) * 0.0001)
 
 
-def test_the_knee_of_a_server_is_found_and_its_capacity_is_what_the_scaling_policy_reads(tmp_path: Path) -> None:
+def test_the_knee_of_a_server_is_found_and_written_for_the_scaling_policy(tmp_path: Path) -> None:
     """A server that does one thing at a time, each in 4 ms: it cannot hold more than it does at full load.
 
     Its time goes on while its threads wait for a busy machine, as a device's does; else that would be its capacity.
     """
-    turn, free_at = threading.Lock(), 0.0
+    one_at_a_time, free_at = threading.Lock(), 0.0
 
     def reply(body: bytes) -> tuple[int, dict[str, str], bytes]:
         nonlocal free_at
-        with turn:
+        with one_at_a_time:
             done_at = free_at = max(free_at, time.monotonic()) + 0.004
         time.sleep(max(done_at - time.monotonic(), 0.0))
         return good(body)
@@ -110,7 +126,7 @@ def test_nothing_is_reported_when_the_generator_was_the_bottleneck(tmp_path: Pat
     late = with_fields(result.summary.generator, problems=("a generator process used 97 % of a core",))
     bad = with_fields(result, summary=replace(result.summary, generator=late))
     with pytest.raises(NotTrusted, match="97 % of a core"):
-        cli.finish(bad, tmp_path, [])
+        finish(bad, tmp_path, [])
     assert (tmp_path / "requests.csv.gz").exists()
     assert not (tmp_path / "report.html").exists()
 
@@ -119,21 +135,42 @@ def test_nothing_is_reported_when_the_generator_was_the_bottleneck(tmp_path: Pat
     "words",
     [
         ("nonesuch",),
-        ("smoke", "spike"),
-        ("compare", "only-one"),
         ("compare", "no", "nowhere"),
-        ("day", "quiet", "f"),
         ("smoke", "--assert", "speed>1"),
         ("deploy", "--url", "http://127.0.0.1:9"),
+        ("smoke", "--url", "ftp://127.0.0.1"),
     ],
 )
-def test_used_wrongly_is_exit_code_2_with_a_sentence(
-    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_input_is_exit_code_2_with_a_sentence(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert call(*words) == 2
     assert capsys.readouterr().err.startswith("gleaner loadtest: ")
 
 
-def test_nobody_there_is_exit_code_1(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "words", [("smoke", "spike"), ("compare", "only-one"), ("day", "quiet", "f"), ("day", "spiky")]
+)
+def test_wrong_arguments_are_exit_code_2(words: tuple[str, ...]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parsed(*words)
+    assert ended.value.code == 2
+
+
+def test_an_unreachable_url_is_exit_code_1(capsys: pytest.CaptureFixture[str]) -> None:
     assert call("smoke", "--url", "http://127.0.0.1:9") == 1
     assert "nothing answers at http://127.0.0.1:9/extract" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("library", cli.EXTRA)
+def test_a_missing_library_of_the_extra_ends_with_the_pip_command(library: str) -> None:
+    code = f"import sys; sys.modules[{library!r}] = None; from service.cli import main; sys.exit(main(['loadtest']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"gleaner loadtest: not installed: {library}; ")
+    assert "-m pip install 'gleaner[loadtest]'" in line
+
+
+def test_the_arguments_need_no_library_of_the_extra() -> None:
+    code = f"import sys, loadtest.cli; print({{*sys.modules}} & {{*{cli.EXTRA!r}}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

@@ -17,8 +17,8 @@ from service.metrics.publisher import PublisherMetrics
 from service.publisher.cloudwatch import CloudWatch
 from service.publisher.loop import STOP_SECONDS, Inbox, Publisher, PublisherSignal
 from service.publisher.outbox import MOST_ROUNDS, Round, SendOutcome
-from service.publisher.points import Snapshot
-from service.signals import SIGNALS
+from service.signals.catalog import SIGNALS
+from service.signals.points import Snapshot
 from tests.support.cloudwatch_endpoint import Endpoint, endpoint, use
 from tests.support.metric_values import value
 from tests.support.service import wait_until

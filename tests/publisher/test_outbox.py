@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.publisher.outbox import Outbox, Round, SendOutcome
-from service.publisher.points import Point
-from service.signals import WORK_RATIO
+from service.signals.catalog import WORK_RATIO
+from service.signals.points import Point
 
 
 def round_of(number: int, points: int = 2) -> Round:

@@ -1,6 +1,6 @@
-"""A server that answers POST /extract at a known pace, one request after the other; some it may refuse.
+"""A server that answers POST /extract one request after another, each in a known time and with a known status.
 
-`python answering.py PORT SECONDS CHILD` also leaves a child process behind when it ends, as careless servers do.
+Started as `python answering_server.py PORT SECONDS FILE` it leaves a child process behind, whose id is in FILE.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 @dataclass
 class Pace:
-    """How it answers, and the texts that came, request by request."""
+    """The time and status of its answers, and the texts of each request that came."""
 
     seconds: float = 0.0
     status: int = 200

@@ -1,4 +1,4 @@
-"""Records of requests as a test needs them, and small servers that answer /extract in a known way."""
+"""Records of made-up requests, and small servers that answer /extract by a function of the test."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def row(
     lag_ms: float = 0.0, typed: bool = True, tokens: int = 100, revision: str = "sha256:1",
     stages_ms: tuple[float, ...] = (1, 2, 3, 10, 4, 21),
 ) -> tuple[object, ...]:  # fmt: skip
-    """One request: due then, answered so many milliseconds later."""
+    """The record of one request, due at this second and answered `latency_ms` later."""
     times = (due, due + lag_ms / 1000, due + latency_ms / 1000, retry_after)
     tokens = tokens if outcome == "ok" else 0
     return (*times, *stages_ms, 0, status, tokens, typed, outcome, revision if outcome == "ok" else "")
@@ -73,7 +73,7 @@ class _Server(ThreadingHTTPServer):
 
 @contextmanager
 def answering(reply: Callable[[bytes], tuple[int, dict[str, str], bytes]]) -> Iterator[str]:
-    """The URL of a server that answers so; each connection has a thread of its own."""
+    """The URL of a server that answers by `reply`; each connection has a thread of its own."""
     handler = type("Handler", (_Handler,), {"reply": staticmethod(reply)})
     server = _Server(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from loadtest.records.records import merge
 from loadtest.report.findings import findings
-from loadtest.results.generator_health import judge
+from loadtest.results.generator_health import assess_generator
 from loadtest.results.result import Result, summarise
 from loadtest.scenario.scenario import Phase, Scenario
-from loadtest.telemetry.sampler import Moment
+from loadtest.telemetry.sampler import MetricsSample
 from loadtest.workload.mix import Mix
 from tests.support.load_records import records, refusal, row
 
@@ -37,7 +37,7 @@ def made_result(*, gpu: bool = True, metrics: bool = True) -> Result:
                 refusal(due, code=("queue_full", "deadline_exceeded")[each % 2]) if overload else row(due, latency)
             )
     found = merge([records(*rows)])
-    trust = judge(found, processes=1, cpu_share=0.1, most_connections=9, exhausted=0, resent=0)
+    trust = assess_generator(found, processes=1, cpu_share=0.1, most_connections=9, exhausted=0, resent=0)
     summary = summarise(
         scenario,
         found,
@@ -48,11 +48,11 @@ def made_result(*, gpu: bool = True, metrics: bool = True) -> Result:
         capacity_rps=PEAK,
         events=[(25.0, "publish begins"), (27.0, "publish done")],
     )
-    moments = tuple(_moment(float(at), gpu) for at in range(40)) if metrics else ()
-    return Result(replace(summary, findings=findings(summary)), found, moments)
+    samples = tuple(_sample(float(at), gpu) for at in range(40)) if metrics else ()
+    return Result(replace(summary, findings=findings(summary)), found, samples)
 
 
-def _moment(at: float, gpu: bool) -> Moment:
+def _sample(at: float, gpu: bool) -> MetricsSample:
     values = {
         "queue_documents": at,
         "backlog_seconds": at / 10,
@@ -64,4 +64,4 @@ def _moment(at: float, gpu: bool) -> Moment:
     }
     if gpu:
         values.update(gpu_utilization=0.8, gpu_memory_bytes=9e9)
-    return Moment(at, values, {})
+    return MetricsSample(at, values, {})

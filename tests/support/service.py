@@ -7,8 +7,6 @@ import json
 import os
 import signal
 import ssl
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -17,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from loadtest.service_process.ports import KeptPort
+from loadtest.service_process.service import PREFIX, ServiceProcess, settings_environment
 from tests.support.log_lines import events
 from tests.support.processes import children_of, command_of
 
@@ -40,10 +38,11 @@ def wait_until(holds: Callable[[], bool], seconds: float = 60.0) -> None:
 class Service:
     """One `gleaner serve`."""
 
-    def __init__(self, process: subprocess.Popen[bytes], url: str, log: Path) -> None:
-        self.process = process
-        self.url = url
-        self.log = log
+    def __init__(self, launched: ServiceProcess) -> None:
+        self._launched = launched
+        self.process = launched.process
+        self.url = launched.url
+        self.log = launched.log
 
     def client(self, **options: float) -> httpx.Client:
         return httpx.Client(base_url=self.url, timeout=options.get("timeout", 120.0), verify=PLAIN)
@@ -117,8 +116,7 @@ class Service:
 
     def stop(self) -> int:
         """SIGTERM, and the exit code."""
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(CLOSE_SECONDS)
+        return self._launched.stop(CLOSE_SECONDS)
 
 
 @contextmanager
@@ -134,34 +132,20 @@ def paused(process: int) -> Iterator[None]:
 
 def environment(folder: Path, **settings: object) -> dict[str, str]:
     """This process's environment with the service's settings, none inherited."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GLEANER_")}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     ours = {"DEVICE": "cpu", "MODEL_STORE": folder / "store", "DRAIN_GRACE_SECONDS": 0, **settings}
-    return {**kept, **{f"GLEANER_{name}": str(value) for name, value in ours.items()}}
+    return {**kept, **settings_environment(ours)}
 
 
 @contextmanager
 def start(folder: Path, **settings: object) -> Iterator[Service]:
     """A service that may not be ready yet; ended when the context ends."""
     folder.mkdir(parents=True, exist_ok=True)
-    port = KeptPort()
-    log = folder / f"serve-{port.number}.log"
-    with log.open("wb") as sink:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "service.cli", "serve"],
-            env=environment(folder, PORT=port.number, **settings),
-            stderr=sink,
-            stdout=sink,
-        )
+    launched = ServiceProcess(folder / f"serve-{time.monotonic_ns()}.log", environment(folder, **settings))
     try:
-        yield Service(process, f"http://127.0.0.1:{port.number}", log)
+        yield Service(launched)
     finally:
-        if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
-            try:
-                process.wait(CLOSE_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        launched.stop(CLOSE_SECONDS)
 
 
 @contextmanager

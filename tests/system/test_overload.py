@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from loadtest.runner.generator_pool import Aim, Crew
+from loadtest.runner.generator_pool import Endpoint, GeneratorPool
 from loadtest.scenario.scenario import Phase, Scenario
 from loadtest.workload.mix import Documents, Mix
 from tests.support.service import serving, wait_until
@@ -22,8 +22,8 @@ def test_what_is_too_much_is_refused_in_words_and_the_rest_is_answered(home: Pat
         mix=Mix(documents=DOCUMENTS, deadline_ms=20_000, distinct=40),
     )
     with serving(home, MODELS="tiny", QUEUE_LIMIT_TOKENS=2_000, PACE_TOKENS_PER_SECOND=50_000) as service:
-        with Crew(Aim(service.url), scenario, processes=1) as crew:
-            records = crew.follow(lambda _: None).records
+        with GeneratorPool(Endpoint(service.url), scenario, processes=1) as pool:
+            records = pool.follow(lambda _: None).records
         refused = records.where(records.refused)
         assert records.ok.any()
         assert not records.failed.any(), set(records.outcome.tolist())

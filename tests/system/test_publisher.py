@@ -16,7 +16,7 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from service.publisher.loop import STOP_SECONDS
-from service.signals import PERIOD_SECONDS, SIGNALS, Kind
+from service.signals.catalog import PERIOD_SECONDS, SIGNALS, Kind
 from tests.support.cloudwatch_endpoint import endpoint
 from tests.support.service import Service, serving, wait_until
 

@@ -37,11 +37,19 @@ def scores(answer: dict[str, Any]) -> list[float]:
 def test_there_are_examples_for_a_text_a_pdf_and_a_docx() -> None:
     commands = [example.command for example in examples()]
     assert [any(word in command for command in commands) for word in ('"text"', ".pdf", ".docx")] == [True] * 3
+    assert any(example.answer for example in examples()), "run `python -m tests.examples URL`"
 
 
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example.command[:60])
-def test_the_answer_is_the_one_that_is_printed(builtin: Service, example: Example) -> None:
-    assert example.answer is not None, "run `python -m tests.examples URL`"
+def test_an_example_finds_entities(builtin: Service, example: Example) -> None:
+    (document,) = ask(example.command, builtin.url)["documents"]
+    assert document["error"] is None
+    assert document["entities"]
+
+
+@pytest.mark.parametrize("example", [each for each in examples() if each.answer], ids=lambda each: each.command[:60])
+def test_a_printed_answer_is_the_real_one(builtin: Service, example: Example) -> None:
+    assert example.answer is not None
     found = ask(example.command, builtin.url)
     assert plain(found) == plain(example.answer)
     assert scores(found) == pytest.approx(scores(example.answer), abs=SCORE_TOLERANCE)

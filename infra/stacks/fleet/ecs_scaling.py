@@ -11,7 +11,7 @@ from infra.scaling.policy_values import Forecast, Schedule, StepScaling
 from infra.stacks.alarms import alarm
 from infra.stacks.container import NAMESPACE
 from infra.stacks.fleet.scaling_values import requests_per_minute, step_adjustments, step_id, work_per_task
-from service.signals import SERVICE_DIMENSION
+from service.signals.catalog import SERVICE_DIMENSION
 
 Property = scaling.CfnScalingPolicy
 

@@ -1,6 +1,6 @@
-"""A control group with a memory limit, so that a service and a hog fight over little memory on a large machine.
+"""A control group with a memory limit, which lets a service and a memory hog compete for little memory.
 
-Works where this process may make control groups (as root, version 1 or 2); elsewhere there is no box.
+It needs the right to create control groups (root, version 1 or 2).
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ REMOVAL_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
-    """One control group, by its folder."""
+class MemoryCgroup:
+    """One memory control group, by its folder."""
 
     folder: Path
 
     def limit(self, limit_bytes: int) -> None:
-        """From now on all processes in it together may hold so much."""
+        """Limit the memory of all its processes together."""
         self._file("memory.max", "memory.limit_in_bytes").write_text(str(limit_bytes))
 
     def limit_bytes(self) -> int:
         return int(self._file("memory.max", "memory.limit_in_bytes").read_text())
 
     def used_bytes(self) -> int:
-        """What its processes hold; pages of files that nobody uses do not count."""
+        """Memory of its processes, without inactive pages of files."""
         used = int(self._file("memory.current", "memory.usage_in_bytes").read_text())
         fields = dict(line.split() for line in (self.folder / "memory.stat").read_text().splitlines())
         return used - int(fields.get("total_inactive_file", fields.get("inactive_file", "0")))
@@ -40,11 +40,11 @@ class Box:
         return self.limit_bytes() - self.used_bytes()
 
     def enter(self) -> None:
-        """Move this process into it; its children follow."""
+        """Move this process into the group; its later children are in it too."""
         (self.folder / "cgroup.procs").write_text(str(os.getpid()))
 
     def kills(self) -> int:
-        """How often the kernel killed a process for want of memory."""
+        """Processes that the out-of-memory killer has killed."""
         file = self._file("memory.events", "memory.oom_control")
         fields = dict(line.split() for line in file.read_text().splitlines())
         return int(fields.get("oom_kill", "0"))
@@ -54,8 +54,8 @@ class Box:
 
 
 @contextmanager
-def box() -> Iterator[Box | None]:
-    """A fresh one, without a limit; None where none can be made."""
+def memory_cgroup() -> Iterator[MemoryCgroup | None]:
+    """A new group without a limit; None where this process may not create one."""
     name = f"gleaner-bench-{os.getpid()}"
     folder = (GROUPS / "memory" if (GROUPS / "memory").is_dir() else GROUPS) / name
     try:
@@ -63,15 +63,15 @@ def box() -> Iterator[Box | None]:
     except OSError:
         yield None
         return
-    made = Box(folder)
+    group = MemoryCgroup(folder)
     try:
-        yield made if (folder / "memory.stat").exists() else None
+        yield group if (folder / "memory.stat").exists() else None
     finally:
         _remove(folder)
 
 
 def _remove(folder: Path) -> None:
-    """Its processes have ended; the kernel may need a moment to notice."""
+    """Remove a group whose processes have ended; the kernel may need a moment to allow it."""
     end = time.monotonic() + REMOVAL_SECONDS
     while folder.exists() and time.monotonic() < end:
         with contextlib.suppress(OSError):

@@ -1,8 +1,7 @@
-"""`python -m loadtest.bench.engine.gpu`: every check that needs a GPU, then the table for BENCHMARKS.md; under ten
-minutes.
+"""GPU benchmark: `python -m loadtest.bench.engine.gpu` runs the GPU tests, then prints BENCHMARKS.md's table.
 
-The marked tests run first. Then BERT-large with random weights: the engine alone, and a service over HTTP from many
-clients, each as a share of the matrix rate that the device itself was measured at. `--shape small` tries the flow.
+After the tests, BERT-large with random weights: the engine alone, and a service over HTTP with many clients, each as a
+share of the matrix rate measured on the same device. It takes less than ten minutes; `--shape small` tries the flow.
 """
 
 from __future__ import annotations
@@ -21,9 +20,7 @@ from typing import Any
 import httpx
 
 from loadtest.bench.engine import memory
-from loadtest.bench.fixtures import serve
-from loadtest.bench.models import published
-from loadtest.bench.texts import texts
+from loadtest.bench.fixtures import published, service, texts
 from loadtest.service_process.sigterm import end_on_sigterm
 
 CLIENTS = 32
@@ -34,19 +31,17 @@ RECORD = (
     "MLPerf Inference 4.1, BERT-large, H200: 9,164 samples/s in INT8, 7,994 in FP8 (offline; no HTTP, no tokenizer)"
 )
 PARAMETERS = {"small": 4_400_000, "six-layer": 22_400_000, "bert-base": 108_900_000, "bert-large": 333_600_000}
-"""About; embeddings included."""
+"""Approximate; embeddings included."""
 EMBEDDINGS = {"small": 3_980_000, "six-layer": 11_900_000, "bert-base": 23_800_000, "bert-large": 31_800_000}
-"""Of these: parameters that are looked up and not multiplied."""
+"""The part of the parameters that is looked up, not multiplied."""
 
 
 def main() -> int:
-    """Run all of it; the exit code is that of the tests."""
+    """Run tests and benchmark; the exit code is that of the tests."""
     parser = argparse.ArgumentParser(prog="python -m loadtest.bench.engine.gpu", description=__doc__)
     parser.add_argument("--shape", choices=PARAMETERS, default="bert-large")
     parser.add_argument("--seconds", type=float, default=60.0, help="of load over HTTP")
-    parser.add_argument(
-        "--batches", type=int, default=1_000, help="random batches that the memory function is tried on"
-    )
+    parser.add_argument("--batches", type=int, default=1_000, help="random batches to check the memory cost model with")
     chosen = parser.parse_args()
     end_on_sigterm()
     failed = _tests()
@@ -66,13 +61,13 @@ def _measure(home: Path, shape: str, seconds: float, batches: int) -> None:
     trial = memory.run(home, "service.engine.tools.engine_benchmark", shape, str(batches))
     per_token = 2 * (PARAMETERS[shape] - EMBEDDINGS[shape])
     share = per_token / trial["matrix_flops"]
-    settings = {"MODELS": shape, "MODEL_STORE": home / "store", "WORKERS": max(1, min(8, (os.cpu_count() or 2) // 2))}
-    with serve(home / "bench.log", **settings) as url:
-        light = _light(url)
-        over_http = _saturate(url, seconds)
-    with serve(home / "graphs.log", **settings, CUDA_GRAPHS="auto") as url:
-        _light(url)
-        light_with_graphs = _light(url)
+    settings = {"MODELS": shape, "WORKERS": max(1, min(8, (os.cpu_count() or 2) // 2))}
+    with service(home, **settings) as running:
+        light = _light(running.url)
+        over_http = _saturate(running.url, seconds)
+    with service(home, **settings, CUDA_GRAPHS="auto") as running:
+        _light(running.url)
+        light_with_graphs = _light(running.url)
     over = trial["over_most"]
     rows = {
         "device": f"{trial['device']}, {trial['dtype']}",
@@ -124,21 +119,21 @@ def _light(url: str) -> float:
     spent = []
     with httpx.Client(base_url=url, timeout=60.0) as client:
         for text in texts(LIGHT_REQUESTS, seed=3):
-            begun = time.perf_counter()
+            began = time.perf_counter()
             client.post("/extract", json={"text": text[:600]}).raise_for_status()
-            spent.append(time.perf_counter() - begun)
+            spent.append(time.perf_counter() - began)
     return statistics.median(spent[LIGHT_REQUESTS // 4 :])
 
 
 def _saturate(url: str, seconds: float) -> dict[str, float]:
-    """As many documents as the service takes from many clients."""
+    """Throughput of many clients that post one request after another."""
     requests = [
         {"documents": [{"id": str(number), "text": text} for number, text in enumerate(part)]}
         for part in (texts(DOCUMENTS_PER_REQUEST, seed=seed) for seed in range(4 * CLIENTS))
     ]
     before = _metrics(url)
-    begun = time.monotonic()
-    end = begun + seconds
+    began = time.monotonic()
+    end = began + seconds
 
     def client(number: int) -> tuple[int, int]:
         done = failed = 0
@@ -152,7 +147,7 @@ def _saturate(url: str, seconds: float) -> dict[str, float]:
     with ThreadPoolExecutor(CLIENTS) as pool:
         counts = list(pool.map(client, range(CLIENTS)))
         after = _metrics(url)
-    spent = time.monotonic() - begun
+    spent = time.monotonic() - began
     return {
         "tokens_per_second": (after["gleaner_tokens_total"] - before["gleaner_tokens_total"]) / spent,
         "documents_per_second": DOCUMENTS_PER_REQUEST * sum(done for done, _ in counts) / spent,

@@ -1,4 +1,4 @@
-"""The memory function against measured peaks of random batches, and the engine's overhead by profile."""
+"""The memory cost model against measured peaks of random batches, and the engine's overhead by profile."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from loadtest.bench.fixtures import quiet
-from loadtest.bench.models import published
+from loadtest.bench.fixtures import published
+from loadtest.service_process.service import clean_environment
 
 BATCHES = 2_000
 LEAN = {"PYTORCH_ALLOC_CONF": "expandable_segments:True", "LRU_CACHE_CAPACITY": "16"}
-"""As the service starts its engines."""
+"""The environment in which the service starts its engines."""
 
 
 def measure(home: Path) -> None:
-    """Print how often the function was below a peak, and how far above it was."""
+    """Print how often the cost model was below a peak, and how far above it was."""
     print("\n## The memory function on random batches\n")
     print("| model | batches | below a measured peak | above it: median | at most | at most, MB |")
     print("|---|---|---|---|---|---|")
@@ -41,8 +41,8 @@ def measure_overhead(home: Path) -> None:
 
 
 def run(home: Path, module: str, *arguments: str) -> dict[str, Any]:
-    """What a module of the engine prints of itself."""
-    environment = {**quiet(), **LEAN, "GLEANER_MODEL_STORE": str(home / "store")}
+    """The JSON that a tool of the engine prints."""
+    environment = {**clean_environment(), **LEAN, "GLEANER_MODEL_STORE": str(home / "store")}
     command = [sys.executable, "-m", module, *arguments]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
     found: dict[str, Any] = json.loads(done.stdout)

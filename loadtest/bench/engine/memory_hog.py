@@ -1,8 +1,7 @@
-"""`python -m loadtest.bench.engine.memory_hog FOLDER LEAVE_BYTES`: takes and frees memory beside a service, until it is
-ended.
+"""A memory hog: `python -m loadtest.bench.engine.memory_hog FOLDER LEAVE_BYTES` takes and frees memory until killed.
 
-Takes what a control group has left but for LEAVE_BYTES, holds it for some seconds, frees it, and begins anew. The
-folder is the group's; without one, the host's memory is taken up to `MOST_BYTES`.
+It takes what the control group in FOLDER has left except LEAVE_BYTES, holds it for some seconds, frees it, and repeats.
+Where FOLDER is empty it takes up to `MOST_BYTES` of the host's memory.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from loadtest.bench.engine.cgroup import Box
+from loadtest.bench.engine.cgroup import MemoryCgroup
 
 STEP_BYTES = 16 << 20
 MOST_BYTES = 2 << 30
@@ -20,13 +19,13 @@ PAUSE_SECONDS = (1.0, 6.0)
 
 
 def main() -> None:
-    """Take and free."""
+    """Take and free memory, again and again."""
     folder, leave_bytes = sys.argv[1], int(sys.argv[2])
-    box = Box(Path(folder)) if folder else None
+    group = MemoryCgroup(Path(folder)) if folder else None
     draw = random.Random(0)
     while True:
         taken: list[bytearray] = []
-        while len(taken) * STEP_BYTES < MOST_BYTES and (box is None or box.left_bytes() > leave_bytes + STEP_BYTES):
+        while len(taken) * STEP_BYTES < MOST_BYTES and (group is None or group.left_bytes() > leave_bytes + STEP_BYTES):
             taken.append(bytearray(b"\1") * STEP_BYTES)
             time.sleep(0.002)
         print(len(taken) * STEP_BYTES, flush=True)

@@ -1,8 +1,7 @@
-"""`python -m loadtest.bench.generator.null_server`: answers every POST at once with the same small result; prints its
-port.
+"""The null server: `python -m loadtest.bench.generator.null_server` answers every POST at once with one small result.
 
-With two numbers it answers nothing, so many seconds after the first request, for so many seconds. What it can do bounds
-what a generator can be shown to do, so it parses no more of a request than its length.
+It prints its port. With two numbers it stalls once: after so many seconds from the first request on, and for so long.
+It bounds what a generator can be shown to send, so of a request it parses no more than the length.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ REPLY = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %
 LENGTH = b"content-length: "
 
 
-class Stall:
-    """One stretch of time, `after` seconds from the first request on, that nobody gets through; then never again."""
+class ServerStall:
+    """One stall of the whole server, which begins `after_seconds` after the first request."""
 
     def __init__(self, after_seconds: float, seconds: float) -> None:
         self._after_seconds, self._seconds = after_seconds, seconds
         self._begin = math.inf
 
     def wait(self) -> None:
-        """Hold up the whole server, if it is time."""
+        """Block the server until the end of the stall, if it has begun and not ended."""
         now = time.monotonic()
         if math.isinf(self._begin):
             self._begin = now + self._after_seconds
@@ -42,10 +41,10 @@ class Stall:
             time.sleep(self._begin + self._seconds - now)
 
 
-class Null(asyncio.Protocol):
+class NullConnection(asyncio.Protocol):
     """One connection."""
 
-    def __init__(self, stall: Stall) -> None:
+    def __init__(self, stall: ServerStall) -> None:
         self._stall = stall
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -67,8 +66,8 @@ class Null(asyncio.Protocol):
 
 async def serve() -> None:
     """Serve on a free port until killed."""
-    stall = Stall(*map(float, sys.argv[1:3])) if len(sys.argv) > 2 else Stall(0.0, 0.0)
-    server = await asyncio.get_running_loop().create_server(lambda: Null(stall), "127.0.0.1", 0, backlog=4096)
+    stall = ServerStall(*map(float, sys.argv[1:3])) if len(sys.argv) > 2 else ServerStall(0.0, 0.0)
+    server = await asyncio.get_running_loop().create_server(lambda: NullConnection(stall), "127.0.0.1", 0, backlog=4096)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 

@@ -1,1 +1,1 @@
-"""`python -m loadtest.bench.peers`: our service beside other servers: same weights, documents, client, machine."""
+"""The service beside other servers, with the same weights, documents, client and machine."""

@@ -1,6 +1,6 @@
-"""The one client of all contestants: a number of documents as fast as they are answered, or at a given rate.
+"""The client of all contestants: documents as fast as they are answered, or at a given rate.
 
-It is made of the load test's own parts, which cost little, as it shares the cores with what it measures.
+It is made of the load test's own parts, since its cost matters: it shares the cores with what it measures.
 """
 
 from __future__ import annotations
@@ -19,40 +19,43 @@ import uvloop
 
 from loadtest.arrivals.processes import poisson
 from loadtest.arrivals.rates import Constant
-from loadtest.client.connection import Reply
+from loadtest.client.http import HttpClient
 from loadtest.client.open_loop import Sender
-from loadtest.client.pool import Pool
-from loadtest.client.target import Target, read_target, request_bytes
-from loadtest.records.records import Recorder, Records
-from loadtest.workload.jobs import Job
+from loadtest.records.answer import Reply
+from loadtest.records.recorder import Recorder
+from loadtest.records.records import Records
+from loadtest.workload.mix import Job
 
 Entities = list[dict[str, Any]]
 CONNECTIONS = 10_000
 TIMEOUT_SECONDS = 60.0
+FULL_LOAD_TIMEOUT_SECONDS = 600.0
 LEAD_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """What a number of documents took, answered so many times over, and the entities of each."""
+class ThroughputRun:
+    """Documents answered at full load: the seconds for all rounds over them, and the entities of each document."""
 
     seconds: float
     entities: list[Entities]
-    times_over: int = 1
+    rounds: int = 1
 
     @property
     def per_second(self) -> float:
-        return self.times_over * len(self.entities) / self.seconds
+        return self.rounds * len(self.entities) / self.seconds
 
-    def __add__(self, later: Answered) -> Answered:
+    def __add__(self, later: ThroughputRun) -> ThroughputRun:
         """Two runs over the same documents as one."""
-        return Answered(self.seconds + later.seconds, self.entities, self.times_over + later.times_over)
+        return ThroughputRun(self.seconds + later.seconds, self.entities, self.rounds + later.rounds)
 
 
 @dataclass(frozen=True, slots=True)
-class Latency:
-    """How an offered rate was borne. `sustained`: answers per second while requests came. Milliseconds from the moment
-    at which each request was due; an unanswered one counts as the time-out."""
+class LatencyFigures:
+    """Latencies at an offered rate, in milliseconds from the moment at which each request was due.
+
+    `sustained`: answers per second while requests came. An unanswered request counts with the timeout.
+    """
 
     offered: float
     sustained: float
@@ -63,59 +66,52 @@ class Latency:
     lag_p99_ms: float
 
 
-def answer_all(url: str, texts: list[str], *, at_once: int, of_a_request: int = 1, times_over: int = 1) -> Answered:
-    """All texts, so many times over without a pause, with so many requests under way.
+def answer_all(url: str, texts: list[str], *, at_once: int, per_request: int = 1, rounds: int = 1) -> ThroughputRun:
+    """Post all texts, `rounds` times without a pause, with `at_once` requests under way.
 
     Raises:
         RuntimeError: a request failed.
     """
-    target = read_target(url)
-    groups = [texts[begin : begin + of_a_request] for begin in range(0, len(texts), of_a_request)]
-    requests = [_request(target, group) for group in groups]
-    begun = time.perf_counter()
-    replies = uvloop.run(_in_turn(target, requests * times_over, at_once))
-    seconds = time.perf_counter() - begun
-    return Answered(seconds, list(chain.from_iterable(map(_entities, replies[: len(requests)]))), times_over)
+    groups = [texts[begin : begin + per_request] for begin in range(0, len(texts), per_request)]
+    jobs = [_job(group) for group in groups]
+    began = time.perf_counter()
+    replies = uvloop.run(_closed_loop(url, jobs * rounds, at_once))
+    seconds = time.perf_counter() - began
+    return ThroughputRun(seconds, list(chain.from_iterable(map(_entities, replies[: len(jobs)]))), rounds)
 
 
-def answer_at(url: str, texts: list[str], rate: float, seconds: float, seed: int = 1) -> Latency:
-    """One text a request, Poisson arrivals at this rate, whatever becomes of the answers."""
-    target = read_target(url)
-    requests = [_request(target, [text]) for text in texts]
-    return measured(uvloop.run(_on_schedule(target, requests, rate, seconds, seed)), rate, seconds)
+def answer_at(url: str, texts: list[str], rate: float, seconds: float, seed: int = 1) -> LatencyFigures:
+    """Post one text per request with Poisson arrivals at this rate: an open loop."""
+    jobs = [_job([text]) for text in texts]
+    return latency_figures(uvloop.run(_open_loop(url, jobs, rate, seconds, seed)), rate, seconds)
 
 
-def measured(records: Records, rate: float, seconds: float) -> Latency:
+def latency_figures(records: Records, rate: float, seconds: float) -> LatencyFigures:
     """The figures of an open loop. Pure."""
     waited = np.where(records.ok, records.latency_ms, np.maximum(records.latency_ms, TIMEOUT_SECONDS * 1000))
     p50, p99 = np.quantile(waited, (0.5, 0.99))
     in_time = int((records.ok & (records.done < seconds)).sum())
     lag = float(np.quantile(records.lag_ms, 0.99))
     unanswered = int((~records.ok).sum())
-    return Latency(rate, in_time / seconds, len(records), float(p50), float(p99), unanswered, lag)
+    return LatencyFigures(rate, in_time / seconds, len(records), float(p50), float(p99), unanswered, lag)
 
 
-async def _in_turn(target: Target, requests: list[bytes], at_once: int) -> list[Reply]:
-    pool = Pool(target, CONNECTIONS)
+async def _closed_loop(url: str, jobs: list[Job], at_once: int) -> list[Reply]:
     places = asyncio.Semaphore(at_once)
+    async with HttpClient(url, most=CONNECTIONS, timeout_seconds=FULL_LOAD_TIMEOUT_SECONDS) as client:
 
-    async def one(request: bytes) -> Reply:
-        async with places:
-            ended: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-            pool.send(request, ended.set_result)
-            return await ended
+        async def post(job: Job) -> Reply:
+            async with places:
+                return await client.post(job)
 
-    replies = await asyncio.gather(*map(one, requests))
-    pool.close()
-    return replies
+        return await asyncio.gather(*map(post, jobs))
 
 
-async def _on_schedule(target: Target, requests: list[bytes], rate: float, seconds: float, seed: int) -> Records:
-    pool = Pool(target, CONNECTIONS)
+async def _open_loop(url: str, jobs: list[Job], rate: float, seconds: float, seed: int) -> Records:
     origin = time.monotonic() + LEAD_SECONDS
     recorder = Recorder(origin)
-    await Sender(pool, requests, recorder, TIMEOUT_SECONDS).on_schedule(_due(origin, rate, seconds, seed))
-    pool.close()
+    async with HttpClient(url, most=CONNECTIONS, timeout_seconds=TIMEOUT_SECONDS) as client:
+        await Sender(client, jobs, recorder).on_schedule(_due(origin, rate, seconds, seed))
     return recorder.records()
 
 
@@ -124,11 +120,9 @@ def _due(origin: float, rate: float, seconds: float, seed: int) -> Iterator[tupl
         yield origin + moment, number
 
 
-def _request(target: Target, texts: list[str]) -> bytes:
+def _job(texts: list[str]) -> Job:
     body = {"text": texts[0]} if len(texts) == 1 else {"documents": [{"text": text} for text in texts]}
-    return request_bytes(
-        target, Job("text", json.dumps({**body, "aggregation": "simple"}).encode(), "application/json")
-    )
+    return Job("text", json.dumps({**body, "aggregation": "simple"}).encode(), "application/json")
 
 
 def _entities(reply: Reply) -> list[Entities]:

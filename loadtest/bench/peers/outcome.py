@@ -1,72 +1,72 @@
-"""What one model's contest gave, as values; which peer was best, and what our own documents per second are."""
+"""The result of one model's contest as values: every run, the best peers, and our own median run."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loadtest.bench.peers.client import Answered, Entities, Latency
+from loadtest.bench.peers.client import Entities, LatencyFigures, ThroughputRun
 
 
 @dataclass(frozen=True, slots=True)
-class Peered:
-    """A peer at its best set-up, and each of ours between its two runs, by name.
+class PeerResult:
+    """A peer at its best set-up, and the runs of ours between its two runs, by name.
 
-    `served`: over HTTP. `tuned`: beyond the precision that is its default.
+    `served`: over HTTP. `tuned`: in a precision other than its default.
     """
 
     name: str
     setup: str
     served: bool
-    answered: Answered
-    ours: dict[str, Answered]
+    run: ThroughputRun
+    ours: dict[str, ThroughputRun]
     tuned: bool = False
 
     def ratio(self, name: str) -> float:
-        """How many times as fast as the peer the one of ours with this name is."""
-        return self.ours[name].per_second / self.answered.per_second
+        """The rate of our variant of this name over the peer's."""
+        return self.ours[name].per_second / self.run.per_second
 
 
 @dataclass(frozen=True, slots=True)
-class Borne:
-    """One piece of software at one offered rate, and whose capacity that rate is a share of."""
+class LatencyRun:
+    """One software at one offered rate; `share`: which part of whose capacity that rate is."""
 
     name: str
     share: str
-    latency: Latency
+    figures: LatencyFigures
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """All of it. The first peer, the pipeline in float32, is the reference for what is found in the documents.
+class ContestResult:
+    """The result of one contest. The first peer, the pipeline in float32, is the reference for the entities.
 
-    `together`: ours with several documents a request, as its API allows, by name. `latencies`: ours and the best
-    server at a share of our capacity, then both at the same share of that server's.
+    `grouped`: ours with several documents per request, by name. `latencies`: ours and the best server at a share of our
+    capacity, then both at the same share of that server's.
     """
 
     model: str
-    peers: tuple[Peered, ...]
-    together: dict[str, Answered]
-    latencies: tuple[Borne, ...] = ()
+    peers: tuple[PeerResult, ...]
+    grouped: dict[str, ThroughputRun]
+    latencies: tuple[LatencyRun, ...] = ()
 
     @property
-    def best(self) -> Peered:
-        """The best of those that compute in their default precision."""
-        return max((peer for peer in self.peers if not peer.tuned), key=lambda peer: peer.answered.per_second)
+    def best(self) -> PeerResult:
+        """The fastest peer in its default precision."""
+        return max((peer for peer in self.peers if not peer.tuned), key=lambda peer: peer.run.per_second)
 
     @property
-    def tuned(self) -> tuple[Peered, ...]:
+    def tuned(self) -> tuple[PeerResult, ...]:
         return tuple(peer for peer in self.peers if peer.tuned)
 
     @property
-    def best_server(self) -> Peered:
-        """The best of those that answer over HTTP: only they have a latency to compare."""
-        return max((peer for peer in self.peers if peer.served), key=lambda peer: peer.answered.per_second)
+    def best_server(self) -> PeerResult:
+        """The fastest peer over HTTP: only those have a latency to compare."""
+        return max((peer for peer in self.peers if peer.served), key=lambda peer: peer.run.per_second)
 
     @property
     def reference(self) -> list[Entities]:
-        return self.peers[0].answered.entities
+        return self.peers[0].run.entities
 
-    def ours(self, name: str) -> Answered:
-        """The run of ours that was its median."""
+    def ours(self, name: str) -> ThroughputRun:
+        """The median of our runs of this name, by rate."""
         runs = sorted((peer.ours[name] for peer in self.peers), key=lambda run: run.per_second)
         return runs[(len(runs) - 1) // 2]

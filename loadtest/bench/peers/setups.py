@@ -1,4 +1,4 @@
-"""How a peer's server is set up, and the search for the set-up that suits it best. Pure: the measuring is passed in."""
+"""Set-ups of a peer's server, and the search for the fastest one. Pure: the measurement is passed in."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 STEP = 4
 MOST = 16
-"""Batches beyond this only wait and pad: on the CPUs tried, throughput falls from far smaller ones on."""
+"""Larger batches only wait and pad: on the CPUs tried, throughput falls from much smaller ones on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """Worker processes, threads of each, and the most documents that the server collects for one call."""
+    """Worker processes, threads of each, and the largest batch that the server collects."""
 
     workers: int
     threads: int
@@ -23,9 +23,9 @@ class Setup:
 
 
 def best_setup(first: Setup, measure: Callable[[Setup], float]) -> Setup:
-    """The fastest found: the cores split the other way round, then batches in steps up or down while that helps.
+    """The fastest set-up found: first workers and threads exchanged, then smaller or larger batches while that gains.
 
-    `measure` gives documents per second, and is asked once for each set-up that is tried.
+    `measure` returns documents per second, and is called once per set-up.
     """
     found: dict[Setup, float] = {}
 
@@ -44,8 +44,8 @@ def best_setup(first: Setup, measure: Callable[[Setup], float]) -> Setup:
     return best
 
 
-def best_size(first: int, measure: Callable[[int], float]) -> int:
-    """The same for software whose only choice is the batch size."""
+def best_batch_size(first: int, measure: Callable[[int], float]) -> int:
+    """The fastest batch size found, for software without workers or threads to choose."""
     return best_setup(Setup(1, 1, first), lambda setup: measure(setup.batch_size)).batch_size
 
 

@@ -1,4 +1,4 @@
-"""boto3's transfer manager with its own defaults: `python -m loadtest.bench.store.boto3_peer BUCKET PREFIX FOLDER`."""
+"""A download by boto3's transfer manager: `python -m loadtest.bench.store.boto3_peer BUCKET PREFIX FOLDER`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from s3transfer.manager import TransferManager
 
 
 def download(bucket: str, prefix: str, folder: Path) -> None:
-    """Every object below the prefix into a folder, all handed to one manager at once."""
+    """Download every object below the prefix into a folder, all by one manager with its defaults."""
     client = boto3.client("s3")
     found = client.list_objects_v2(Bucket=bucket, Prefix=prefix)["Contents"]
     with TransferManager(client) as manager:

@@ -1,4 +1,4 @@
-"""A bucket with a sharded model in it, on a real S3 server, for the benchmarks of the store."""
+"""A bucket with a sharded model, on a real S3 server, and the commands that the store's benchmarks run and measure."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from loadtest.bench.fixtures import quiet
-from loadtest.bench.random_shards import make_shards
+from loadtest.bench.random_models import make_shards
 from loadtest.s3.server import S3Server, s3_server
+from loadtest.service_process.service import clean_environment
 
 BUCKET = "models"
 REMOTE = f"s3://{BUCKET}/store?addressing=path"
@@ -25,18 +25,18 @@ POLL_SECONDS = 0.005
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """One command that ran to its end, or was killed: `exit_code` is then negative."""
+class CommandRun:
+    """One finished command; `exit_code` is negative if it was killed."""
 
     exit_code: int
     seconds: float
     cpu_seconds: float
-    said: str
+    output: str
 
 
 @contextmanager
 def published_model(home: Path) -> Iterator[tuple[S3Server, Path]]:
-    """The server and the model's folder; the model is in the bucket under the name `large`."""
+    """A server with the model in its bucket under the name `large`, and the model's folder."""
     folder = home / "shards"
     if not folder.exists():
         make_shards(folder)
@@ -47,37 +47,43 @@ def published_model(home: Path) -> Iterator[tuple[S3Server, Path]]:
 
 @contextmanager
 def bucket_server(home: Path) -> Iterator[S3Server]:
-    """The server with an empty bucket."""
+    """A server with an empty bucket."""
     with s3_server(home / f"s3-{time.monotonic_ns()}", proxy_workers=2) as server:
         make_bucket(server)
         yield server
 
 
 def upload(server: S3Server, folder: Path, name: str, store: Path) -> None:
-    """Publish a model's folder into the bucket, by way of a local store."""
+    """Publish a model folder into the bucket, through a local store."""
     command = gleaner("publish", folder, name, "--store", store, "--remote", REMOTE)
     published = run(command, server.environment())
-    assert published.exit_code == 0, published.said
+    assert published.exit_code == 0, published.output
 
 
 def make_bucket(server: S3Server) -> None:
-    """The one thing that the store does not do itself."""
+    """Create the bucket, which the store expects to exist."""
     code = f"import boto3; boto3.client('s3').create_bucket(Bucket={BUCKET!r})"
     made = run([sys.executable, "-c", code], server.environment())
-    assert made.exit_code == 0, made.said
+    assert made.exit_code == 0, made.output
 
 
 def gleaner(*arguments: object) -> list[str]:
-    """The command line of `gleaner models …`."""
+    """The command line of a `gleaner models` command."""
     return [sys.executable, "-m", "service.cli", "models", *map(str, arguments)]
 
 
-def run(command: Sequence[str], environment: Mapping[str, str], kill_when: Callable[[], bool] = lambda: False) -> Ran:
-    """Run a command and measure it; it is killed with SIGKILL as soon as `kill_when`."""
+def run(
+    command: Sequence[str], environment: Mapping[str, str], kill_when: Callable[[], bool] = lambda: False
+) -> CommandRun:
+    """Run a command and measure it; it is killed with SIGKILL as soon as `kill_when()` is true."""
     with tempfile.TemporaryFile("w+") as output:
-        begun = time.monotonic()
+        began = time.monotonic()
         process = subprocess.Popen(
-            command, env={**quiet(), **environment}, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+            command,
+            env={**clean_environment(), **environment},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
         ended = threading.Event()
         killer = threading.Thread(target=_kill_when, args=(process.pid, kill_when, ended))
@@ -91,10 +97,10 @@ def run(command: Sequence[str], environment: Mapping[str, str], kill_when: Calla
             ended.set()
             killer.join()
         _, status, usage = os.wait4(process.pid, 0)
-        seconds = time.monotonic() - begun
+        seconds = time.monotonic() - began
         process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
-        return Ran(process.returncode, seconds, usage.ru_utime + usage.ru_stime, output.read())
+        return CommandRun(process.returncode, seconds, usage.ru_utime + usage.ru_stime, output.read())
 
 
 def _kill_when(pid: int, condition: Callable[[], bool], ended: threading.Event) -> None:

@@ -1,17 +1,16 @@
-"""From process start to ready, with an empty, a half-full and a full store; the remote one is the S3 server.
+"""Cold start: from process start to ready, with an empty, a half-full and a full local store, from an S3 server.
 
-The bound is what no order of the same work can beat while a model is loaded as a whole: max(fetch, import) + load.
+The lower bound, as long as a model is loaded as a whole, is max(fetch, import) + load.
 """
 
 from __future__ import annotations
 
 import shutil
-import time
 from pathlib import Path
 
 import httpx
 
-from loadtest.bench.fixtures import run_module, serve
+from loadtest.bench.fixtures import run_module, service
 from loadtest.bench.store.bucket import REMOTE, bucket_server, upload
 from loadtest.s3.server import S3Server
 
@@ -37,10 +36,9 @@ def measure(home: Path) -> None:
 
 def _row(shape: str, state: str, store: Path, server: S3Server, home: Path) -> str:
     settings = {"MODELS": shape, "MODEL_STORE": store, "MODEL_REMOTE": REMOTE}
-    begun = time.monotonic()
-    with serve(home / "bench.log", None, server.environment(), **settings) as url:
-        ready = time.monotonic() - begun
-        parts: dict[str, float] = httpx.get(url + "/models", timeout=10.0).json()["start_seconds"]
+    with service(home, None, server.environment(), **settings) as running:
+        ready = running.start_seconds
+        parts: dict[str, float] = httpx.get(running.url + "/models", timeout=10.0).json()["start_seconds"]
     seconds = {part: parts.get(part, 0.0) for part in PARTS}
     bound = max(seconds["fetch"], seconds["import"]) + seconds["load"]
     cells = (f"{value:.2f}" for value in (ready, *seconds.values(), bound, ready - bound))
@@ -54,13 +52,13 @@ def _empty(home: Path) -> Path:
 
 
 def _half(home: Path) -> Path:
-    """Every second blob, as after a sync that was cut off."""
+    """A store with every second blob, as after an interrupted pull."""
     store = _empty(home)
-    place = store / "blobs" / "sha256"
-    place.mkdir(parents=True)
+    folder = store / "blobs" / "sha256"
+    folder.mkdir(parents=True)
     blobs = sorted((home / "full" / "blobs" / "sha256").iterdir(), key=lambda path: path.stat().st_size)
     for blob in blobs[::2]:
-        shutil.copy2(blob, place / blob.name)
+        shutil.copy2(blob, folder / blob.name)
     return store
 
 

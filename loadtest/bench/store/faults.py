@@ -1,4 +1,4 @@
-"""A BERT-large of 16 shards, pulled through a proxy that breaks things."""
+"""Pulls of a BERT-large of 16 shards through a fault proxy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from loadtest.bench.store.bucket import NAME, REMOTE, Ran, folder_bytes, gleaner, published_model, run
+from loadtest.bench.store.bucket import NAME, REMOTE, CommandRun, folder_bytes, gleaner, published_model, run
 from loadtest.s3.fault_proxy import FaultProxy, fault_proxy
 from loadtest.s3.faults import ErrorResponse, Fault, Flip, ProxiedRequest, Reset, Stall, Truncate
 from loadtest.s3.server import S3Server
@@ -26,7 +26,7 @@ ALWAYS: dict[str, Fault] = {"403": ErrorResponse(403), "a flipped byte in every 
 
 
 def measure(home: Path) -> None:
-    """Print a table of faults."""
+    """Print a row for each fault: outcome, time, and bytes sent."""
     with published_model(home) as (server, folder), fault_proxy(server.port) as proxy:
         size_bytes = folder_bytes(folder)
         print(f"\n## {size_bytes / 1e9:.2f} GB in 16 shards through a proxy that breaks things\n")
@@ -39,7 +39,7 @@ def measure(home: Path) -> None:
 
 
 def on_blobs(every: int, fault: Fault, times: int = 10**9) -> Callable[[ProxiedRequest], Fault | None]:
-    """The fault for every so many-th request for a blob's bytes, at most so many times."""
+    """Give this fault to every `every`-th request for a blob's bytes, at most `times` times."""
     lock, seen = threading.Lock(), [0]
 
     def choose(request: ProxiedRequest) -> Fault | None:
@@ -63,23 +63,23 @@ def _try(
     proxy.reset_counts()
     store = home / "fault-store"
     ran = pull(store, server, proxy)
-    outcome = "whole" if ran.exit_code == 0 else ran.said.strip().splitlines()[-1].replace("|", "\\|")
+    outcome = "whole" if ran.exit_code == 0 else ran.output.strip().splitlines()[-1].replace("|", "\\|")
     require_verified(store, whole=ran.exit_code == 0, size_bytes=size_bytes)
     print(f"| {name} | {how_often} | {outcome} | {ran.seconds:.1f} | {proxy.sent_bytes / size_bytes:.3f} |", flush=True)
     shutil.rmtree(store)
 
 
-def pull(store: Path, server: S3Server, proxy: FaultProxy, kill_when: Callable[[], bool] = lambda: False) -> Ran:
-    """Pull the model through the proxy."""
+def pull(store: Path, server: S3Server, proxy: FaultProxy, kill_when: Callable[[], bool] = lambda: False) -> CommandRun:
+    """Pull the model through the proxy into this store."""
     command = gleaner("pull", NAME, "--store", store, "--remote", REMOTE)
     return run(command, server.environment(proxy.endpoint), kill_when=kill_when)
 
 
 def require_verified(store: Path, *, whole: bool, size_bytes: int) -> None:
-    """Every file under a final name has the digest that it is called by; all of them if the pull was whole."""
+    """Assert that every blob has the digest of its name and, after a successful pull, that none is missing."""
     blobs = [*(store / "blobs" / "sha256").glob("*")]
     for path in blobs:
         with path.open("rb") as file:
-            assert hashlib.file_digest(file, "sha256").hexdigest() == path.name, f"{path} is not what it is called"
+            assert hashlib.file_digest(file, "sha256").hexdigest() == path.name, f"the digest of {path} is another"
     if whole:
         assert sum(path.stat().st_size for path in blobs) >= size_bytes

@@ -1,4 +1,4 @@
-"""Pulls of a BERT-large of 16 shards that are killed at random moments, until one may end."""
+"""Pulls of a BERT-large of 16 shards that are killed at random moments, and a last one that runs to its end."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ KILLS = 20
 
 
 def measure(home: Path) -> None:
-    """Print what twenty kills cost; a kill comes once a random number of bytes has been sent since the last one."""
+    """Print the bytes that twenty kills cost; each comes after a random number of bytes since the one before."""
     with published_model(home) as (server, folder), fault_proxy(server.port) as proxy:
         size_bytes, store, chance, killed = folder_bytes(folder), home / "killed-store", random.Random(0), 0
         for _ in range(KILLS):
-            deadly_bytes = proxy.sent_bytes + chance.uniform(0.0, 1.5 * size_bytes / KILLS)
-            ran = pull(store, server, proxy, kill_when=partial(_has_sent, proxy, deadly_bytes))
+            kill_at_bytes = proxy.sent_bytes + chance.uniform(0.0, 1.5 * size_bytes / KILLS)
+            ran = pull(store, server, proxy, kill_when=partial(_has_sent, proxy, kill_at_bytes))
             killed += ran.exit_code < 0
             require_verified(store, whole=False, size_bytes=size_bytes)
         before_bytes = proxy.sent_bytes
         last = pull(store, server, proxy)
-        assert last.exit_code == 0, last.said
+        assert last.exit_code == 0, last.output
         require_verified(store, whole=True, size_bytes=size_bytes)
     again_bytes = proxy.sent_bytes - size_bytes
     print(f"\n## kill -9 at {KILLS} random moments of a pull of {size_bytes / 1e9:.2f} GB\n")

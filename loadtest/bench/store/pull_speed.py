@@ -1,8 +1,8 @@
-"""Megabytes per second and CPU seconds per gigabyte of a pull, against boto3's transfer manager and `aws s3 sync`.
+"""Speed and CPU seconds of a pull, against boto3's transfer manager and `aws s3 sync`.
 
-The same server, the same objects, turn by turn, another one first in each round, each contender a process of its own
-from its start to its end. Ours also verifies every byte, makes it last (fsync) and builds the model's folder; the
-others write files.
+The same server and objects for all, in alternation, with another contender first in each round; each is a process of
+its own, measured from its start to its end. Ours also verifies every byte, syncs it to the disk and builds the model's
+folder; the others only write files.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from loadtest.bench.store.bucket import BUCKET, NAME, REMOTE, Ran, folder_bytes, gleaner, published_model, run
+from loadtest.bench.store.bucket import BUCKET, NAME, REMOTE, CommandRun, folder_bytes, gleaner, published_model, run
 
 ROUNDS = 6
 AWSCLI = "awscli==1.46.3"
@@ -34,12 +34,12 @@ def measure(home: Path) -> None:
     }
     with published_model(home) as (server, folder):
         size_bytes = folder_bytes(folder)
-        runs: dict[str, list[Ran]] = {name: [] for name in contenders}
+        runs: dict[str, list[CommandRun]] = {name: [] for name in contenders}
         for turn in range(ROUNDS):
             for name, fetch in _from(turn, list(contenders.items())):
                 target = home / "fetched"
                 ran = run(fetch(target), server.environment())
-                assert ran.exit_code == 0, f"{name}: {ran.said}"
+                assert ran.exit_code == 0, f"{name}: {ran.output}"
                 assert folder_bytes(target) >= size_bytes, f"{name} fetched too little"
                 shutil.rmtree(target)
                 runs[name].append(ran)
@@ -47,12 +47,12 @@ def measure(home: Path) -> None:
 
 
 def _from(first: int, contenders: list[tuple[str, Fetch]]) -> list[tuple[str, Fetch]]:
-    """All of them, in order, beginning with that one."""
+    """The contenders rotated, so that this one is first."""
     first %= len(contenders)
     return contenders[first:] + contenders[:first]
 
 
-def _print(runs: dict[str, list[Ran]], size_bytes: int) -> None:
+def _print(runs: dict[str, list[CommandRun]], size_bytes: int) -> None:
     print(f"\n## Pulling {size_bytes / 1e9:.2f} GB in 16 shards from S3 on loopback (median of {ROUNDS} rounds)\n")
     print("| what | MB/s | in each round | CPU seconds per GB |\n|---|---|---|---|")
     for name, own in runs.items():
@@ -63,7 +63,7 @@ def _print(runs: dict[str, list[Ran]], size_bytes: int) -> None:
 
 
 def _install_aws(folder: Path) -> Path:
-    """AWS's command line in a virtual environment of its own, for this run only."""
+    """Install AWS's command line into a virtual environment of its own, for this run only."""
     program = folder / "bin" / "aws"
     if not program.exists():
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)

@@ -18,7 +18,7 @@ from infra.scaling.alarms import (
     evaluate,
     statistic_of,
 )
-from service.signals import BACKLOG_SECONDS, QUEUE_DEPTH, WORK_RATIO
+from service.signals.catalog import BACKLOG_SECONDS, QUEUE_DEPTH, WORK_RATIO
 
 
 def series_of(*periods: tuple[float, ...]) -> Series:

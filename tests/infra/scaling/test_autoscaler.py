@@ -11,16 +11,16 @@ from infra.scaling.alarms import Series
 from infra.scaling.autoscaler import Autoscaler, Decision
 from infra.scaling.policy import Policy, policy_for
 from infra.scaling.policy_values import Delays, Limits
-from service import signals
-from service.signals import Signal
+from service.signals import catalog
+from service.signals.catalog import Signal
 
 POLICY = policy_for(limits=Limits(minimum_tasks=2, maximum_tasks=12))
 CALM = {
-    signals.WORK_RATIO: 0.5,
-    signals.BACKLOG_SECONDS: 0.0,
-    signals.OLDEST_AGE_SECONDS: 0.0,
-    signals.QUEUE_DEPTH: 0.0,
-    signals.GPU_UTILIZATION: 70.0,
+    catalog.WORK_RATIO: 0.5,
+    catalog.BACKLOG_SECONDS: 0.0,
+    catalog.OLDEST_AGE_SECONDS: 0.0,
+    catalog.QUEUE_DEPTH: 0.0,
+    catalog.GPU_UTILIZATION: 70.0,
 }
 Load = Callable[[float, int], Mapping[Signal, float]]
 
@@ -46,7 +46,7 @@ def test_steady_load_changes_nothing() -> None:
 
 
 def test_a_five_fold_step_is_decided_in_20_seconds_and_answered_once() -> None:
-    fleet, decisions = run(1200, lambda now, tasks: {signals.WORK_RATIO: (5.0 if now > 60 else 1.0) / tasks})
+    fleet, decisions = run(1200, lambda now, tasks: {catalog.WORK_RATIO: (5.0 if now > 60 else 1.0) / tasks})
     assert decisions[0].by == "work-ratio-high"
     assert decisions[0].at_seconds == 80
     assert decisions[0].tasks_after >= 8, "5 / 0.7 tasks are needed"
@@ -56,20 +56,20 @@ def test_a_five_fold_step_is_decided_in_20_seconds_and_answered_once() -> None:
 
 def test_a_queue_that_work_does_not_explain_adds_tasks() -> None:
     depth = POLICY.targets.queue_depth
-    _, decisions = run(100, lambda now, tasks: {signals.QUEUE_DEPTH: 2 * depth})
+    _, decisions = run(100, lambda now, tasks: {catalog.QUEUE_DEPTH: 2 * depth})
     assert [(each.by, each.tasks_before, each.tasks_after) for each in decisions] == [("queue-depth-high", 2, 3)]
 
 
 def test_a_saturated_gpu_adds_tasks_only_while_documents_wait() -> None:
-    busy: dict[Signal, float] = {signals.GPU_UTILIZATION: 100.0}
+    busy: dict[Signal, float] = {catalog.GPU_UTILIZATION: 100.0}
     assert run(600, lambda now, tasks: busy)[1] == []
-    _, decisions = run(70, lambda now, tasks: {**busy, signals.OLDEST_AGE_SECONDS: 4.0})
+    _, decisions = run(70, lambda now, tasks: {**busy, catalog.OLDEST_AGE_SECONDS: 4.0})
     assert [(each.by, each.at_seconds) for each in decisions] == [("gpu-saturated", 60)]
 
 
 def test_a_saturated_gpu_forbids_scaling_in() -> None:
-    idle: dict[Signal, float] = {signals.WORK_RATIO: 0.1}
-    assert run(900, lambda now, tasks: {**idle, signals.GPU_UTILIZATION: 99.0}, tasks=6)[1] == []
+    idle: dict[Signal, float] = {catalog.WORK_RATIO: 0.1}
+    assert run(900, lambda now, tasks: {**idle, catalog.GPU_UTILIZATION: 99.0}, tasks=6)[1] == []
     assert run(900, lambda now, tasks: idle, tasks=6)[1][0].tasks_after == 5
 
 
@@ -79,14 +79,14 @@ def test_missing_metrics_scale_nothing() -> None:
 
 
 def test_idle_fleets_shrink_to_the_minimum_and_stay_there() -> None:
-    fleet, decisions = run(7200, lambda now, tasks: {signals.WORK_RATIO: 0.02}, tasks=8)
+    fleet, decisions = run(7200, lambda now, tasks: {catalog.WORK_RATIO: 0.02}, tasks=8)
     assert [each.tasks_after for each in decisions] == [7, 6, 5, 4, 3, 2]
     assert decisions[0].at_seconds == 300
     assert fleet.wanted == 2
 
 
 def test_target_tracking_takes_what_the_steps_leave() -> None:
-    _, decisions = run(400, lambda now, tasks: {signals.WORK_RATIO: 0.8})
+    _, decisions = run(400, lambda now, tasks: {catalog.WORK_RATIO: 0.8})
     assert decisions[0].by == "target-tracking"
     assert decisions[0].at_seconds == 180
 
@@ -94,7 +94,7 @@ def test_target_tracking_takes_what_the_steps_leave() -> None:
 def test_target_tracking_does_not_ask_again_for_tasks_that_start() -> None:
     """With starts that take longer than its three minutes, over the tasks that are there it would see 2.5 again."""
     cold = policy_for(limits=POLICY.limits, delays=Delays(start_seconds=260.0))
-    step: Load = lambda now, tasks: {signals.WORK_RATIO: (5.0 if now > 60 else 1.0) / tasks}  # noqa: E731
+    step: Load = lambda now, tasks: {catalog.WORK_RATIO: (5.0 if now > 60 else 1.0) / tasks}  # noqa: E731
     fleet, decisions = run(600, step, start_seconds=260.0, policy=cold)
     assert {each.by for each in decisions} == {"work-ratio-high"}
     assert fleet.wanted <= 9
@@ -105,7 +105,7 @@ def test_target_tracking_does_not_ask_again_for_tasks_that_start() -> None:
 def test_whatever_happens_the_fleet_keeps_its_limits(works: list[float], gpu: float) -> None:
     def load(now: float, tasks: int) -> Mapping[Signal, float]:
         ratio = works[int(now // 30) % len(works)]
-        return {signals.WORK_RATIO: ratio, signals.GPU_UTILIZATION: gpu, signals.BACKLOG_SECONDS: ratio}
+        return {catalog.WORK_RATIO: ratio, catalog.GPU_UTILIZATION: gpu, catalog.BACKLOG_SECONDS: ratio}
 
     fleet, decisions = run(1200, load)
     assert all(2 <= each.tasks_after <= 12 for each in decisions)

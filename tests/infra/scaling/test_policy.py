@@ -11,7 +11,7 @@ from infra.scaling.capacity import BadCapacity, Capacity, read_capacity
 from infra.scaling.oncall_alarms import alarms_for, rollback_alarms
 from infra.scaling.policy import Policy, policy_for, targets_for
 from infra.scaling.policy_values import Delays, Limits, StepScaling
-from service import signals
+from service.signals import catalog
 
 POLICY = policy_for()
 STRICT = policy_for(
@@ -36,8 +36,8 @@ def test_alarms_decide_within_30_seconds_and_the_gpus_within_60() -> None:
 
 def test_gpu_utilization_and_queue_depth_both_act() -> None:
     first = {scaling.alarm.conditions[0].signal for scaling in POLICY.scale_out}
-    assert {signals.GPU_UTILIZATION, signals.QUEUE_DEPTH} <= first
-    assert signals.GPU_UTILIZATION in {each.signal for each in POLICY.scale_in.alarm.conditions}
+    assert {catalog.GPU_UTILIZATION, catalog.QUEUE_DEPTH} <= first
+    assert catalog.GPU_UTILIZATION in {each.signal for each in POLICY.scale_in.alarm.conditions}
 
 
 @pytest.mark.parametrize("policy", [POLICY, STRICT], ids=["usual", "strict"])
@@ -120,7 +120,7 @@ def test_every_alarm_says_what_it_means_and_what_to_do() -> None:
 def test_every_trouble_that_the_service_publishes_has_an_alarm() -> None:
     watched = {each.signal for alarm in alarms_for(POLICY) for each in alarm.conditions}
     acted_on = {each.signal for scaling in POLICY.steps for each in scaling.alarm.conditions}
-    assert set(signals.SIGNALS) - watched - acted_on == {signals.BUSY_RATIO}, "busy ratio is for dashboards"
+    assert set(catalog.SIGNALS) - watched - acted_on == {catalog.BUSY_RATIO}, "busy ratio is for dashboards"
 
 
 def test_a_release_is_rolled_back_by_alarms_that_exist() -> None:

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from loadtest.bench.random_models import _write_tokenizer
-from loadtest.bench.texts import texts, vocabulary
+from loadtest.bench.fixtures import texts, vocabulary
+from loadtest.bench.random_models import write_tokenizer
 
 
 @given(seed=st.integers(0, 1_000), count=st.integers(0, 5))
@@ -29,7 +29,7 @@ def test_the_vocabulary_is_of_distinct_words() -> None:
 
 
 def test_texts_have_about_160_tokens_on_average_and_fit_one_window(tmp_path: Path) -> None:
-    _write_tokenizer(tmp_path)
+    write_tokenizer(tmp_path)
     tokenizer = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     tokens = [len(tokenizer.encode(text).ids) for text in texts(500)]
     assert 150 <= statistics.mean(tokens) <= 170

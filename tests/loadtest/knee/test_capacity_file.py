@@ -7,30 +7,30 @@ import pytest
 
 from infra.scaling.capacity import read_capacity
 from infra.scaling.policy import targets_for
-from loadtest.knee.batch_latency_fit import ServiceTime
-from loadtest.knee.bisection import Knee, weigh
+from loadtest.knee.batch_latency_fit import BatchLatencyFit
+from loadtest.knee.bisection import Knee, evaluate
 from loadtest.knee.capacity_file import describe
 from tests.support.load_records import steady
 
-KNEE = Knee(40.0, 42.0, (weigh(40.0, steady(40, 20, 100), 500), weigh(42.0, steady(42, 20, 600), 500)))
+KNEE = Knee(40.0, 42.0, (evaluate(40.0, steady(40, 20, 100), 500), evaluate(42.0, steady(42, 20, 600), 500)))
 CAPACITY = describe(
     KNEE,
     slo_ms=500,
     saturated=50.0,
     tokens_per_document=150.0,
-    service_time=ServiceTime(0.004, 8e-5, "metrics", 0.99),
+    service_time=BatchLatencyFit(0.004, 8e-5, "metrics", 0.99),
     start_seconds=4.2,
     measured={},
 )
 
 
-def test_the_scaling_policy_reads_what_the_knee_writes() -> None:
+def test_the_scaling_policy_reads_capacity_json() -> None:
     read = read_capacity(msgspec.json.encode(CAPACITY).decode())
     assert (read.documents_per_second, read.tokens_per_second, read.slo_ms) == (40.0, 6_000.0, 500)
     assert read.saturated_documents_per_second == 50.0
 
 
-def test_a_simulator_finds_its_figures_under_these_names() -> None:
+def test_the_names_in_capacity_json_are_stable() -> None:
     found = json.loads(msgspec.json.encode(CAPACITY))
     assert found["format"] == 1
     assert found["service_time"]["base_seconds"] == 0.004

@@ -5,8 +5,7 @@ import math
 
 import pytest
 
-from loadtest.client.connection import Reply
-from loadtest.records.answer import read_answer
+from loadtest.records.answer import Reply, read_answer
 from tests.support.load_records import ANSWER
 
 

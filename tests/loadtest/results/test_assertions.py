@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from loadtest.errors import BadInput
-from loadtest.results.assertions import look, read_check
+from loadtest.results.assertions import evaluate_check, parse_check
 from loadtest.results.summary import Figures, figures
 from tests.support.load_records import records, refusal, row
 
@@ -31,7 +31,7 @@ WHOLE, PHASES = made("all", 100), [made("quiet", 50), made("10 times", 700)]
     ],
 )
 def test_conditions(text: str, holds: bool) -> None:
-    finding = look(read_check(text), WHOLE, PHASES)
+    finding = evaluate_check(parse_check(text), WHOLE, PHASES)
     assert finding.holds == holds
     assert str(finding).startswith("holds" if holds else "FAILS")
 
@@ -39,14 +39,14 @@ def test_conditions(text: str, holds: bool) -> None:
 @pytest.mark.parametrize("text", ["p99<5", "p99_ms", "p99_ms=5", "speed>3", "p99_ms<x", "", "p99_ms<1e"])
 def test_what_is_no_condition_is_refused_with_what_can_be_asked(text: str) -> None:
     with pytest.raises(BadInput):
-        read_check(text)
+        parse_check(text)
 
 
 def test_a_phase_that_is_not_there() -> None:
     with pytest.raises(BadInput, match="quiet, 10 times"):
-        look(read_check("p99_ms@loud<5"), WHOLE, PHASES)
+        evaluate_check(parse_check("p99_ms@loud<5"), WHOLE, PHASES)
 
 
 def test_a_latency_that_was_never_measured_does_not_hold() -> None:
     nothing = figures("all", records(refusal(1.0)), [(0.0, 10.0)], slo_ms=500, deadline_ms=0)
-    assert not look(read_check("p99_ms<500"), nothing, []).holds
+    assert not evaluate_check(parse_check("p99_ms<500"), nothing, []).holds

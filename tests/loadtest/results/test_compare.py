@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from loadtest.results.compare import compare, verdict
+from loadtest.results.compare import compare, overall_verdict
 from tests.support.load_records import records, refusal, row, steady
 
 
@@ -37,9 +37,9 @@ def test_more_refusals_are_worse() -> None:
     found = {each.figure: each for each in compare("p", before, after, 1_000)}
     assert found["good_share"].verdict == "worse"
     assert abs(found["good_share"].change + 0.2) < 0.01
-    assert "worse in" in verdict(list(found.values())) or "Mixed" in verdict(list(found.values()))
+    assert "worse in" in overall_verdict(list(found.values())) or "Mixed" in overall_verdict(list(found.values()))
 
 
 def test_too_few_answers_say_nothing() -> None:
     assert compare("p", steady(1, 5, 10), steady(1, 5, 10), 100) == []
-    assert "Nothing can be said" in verdict([])
+    assert "Nothing can be said" in overall_verdict([])

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 from loadtest.records.records import Records
-from loadtest.results.generator_health import Trust, judge
+from loadtest.results.generator_health import GeneratorHealth, assess_generator
 from tests.support.load_records import records, row
 
 
-def judged(found: Records, *, cpu: float = 0.3, exhausted: int = 0) -> Trust:
-    return judge(found, processes=1, cpu_share=cpu, most_connections=5, exhausted=exhausted, resent=0)
+def judged(found: Records, *, cpu: float = 0.3, exhausted: int = 0) -> GeneratorHealth:
+    return assess_generator(found, processes=1, cpu_share=cpu, most_connections=5, exhausted=exhausted, resent=0)
 
 
 def test_a_generator_that_kept_its_schedule_is_trusted() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from loadtest.records.records import merge
-from loadtest.results.summary import by_phase, by_rate, overall, spread
+from loadtest.results.summary import by_phase, by_rate, overall, quantiles
 from loadtest.scenario.scenario import Phase, Scenario
 from loadtest.workload.mix import Mix
 from tests.support.load_records import records, refusal, row, steady
@@ -53,7 +53,7 @@ def test_a_run_without_an_answer_has_no_latency() -> None:
 
 
 def test_quantiles_are_those_of_the_values() -> None:
-    found = spread(steady(100, 20, 50).latency_ms)
+    found = quantiles(steady(100, 20, 50).latency_ms)
     assert found["p50"] == pytest.approx(50, rel=0.05)
     assert found["p50"] < found["p90"] < found["p95"] < found["p99"] < found["p999"] <= found["max"]
 

@@ -1,4 +1,4 @@
-"""The balancer: fewest outstanding first, no new requests for who leaves, nothing sent twice."""
+"""The load balancer: least outstanding requests, deregistration, and no request sent twice."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from collections.abc import Awaitable, Callable
 
 import httpx
 
-from loadtest.scaling.balancer import Balancer, Target, choose
+from loadtest.scaling.balancer import Backend, Balancer, choose
 
 
-def target(outstanding: int, sent: int) -> Target:
-    made = Target(1)
+def backend_with(outstanding: int, sent: int) -> Backend:
+    made = Backend(1)
     made.outstanding, made.sent = outstanding, sent
     return made
 
 
 def test_the_fewest_outstanding_requests_win_then_the_fewest_ever() -> None:
-    busy, idle, fresh = target(2, 2), target(0, 9), target(0, 1)
+    busy, idle, fresh = backend_with(2, 2), backend_with(0, 9), backend_with(0, 1)
     assert choose([busy, idle, fresh]) is fresh
     assert choose([busy, idle]) is idle
     assert choose([]) is None
 
 
-class Backend:
+class EchoServer:
     """Answers with the request's body once it is released."""
 
     def __init__(self) -> None:
@@ -42,11 +42,11 @@ class Backend:
         writer.close()
 
 
-async def _with_backend(use: Callable[[Balancer, Backend, Target, httpx.AsyncClient], Awaitable[None]]) -> None:
-    backend, balancer = Backend(), Balancer()
+async def _with_backend(use: Callable[[Balancer, EchoServer, Backend, httpx.AsyncClient], Awaitable[None]]) -> None:
+    backend, balancer = EchoServer(), Balancer()
     server = await asyncio.start_server(backend.serve, "127.0.0.1", 0)
     await balancer.start()
-    place = Target(server.sockets[0].getsockname()[1])
+    place = Backend(server.sockets[0].getsockname()[1])
     balancer.register(place)
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{balancer.port}", timeout=20.0) as client:
         await use(balancer, backend, place, client)
@@ -61,7 +61,7 @@ async def _until(holds: Callable[[], bool]) -> None:
 
 
 def test_requests_and_answers_pass_unchanged() -> None:
-    async def use(_: Balancer, backend: Backend, place: Target, client: httpx.AsyncClient) -> None:
+    async def use(_: Balancer, backend: EchoServer, place: Backend, client: httpx.AsyncClient) -> None:
         backend.release.set()
         answer = await client.post("/extract", content=b"x" * 100_000)
         assert (answer.status_code, answer.content) == (200, b"x" * 100_000)
@@ -70,8 +70,8 @@ def test_requests_and_answers_pass_unchanged() -> None:
     asyncio.run(_with_backend(use))
 
 
-def test_who_leaves_keeps_its_open_requests_and_gets_no_new_ones() -> None:
-    async def use(balancer: Balancer, backend: Backend, place: Target, client: httpx.AsyncClient) -> None:
+def test_a_deregistered_backend_keeps_its_open_requests_and_gets_no_more() -> None:
+    async def use(balancer: Balancer, backend: EchoServer, place: Backend, client: httpx.AsyncClient) -> None:
         open_request = asyncio.create_task(client.post("/", content=b"first"))
         await _until(lambda: place.outstanding == 1)
         leaving = asyncio.create_task(balancer.deregister(place, 20.0))
@@ -86,8 +86,8 @@ def test_who_leaves_keeps_its_open_requests_and_gets_no_new_ones() -> None:
     asyncio.run(_with_backend(use))
 
 
-def test_the_delay_ends_the_patience_with_who_leaves() -> None:
-    async def use(balancer: Balancer, backend: Backend, place: Target, client: httpx.AsyncClient) -> None:
+def test_deregistration_ends_after_its_delay() -> None:
+    async def use(balancer: Balancer, backend: EchoServer, place: Backend, client: httpx.AsyncClient) -> None:
         request = asyncio.create_task(client.post("/", content=b"slow"))
         await _until(lambda: place.outstanding == 1)
         await balancer.deregister(place, 0.05)
@@ -98,12 +98,12 @@ def test_the_delay_ends_the_patience_with_who_leaves() -> None:
     asyncio.run(_with_backend(use))
 
 
-def test_a_target_that_is_gone_is_a_bad_gateway_and_no_second_try() -> None:
-    async def use(balancer: Balancer, backend: Backend, place: Target, client: httpx.AsyncClient) -> None:
+def test_an_unreachable_backend_is_a_bad_gateway_without_a_second_try() -> None:
+    async def use(balancer: Balancer, backend: EchoServer, place: Backend, client: httpx.AsyncClient) -> None:
         await balancer.deregister(place, 0.0)
         with socket.socket() as nobody:
             nobody.bind(("127.0.0.1", 0))
-            balancer.register(Target(nobody.getsockname()[1]))
+            balancer.register(Backend(nobody.getsockname()[1]))
             assert (await client.post("/", content=b"x")).status_code == 502
         assert backend.bodies == []
 

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import pytest
 
 from infra.scaling.capacity import Capacity
 from infra.scaling.policy import Policy, policy_for
 from infra.scaling.policy_values import Delays, Limits, StepScaling
-from loadtest.scaling.__main__ import TOKENS_PER_DOCUMENT, plan_for
-from loadtest.scaling.load import Phase
+from loadtest.scaling.__main__ import plan_for
 from loadtest.scaling.plot import plot
-from loadtest.scaling.rehearsal import Plan, rehearse
+from loadtest.scaling.rehearsal import TOKENS_PER_DOCUMENT, RehearsalPlan, rehearse
 from loadtest.scaling.timeline import Timeline
+from loadtest.scenario.scenario import Phase
 
 PERIOD_SECONDS = 2
 DOCUMENTS_PER_SECOND = 2.0
 
 
 def hurried(policy: Policy) -> Policy:
-    """The same alarms on shorter periods, and less patience before scaling in."""
+    """A policy with its alarms on shorter periods, and fewer of them before scaling in."""
 
     def sooner(scaling: StepScaling, periods: int) -> StepScaling:
         alarm = replace(scaling.alarm, period_seconds=PERIOD_SECONDS, periods=periods)
@@ -32,9 +33,9 @@ def hurried(policy: Policy) -> Policy:
 
 
 @pytest.mark.timeout(600)
-def test_a_five_fold_step_is_followed_up_and_down_without_losing_a_request() -> None:
+def test_a_five_fold_step_is_followed_without_losing_a_request() -> None:
     capacity = Capacity(documents_per_second=DOCUMENTS_PER_SECOND, tokens_per_second=196.0, slo_ms=2000.0)
-    plan = Plan(
+    plan = RehearsalPlan(
         policy=hurried(
             policy_for(
                 capacity,
@@ -42,25 +43,30 @@ def test_a_five_fold_step_is_followed_up_and_down_without_losing_a_request() -> 
                 delays=Delays(ingest_seconds=1.0, start_seconds=10.0),
             )
         ),
-        phases=(Phase("before", 5, 1.2), Phase("5 times", 20, 6.0), Phase("after", 40, 1.2)),
+        phases=(
+            Phase("before", seconds=5, rate=1.2),
+            Phase("5 times", seconds=20, rate=6.0),
+            Phase("after", seconds=40, rate=1.2),
+        ),
         period_seconds=PERIOD_SECONDS,
         tokens_per_second=DOCUMENTS_PER_SECOND * TOKENS_PER_DOCUMENT,
         drain_grace_seconds=1.0,
     )
     timeline = Timeline(quiet=True)
-    verdict = asyncio.run(rehearse(plan, timeline))
-    told = [event.text for event in timeline.events]
-    assert verdict.decision_seconds is not None, told
-    assert 0 < verdict.decision_seconds <= 40, told
-    assert (verdict.lost, verdict.refused, verdict.requests) == (0, 0, 174), told
-    assert verdict.scaled_in_by >= 1, told
-    assert set(verdict.exit_codes) == {0}, told
-    drawn = plot(timeline.rows, timeline.events, plan.phases, DOCUMENTS_PER_SECOND, 0.7)
-    assert drawn.startswith("<svg")
-    assert drawn.count("<svg") == 5
+    assessment = asyncio.run(rehearse(plan, timeline))
+    events = [event.text for event in timeline.events]
+    assert assessment.decision_seconds is not None, events
+    assert 0 < assessment.decision_seconds <= 40, events
+    assert (assessment.lost, assessment.refused, assessment.requests) == (0, 0, 174), events
+    assert assessment.scaled_in_by >= 1, events
+    assert set(assessment.exit_codes) == {0}, events
+    assert max(row.slowest_seconds for row in timeline.rows) > 0
+    assert sum(row.answered for row in timeline.rows) <= assessment.requests
+    drawn = ElementTree.fromstring(plot(timeline.rows, timeline.events, plan.phases, DOCUMENTS_PER_SECOND, 0.7))
+    assert [each.attrib["id"] for each in drawn] == ["tasks", "work", "queue", "slowest"]
 
 
 def test_the_long_rehearsal_has_the_real_policy() -> None:
     plan = plan_for(240.0, 540.0)
     assert plan.policy == policy_for(plan.policy.capacity, limits=plan.policy.limits)
-    assert [phase.per_second for phase in plan.phases] == [2.0, 10.0, 2.0]
+    assert [phase.rate for phase in plan.phases] == [2.0, 10.0, 2.0]

@@ -1,3 +1,5 @@
+"""Scenarios: the built-in ones, files, and what is wrong with bad ones."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -6,7 +8,8 @@ import numpy as np
 import pytest
 
 from loadtest.errors import BadInput
-from loadtest.scenario.scenario import Scenario, at_capacity, most_per_second, named, read_scenario, schedule, stretched
+from loadtest.scenario.scenario import Scenario, at_capacity, builtin_scenarios, read_scenario, stretched
+from loadtest.scenario.schedule import most_per_second, schedule
 from loadtest.workload.mix import make_jobs
 
 
@@ -15,8 +18,8 @@ def written(folder: Path, text: str) -> Scenario:
     return read_scenario(str(folder / "s.toml"))
 
 
-@pytest.mark.parametrize("name", named())
-def test_a_scenario_that_ships_can_be_read_and_made(name: str) -> None:
+@pytest.mark.parametrize("name", builtin_scenarios())
+def test_a_builtin_scenario_can_be_read_and_scheduled(name: str) -> None:
     scenario = at_capacity(read_scenario(name), 20.0)
     assert make_jobs(scenario.mix, {})
     moments = np.array(list(schedule(stretched(scenario, 20.0))))
@@ -25,8 +28,8 @@ def test_a_scenario_that_ships_can_be_read_and_made(name: str) -> None:
     assert 0 <= moments[0] <= moments[-1] < 20.0
 
 
-def test_all_scenarios_that_are_promised_are_there() -> None:
-    assert set(named()) == {"smoke", "default", "soak", "overload", "spike", "mixed", "models", "deploy"}
+def test_the_documented_scenarios_are_built_in() -> None:
+    assert set(builtin_scenarios()) == {"smoke", "default", "soak", "overload", "spike", "mixed", "models", "deploy"}
 
 
 def test_shares_of_the_capacity_become_rates() -> None:
@@ -36,22 +39,8 @@ def test_shares_of_the_capacity_become_rates() -> None:
     assert at_capacity(scenario, 3.0) == scenario
 
 
-def test_a_trace_is_replayed_in_its_phase(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("t_s,count\n0,30\n60,0\n120,12\n")
-    text = f'title="t"\nrates="absolute"\n[[phases]]\nname="p"\nshape="trace"\npath="{tmp_path}/t.csv"\ntime_scale=60\n'
-    scenario = written(tmp_path, text)
-    assert scenario.seconds == pytest.approx(3.0)
-    assert np.bincount(np.array(list(schedule(scenario))).astype(int)).tolist() == [30, 0, 12]
-
-
-def test_a_day_is_squeezed_into_its_phase(tmp_path: Path) -> None:
-    text = 'title="t"\nrates="absolute"\n[[phases]]\nname="p"\nshape="day"\nkind="spiky"\nrate=50\nseconds=24\n'
-    moments = list(schedule(written(tmp_path, text)))
-    assert len(moments) == pytest.approx(1_200, abs=1)
-
-
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ('title="t"\n', "phases"),
         ('title="t"\nphases=[]\n', "needs a phase"),
@@ -60,11 +49,11 @@ def test_a_day_is_squeezed_into_its_phase(tmp_path: Path) -> None:
         ("title=", "cannot be used"),
     ],
 )
-def test_a_bad_scenario_says_what_is_wrong(tmp_path: Path, text: str, says: str) -> None:
-    with pytest.raises(BadInput, match=says):
+def test_a_bad_scenario_is_refused_with_the_reason(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
         written(tmp_path, text)
 
 
-def test_an_unknown_name_lists_those_there_are() -> None:
+def test_an_unknown_name_lists_the_builtin_scenarios() -> None:
     with pytest.raises(BadInput, match=r"overload.*smoke"):
         read_scenario("nonesuch")

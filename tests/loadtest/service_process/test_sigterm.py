@@ -1,4 +1,4 @@
-"""Programs that start processes, and are told to end."""
+"""SIGTERM to programs that start processes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from loadtest.telemetry.process_usage import descendants
+from loadtest.telemetry.process_usage import process_tree
 from tests.support.processes import command_of, lives
 from tests.support.service import wait_until
 
@@ -19,11 +19,15 @@ COMMANDS = {
 STARTED = {"bench": "loadtest.runner.generator_process", "gleaner loadtest": "service.engine"}
 
 
+def ids_below(root: int) -> list[int]:
+    return [process.pid for process in process_tree(root)]
+
+
 @pytest.mark.parametrize("name", COMMANDS)
-def test_sigterm_ends_what_was_started_too(name: str) -> None:
+def test_sigterm_ends_the_started_processes_too(name: str) -> None:
     with subprocess.Popen([sys.executable, "-m", *COMMANDS[name]], stdout=subprocess.DEVNULL) as process:
-        wait_until(lambda: any(STARTED[name] in command_of(each) for each in descendants(process.pid)))
-        below = descendants(process.pid)
+        wait_until(lambda: any(STARTED[name] in command_of(each) for each in ids_below(process.pid)))
+        below = ids_below(process.pid)
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 1
     wait_until(lambda: not any(lives(each) for each in below))  # The kernel ends those whose parent has ended.

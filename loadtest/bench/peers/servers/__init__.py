@@ -1,1 +1,1 @@
-"""Other servers and transformers' pipeline, each as a program that the benchmark starts."""
+"""The peers: other servers and transformers' pipeline, each a program that the benchmark starts."""

@@ -1,4 +1,4 @@
-"""How a peer's server is set up, from its command line. Imports no torch: a server's main process has no model."""
+"""The command line of a peer's server. It imports no torch: a server's main process has no model."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Orders:
-    """How a peer's server is to be set up; from its command line."""
+class ServerArguments:
+    """The model folder, the port and the set-up of a peer's server."""
 
     folder: str
     port: int
@@ -18,11 +18,11 @@ class Orders:
     wait_seconds: float
 
 
-def read_orders() -> Orders:
-    """The command line of a peer's server. Other arguments are left to the server's own software."""
+def parse_arguments() -> ServerArguments:
+    """The arguments of this process; those that are unknown belong to the server's own software."""
     parser = argparse.ArgumentParser(allow_abbrev=False)
     parser.add_argument("folder")
     for name in ("port", "workers", "threads", "batch-size"):
         parser.add_argument(f"--{name}", type=int, required=True)
     parser.add_argument("--wait-seconds", type=float, required=True)
-    return Orders(**vars(parser.parse_known_args()[0]))
+    return ServerArguments(**vars(parser.parse_known_args()[0]))

@@ -1,7 +1,7 @@
-"""LitServe with the pipeline inside: `python -m loadtest.bench.peers.servers.litserve_server FOLDER --port …`.
+"""LitServe around the pipeline: `python -m loadtest.bench.peers.servers.litserve_server FOLDER --port …`.
 
-As its documentation advises: the model is loaded in `setup`, batching by `max_batch_size` and `batch_timeout`, worker
-processes by `workers_per_device`; https://lightning.ai/docs/litserve/features/batching.
+Set up as its documentation advises: the model is loaded in `setup`, batching by `max_batch_size` and `batch_timeout`,
+worker processes by `workers_per_device`; https://lightning.ai/docs/litserve/features/batching.
 """
 
 from __future__ import annotations
@@ -10,27 +10,29 @@ from typing import Any
 
 import litserve
 
-from loadtest.bench.peers.servers.arguments import Orders, read_orders
+from loadtest.bench.peers.servers.arguments import ServerArguments, parse_arguments
 
 
-class Extraction(litserve.LitAPI):
-    """POST /extract, one text a request; LitServe collects them."""
+class LitServeExtraction(litserve.LitAPI):
+    """POST /extract with one text per request; LitServe forms the batches."""
 
-    def __init__(self, orders: Orders) -> None:
-        super().__init__(max_batch_size=orders.batch_size, batch_timeout=orders.wait_seconds, api_path="/extract")
-        self._orders = orders
+    def __init__(self, arguments: ServerArguments) -> None:
+        super().__init__(max_batch_size=arguments.batch_size, batch_timeout=arguments.wait_seconds, api_path="/extract")
+        self._arguments = arguments
 
     def setup(self, device: str) -> None:
-        from loadtest.bench.peers.servers.pipeline import Judge  # in the workers only: torch takes seconds to import
+        from loadtest.bench.peers.servers.pipeline import (
+            ExtractionPipeline,
+        )  # in the workers only: torch takes seconds to import
 
-        self._judge = Judge(self._orders.folder, self._orders.threads)
+        self._pipeline = ExtractionPipeline(self._arguments.folder, self._arguments.threads)
 
     def decode_request(self, request: dict[str, str]) -> str:
         return request["text"]
 
     def predict(self, x: str | list[str]) -> Any:
-        """One text where nothing is collected, else a batch."""
-        return self._judge.answers([x])[0] if isinstance(x, str) else self._judge.answers(x)
+        """The answer for one text, or the answers for a batch of them."""
+        return self._pipeline.answers([x])[0] if isinstance(x, str) else self._pipeline.answers(x)
 
     def encode_response(self, output: dict[str, Any]) -> dict[str, Any]:
         return output
@@ -38,9 +40,13 @@ class Extraction(litserve.LitAPI):
 
 def main() -> None:
     """Serve until SIGTERM."""
-    orders = read_orders()
-    server = litserve.LitServer(Extraction(orders), accelerator="cpu", workers_per_device=orders.workers, timeout=600.0)
-    server.run(host="127.0.0.1", port=orders.port, num_api_servers=1, log_level="warning", generate_client_file=False)
+    arguments = parse_arguments()
+    server = litserve.LitServer(
+        LitServeExtraction(arguments), accelerator="cpu", workers_per_device=arguments.workers, timeout=600.0
+    )
+    server.run(
+        host="127.0.0.1", port=arguments.port, num_api_servers=1, log_level="warning", generate_client_file=False
+    )
 
 
 if __name__ == "__main__":

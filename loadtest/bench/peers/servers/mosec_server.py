@@ -1,6 +1,6 @@
-"""mosec with the pipeline inside: `python -m loadtest.bench.peers.servers.mosec_server FOLDER --port …`.
+"""mosec around the pipeline: `python -m loadtest.bench.peers.servers.mosec_server FOLDER --port …`.
 
-As its documentation advises: the model is loaded in the worker's constructor, batching by `max_batch_size` and
+Set up as its documentation advises: the model is loaded in the worker's constructor, batching by `max_batch_size` and
 `max_wait_time`, processes by `num`, threads by each worker's environment; its HTTP side is compiled Rust.
 """
 
@@ -11,39 +11,41 @@ from typing import Any
 
 from mosec import Server, Worker
 
-from loadtest.bench.peers.servers.arguments import read_orders
+from loadtest.bench.peers.servers.arguments import parse_arguments
 
 SECONDS = 600
 
 
-class Extraction(Worker):
-    """POST /extract, one text a request; mosec collects them. Made in each process, from the command line."""
+class MosecExtraction(Worker):
+    """POST /extract with one text per request; mosec forms the batches, and makes one of these in each process."""
 
     def __init__(self) -> None:
-        from loadtest.bench.peers.servers.pipeline import Judge  # in the workers only: torch takes seconds to import
+        from loadtest.bench.peers.servers.pipeline import (
+            ExtractionPipeline,
+        )  # in the workers only: torch takes seconds to import
 
         super().__init__()
-        orders = read_orders()
-        self._judge = Judge(orders.folder, orders.threads)
+        arguments = parse_arguments()
+        self._pipeline = ExtractionPipeline(arguments.folder, arguments.threads)
 
     def forward(self, data: Any) -> Any:
-        """One request where nothing is collected, else a batch."""
+        """The answer for one request, or the answers for a batch of them."""
         if isinstance(data, dict):
-            return self._judge.answers([data["text"]])[0]
-        return self._judge.answers([each["text"] for each in data])
+            return self._pipeline.answers([data["text"]])[0]
+        return self._pipeline.answers([each["text"] for each in data])
 
 
 def main() -> None:
     """Serve until SIGTERM."""
-    orders = read_orders()
+    arguments = parse_arguments()
     os.environ.update(MOSEC_ADDRESS="127.0.0.1", MOSEC_TIMEOUT=str(SECONDS * 1000), MOSEC_LOG_LEVEL="warning")
     server = Server()
     server.append_worker(
-        Extraction,
-        num=orders.workers,
-        max_batch_size=orders.batch_size,
-        max_wait_time=round(orders.wait_seconds * 1000),
-        env=[{"OMP_NUM_THREADS": str(orders.threads)}] * orders.workers,
+        MosecExtraction,
+        num=arguments.workers,
+        max_batch_size=arguments.batch_size,
+        max_wait_time=round(arguments.wait_seconds * 1000),
+        env=[{"OMP_NUM_THREADS": str(arguments.threads)}] * arguments.workers,
         timeout=SECONDS,
         route="/extract",
     )

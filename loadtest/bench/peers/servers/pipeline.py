@@ -1,4 +1,4 @@
-"""transformers' own token-classification pipeline, which every peer runs inside, and the shape of their answers."""
+"""transformers' token-classification pipeline, which every peer runs, and the shape of the peers' answers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from transformers import AutoModelForTokenClassification, AutoTokenizer, pipelin
 Entities = list[dict[str, Any]]
 
 
-class Judge:
-    """One pipeline with `simple` aggregation and so many threads; 0: as torch would have it."""
+class ExtractionPipeline:
+    """A pipeline with `simple` aggregation; with `threads` 0 torch chooses their number."""
 
     def __init__(self, folder: str, threads: int = 0, dtype: str = "float32") -> None:
         if threads:
@@ -24,11 +24,11 @@ class Judge:
 
     @torch.inference_mode()
     def entities(self, texts: list[str], batch_size: int) -> list[Entities]:
-        """Each text's entities as plain values."""
+        """The entities of each text, as JSON values."""
         return [[_plain(entity) for entity in found] for found in self._pipeline(texts, batch_size=batch_size)]
 
     def answers(self, texts: list[str]) -> list[dict[str, Any]]:
-        """What is sent back for each text of a batch that a server has collected."""
+        """The answer for each text of a batch."""
         return [{"documents": [{"entities": found}]} for found in self.entities(texts, len(texts))]
 
 

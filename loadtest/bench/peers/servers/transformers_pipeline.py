@@ -1,7 +1,7 @@
-"""transformers' own token-classification pipeline, in one process that answers on its standard output.
+"""transformers' token-classification pipeline in a process that answers JSON lines.
 
 Set up as its documentation advises for throughput: a list of texts, a batch size, no gradient, float32 (its default).
-Each line read on stdin is a JSON order {"batch_size": n, "texts": […]}; each answer is {"seconds": s, "entities": […]}.
+Each line on stdin is a request {"batch_size": n, "texts": […]}; its answer is {"seconds": s, "entities": […]}.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 import time
 from typing import Any
 
-from loadtest.bench.peers.servers.pipeline import Judge
+from loadtest.bench.peers.servers.pipeline import ExtractionPipeline
 
 
 def main() -> None:
@@ -21,16 +21,16 @@ def main() -> None:
     parser.add_argument("folder")
     parser.add_argument("--dtype", default="float32")
     chosen = parser.parse_args()
-    judge = Judge(chosen.folder, dtype=chosen.dtype)
+    pipeline = ExtractionPipeline(chosen.folder, dtype=chosen.dtype)
     print(json.dumps({"ready": True}), flush=True)
     for line in sys.stdin:
-        print(json.dumps(_run(judge, **json.loads(line))), flush=True)
+        print(json.dumps(_run(pipeline, **json.loads(line))), flush=True)
 
 
-def _run(judge: Judge, batch_size: int, texts: list[str]) -> dict[str, Any]:
-    begun = time.perf_counter()
-    entities = judge.entities(texts, batch_size)
-    return {"seconds": time.perf_counter() - begun, "entities": entities}
+def _run(pipeline: ExtractionPipeline, batch_size: int, texts: list[str]) -> dict[str, Any]:
+    began = time.perf_counter()
+    entities = pipeline.entities(texts, batch_size)
+    return {"seconds": time.perf_counter() - began, "entities": entities}
 
 
 if __name__ == "__main__":

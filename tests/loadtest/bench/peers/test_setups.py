@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from loadtest.bench.peers.setups import MOST, Setup, best_setup, best_size
+from loadtest.bench.peers.setups import MOST, Setup, best_batch_size, best_setup
 
 FIRST = Setup(workers=1, threads=2, batch_size=4)
 
@@ -44,7 +44,7 @@ def test_batches_stay_within_bounds() -> None:
         sizes.append(size)
         return float(size)
 
-    assert best_size(4, growing) == MOST
+    assert best_batch_size(4, growing) == MOST
     assert sizes == [4, 1, 16]
 
 

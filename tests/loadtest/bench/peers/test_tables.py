@@ -1,4 +1,4 @@
-"""The tables say what was measured, and the sentences say plainly what was missed."""
+"""Tables and sentences of contest results."""
 
 from __future__ import annotations
 
@@ -6,83 +6,85 @@ import argparse
 
 import pytest
 
-from loadtest.bench.peers.__main__ import read_ours
-from loadtest.bench.peers.client import Answered, Latency
-from loadtest.bench.peers.contest import Ours
-from loadtest.bench.peers.outcome import Borne, Outcome, Peered
+from loadtest.bench.peers.__main__ import parse_variant
+from loadtest.bench.peers.client import LatencyFigures, ThroughputRun
+from loadtest.bench.peers.contest import GleanerVariant
+from loadtest.bench.peers.outcome import ContestResult, LatencyRun, PeerResult
 from loadtest.bench.peers.tables import full_load, latency, verdicts
 
 FOUND = [[{"label": "A", "start": 0, "end": 3, "score": 0.5}]] * 2
 OTHER = [FOUND[0], [{"label": "B", "start": 0, "end": 3, "score": 0.5}]]
 
 
-def answered(per_second: float, entities: list[list[dict[str, object]]] = FOUND) -> Answered:
-    return Answered(len(entities) / per_second, entities)
+def at_rate(per_second: float, entities: list[list[dict[str, object]]] = FOUND) -> ThroughputRun:
+    return ThroughputRun(len(entities) / per_second, entities)
 
 
-def borne(name: str, share: str, p99_ms: float, sustained: float = 28.0) -> Borne:
-    return Borne(name, share, Latency(28.0, sustained, 560, 20.0, p99_ms, 0, 0.4))
+def latency_run(name: str, share: str, p99_ms: float, sustained: float = 28.0) -> LatencyRun:
+    return LatencyRun(name, share, LatencyFigures(28.0, sustained, 560, 20.0, p99_ms, 0, 0.4))
 
 
-OUTCOME = Outcome(
+RESULT = ContestResult(
     "six-layer",
     (
-        Peered("the pipeline", "batches of 1", False, answered(20.0), {"ours": answered(50.0, OTHER)}),
-        Peered(
+        PeerResult("the pipeline", "batches of 1", False, at_rate(20.0), {"ours": at_rate(50.0, OTHER)}),
+        PeerResult(
             "the pipeline by hand",
             "batches of 1",
             False,
-            answered(25.0),
-            {"ours": answered(40.0, OTHER)},
+            at_rate(25.0),
+            {"ours": at_rate(40.0, OTHER)},
             tuned=True,
         ),
-        Peered("mosec", "2 × 1 thread, batches of 4", True, answered(16.0), {"ours": answered(40.0, OTHER)}),
-        Peered("LitServe", "1 × 2 threads, batches of 1", True, answered(10.0), {"ours": answered(44.0, OTHER)}),
+        PeerResult("mosec", "2 × 1 thread, batches of 4", True, at_rate(16.0), {"ours": at_rate(40.0, OTHER)}),
+        PeerResult("LitServe", "1 × 2 threads, batches of 1", True, at_rate(10.0), {"ours": at_rate(44.0, OTHER)}),
     ),
-    {"ours": answered(48.0, OTHER)},
+    {"ours": at_rate(48.0, OTHER)},
     (
-        borne("ours", "70% of ours", 90.0),
-        borne("mosec", "70% of ours", 9_000.0, sustained=16.1),
-        borne("ours", "70% of mosec", 60.0),
-        borne("mosec", "70% of mosec", 55.0),
+        latency_run("ours", "70% of ours", 90.0),
+        latency_run("mosec", "70% of ours", 9_000.0, sustained=16.1),
+        latency_run("ours", "70% of mosec", 60.0),
+        latency_run("mosec", "70% of mosec", 55.0),
     ),
 )
 
 
 def test_each_peer_stands_beside_the_run_of_ours_between_its_own_two() -> None:
-    rows = list(full_load([OUTCOME], ["ours"]))
+    rows = list(full_load([RESULT], ["ours"]))
     assert rows[0].startswith("| model | software | set-up | documents per second | ours ÷ it |")
     assert rows[2] == "| six-layer | the pipeline | batches of 1 | 20.0 | 2.50 | 0.0000 | 0.00% |"
     assert rows[5] == "| six-layer | LitServe | 1 × 2 threads, batches of 1 | 10.0 | 4.40 | 0.0000 | 0.00% |"
 
 
 def test_ours_is_its_median_run_and_says_what_it_finds_otherwise() -> None:
-    rows = list(full_load([OUTCOME], ["ours"]))
+    rows = list(full_load([RESULT], ["ours"]))
     assert rows[6] == "| six-layer | ours | one document a request | 40.0 |  | 0.0000 | 66.67% |"
     assert rows[7] == "| six-layer | ours | 8 documents a request | 48.0 |  | 0.0000 | 66.67% |"
 
 
 def test_all_rows_of_a_table_have_as_many_cells_as_its_head() -> None:
-    for table in (list(full_load([OUTCOME], ["ours"])), list(latency([OUTCOME]))):
+    for table in (list(full_load([RESULT], ["ours"])), list(latency([RESULT]))):
         assert len({row.count("|") for row in table}) == 1
 
 
-def test_the_sentences_name_the_best_peer_the_best_server_and_what_was_tuned() -> None:
-    first = next(iter(verdicts([OUTCOME], ["ours"])))
+def test_the_sentences_name_the_best_peer_the_best_server_and_tuned_ones() -> None:
+    first = next(iter(verdicts([RESULT], ["ours"])))
     assert first == (
         "six-layer: ours is 2.50 times the pipeline (the best peer), 2.50 times mosec (the best server), "
         "1.60 times the pipeline by hand (tuned beyond its defaults)."
     )
 
 
-def test_a_drowning_server_and_a_missed_aim_are_said() -> None:
-    _, at_ours, at_theirs = verdicts([OUTCOME], ["ours"])
+def test_an_overloaded_server_and_a_missed_aim_are_named() -> None:
+    _, at_ours, at_theirs = verdicts([RESULT], ["ours"])
     assert "is 90 ms, below the 9000 ms of mosec, which answers only 16.1 a second" in at_ours
     assert "is 60 ms, NOT below the 55 ms of mosec." in at_theirs
 
 
-def test_ours_may_be_run_in_several_ways() -> None:
-    assert read_ours("ours") == Ours("ours")
-    assert read_ours("ours, int8:DTYPE=int8,THREADS=2") == Ours("ours, int8", {"DTYPE": "int8", "THREADS": "2"})
+def test_a_variant_of_ours_is_read_from_the_command_line() -> None:
+    assert parse_variant("ours") == GleanerVariant("ours")
+    assert parse_variant("ours, int8:DTYPE=int8,THREADS=2") == GleanerVariant(
+        "ours, int8", {"DTYPE": "int8", "THREADS": "2"}
+    )
     with pytest.raises(argparse.ArgumentTypeError, match="SETTING=VALUE"):
-        read_ours("ours:DTYPE")
+        parse_variant("ours:DTYPE")

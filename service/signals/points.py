@@ -1,10 +1,10 @@
-"""What is published, from two looks at the metrics: one point for each signal, zeros when nothing happened. Pure.
+"""Points: the signals' values computed from two snapshots of a task's metrics, one point per signal. Pure.
 
-A task that starts or drains leaves its share of the work out: its zeros would halve the average of those that carry it.
+Levels are the later snapshot's values, counts are the counters' increase between the two, and the distribution of
+request seconds is the increase of each histogram bucket. A bucket is represented by its upper bound, so an alarm whose
+threshold is a bucket's bound is exact and any other errs on the slow side; only the open last bucket is underestimated.
 
-Levels are the later look's values, counts are what was added in between, and the distribution of request seconds is
-the histogram's buckets with what was added to each. A bucket is told by its upper bound, so an alarm whose threshold
-is a bucket's bound is exact, and any other errs on the slow side. Only the open last bucket is told too small.
+A starting or draining task publishes no levels: its zeros would lower the average of the tasks that carry the load.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from service.signals import (
+from service.signals.catalog import (
     BACKLOG_SECONDS,
     BUSY_RATIO,
     GPU_LOST,
@@ -59,7 +59,8 @@ WORK_ROUTE = "/extract"
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Every series at one moment, told by both clocks: one to measure spans with, one to tell the world."""
+    """Every series at one moment: on the monotonic clock, which measures durations, and in Unix time, for
+    CloudWatch."""
 
     monotonic_seconds: float
     unix_seconds: float
@@ -68,7 +69,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One signal at one time: its values, and how often each of them was seen."""
+    """One signal at one time: its values, each with its count."""
 
     signal: Signal
     unix_seconds: float
@@ -77,17 +78,17 @@ class Point:
 
 
 def measure(before: Snapshot, after: Snapshot) -> tuple[Point, ...]:
-    """One round of points: what the later look shows, and what has happened since the earlier one."""
-    seen = dict(_values(before, after))
+    """The points of one period: the levels of the later snapshot, and the counts since the earlier one."""
+    values = dict(_values(before, after))
     at = after.unix_seconds
-    points = [Point(signal, at, (seen[signal],), (1.0,)) for signal in SIGNALS if signal in seen]
-    if spread := _request_seconds(before, after):
-        points.append(Point(REQUEST_SECONDS, at, tuple(spread), tuple(spread.values())))
+    points = [Point(signal, at, (values[signal],), (1.0,)) for signal in SIGNALS if signal in values]
+    if counts := _request_seconds(before, after):
+        points.append(Point(REQUEST_SECONDS, at, tuple(counts), tuple(counts.values())))
     return tuple(points)
 
 
 def total(snapshot: Snapshot, name: str, **labels: str) -> float | None:
-    """The sum of all series of this name that carry these labels; None when there is none."""
+    """The sum of all finite series with this name and these labels; None without any."""
     found = [
         value
         for (each, described), value in snapshot.values.items()
@@ -102,16 +103,16 @@ def _values(before: Snapshot, after: Snapshot) -> Iterator[tuple[Signal, float]]
     yield RESTARTS, _restarts(after) - _restarts(before)
     yield MEMORY_SPLITS, _added(before, after, MEMORY_SPLITS)
     if total(after, PHASE_NAME, phase="ready"):
-        yield from _share(before, after)
-    yield from _memory(after)
+        yield from _levels(before, after)
+    yield from _gpu_memory(after)
 
 
-def _share(before: Snapshot, after: Snapshot) -> Iterator[tuple[Signal, float]]:
-    """A task's share of the fleet's work, for averages over the tasks that take part in it."""
+def _levels(before: Snapshot, after: Snapshot) -> Iterator[tuple[Signal, float]]:
+    """A ready task's share of the fleet's work."""
     for signal, name in LEVELS.items():
         yield signal, total(after, name) or 0.0
     yield BUSY_RATIO, _busy_ratio(before, after)
-    if total(after, MEMORY_TOTAL_NAME):  # Without a device the gauges are there and stay at zero.
+    if total(after, MEMORY_TOTAL_NAME):  # Without a GPU the gauges exist and stay zero.
         yield GPU_UTILIZATION, 100.0 * (total(after, UTILIZATION_NAME) or 0.0)
 
 
@@ -120,36 +121,36 @@ def _added(before: Snapshot, after: Snapshot, signal: Signal, **labels: str) -> 
 
 
 def _difference(before: Snapshot, after: Snapshot, name: str, **labels: str) -> float:
-    """Never negative: a sum that shrank has lost a process, not its work."""
+    """The increase of a counter; zero where it fell, because a process with its own counter has ended."""
     return max((total(after, name, **labels) or 0.0) - (total(before, name, **labels) or 0.0), 0.0)
 
 
 def _restarts(snapshot: Snapshot) -> float:
-    """The first start of an engine is none."""
+    """Engine starts so far, less the first one, which is no restart."""
     return max((total(snapshot, COUNTS[RESTARTS]) or 0.0) - 1.0, 0.0)
 
 
 def _busy_ratio(before: Snapshot, after: Snapshot) -> float:
-    """Batches count when they end, so one that began earlier may claim more than the period had."""
+    """Busy seconds over the period; at most 1, since a batch that began before the period counts in full at its end."""
     elapsed = after.monotonic_seconds - before.monotonic_seconds
     return min(_difference(before, after, BUSY_NAME) / elapsed, 1.0) if elapsed > 0 else 0.0
 
 
-def _memory(after: Snapshot) -> Iterator[tuple[Signal, float]]:
-    if room := total(after, MEMORY_TOTAL_NAME):
-        yield GPU_MEMORY_UTILIZATION, 100.0 * (total(after, MEMORY_USED_NAME) or 0.0) / room
+def _gpu_memory(after: Snapshot) -> Iterator[tuple[Signal, float]]:
+    if total_bytes := total(after, MEMORY_TOTAL_NAME):
+        yield GPU_MEMORY_UTILIZATION, 100.0 * (total(after, MEMORY_USED_NAME) or 0.0) / total_bytes
 
 
 def _request_seconds(before: Snapshot, after: Snapshot) -> dict[float, float]:
-    """Each bucket's upper bound with how many requests were added to it."""
+    """The number of requests that ended in the period, by their bucket's upper bound."""
     bounds = sorted({float(dict(labels)["le"]): dict(labels)["le"] for labels in _buckets(after)}.items())
-    reached = [_difference(before, after, BUCKETS_NAME, route=WORK_ROUTE, le=text) for _, text in bounds]
+    cumulative = [_difference(before, after, BUCKETS_NAME, route=WORK_ROUTE, le=text) for _, text in bounds]
     largest = max((bound for bound, _ in bounds if math.isfinite(bound)), default=0.0)
-    spread: defaultdict[float, float] = defaultdict(float)
-    for (bound, _), (below, upto) in zip(bounds, pairwise([0.0, *reached]), strict=True):
+    counts: defaultdict[float, float] = defaultdict(float)
+    for (bound, _), (below, upto) in zip(bounds, pairwise([0.0, *cumulative]), strict=True):
         if upto > below:
-            spread[min(bound, largest)] += upto - below
-    return spread
+            counts[min(bound, largest)] += upto - below
+    return counts
 
 
 def _buckets(snapshot: Snapshot) -> Iterator[tuple[tuple[str, str], ...]]:

@@ -1,4 +1,4 @@
-"""What is published, from two looks at the metrics."""
+"""Points computed from two snapshots of the metrics."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ from itertools import pairwise
 
 import pytest
 
-from service import signals
 from service.metrics.engine import EngineMetrics
 from service.metrics.gpu import GpuMetrics
 from service.metrics.worker import WorkerMetrics
-from service.publisher import points
-from service.publisher.points import Point, Series, Snapshot, measure
-from service.signals import Kind, Signal
+from service.signals import catalog, points
+from service.signals.catalog import Kind, Signal
+from service.signals.points import Point, Series, Snapshot, measure
 from tests.support.metric_values import collected
 
 IDLE = Snapshot(0.0, 1000.0, {})
 FIVE_SECONDS = {"route": "/extract", "le": "5.0"}
 
 
-def look(at: float, *series: tuple[str, float, dict[str, str]]) -> Snapshot:
-    """The metrics of a ready task at this many seconds."""
+def snapshot(at: float, *series: tuple[str, float, dict[str, str]]) -> Snapshot:
+    """The metrics of a ready task, this many seconds after the start."""
     found = (("gleaner_phase", 1.0, {"phase": "ready"}), *series)
     values: dict[Series, float] = {(name, tuple(sorted(labels.items()))): value for name, value, labels in found}
     return Snapshot(at, 1000.0 + at, values)
@@ -36,62 +35,68 @@ def value(before: Snapshot, after: Snapshot, signal: Signal) -> float:
     return only
 
 
-def test_an_idle_task_publishes_zeros_for_everything_but_devices_and_distributions() -> None:
-    round_ = published(IDLE, look(10.0))
-    always = {signal for signal in signals.SIGNALS if signal.kind in (Kind.LEVEL, Kind.COUNT, Kind.FLAG)}
+def test_an_idle_task_publishes_zeros_but_no_device_and_no_distribution() -> None:
+    round_ = published(IDLE, snapshot(10.0))
+    always = {signal for signal in catalog.SIGNALS if signal.kind in (Kind.LEVEL, Kind.COUNT, Kind.FLAG)}
     assert set(round_) == always
     assert all((point.values, point.counts) == ((0.0,), (1.0,)) for point in round_.values())
     assert {point.unix_seconds for point in round_.values()} == {1010.0}
 
 
 @pytest.mark.parametrize("phase", ["loading", "warming", "draining"])
-def test_a_task_that_starts_or_drains_does_not_dilute_the_others_work(phase: str) -> None:
+def test_a_task_that_is_not_ready_publishes_no_levels(phase: str) -> None:
     ready, other = {"phase": "ready"}, {"phase": phase}
-    starting = look(10.0, ("gleaner_phase", 0.0, ready), ("gleaner_phase", 1.0, other), ("gleaner_gpu_lost", 1.0, {}))
+    starting = snapshot(
+        10.0, ("gleaner_phase", 0.0, ready), ("gleaner_phase", 1.0, other), ("gleaner_gpu_lost", 1.0, {})
+    )
     assert {signal.name for signal in published(IDLE, starting)} == {"GpuLost", "Refusals", "Restarts", "MemorySplits"}
 
 
 @pytest.mark.parametrize(("signal", "name"), [*points.LEVELS.items()], ids=[signal.name for signal in points.LEVELS])
-def test_a_level_is_what_the_later_look_shows(signal: Signal, name: str) -> None:
-    assert value(look(0.0, (name, 9.0, {})), look(10.0, (name, 2.5, {})), signal) == 2.5
+def test_a_level_is_the_later_snapshots_value(signal: Signal, name: str) -> None:
+    assert value(snapshot(0.0, (name, 9.0, {})), snapshot(10.0, (name, 2.5, {})), signal) == 2.5
 
 
-def test_what_is_no_number_is_published_as_zero() -> None:
+def test_nan_is_published_as_zero() -> None:
     """CloudWatch refuses a whole call over one NaN."""
-    assert value(IDLE, look(10.0, ("gleaner_work_ratio", math.nan, {})), signals.WORK_RATIO) == 0.0
+    assert value(IDLE, snapshot(10.0, ("gleaner_work_ratio", math.nan, {})), catalog.WORK_RATIO) == 0.0
 
 
-def test_refusals_for_want_of_capacity_are_counted_and_others_are_not() -> None:
+def test_only_refusals_for_lack_of_capacity_are_counted() -> None:
     name = "gleaner_refusals_total"
-    before = look(0.0, (name, 5.0, {"code": "queue_full"}), (name, 1.0, {"code": "not_ready"}))
-    after = look(
+    before = snapshot(0.0, (name, 5.0, {"code": "queue_full"}), (name, 1.0, {"code": "not_ready"}))
+    after = snapshot(
         10.0,
         (name, 7.0, {"code": "queue_full"}),
         (name, 1.0, {"code": "deadline_exceeded"}),
         (name, 9.0, {"code": "not_ready"}),
     )
-    assert value(before, after, signals.REFUSALS) == 3.0
+    assert value(before, after, catalog.REFUSALS) == 3.0
 
 
 @pytest.mark.parametrize(("starts", "restarts"), [((0, 0, 1), (0, 0)), ((0, 1, 2), (0, 1)), ((1, 1, 3), (0, 2))])
 def test_the_first_start_of_an_engine_is_no_restart(starts: tuple[int, ...], restarts: tuple[int, ...]) -> None:
-    looks = [look(float(at), ("gleaner_engine_starts_total", float(count), {})) for at, count in enumerate(starts)]
-    assert tuple(value(*pair, signals.RESTARTS) for pair in pairwise(looks)) == restarts
+    snapshots = [
+        snapshot(float(at), ("gleaner_engine_starts_total", float(count), {})) for at, count in enumerate(starts)
+    ]
+    assert tuple(value(*pair, catalog.RESTARTS) for pair in pairwise(snapshots)) == restarts
 
 
-def test_a_sum_that_shrank_is_published_as_nothing() -> None:
+def test_a_counter_that_fell_is_published_as_zero() -> None:
     name = "gleaner_memory_splits_total"
-    assert value(look(0.0, (name, 5.0, {})), look(10.0, (name, 3.0, {})), signals.MEMORY_SPLITS) == 0.0
+    assert value(snapshot(0.0, (name, 5.0, {})), snapshot(10.0, (name, 3.0, {})), catalog.MEMORY_SPLITS) == 0.0
 
 
 @pytest.mark.parametrize(("busy", "ratio"), [(0.0, 0.0), (4.0, 0.4), (12.0, 1.0)])
-def test_busy_is_a_share_of_the_time_between_the_looks(busy: float, ratio: float) -> None:
+def test_busy_is_a_share_of_the_time_between_the_snapshots(busy: float, ratio: float) -> None:
     name = "gleaner_busy_seconds_total"
-    assert value(look(5.0, (name, 100.0, {})), look(15.0, (name, 100.0 + busy, {})), signals.BUSY_RATIO) == ratio
+    assert (
+        value(snapshot(5.0, (name, 100.0, {})), snapshot(15.0, (name, 100.0 + busy, {})), catalog.BUSY_RATIO) == ratio
+    )
 
 
-def test_two_looks_at_the_same_moment_are_no_division_by_zero() -> None:
-    assert value(look(5.0), look(5.0, ("gleaner_busy_seconds_total", 1.0, {})), signals.BUSY_RATIO) == 0.0
+def test_snapshots_of_the_same_moment_do_not_divide_by_zero() -> None:
+    assert value(snapshot(5.0), snapshot(5.0, ("gleaner_busy_seconds_total", 1.0, {})), catalog.BUSY_RATIO) == 0.0
 
 
 def buckets(*reached: float) -> list[tuple[str, float, dict[str, str]]]:
@@ -101,37 +106,39 @@ def buckets(*reached: float) -> list[tuple[str, float, dict[str, str]]]:
     return [*work, *((name, 1000.0, {"route": "/livez", "le": le}) for le in bounds)]
 
 
-def test_requests_are_told_by_their_buckets_upper_bounds() -> None:
-    round_ = published(look(0.0, *buckets(1, 1, 1, 1)), look(10.0, *buckets(4, 4, 6, 7)))
+def test_requests_are_counted_by_their_buckets_upper_bounds() -> None:
+    round_ = published(snapshot(0.0, *buckets(1, 1, 1, 1)), snapshot(10.0, *buckets(4, 4, 6, 7)))
     assert dict(zip(*_shape(round_), strict=True)) == {0.5: 3.0, 10.0: 3.0}
 
 
 def _shape(round_: dict[Signal, Point]) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    point = round_[signals.REQUEST_SECONDS]
+    point = round_[catalog.REQUEST_SECONDS]
     return point.values, point.counts
 
 
 def test_without_requests_there_is_no_distribution() -> None:
-    assert signals.REQUEST_SECONDS not in published(look(0.0, *buckets(1, 2, 3, 4)), look(10.0, *buckets(1, 2, 3, 4)))
+    assert catalog.REQUEST_SECONDS not in published(
+        snapshot(0.0, *buckets(1, 2, 3, 4)), snapshot(10.0, *buckets(1, 2, 3, 4))
+    )
 
 
-def test_a_device_is_published_where_there_is_one() -> None:
-    after = look(
+def test_a_gpu_is_published_where_there_is_one() -> None:
+    after = snapshot(
         10.0,
         (points.UTILIZATION_NAME, 0.73, {"device": "0"}),
         (points.MEMORY_USED_NAME, 6.0e9, {"device": "0"}),
         (points.MEMORY_TOTAL_NAME, 24.0e9, {"device": "0"}),
     )
-    assert value(IDLE, after, signals.GPU_UTILIZATION) == 73.0
-    assert value(IDLE, after, signals.GPU_MEMORY_UTILIZATION) == 25.0
+    assert value(IDLE, after, catalog.GPU_UTILIZATION) == 73.0
+    assert value(IDLE, after, catalog.GPU_MEMORY_UTILIZATION) == 25.0
 
 
-def test_gauges_of_a_device_that_is_not_there_are_left_out() -> None:
-    after = look(10.0, *((name, 0.0, {}) for name in (points.UTILIZATION_NAME, points.MEMORY_TOTAL_NAME)))
-    assert not {signals.GPU_UTILIZATION, signals.GPU_MEMORY_UTILIZATION} & set(published(IDLE, after))
+def test_gauges_of_an_absent_gpu_are_not_published() -> None:
+    after = snapshot(10.0, *((name, 0.0, {}) for name in (points.UTILIZATION_NAME, points.MEMORY_TOTAL_NAME)))
+    assert not {catalog.GPU_UTILIZATION, catalog.GPU_MEMORY_UTILIZATION} & set(published(IDLE, after))
 
 
-def test_every_metric_that_is_read_is_one_that_the_service_has() -> None:
+def test_every_metric_that_is_read_is_exported_by_the_service() -> None:
     exported = {sample.name for metric in collected(EngineMetrics()) for sample in metric.samples}
     exported |= {f"{metric.name}_total" for metric in collected(EngineMetrics()) + collected(WorkerMetrics())}
     worker = WorkerMetrics()
@@ -143,7 +150,7 @@ def test_every_metric_that_is_read_is_one_that_the_service_has() -> None:
     assert read <= exported | {metric.name for metric in collected(EngineMetrics()) + collected(GpuMetrics())}
 
 
-def test_every_signal_is_published_somehow() -> None:
-    read = {*points.LEVELS, *points.COUNTS, signals.BUSY_RATIO, signals.GPU_LOST, signals.REQUEST_SECONDS}
-    read |= {signals.GPU_UTILIZATION, signals.GPU_MEMORY_UTILIZATION}
-    assert read == set(signals.SIGNALS)
+def test_every_signal_is_published() -> None:
+    read = {*points.LEVELS, *points.COUNTS, catalog.BUSY_RATIO, catalog.GPU_LOST, catalog.REQUEST_SECONDS}
+    read |= {catalog.GPU_UTILIZATION, catalog.GPU_MEMORY_UTILIZATION}
+    assert read == set(catalog.SIGNALS)

@@ -1,9 +1,9 @@
-"""The signals that a fleet is scaled and watched by: CloudWatch names, units and what idleness means, as data.
+"""The signals that a fleet is scaled and watched by: CloudWatch names, units and their value when idle, as data.
 
-Said once, for the publisher, the stacks, the dashboards and the simulator; nothing but data may live here, so that
-`infra` and `loadtest` may read it too. Every value carries one dimension, the fleet's name, and each task publishes
-one value for each signal and period. So CloudWatch's statistics answer both questions without a dimension for tasks:
-Average is one task's share, Sum the fleet's total, Maximum the worst task, SampleCount how many tasks are alive.
+Defined once, for the publisher, the stacks, the dashboards and the rehearsal. Nothing but data may live here, so that
+`infra` and `loadtest` may import it too. Every value carries one dimension, the fleet's name, and each task publishes
+one value per signal and period. CloudWatch's statistics then need no dimension for tasks: Average is one task's share,
+Sum the fleet's total, Maximum the worst task, SampleCount the number of live tasks.
 """
 
 from __future__ import annotations
@@ -33,17 +33,20 @@ class Unit(StrEnum):
 class Kind(StrEnum):
     """What one published value stands for."""
 
-    LEVEL = "level"
-    """The value at the end of the period; zero when idle. A task that starts or drains is not idle: it leaves them out,
-    since its zeros would hide the load of the others in every average."""
+    LEVEL = (
+        "level"
+        """The value at the end of the period; zero when idle. A starting or draining task does not publish
+    levels, since its
+    zeros would lower the average of the tasks that carry the load."""
+    )
     FLAG = "flag"
-    """1 while something is the case; zero otherwise, never left out."""
+    """1 while a condition holds, else 0; always published."""
     COUNT = "count"
-    """What happened in the period; zero when nothing did, never left out."""
+    """Events in the period; always published."""
     DISTRIBUTION = "distribution"
-    """Values with counts; left out when there was nothing to measure, since a zero would flatter."""
+    """Values with counts; not published without a measurement, since a zero would improve the quantiles."""
     DEVICE = "device"
-    """A level that only a task with a GPU has; left out without one."""
+    """A level of the GPU; not published by a task without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,27 +59,27 @@ class Signal:
 
 
 WORK_RATIO = Signal("WorkRatio", Unit.NONE, Kind.LEVEL)
-"""Arrived tokens per second over the task's capacity; above 1 the queue grows."""
+"""Arriving tokens per second over the task's capacity; above 1 the queue grows."""
 BACKLOG_SECONDS = Signal("BacklogSeconds", Unit.SECONDS, Kind.LEVEL)
-"""Waiting and lately refused tokens over tokens per second."""
+"""Queued and recently refused tokens over the task's tokens per second."""
 OLDEST_AGE_SECONDS = Signal("OldestAgeSeconds", Unit.SECONDS, Kind.LEVEL)
-"""Age of the document that has waited longest."""
+"""Age of the oldest queued document."""
 QUEUE_DEPTH = Signal("QueueDepth", Unit.COUNT, Kind.LEVEL)
-"""Documents that wait."""
+"""Queued documents."""
 BUSY_RATIO = Signal("BusyRatio", Unit.NONE, Kind.LEVEL)
 """Share of the period in which a batch ran, 0 to 1."""
 GPU_UTILIZATION = Signal("GpuUtilization", Unit.PERCENT, Kind.DEVICE)
-"""NVML's figure, 0 to 100: share of the time in which a kernel ran."""
+"""NVML's GPU utilization, 0 to 100: share of the time in which a kernel ran."""
 GPU_MEMORY_UTILIZATION = Signal("GpuMemoryUtilization", Unit.PERCENT, Kind.DEVICE)
-"""Memory in use by anybody over the device's memory, 0 to 100."""
+"""Memory used by all processes over the device's memory, 0 to 100."""
 GPU_LOST = Signal("GpuLost", Unit.COUNT, Kind.FLAG)
-"""1 while a GPU that was there does not answer, else 0."""
+"""1 while a GPU that was present does not respond, else 0."""
 REFUSALS = Signal("Refusals", Unit.COUNT, Kind.COUNT)
-"""Documents turned away for want of capacity (queue full, deadline out of reach)."""
+"""Documents refused for lack of capacity (`queue_full`, `deadline_exceeded`)."""
 RESTARTS = Signal("Restarts", Unit.COUNT, Kind.COUNT)
-"""Engines that were started again after one died."""
+"""Engine starts after the first one."""
 MEMORY_SPLITS = Signal("MemorySplits", Unit.COUNT, Kind.COUNT)
-"""Batches that were split because memory ran out."""
+"""Batches split after an out-of-memory error."""
 REQUEST_SECONDS = Signal("RequestSeconds", Unit.SECONDS, Kind.DISTRIBUTION)
 """Seconds from a request's first byte to its answer, for `/extract` only."""
 
@@ -94,4 +97,4 @@ SIGNALS = (
     MEMORY_SPLITS,
     REQUEST_SECONDS,
 )
-"""Everything that a task publishes."""
+"""All signals of a task."""
