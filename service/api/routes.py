@@ -17,7 +17,7 @@ from service.api.http import response
 from service.api.http.auth import ApiKeys, presented_key
 from service.api.http.disconnects import unless_disconnected
 from service.api.http.request_body import BodyLimits, read_body
-from service.api.openapi import EXTRACT, READY
+from service.api.openapi import EXTRACT, MODELS, READY
 from service.api.worker import Worker
 from service.core.types import Phase
 from service.metrics import CONTENT_TYPE, exposition
@@ -73,7 +73,7 @@ async def readyz(request: Request) -> Response:
     return Response(msgspec.json.encode(state), 200 if ready else 503, media_type="application/json")
 
 
-@router.get("/models", summary="Which models are served?")
+@router.get("/models", summary="Which models are served?", **MODELS)
 async def models(request: Request) -> Response:
     status = request.state.front.worker.engine.status
     shown = [

@@ -16,19 +16,14 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from transformers import PreTrainedModel
 
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import InternalError
 from service.engine.device.dtype import INT8, name_of
-from service.engine.encoder import attention
-from service.engine.encoder.checkpoint import Checkpoint, parameter_bytes, read_checkpoint
-from service.engine.encoder.cpu.int8_linear import quantize_linears
-from service.engine.encoder.cpu.module_swap import PrepackedModule
-from service.engine.encoder.cpu.native.swap_layers import join_layers
-from service.engine.encoder.cpu.native.swap_linears import compile_layers
-from service.engine.encoder.cpu.prepacked_linear import prepack_linears
-from service.engine.encoder.packing_check import place, set_attention, supports_packing
+from service.engine.encoder.acceleration import Kernels, accelerate_for_cpu, weight_bytes
+from service.engine.encoder.attention_backends import register_packed_attention
+from service.engine.encoder.checkpoint import Checkpoint, read_checkpoint
+from service.engine.encoder.packing_check import place, supports_packing
 from service.engine.execution.gpu_pipeline import copy_to_host
 from service.engine.execution.packed_batch import PackedBatch, pack
 
@@ -39,15 +34,21 @@ log = logging.getLogger(__name__)
 
 
 def load_encoder(
-    folder: Path, device: torch.device, dtype: torch.dtype, *, int8: bool = False, packed: bool | None = None
+    folder: Path,
+    device: torch.device,
+    dtype: torch.dtype,
+    *,
+    int8: bool = False,
+    packed: bool | None = None,
+    native_kernels: bool = True,
 ) -> Encoder:
-    """Read a folder's checkpoint and build its encoder, with nothing in between; see both for arguments and errors."""
-    return build_encoder(read_checkpoint(folder, load_dtype(dtype, int8=int8)), device, dtype, int8=int8, packed=packed)
+    """Read a folder's checkpoint and build its encoder with nothing in between.
 
-
-def load_dtype(dtype: torch.dtype, *, int8: bool) -> torch.dtype:
-    """The format to read a checkpoint in: float32 where its weights are still to be quantised."""
-    return torch.float32 if int8 else dtype
+    Raises:
+        ModelError: the folder is no whole token classifier with safetensors weights.
+    """
+    checkpoint = read_checkpoint(folder, dtype, int8=int8)
+    return build_encoder(checkpoint, device, dtype, int8=int8, packed=packed, native_kernels=native_kernels)
 
 
 def build_encoder(
@@ -57,6 +58,7 @@ def build_encoder(
     *,
     int8: bool = False,
     packed: bool | None = None,
+    native_kernels: bool = True,
 ) -> Encoder:
     """Move a checkpoint's model to a device, check whether it can be packed, and adapt it to the processor.
 
@@ -64,47 +66,28 @@ def build_encoder(
         checkpoint: used up: its model becomes the encoder's.
         int8: linear layers, and attention where it is compiled, compute in 8-bit integers, only the rest in `dtype`.
         packed: the packing check's result for a model of the same configuration on this device; None runs the check.
+        native_kernels: False leaves the parked kernels out, as on a machine that cannot run them.
     """
     model, first_position, limit = checkpoint.model, checkpoint.first_position, checkpoint.max_tokens
-    attention.register()
+    register_packed_attention()
     if packed is None:
         packed = supports_packing(model, device, first_position, limit)
     else:
         place(model, device, packed=packed)
-    name = INT8 if int8 else name_of(dtype)
-    encoder = Encoder(checkpoint, device, name, packed=packed)
-    joined = 0
+    encoder = Encoder(checkpoint, device, INT8 if int8 else name_of(dtype), packed=packed)
+    joined_layers = 0
     if device.type == "cpu":
-        trial = partial(encoder.forward, [np.zeros(1, dtype=np.int32)])
-        compiled = _suit_the_processor(model, dtype, trial, int8=int8)
-        if int8 and packed:
-            set_attention(model, attention.INT8_NAME)
-        if compiled and packed:
-            joined = join_layers(model, partial(encoder.forward, _few(encoder)))
-    facts = {"folder": checkpoint.name, "packed": packed, "dtype": encoder.dtype_name, "joined_layers": joined}
-    log.info("model loaded", extra=facts)
+        trial = partial(encoder.forward, _trial_sequences(encoder))
+        encoder.kernels, joined_layers = accelerate_for_cpu(
+            model, dtype, trial, int8=int8, packed=packed, native_kernels=native_kernels
+        )
+    facts = {"dtype": encoder.dtype_name, "kernels": encoder.kernels.value, "joined_layers": joined_layers}
+    log.info("model loaded", extra={"folder": checkpoint.name, "packed": packed, **facts})
     return encoder
 
 
-def _suit_the_processor(model: PreTrainedModel, dtype: torch.dtype, trial: Callable[[], object], *, int8: bool) -> bool:
-    """Exchange linear layers for the fastest that this CPU and this model's code can do with; whether they are ours."""
-
-    def settle() -> None:
-        model.to(dtype)
-        trial()
-
-    if dtype == torch.bfloat16 and compile_layers(model, settle, int8=int8):
-        return True
-    if int8:
-        quantize_linears(model)
-        model.to(dtype)
-    if dtype == torch.bfloat16:
-        prepack_linears(model, trial)
-    return False
-
-
-def _few(encoder: Encoder) -> list[TokenIds]:
-    """Two sequences, of tokens that differ."""
+def _trial_sequences(encoder: Encoder) -> list[TokenIds]:
+    """Two sequences of tokens that differ."""
     longest = min(encoder.max_tokens, encoder.vocabulary_size, 24)
     return [np.arange(length, dtype=np.int32) for length in (longest, (longest + 1) // 2)]
 
@@ -116,6 +99,7 @@ class Encoder:
         self.device = device
         self.max_tokens = checkpoint.max_tokens
         self.packed = packed
+        self.kernels = Kernels.CUDA if device.type == "cuda" else Kernels.TORCH
         self.labels = checkpoint.labels
         self.dtype_name = dtype_name
         self.first_position = checkpoint.first_position
@@ -181,13 +165,6 @@ class Encoder:
         )
         rows = output.logits.float().cpu().numpy()
         return [row[:length] for row, length in zip(rows, lengths, strict=True)]
-
-
-def weight_bytes(model: torch.nn.Module) -> int:
-    """Bytes of a model's weights, in the precision and layout that they have now."""
-    return parameter_bytes(model) + sum(
-        each.weight_bytes for each in model.modules() if isinstance(each, PrepackedModule)
-    )
 
 
 def group_by_length(lengths: Sequence[int]) -> list[list[int]]:

@@ -20,7 +20,6 @@ from itertools import pairwise
 import numpy as np
 import torch
 from transformers import PreTrainedModel
-from transformers.utils import logging as transformers_logging
 
 from service.engine.encoder import attention
 from service.engine.encoder.layer_subset import first_layers_only
@@ -66,10 +65,10 @@ def supports_packing(
     passed = trial is not None and trial.is_exact()
     model.to(device)
     if passed and device.type != "cpu":
-        set_attention(model, own)
+        attention.set_attention(model, own)
         trial = _try(model, first_position, max_tokens)
         passed = trial is not None and trial.is_near()
-    set_attention(model, attention.NAME if passed else own)
+    attention.set_attention(model, attention.NAME if passed else own)
     return passed
 
 
@@ -77,7 +76,7 @@ def place(model: PreTrainedModel, device: torch.device, *, packed: bool) -> None
     """Bring a model to its device without a trial, since one of the same configuration has shown what it can do."""
     model.to(device)
     if packed:
-        set_attention(model, attention.NAME)
+        attention.set_attention(model, attention.NAME)
 
 
 @torch.inference_mode()
@@ -87,7 +86,7 @@ def _try(model: PreTrainedModel, first_position: int, max_tokens: int) -> _Trial
     alone = torch.cat([_ordinary(model, batch, start, stop) for start, stop in pairwise(batch.borders)])
     mixed = _ordinary(model, batch, 0, batch.borders[-1])
     try:
-        set_attention(model, attention.NAME)
+        attention.set_attention(model, attention.NAME)
         packed = model(**batch.keywords()).logits[0].float()
     except Exception as error:  # Whatever a model raises on a packed row, it can still be run padded.
         log.info("the model cannot run a packed row", extra={"reason": f"{type(error).__name__}: {error}"})
@@ -121,13 +120,3 @@ def _in_float32(model: PreTrainedModel) -> Iterator[None]:
     finally:
         for parameter, data in kept:
             parameter.data = data
-
-
-def set_attention(model: PreTrainedModel, name: str) -> None:
-    """One of those that transformers knows by name, without what it would say of models that do not follow."""
-    verbosity = transformers_logging.get_verbosity()
-    transformers_logging.set_verbosity(transformers_logging.CRITICAL)
-    try:
-        model.set_attn_implementation(name)
-    finally:
-        transformers_logging.set_verbosity(verbosity)

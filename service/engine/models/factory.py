@@ -91,12 +91,12 @@ class ModelFactory:
             ModelError: the folder is no whole token classifier.
         """
         from service.engine.encoder.checkpoint import read_checkpoint
-        from service.engine.encoder.encoder import build_encoder, load_dtype
+        from service.engine.encoder.encoder import build_encoder
         from service.engine.execution.runner import Runner
 
         sizes = _sizes(revision)
         known = self._packed.get(sizes)
-        checkpoint = read_checkpoint(revision.folder, load_dtype(self._dtype, int8=self._int8))
+        checkpoint = read_checkpoint(revision.folder, self._dtype, int8=self._int8)
         place(checkpoint.weight_bytes)
         encoder = build_encoder(checkpoint, self.device, self._dtype, int8=self._int8, packed=known)
         self._packed[sizes] = encoder.packed
@@ -180,4 +180,5 @@ def _status(revision: Revision, encoder: Encoder) -> ModelStatus:
         max_tokens=encoder.max_tokens,
         packed=encoder.packed,
         parameter_bytes=encoder.parameter_bytes,
+        kernels=encoder.kernels.value,
     )

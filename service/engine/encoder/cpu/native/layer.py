@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from service.engine.encoder.cpu.native.attention import FEATURES_UNIT, add_up_in_bytes
+from service.engine.encoder.cpu.native.attention import FEATURES_UNIT, fits_int8
 from service.engine.encoder.cpu.native.library import function, threads_for
 from service.engine.encoder.cpu.native.linear import Description, Product, flat_rows
 
@@ -79,7 +79,7 @@ class Layer:
         cut = (ctypes.c_int64 * len(borders))(*borders)
         failed = _function()(
             ctypes.addressof(self._description), flat.data_ptr(), out.data_ptr(), flat.shape[0],
-            ctypes.addressof(cut), len(borders) - 1, int8 and add_up_in_bytes(borders),
+            ctypes.addressof(cut), len(borders) - 1, int8 and fits_int8(borders),
             threads_for(flat.shape[0] * self._work_of_a_row),
         )  # fmt: skip
         if failed:

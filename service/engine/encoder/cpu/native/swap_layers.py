@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from service.engine.encoder import attention
 from service.engine.encoder.cpu.module_swap import ModuleSwap, PrepackedModule, children, swap_or_restore
 from service.engine.encoder.cpu.native.layer import Layer, Parts, can
 from service.engine.encoder.cpu.native.swap_linears import Compiled
@@ -29,28 +27,29 @@ _TRIAL_BORDERS = (0, 2, 5)
 class NativeLayer(PrepackedModule):
     """Computes what a layer of BERT's encoder computes on a packed row."""
 
-    def __init__(self, layer: Layer, config: Any) -> None:
+    def __init__(self, layer: Layer, *, int8: bool) -> None:
         super().__init__()
         self._layer = layer
-        self._config = config
+        self._int8 = int8
         self.weight_bytes = layer.weight_bytes
 
     def forward(
         self, hidden_states: torch.Tensor, *_unused: object, borders: tuple[int, ...], **_unneeded: object
     ) -> torch.Tensor:
         """[1, total, hidden] bfloat16 → the same shape; see `attention.packed_attention` for the borders."""
-        int8 = self._config._attn_implementation == attention.INT8_NAME
-        return self._layer(hidden_states, borders, int8=int8)
+        return self._layer(hidden_states, borders, int8=self._int8)
 
 
-def join_layers(model: nn.Module, trial: Callable[[], Sequence[NDArray[np.float32]]]) -> int:
+def join_layers(model: nn.Module, trial: Callable[[], Sequence[NDArray[np.float32]]], *, int8: bool = False) -> int:
     """Exchange the layers of a model that takes packed rows, and whose linear layers are exchanged; returns how many.
 
     Args:
         trial: what the model answers to a few sequences; all layers stay as they are if it would be anything else.
     """
     exchanges = [
-        ModuleSwap(parent, name, joined) for parent, name, child in children(model) if (joined := _joined(child))
+        ModuleSwap(parent, name, joined)
+        for parent, name, child in children(model)
+        if (joined := _joined(child, int8=int8))
     ]
     if not exchanges:
         return 0
@@ -63,17 +62,16 @@ def join_layers(model: nn.Module, trial: Callable[[], Sequence[NDArray[np.float3
     return len(exchanges) if swap_or_restore(exchanges, same) else 0
 
 
-def _joined(layer: nn.Module) -> NativeLayer | None:
+def _joined(layer: nn.Module, *, int8: bool) -> NativeLayer | None:
     """A layer with the parts of BERT's, if on a few rows it does with them what ours does."""
     ours = {name: module for name, module in layer.named_modules() if isinstance(module, Compiled)}
     if set(ours) != set(_PARTS) or next(layer.parameters(), None) is not None:
         return None
     parts = Parts(*(ours[name].product for name in _PARTS))
-    own = layer.get_submodule(_SELF)
-    heads, config = getattr(own, "num_attention_heads", 0), getattr(own, "config", None)
+    heads = getattr(layer.get_submodule(_SELF), "num_attention_heads", 0)
     if not can(parts, heads):
         return None
-    joined = NativeLayer(Layer(parts, heads), config)
+    joined = NativeLayer(Layer(parts, heads), int8=int8)
     return joined if _compute_the_same(layer, joined, parts.query.inputs) else None
 
 

@@ -57,7 +57,7 @@ class NativeResidualNorm(Compiled):
         return self.product(hidden_states, input_tensor)
 
 
-def compile_layers(model: nn.Module, trial: Callable[[], object], *, int8: bool = False) -> bool:
+def compile_linears(model: nn.Module, trial: Callable[[], object], *, int8: bool = False) -> bool:
     """Exchange a model's linear layers for ours; keep all as they were where one cannot be, or the model's code balks.
 
     Args:

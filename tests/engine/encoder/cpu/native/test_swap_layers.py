@@ -34,7 +34,7 @@ def test_a_model_of_bert_s_kind_answers_as_before_bit_by_bit(
 ) -> None:
     folder = make_model(tmp_path, kind, hidden=128)
     joined = _load(folder, int8=int8)
-    monkeypatch.setattr("service.engine.encoder.encoder.join_layers", lambda *_: 0)
+    monkeypatch.setattr("service.engine.encoder.cpu.native.kernels.join_layers", lambda *_, **__: 0)
     parts = _load(folder, int8=int8)
     assert (_joined(joined), _joined(parts)) == (2, 0)
     assert joined.parameter_bytes == parts.parameter_bytes
@@ -56,7 +56,7 @@ def test_heads_that_our_attention_does_not_take_keep_theirs(tmp_path: Path) -> N
 @pytest.fixture
 def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Encoder:
     """A model of BERT's kind that could be joined, and is not yet."""
-    monkeypatch.setattr("service.engine.encoder.encoder.join_layers", lambda *_: 0)
+    monkeypatch.setattr("service.engine.encoder.cpu.native.kernels.join_layers", lambda *_, **__: 0)
     return _load(make_model(tmp_path, "bert", hidden=128))
 
 

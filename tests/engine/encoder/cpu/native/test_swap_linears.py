@@ -12,10 +12,10 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from transformers import PreTrainedModel
 
-from service.engine.encoder import attention
-from service.engine.encoder.cpu.native.swap_linears import NativeLinear, NativeResidualNorm, compile_layers
+from service.engine.encoder.attention import set_attention
+from service.engine.encoder.cpu.native.kernels import ATTENTION
+from service.engine.encoder.cpu.native.swap_linears import NativeLinear, NativeResidualNorm, compile_linears
 from service.engine.encoder.encoder import load_encoder
-from service.engine.encoder.packing_check import set_attention
 from tests.support.tiny_models import make_model
 
 pytestmark = pytest.mark.needs("linear-kernels")
@@ -51,12 +51,12 @@ def test_a_model_computes_what_it_did(kind: str, int8: bool, tmp_path: Path) -> 
 
 
 def test_in_8_bits_attention_is_too(tmp_path: Path) -> None:
-    folder = make_model(tmp_path, "bert", hidden=128)
+    folder = make_model(tmp_path, "distilbert", hidden=128)  # Not BERT's layers, so attention is a call of its own.
     ours = load_encoder(folder, torch.device("cpu"), torch.bfloat16, int8=True)
     sequences = [np.arange(5, 45, dtype=np.int32)]
     (whole,) = ours.forward(sequences)
     assert isinstance(ours.module, PreTrainedModel)
-    set_attention(ours.module, attention.NAME)
+    set_attention(ours.module, ATTENTION)
     (rounded_less,) = ours.forward(sequences)
     assert not np.array_equal(whole, rounded_less)
     assert np.linalg.norm(whole - rounded_less) < 0.1 * np.linalg.norm(rounded_less)
@@ -110,7 +110,7 @@ def test_a_module_that_only_looks_like_bert_s_keeps_its_own_code() -> None:
     model = nn.ModuleDict({"output": Scaled()}).bfloat16().eval()
     rows = torch.randn(2, 1, 8).bfloat16()
     before = model["output"](rows[0], rows[1])
-    assert compile_layers(model, lambda: model["output"](rows[0], rows[1]))
+    assert compile_linears(model, lambda: model["output"](rows[0], rows[1]))
     assert isinstance(model["output"], Scaled)
     assert isinstance(model["output"].dense, NativeLinear)
     torch.testing.assert_close(model["output"](rows[0], rows[1]), before, atol=0.02, rtol=0.02)
@@ -119,5 +119,5 @@ def test_a_module_that_only_looks_like_bert_s_keeps_its_own_code() -> None:
 @torch.inference_mode()
 def test_a_model_that_hands_over_float32_keeps_its_layers() -> None:
     model = nn.Sequential(nn.Linear(8, 8))
-    assert not compile_layers(model, lambda: model(torch.zeros(1, 8)))
+    assert not compile_linears(model, lambda: model(torch.zeros(1, 8)))
     assert type(model[0]) is nn.Linear
