@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from service.engine.execution.row_filling import filler_lengths
+
 SIZES = (64, 128, 256, 512, 1_024, 2_048)
 """Tokens. Launching BERT-large's kernels takes as long as an H200 takes for a few thousand tokens (BENCHMARKS.md)."""
 
@@ -43,14 +45,14 @@ class Bucket:
 
     def filling(self, lengths: Sequence[int]) -> list[int]:
         """Lengths of the sequences that fill the row up behind these."""
-        return _lengths(self.tokens - sum(lengths), self.longest)
+        return filler_lengths(self.tokens - sum(lengths), self.longest)
 
     def samples(self) -> list[list[int]]:
         """Lengths of batches that show whether a recording is right: the emptiest, an uneven one, the fullest."""
         fewest = self.above + 1
         halfway = (self.above + self.tokens) // 2
-        emptiest = _lengths(fewest, self.longest)
-        uneven = [1, *_lengths(halfway - 1, self.longest)]
+        emptiest = filler_lengths(fewest, self.longest)
+        uneven = [1, *filler_lengths(halfway - 1, self.longest)]
         return [emptiest, uneven, [self.tokens // self.slots] * self.slots]
 
 
@@ -66,9 +68,3 @@ def buckets(longest: int) -> tuple[Bucket, ...]:
 def bucket_for(rows: Sequence[Bucket], lengths: Sequence[int]) -> Bucket | None:
     """Where a batch goes."""
     return next((row for row in rows if row.fits(lengths)), None)
-
-
-def _lengths(tokens: int, longest: int) -> list[int]:
-    """As few sequences as hold so many tokens."""
-    whole, rest = divmod(tokens, longest)
-    return [longest] * whole + [rest] * (rest > 0)

@@ -18,6 +18,7 @@ from service.core.arrays import Logits, TokenIds
 from service.engine.cuda_graphs.buckets import Bucket
 from service.engine.execution.gpu_pipeline import copy_to_host
 from service.engine.execution.packed_batch import PackedBatch, pack
+from service.engine.execution.row_filling import fill
 
 Replay: TypeAlias = Callable[[], torch.Tensor]
 """Computes what the recorded tensors hold now: rows [tokens, labels], which the next replay writes over."""
@@ -79,7 +80,6 @@ class GraphedRow:
 
     def _pack(self, sequences: Sequence[TokenIds]) -> PackedBatch:
         """All slots of the row: these sequences, those that fill it up, and empty ones."""
-        filling = self._bucket.filling([len(tokens) for tokens in sequences])
-        lengths = [*filling, *[0] * (self._bucket.slots - len(sequences) - len(filling))]
-        filled = [*sequences, *(np.zeros(length, dtype=np.int32) for length in lengths)]
-        return pack(filled, self._device, self._first_position)
+        filled = fill(sequences, self._bucket.tokens, self._bucket.longest)
+        empty = [np.zeros(0, dtype=np.int32)] * (self._bucket.slots - len(filled))
+        return pack([*filled, *empty], self._device, self._first_position)

@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
-import numpy as np
 import torch
 
 from service.core.arrays import Logits, TokenIds
@@ -23,6 +22,7 @@ from service.engine.cuda_graphs.capturable import NotCapturable
 from service.engine.cuda_graphs.graph import CapturableEncoder, GraphCapture, GraphedRow
 from service.engine.cuda_graphs.validation import Clock, GraphCheck, compare, race, random_samples
 from service.engine.device.selection import free_cache
+from service.engine.execution.row_filling import fill
 from service.metrics import GraphMetrics
 
 USES = 16
@@ -134,8 +134,7 @@ class GraphedEncoder:
 
     def _filled(self, bucket: Bucket, sequences: Sequence[TokenIds]) -> list[Logits]:
         """The plain pass, with more sequences behind these until there are as many tokens as in the row."""
-        filling = bucket.filling([len(tokens) for tokens in sequences])
-        return self._plain([*sequences, *(np.zeros(length, dtype=np.int32) for length in filling)])[: len(sequences)]
+        return self._plain(fill(sequences, bucket.tokens, bucket.longest))[: len(sequences)]
 
     def _show(self) -> None:
         self._metrics.held.labels(self._model).set(len(self._recordings))

@@ -17,6 +17,7 @@ from torch.nn.attention.varlen import varlen_attn
 from service.engine.cuda_graphs.capturable import NotCapturable
 from service.engine.encoder import attention
 from service.engine.encoder.attention import AttentionBackend, AttentionCall
+from service.engine.execution.row_filling import round_up
 
 BLOCK_SCORES = 1 << 20
 """Attention scores of one block, all heads together: 2 MiB in bfloat16."""
@@ -105,17 +106,33 @@ def _attend(
     """Attention within one sequence, written to `out`; all are [tokens, heads, head_size]."""
     tokens, heads, _ = query.shape
     reach = tokens if window is None else window - 1
-    query, key, value = query.transpose(0, 1), key.transpose(0, 1), value.transpose(0, 1)
-    step = max(SMALLEST_BLOCK_TOKENS, BLOCK_SCORES // (heads * tokens) if window is None else reach)
+    rows, key, value = _rounded(query * scaling), _rounded(key), _rounded(value)
+    size = rows.shape[1]
+    step = max(SMALLEST_BLOCK_TOKENS, BLOCK_SCORES // (heads * size) if window is None else reach)
     for start in range(0, tokens, step):
-        stop = min(start + step, tokens)
-        seen = slice(max(0, start - reach), min(tokens, stop + reach))
-        scores = torch.matmul(query[:, start:stop] * scaling, key[:, seen].transpose(1, 2))
+        stop = min(start + step, size)
+        seen = slice(max(0, start - reach), min(size, stop + reach))
+        scores = torch.matmul(rows[:, start:stop], key[:, seen].transpose(1, 2))
         if reach < tokens - 1:
             scores.masked_fill_(_out_of_reach(start, stop, seen, reach, scores.device), float("-inf"))
+        scores[:, :, max(0, tokens - seen.start) :] = float("-inf")
         weights = torch.softmax(scores.float(), dim=-1).to(value.dtype)  # Half the time of bfloat16's own softmax.
         mixed = torch.matmul(weights, value[:, seen])
-        out[start:stop] = mixed.transpose(0, 1)
+        out[start:stop] = mixed[:, : tokens - start].transpose(0, 1)
+
+
+def _rounded(sequence: torch.Tensor) -> torch.Tensor:
+    """[tokens, heads, head_size] → [heads, size, head_size], with zeros behind the tokens where oneDNN multiplies.
+
+    It multiplies bfloat16 on a CPU, and makes and caches a primitive for each shape: few sizes need few of them.
+    """
+    heads_first = sequence.transpose(0, 1)
+    if sequence.is_cuda or sequence.dtype != torch.bfloat16:
+        return heads_first
+    heads, tokens, head_size = heads_first.shape
+    rounded = sequence.new_zeros(heads, round_up(tokens), head_size)
+    rounded[:, :tokens] = heads_first
+    return rounded
 
 
 def _out_of_reach(start: int, stop: int, seen: slice, reach: int, device: torch.device) -> torch.Tensor:

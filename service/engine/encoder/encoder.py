@@ -26,6 +26,7 @@ from service.engine.encoder.checkpoint import Checkpoint, read_checkpoint
 from service.engine.encoder.packing_check import place, supports_packing
 from service.engine.execution.gpu_pipeline import copy_to_host
 from service.engine.execution.packed_batch import PackedBatch, pack
+from service.engine.execution.row_filling import fill, round_up
 
 PADDING_SHARE = 0.1
 """Most of a padded group that may be padding."""
@@ -132,9 +133,9 @@ class Encoder:
         """
         self.demand_sound(sequences)
         if self.packed:
-            batch = pack(sequences, self.device, self.first_position)
-            landing = copy_to_host(self.compute(batch))
-            return lambda: batch.split(landing())
+            batch = pack(self._filled(sequences), self.device, self.first_position)
+            rows = copy_to_host(self.compute(batch))
+            return lambda: batch.split(rows())[: len(sequences)]
         logits: dict[int, Logits] = {}
         for group in group_by_length([len(tokens) for tokens in sequences]):
             logits.update(zip(group, self._forward_padded([sequences[index] for index in group]), strict=True))
@@ -152,6 +153,12 @@ class Encoder:
                 raise InternalError(f"a sequence of {len(tokens)} tokens; the model takes 1 to {self.max_tokens}")
             if tokens.min() < 0 or tokens.max() >= self.vocabulary_size:
                 raise InternalError("a sequence with a token id outside the model's vocabulary")
+
+    def _filled(self, sequences: Sequence[TokenIds]) -> Sequence[TokenIds]:
+        """The sequences of a row; with filler behind them where oneDNN would cache primitives for each row's size."""
+        if self.kernels is not Kernels.ONEDNN:
+            return sequences
+        return fill(sequences, round_up(sum(len(tokens) for tokens in sequences)), self.max_tokens)
 
     def _forward_padded(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         lengths = [len(tokens) for tokens in sequences]

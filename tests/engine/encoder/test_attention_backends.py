@@ -57,30 +57,49 @@ def _written_out(row: Row, borders: tuple[int, ...], window: int | None = None) 
     return F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=0.3).transpose(1, 2)
 
 
+PRECISIONS = [(torch.float32, 1e-5), (torch.bfloat16, 0.02)]
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), PRECISIONS)
 @pytest.mark.parametrize("borders", [(0, 1), (0, 5), (0, 1, 2, 3), (0, 3, 40, 41, 200)])
-def test_a_token_sees_its_own_sequence_only(borders: tuple[int, ...]) -> None:
-    row = _random_row(borders[-1])
-    torch.testing.assert_close(_packed(row, borders), _written_out(row, borders), atol=1e-5, rtol=0)
-
-
-@pytest.mark.parametrize("window", [1, 2, 9, 64, 199, 200, 500])
-def test_a_sliding_window_hides_tokens_that_far_away(window: int) -> None:
-    borders = (0, 3, 40, 41, 240)
-    row = _random_row(borders[-1])
-    torch.testing.assert_close(_packed(row, borders, window), _written_out(row, borders, window), atol=1e-5, rtol=0)
-
-
-def test_long_sequences_are_worked_off_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.engine.encoder.attention_backends.BLOCK_SCORES", 1)
-    row = _random_row(300)
-    torch.testing.assert_close(_packed(row, (0, 300)), _written_out(row, (0, 300)), atol=1e-5, rtol=0)
-
-
-def test_bfloat16_stays_near_float32() -> None:
-    borders = (0, 30, 200)
-    row = _random_row(200, torch.bfloat16)
+def test_a_token_sees_its_own_sequence_only(borders: tuple[int, ...], dtype: torch.dtype, tolerance: float) -> None:
+    row = _random_row(borders[-1], dtype)
     exact = _written_out(_as_float32(row), borders)
-    torch.testing.assert_close(_packed(row, borders).float(), exact, atol=0.02, rtol=0)
+    torch.testing.assert_close(_packed(row, borders).float(), exact, atol=tolerance, rtol=0)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), PRECISIONS)
+@pytest.mark.parametrize("window", [1, 2, 9, 64, 199, 200, 500])
+def test_a_sliding_window_hides_tokens_that_far_away(window: int, dtype: torch.dtype, tolerance: float) -> None:
+    borders = (0, 3, 40, 41, 240)
+    row = _random_row(borders[-1], dtype)
+    exact = _written_out(_as_float32(row), borders, window)
+    torch.testing.assert_close(_packed(row, borders, window).float(), exact, atol=tolerance, rtol=0)
+
+
+@pytest.mark.parametrize("window", [None, 9])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_not_even_nan_reaches_a_neighbour(dtype: torch.dtype, window: int | None) -> None:
+    row = _random_row(60, dtype)
+    damaged = [each.clone() for each in row]
+    for each in damaged:
+        each[:, :, 21:40] = torch.nan
+    borders = (0, 21, 40, 60)
+    found = _packed((damaged[0], damaged[1], damaged[2]), borders, window)[0]
+    expected = _packed(row, borders, window)[0]
+    assert torch.equal(found[:21], expected[:21])
+    assert torch.equal(found[40:], expected[40:])
+    assert found[21:40].isnan().all()
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), PRECISIONS)
+def test_long_sequences_are_computed_in_blocks(
+    dtype: torch.dtype, tolerance: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.engine.encoder.attention_backends.BLOCK_SCORES", 1)
+    row = _random_row(300, dtype)
+    exact = _written_out(_as_float32(row), (0, 300))
+    torch.testing.assert_close(_packed(row, (0, 300)).float(), exact, atol=tolerance, rtol=0)
 
 
 def test_a_pass_without_borders_on_the_host_cannot_be_captured() -> None:
