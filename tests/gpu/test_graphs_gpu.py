@@ -23,7 +23,7 @@ from service.engine.cuda_graphs.graphed_encoder import USES, GraphedEncoder
 from service.engine.cuda_graphs.validation import worst_error
 from service.engine.device.dtype import choose_dtype
 from service.engine.device.selection import choose_device, free_cache
-from service.engine.encoder.encoder import Encoder, load_encoder
+from service.engine.encoder.encoder import TransformersEncoder, load_encoder
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.gpu_pipeline import BATCHES, PipelinedEncoder
 from service.engine.execution.offloading import HostOffloaded
@@ -51,7 +51,7 @@ def _batch(lengths: list[int], seed: int = 0) -> list[TokenIds]:
     return [random.integers(5, 100, length).astype(np.int32) for length in lengths]
 
 
-def _load(folder: Path, precision: str = "auto") -> Encoder:
+def _load(folder: Path, precision: str = "auto") -> TransformersEncoder:
     device = choose_device("cuda")
     return load_encoder(folder, device, choose_dtype(precision, device))
 
@@ -95,7 +95,7 @@ def test_two_batches_that_are_queued_together_do_not_mix(folder: Path) -> None:
 class Served:
     """An engine's parts around one model."""
 
-    def __init__(self, encoder: Encoder, recorder: CudaGraphCapture) -> None:
+    def __init__(self, encoder: TransformersEncoder, recorder: CudaGraphCapture) -> None:
         self.compute = DeviceExecutor()
         self.compute.overlap(BATCHES)
         self.studio = CaptureQueue(self.compute)

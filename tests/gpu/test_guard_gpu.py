@@ -19,7 +19,7 @@ from service.core.types import Shape
 from service.engine.device.dtype import choose_dtype
 from service.engine.device.nvml import Gpu
 from service.engine.device.selection import choose_device, gpu_uuid
-from service.engine.encoder.encoder import Encoder, load_encoder
+from service.engine.encoder.encoder import TransformersEncoder, load_encoder
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.runner import Runner
 from service.engine.memory.guard import Guard
@@ -34,27 +34,29 @@ MODEL = "sha256:a"
 
 
 @pytest.fixture(scope="module")
-def encoder(tmp_path_factory: pytest.TempPathFactory) -> Encoder:
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> TransformersEncoder:
     folder: Path = make_model(tmp_path_factory.mktemp("m") / "m", hidden=512, layers=4)
     device = choose_device("cuda")
     return load_encoder(folder, device, choose_dtype("auto", device))
 
 
 @pytest.fixture
-def gauge(encoder: Encoder) -> Iterator[CudaProbe]:
+def gauge(encoder: TransformersEncoder) -> Iterator[CudaProbe]:
     gauge = CudaProbe(encoder.device, MemoryLimit(0.9))
     yield gauge
     torch.cuda.set_per_process_memory_fraction(1.0, encoder.device)
     gauge.give_back()
 
 
-def _guard(encoder: Encoder, gauge: CudaProbe, compute: ThreadPoolExecutor) -> Guard:
+def _guard(encoder: TransformersEncoder, gauge: CudaProbe, compute: ThreadPoolExecutor) -> Guard:
     function = calibrate(encoder, gauge, MAX_TOKENS, MOST_TOKENS)
     gauge.settle()
     return Guard(gauge, {MODEL: ModelMemory(function, MAX_TOKENS, MOST_TOKENS)}, compute)
 
 
-def test_predictions_are_never_below_a_peak_and_little_above_a_large_one(encoder: Encoder, gauge: CudaProbe) -> None:
+def test_predictions_are_never_below_a_peak_and_little_above_a_large_one(
+    encoder: TransformersEncoder, gauge: CudaProbe
+) -> None:
     function = calibrate(encoder, gauge, MAX_TOKENS, MOST_TOKENS)
     draw = random.Random(0)
     for _ in range(200):
@@ -85,7 +87,9 @@ def _hog(size_bytes: int) -> Iterator[None]:
         process.kill()
 
 
-def test_a_hog_shrinks_the_room_before_a_batch_fails_and_it_grows_back(encoder: Encoder, gauge: CudaProbe) -> None:
+def test_a_hog_shrinks_the_room_before_a_batch_fails_and_it_grows_back(
+    encoder: TransformersEncoder, gauge: CudaProbe
+) -> None:
     with ThreadPoolExecutor(1) as compute:
         guard = _guard(encoder, gauge, compute)
         before = guard.report().room_bytes
@@ -101,7 +105,9 @@ def test_a_hog_shrinks_the_room_before_a_batch_fails_and_it_grows_back(encoder: 
         assert guard.report().room_bytes > 0.8 * before
 
 
-def test_a_batch_for_which_memory_runs_out_is_split_and_answered(encoder: Encoder, gauge: CudaProbe) -> None:
+def test_a_batch_for_which_memory_runs_out_is_split_and_answered(
+    encoder: TransformersEncoder, gauge: CudaProbe
+) -> None:
     sequences = [np.zeros(MAX_TOKENS, dtype=np.int32)] * 64
     peak = gauge.peak_bytes(lambda: encoder.forward(sequences))
     gauge.settle()
@@ -116,7 +122,7 @@ def test_a_batch_for_which_memory_runs_out_is_split_and_answered(encoder: Encode
     compute.shutdown()
 
 
-def test_nvml_shows_the_device_that_torch_computes_on(encoder: Encoder) -> None:
+def test_nvml_shows_the_device_that_torch_computes_on(encoder: TransformersEncoder) -> None:
     uuid = gpu_uuid(encoder.device)
     assert uuid is not None
     reading = Gpu(uuid).read()

@@ -42,7 +42,7 @@ def load_encoder(
     int8: bool = False,
     packed: bool | None = None,
     native_kernels: bool = True,
-) -> Encoder:
+) -> TransformersEncoder:
     """Read a folder's checkpoint and build its encoder with nothing in between.
 
     Raises:
@@ -60,7 +60,7 @@ def build_encoder(
     int8: bool = False,
     packed: bool | None = None,
     native_kernels: bool = True,
-) -> Encoder:
+) -> TransformersEncoder:
     """Move a checkpoint's model to a device, check whether it can be packed, and adapt it to the processor.
 
     Args:
@@ -75,7 +75,7 @@ def build_encoder(
         packed = supports_packing(model, device, first_position, limit)
     else:
         place(model, device, packed=packed)
-    encoder = Encoder(checkpoint, device, INT8 if int8 else name_of(dtype), packed=packed)
+    encoder = TransformersEncoder(checkpoint, device, INT8 if int8 else name_of(dtype), packed=packed)
     joined_layers = 0
     if device.type == "cpu":
         trial = partial(encoder.forward, _trial_sequences(encoder))
@@ -87,13 +87,13 @@ def build_encoder(
     return encoder
 
 
-def _trial_sequences(encoder: Encoder) -> list[TokenIds]:
+def _trial_sequences(encoder: TransformersEncoder) -> list[TokenIds]:
     """Two sequences of tokens that differ."""
     longest = min(encoder.max_tokens, encoder.vocabulary_size, 24)
     return [np.arange(length, dtype=np.int32) for length in (longest, (longest + 1) // 2)]
 
 
-class Encoder:
+class TransformersEncoder:
     """A loaded token classifier on its device."""
 
     def __init__(self, checkpoint: Checkpoint, device: torch.device, dtype_name: str, *, packed: bool) -> None:

@@ -15,7 +15,7 @@ from threading import Barrier
 import torch
 
 from service.core.arrays import Logits, TokenIds
-from service.engine.execution.runner import TokenClassifier
+from service.engine.execution.encoder_protocol import Encoder
 
 MOST_SHARES = 4
 """Python launches the operators of one share at a time, so more shares than these would wait for it."""
@@ -44,7 +44,7 @@ class Threads:
 class ShardedEncoder:
     """A token classifier that judges a batch in shares."""
 
-    def __init__(self, encoder: TokenClassifier, threads: Threads) -> None:
+    def __init__(self, encoder: Encoder, threads: Threads) -> None:
         self.device = encoder.device
         self.max_tokens = encoder.max_tokens
         self._encoder = encoder

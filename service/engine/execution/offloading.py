@@ -14,10 +14,10 @@ import torch
 
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import InternalError
-from service.engine.execution.runner import TokenClassifier
+from service.engine.execution.encoder_protocol import Encoder
 
 
-class Offloadable(TokenClassifier, Protocol):
+class Offloadable(Encoder, Protocol):
     """A token classifier that can be away."""
 
     def leave(self) -> None: ...
@@ -28,10 +28,10 @@ class Offloadable(TokenClassifier, Protocol):
 class ReloadedFromDisk:
     """Leaves by being dropped; comes back from `make`, which gives the same model each time."""
 
-    def __init__(self, present: TokenClassifier, make: Callable[[], TokenClassifier]) -> None:
+    def __init__(self, present: Encoder, make: Callable[[], Encoder]) -> None:
         self.device = present.device
         self.max_tokens = present.max_tokens
-        self._present: TokenClassifier | None = present
+        self._present: Encoder | None = present
         self._make = make
 
     def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
@@ -54,9 +54,7 @@ class HostOffloaded:
         forget: called before the weights leave, to drop whatever holds their addresses.
     """
 
-    def __init__(
-        self, classifier: TokenClassifier, module: torch.nn.Module, forget: Callable[[], None] = lambda: None
-    ) -> None:
+    def __init__(self, classifier: Encoder, module: torch.nn.Module, forget: Callable[[], None] = lambda: None) -> None:
         self.device = classifier.device
         self.max_tokens = classifier.max_tokens
         self._classifier = classifier
@@ -99,7 +97,7 @@ def _pinned(tensor: torch.Tensor) -> torch.Tensor:
     return copy
 
 
-def _present(classifier: TokenClassifier | None) -> TokenClassifier:
+def _present(classifier: Encoder | None) -> Encoder:
     if classifier is None:
         raise InternalError("the model's weights are not on the device; the engine's log says why they did not come")
     return classifier

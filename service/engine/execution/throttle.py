@@ -12,13 +12,13 @@ from collections.abc import Sequence
 import torch
 
 from service.core.arrays import Logits, TokenIds
-from service.engine.execution.runner import TokenClassifier
+from service.engine.execution.encoder_protocol import Encoder
 
 
 class ThrottledEncoder:
     """An encoder whose batches take at least as long as on a device of this speed."""
 
-    def __init__(self, encoder: TokenClassifier, tokens_per_second: float) -> None:
+    def __init__(self, encoder: Encoder, tokens_per_second: float) -> None:
         self._encoder = encoder
         self._tokens_per_second = tokens_per_second
         self._free_at = 0.0

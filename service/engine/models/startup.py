@@ -136,7 +136,7 @@ class _Startup:
         self._memo.write(RolloutRecord(loaded.serving, {}, self._before.deadly))
         log.info("loaded", extra={"seconds": dict(self._loading.seconds)})
         self._loading.loaded = loaded
-        maker.studio.open(measuring.settle)
+        maker.capture_queue.open(measuring.settle)
         return fetcher, maker, measuring
 
     def _fetch(self, fetcher: ModelRepository, number: int, reference: str) -> Revision:

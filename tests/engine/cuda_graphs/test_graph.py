@@ -12,7 +12,7 @@ import torch
 from service.core.arrays import TokenIds
 from service.engine.cuda_graphs.buckets import Bucket, bucket_for, buckets
 from service.engine.cuda_graphs.graph import GraphedRow, Replay
-from service.engine.encoder.encoder import Encoder, load_encoder
+from service.engine.encoder.encoder import TransformersEncoder, load_encoder
 from service.engine.execution.packed_batch import PackedBatch
 from tests.support.graph_captures import Compute, CpuRecorder
 from tests.support.tiny_models import MAX_TOKENS, PACKABLE, make_model
@@ -26,13 +26,13 @@ def batch(lengths: list[int], seed: int = 0) -> list[TokenIds]:
     return [random.integers(5, 100, length).astype(np.int32) for length in lengths]
 
 
-def row_of(encoder: Encoder, lengths: list[int]) -> Bucket:
+def row_of(encoder: TransformersEncoder, lengths: list[int]) -> Bucket:
     row = bucket_for(buckets(encoder.max_tokens), lengths)
     assert row is not None
     return row
 
 
-def load(folder: Path) -> Encoder:
+def load(folder: Path) -> TransformersEncoder:
     return load_encoder(folder, CPU, torch.float32)
 
 

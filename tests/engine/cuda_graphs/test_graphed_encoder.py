@@ -15,7 +15,7 @@ from service.core.arrays import Logits, TokenIds
 from service.core.errors import InternalError
 from service.engine.cuda_graphs.capture_queue import CaptureQueue
 from service.engine.cuda_graphs.graphed_encoder import USES, GraphedEncoder
-from service.engine.encoder.encoder import Encoder, load_encoder
+from service.engine.encoder.encoder import TransformersEncoder, load_encoder
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.gpu_pipeline import BATCHES, PipelinedEncoder
 from service.engine.execution.offloading import HostOffloaded
@@ -33,7 +33,7 @@ MODEL = "sha256:a"
 class Watched:
     """An encoder whose plain batches take a while on a clock of their own, and are counted."""
 
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: TransformersEncoder) -> None:
         self.device, self.max_tokens = encoder.device, encoder.max_tokens
         self.first_position, self.vocabulary_size = encoder.first_position, encoder.vocabulary_size
         self.dtype_name = encoder.dtype_name

@@ -14,7 +14,7 @@ from service.core.arrays import TokenIds
 from service.engine.encoder.acceleration import Kernels
 from service.engine.encoder.cpu.int8_linear import Int8Linear
 from service.engine.encoder.cpu.prepacked_linear import PrepackedLinear
-from service.engine.encoder.encoder import Encoder, load_encoder
+from service.engine.encoder.encoder import TransformersEncoder, load_encoder
 from tests.support.tiny_models import make_model
 
 CPU = torch.device("cpu")
@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def exact(folder: Path) -> Encoder:
+def exact(folder: Path) -> TransformersEncoder:
     return load_encoder(folder, CPU, torch.float32)
 
 
@@ -43,7 +43,7 @@ def exact(folder: Path) -> Encoder:
     ],
 )
 def test_without_the_parked_kernels_torch_and_onednn_compute(
-    folder: Path, exact: Encoder, dtype: torch.dtype, int8: bool, kernels: Kernels, layers: dict[type, int]
+    folder: Path, exact: TransformersEncoder, dtype: torch.dtype, int8: bool, kernels: Kernels, layers: dict[type, int]
 ) -> None:
     encoder = load_encoder(folder, CPU, dtype, int8=int8, native_kernels=False)
     assert encoder.kernels is kernels

@@ -15,7 +15,7 @@ from transformers import AutoModelForTokenClassification, BertConfig, BertModel
 from service.core.arrays import TokenIds
 from service.core.errors import InternalError, ModelError
 from service.engine.encoder.checkpoint import read_checkpoint
-from service.engine.encoder.encoder import Encoder, build_encoder, group_by_length, load_encoder
+from service.engine.encoder.encoder import TransformersEncoder, build_encoder, group_by_length, load_encoder
 from tests.support.tiny_models import KINDS, LABELS, MAX_TOKENS, PACKABLE, make_model
 
 CPU = torch.device("cpu")
@@ -28,7 +28,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def encoders(folders: dict[str, Path]) -> dict[str, Encoder]:
+def encoders(folders: dict[str, Path]) -> dict[str, TransformersEncoder]:
     return {kind: load_encoder(folder, CPU, torch.float32) for kind, folder in folders.items()}
 
 
@@ -45,7 +45,7 @@ def _untouched(folder: Path, sequences: list[TokenIds]) -> list[np.ndarray]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_logits_are_those_of_the_untouched_model_one_by_one(
-    kind: str, folders: dict[str, Path], encoders: dict[str, Encoder]
+    kind: str, folders: dict[str, Path], encoders: dict[str, TransformersEncoder]
 ) -> None:
     sequences = _sequences()
     expected = _untouched(folders[kind], sequences)
@@ -55,12 +55,14 @@ def test_logits_are_those_of_the_untouched_model_one_by_one(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_only_models_that_follow_the_attention_interface_are_packed(kind: str, encoders: dict[str, Encoder]) -> None:
+def test_only_models_that_follow_the_attention_interface_are_packed(
+    kind: str, encoders: dict[str, TransformersEncoder]
+) -> None:
     assert encoders[kind].packed == (kind in PACKABLE)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_results_do_not_depend_on_batch_mates_or_order(kind: str, encoders: dict[str, Encoder]) -> None:
+def test_results_do_not_depend_on_batch_mates_or_order(kind: str, encoders: dict[str, TransformersEncoder]) -> None:
     sequences = _sequences((30, 7, 120, 30, 64))
     together = encoders[kind].forward(sequences)
     backwards = encoders[kind].forward(sequences[::-1])[::-1]
@@ -71,7 +73,9 @@ def test_results_do_not_depend_on_batch_mates_or_order(kind: str, encoders: dict
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_bfloat16_scores_stay_near_float32(kind: str, folders: dict[str, Path], encoders: dict[str, Encoder]) -> None:
+def test_bfloat16_scores_stay_near_float32(
+    kind: str, folders: dict[str, Path], encoders: dict[str, TransformersEncoder]
+) -> None:
     sequences = _sequences((40, 90))
     half = load_encoder(folders[kind], CPU, torch.bfloat16)
     assert half.packed == (kind in PACKABLE)
@@ -85,7 +89,7 @@ def _scores(logits: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_encoder_says_what_it_is(kind: str, encoders: dict[str, Encoder]) -> None:
+def test_an_encoder_says_what_it_is(kind: str, encoders: dict[str, TransformersEncoder]) -> None:
     encoder = encoders[kind]
     assert encoder.labels == LABELS
     assert encoder.max_tokens == MAX_TOKENS
@@ -160,7 +164,9 @@ def test_the_tokenizer_may_set_a_smaller_limit(tmp_path: Path, folders: dict[str
 
 
 @pytest.mark.parametrize("tokens", [[], [7] * (MAX_TOKENS + 1), [5, -1], [5, 99_999]])
-def test_a_sequence_that_the_model_cannot_take_is_refused(tokens: list[int], encoders: dict[str, Encoder]) -> None:
+def test_a_sequence_that_the_model_cannot_take_is_refused(
+    tokens: list[int], encoders: dict[str, TransformersEncoder]
+) -> None:
     with pytest.raises(InternalError):
         encoders["bert"].forward([np.array(tokens, dtype=np.int32)])
 
@@ -177,7 +183,7 @@ def test_padded_groups_hold_similar_lengths_and_each_sequence_once() -> None:
 
 @pytest.mark.parametrize("packed", [True, False])
 def test_a_known_result_of_the_packing_check_is_taken_as_given(
-    folders: dict[str, Path], encoders: dict[str, Encoder], packed: bool
+    folders: dict[str, Path], encoders: dict[str, TransformersEncoder], packed: bool
 ) -> None:
     encoder = load_encoder(folders["bert"], CPU, torch.float32, packed=packed)
     assert encoder.packed is packed

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from service.core.arrays import TokenIds
-from service.engine.encoder.encoder import Encoder, load_encoder
+from service.engine.encoder.encoder import TransformersEncoder, load_encoder
 from service.engine.execution.row_filling import round_up
 from tests.support.tiny_models import PACKABLE, make_model
 
@@ -21,7 +21,7 @@ def _ids(length: int, seed: int = 0) -> TokenIds:
     return np.random.default_rng(seed).integers(5, 200, length).astype(np.int32)
 
 
-def _rows_of(encoder: Encoder) -> list[int]:
+def _rows_of(encoder: TransformersEncoder) -> list[int]:
     """Filled with the tokens of each row that the model is given from now on."""
     rows: list[int] = []
     encoder.module.register_forward_pre_hook(

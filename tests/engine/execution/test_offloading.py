@@ -11,7 +11,7 @@ import torch
 
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import InternalError, ModelError
-from service.engine.encoder.encoder import Encoder, load_encoder
+from service.engine.encoder.encoder import TransformersEncoder, load_encoder
 from service.engine.execution.offloading import HostOffloaded, Offloadable, ReloadedFromDisk
 from tests.support.tiny_models import make_model
 
@@ -24,7 +24,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_model(tmp_path_factory.mktemp("model"), "bert")
 
 
-def load(folder: Path) -> Encoder:
+def load(folder: Path) -> TransformersEncoder:
     return load_encoder(folder, CPU, torch.float32)
 
 

@@ -9,18 +9,20 @@ import torch
 
 from loadtest.bench.engine.gpu import show_gains
 from service.engine.cuda_graphs.buckets import SIZES
-from service.engine.encoder.encoder import Encoder, load_encoder
+from service.engine.encoder.encoder import TransformersEncoder, load_encoder
 from service.engine.tools.graph_benchmark import graphs
 from tests.support.graph_captures import CannotRecord, CpuRecorder, Waits
 from tests.support.tiny_models import make_model
 
 
 @pytest.fixture
-def encoder(tmp_path: Path) -> Encoder:
+def encoder(tmp_path: Path) -> TransformersEncoder:
     return load_encoder(make_model(tmp_path / "model"), torch.device("cpu"), torch.float32)
 
 
-def test_each_row_is_judged_and_a_document_timed(encoder: Encoder, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_row_is_judged_and_a_document_timed(
+    encoder: TransformersEncoder, capsys: pytest.CaptureFixture[str]
+) -> None:
     found = graphs(encoder, CpuRecorder())
     assert [(row["tokens"], row["right"]) for row in found["rows"]] == [(tokens, True) for tokens in SIZES]
     assert found["document"]["plain_ms"] > 0
@@ -35,7 +37,7 @@ def test_each_row_is_judged_and_a_document_timed(encoder: Encoder, capsys: pytes
     ("recorder", "words"), [(Waits, "waits for the device"), (CannotRecord, "operation not permitted")]
 )
 def test_nothing_more_is_recorded_after_a_failure(
-    recorder: type[CpuRecorder], words: str, encoder: Encoder, capsys: pytest.CaptureFixture[str]
+    recorder: type[CpuRecorder], words: str, encoder: TransformersEncoder, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = graphs(encoder, recorder())
     assert [row["tokens"] for row in found["rows"]] == [64]

@@ -11,7 +11,7 @@ from torch import nn
 
 from service.core.arrays import Logits
 from service.engine.encoder.cpu.native.swap_layers import NativeLayer, join_layers
-from service.engine.encoder.encoder import Encoder, load_encoder
+from service.engine.encoder.encoder import TransformersEncoder, load_encoder
 from tests.support.tiny_models import make_model
 
 pytestmark = pytest.mark.needs("linear-kernels")
@@ -19,11 +19,11 @@ pytestmark = pytest.mark.needs("linear-kernels")
 SEQUENCES = [np.arange(5, 5 + length, dtype=np.int32) for length in (40, 3, 17)]
 
 
-def _load(folder: Path, *, int8: bool = False) -> Encoder:
+def _load(folder: Path, *, int8: bool = False) -> TransformersEncoder:
     return load_encoder(folder, torch.device("cpu"), torch.bfloat16, int8=int8)
 
 
-def _joined(encoder: Encoder) -> int:
+def _joined(encoder: TransformersEncoder) -> int:
     return sum(isinstance(module, NativeLayer) for module in encoder.module.modules())
 
 
@@ -54,19 +54,19 @@ def test_heads_that_our_attention_does_not_take_keep_theirs(tmp_path: Path) -> N
 
 
 @pytest.fixture
-def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Encoder:
+def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TransformersEncoder:
     """A model of BERT's kind that could be joined, and is not yet."""
     monkeypatch.setattr("service.engine.encoder.cpu.native.kernels.join_layers", lambda *_, **__: 0)
     return _load(make_model(tmp_path, "bert", hidden=128))
 
 
-def _layers(encoder: Encoder) -> nn.ModuleList:
+def _layers(encoder: TransformersEncoder) -> nn.ModuleList:
     layers = encoder.module.get_submodule("bert.encoder.layer")
     assert isinstance(layers, nn.ModuleList)
     return layers
 
 
-def _join(encoder: Encoder) -> int:
+def _join(encoder: TransformersEncoder) -> int:
     """How many are joined; the model answers as before all the same."""
     before = encoder.forward(SEQUENCES)
     joined = join_layers(encoder.module, lambda: encoder.forward(SEQUENCES))
@@ -76,7 +76,7 @@ def _join(encoder: Encoder) -> int:
     return joined
 
 
-def test_a_layer_that_does_something_else_with_its_parts_keeps_its_own_code(parts: Encoder) -> None:
+def test_a_layer_that_does_something_else_with_its_parts_keeps_its_own_code(parts: TransformersEncoder) -> None:
     layer = _layers(parts)[1]
     plain = type(layer).forward
     layer.forward = lambda *rows, **rest: plain(layer, *rows, **rest) * 2
@@ -84,14 +84,14 @@ def test_a_layer_that_does_something_else_with_its_parts_keeps_its_own_code(part
     assert _layers(parts)[1] is layer
 
 
-def test_a_layer_that_looks_at_neighbours_only_keeps_its_own_code(parts: Encoder) -> None:
+def test_a_layer_that_looks_at_neighbours_only_keeps_its_own_code(parts: TransformersEncoder) -> None:
     own = _layers(parts)[0].get_submodule("attention.self")
     plain = type(own).forward
     own.forward = lambda *rows, **rest: plain(own, *rows, sliding_window=8, **rest)
     assert _join(parts) == 1
 
 
-def test_a_layer_that_is_called_with_more_than_ours_take_keeps_its_own_code(parts: Encoder) -> None:
+def test_a_layer_that_is_called_with_more_than_ours_take_keeps_its_own_code(parts: TransformersEncoder) -> None:
     """Alone it does what ours does; what the model hands it tells them apart."""
     layer, encoder = _layers(parts)[0], parts.module.get_submodule("bert.encoder")
     plain, plain_encoder = type(layer).forward, type(encoder).forward
@@ -101,13 +101,13 @@ def test_a_layer_that_is_called_with_more_than_ours_take_keeps_its_own_code(part
     assert _join(parts) == 0
 
 
-def test_a_layer_that_cannot_be_called_as_ours_are_keeps_its_own_code(parts: Encoder) -> None:
+def test_a_layer_that_cannot_be_called_as_ours_are_keeps_its_own_code(parts: TransformersEncoder) -> None:
     _layers(parts)[0].forward = lambda rows: rows
     assert join_layers(parts.module, list) == 1
     assert [isinstance(layer, NativeLayer) for layer in _layers(parts)] == [False, True]
 
 
-def test_a_model_that_balks_gets_its_layers_back(parts: Encoder) -> None:
+def test_a_model_that_balks_gets_its_layers_back(parts: TransformersEncoder) -> None:
     def balk() -> list[Logits]:
         if _joined(parts):
             raise AttributeError("NativeLayer has no attention")
