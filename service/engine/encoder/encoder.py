@@ -131,7 +131,7 @@ class TransformersEncoder:
             InternalError: a sequence is empty or too long, or holds an id that the model lacks. On a CUDA device
                 such a sequence would otherwise take the whole context down.
         """
-        self.demand_sound(sequences)
+        self.validate(sequences)
         if self.packed:
             batch = pack(self._filled(sequences), self.device, self.first_position)
             rows = copy_to_host(self.compute(batch))
@@ -146,7 +146,7 @@ class TransformersEncoder:
         rows: torch.Tensor = self._model(**batch.keywords()).logits[0]
         return rows
 
-    def demand_sound(self, sequences: Sequence[TokenIds]) -> None:
+    def validate(self, sequences: Sequence[TokenIds]) -> None:
         """Raises InternalError for sequences that the model cannot take; see `begin`."""
         for tokens in sequences:
             if not 0 < len(tokens) <= self.max_tokens:

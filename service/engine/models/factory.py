@@ -118,8 +118,10 @@ class ModelFactory:
 
         if not model.packed or self._settings.cuda_graphs != "auto":
             return HostOffloaded(PipelinedEncoder(model, self._queuing), model.module)
-        graphed = GraphedEncoder(model, self._capture, self.capture_queue.ask, self._graph_metrics, revision.revision)
-        return HostOffloaded(PipelinedEncoder(graphed, self._queuing), model.module, graphed.forget)
+        graphed = GraphedEncoder(
+            model, self._capture, self.capture_queue.request, self._graph_metrics, revision.revision
+        )
+        return HostOffloaded(PipelinedEncoder(graphed, self._queuing), model.module, graphed.drop_graphs)
 
     def _offloadable_on_cpu(self, revision: Revision, model: TransformersEncoder) -> Offloadable:
         from service.engine.encoder.encoder import load_encoder

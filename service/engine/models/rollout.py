@@ -127,7 +127,7 @@ class FirstModels:
         now = time.monotonic()
         self._residency.add(revision, weight_bytes, now)
         for each in self._residency.bring(revision, now, busy=()) or ():
-            self._compute.submit(self._held[each].weights.leave).result()
+            self._compute.submit(self._held[each].weights.offload).result()
         self._residency.arrived(revision, 0.0, now)
 
 

@@ -30,11 +30,11 @@ class WeightMover:
 
     def come(self, held: LoadedModel, done: Done) -> Future[None]:
         """Bring weights, before any batch that is launched after this."""
-        return self._submit("in", held, held.weights.come, done)
+        return self._submit("in", held, held.weights.load, done)
 
     def leave(self, held: LoadedModel) -> Future[None]:
         """Send weights away, after all batches that were launched before this; the future ends when room is made."""
-        return self._submit("out", held, held.weights.leave, lambda _: None)
+        return self._submit("out", held, held.weights.offload, lambda _: None)
 
     def _submit(self, direction: str, held: LoadedModel, work: Callable[[], None], done: Done) -> Future[None]:
         moved: Future[None] = Future()

@@ -65,10 +65,10 @@ class _NoModel:
     def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         return [self._rows] * len(sequences)
 
-    def leave(self) -> None:
-        """The weights are nowhere in particular."""
+    def offload(self) -> None:
+        """There are no weights."""
 
-    come = leave
+    load = offload
 
 
 class _Budget(MeasuredBudget):

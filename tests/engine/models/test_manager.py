@@ -51,10 +51,10 @@ class Weights:
     def forward(self, _sequences: object) -> list[Any]:
         raise AssertionError("nothing is launched here")
 
-    def leave(self) -> None:
+    def offload(self) -> None:
         self.here = False
 
-    def come(self) -> None:
+    def load(self) -> None:
         if self.broken:
             raise RuntimeError("no room")
         self.here = True
@@ -76,7 +76,7 @@ class World:
         for each in held:
             residency.add(each.revision, WEIGHT_BYTES, self.now)
             for leaving in residency.bring(each.revision, self.now, ()) or ():
-                self.weights[leaving].leave()
+                self.weights[leaving].offload()
             residency.arrived(each.revision, 0.0, self.now)
         serving = {"a": "a0", "b@candidate": "b0"}
         budget = FixedBudget(512, 512)
