@@ -31,7 +31,7 @@ from service.engine.execution.packed_batch import PackedBatch
 from service.engine.execution.runner import Runner
 from service.engine.ipc.loop_calls import LoopCalls
 from service.engine.ipc.server import Waker
-from service.engine.memory.probe import CudaProbe, MemoryLimit, kept_bytes
+from service.engine.memory.probe import CudaProbe, MemoryLimit, graph_bytes
 from service.engine.models.startup import start_loading
 from service.metrics import EngineMetrics, GraphMetrics
 from service.settings import Settings
@@ -113,7 +113,7 @@ class SmallEngine:
             assert worst_error(self._right[tuple(lengths)], found) < MOST_ERROR[self._encoder.dtype_name]
 
     def until_captured(self) -> None:
-        self.captures.open(self.probe.settle)
+        self.captures.open(self.probe.rebaseline)
         for _ in range(USES + 10):
             self.run_batches(1)
         self.compute.submit(lambda: None).result()
@@ -164,18 +164,18 @@ def test_memory_of_graphs_is_at_rest_until_they_are_dropped(
     device = choose_device("cuda")
     engine.run_batches(2)
     free_cache(device)
-    engine.probe.settle()
+    engine.probe.rebaseline()
     before_rest, before = engine.probe.rest_bytes, torch.cuda.memory_reserved(device)
     engine.until_captured()
     free_cache(device)
-    engine.probe.settle()
+    engine.probe.rebaseline()
     held = torch.cuda.memory_reserved(device) - before
     assert engine.probe.rest_bytes - before_rest == pytest.approx(held, abs=8 << 20)
     free, _ = torch.cuda.mem_get_info(device)
     assert engine.probe.available_bytes() <= 0.9 * free + (24 << 20)
     engine.compute.submit(engine.weights.offload).result()
     engine.compute.submit(engine.weights.load).result()
-    assert kept_bytes(torch.cuda.memory_snapshot(), device.index) == 0  # type: ignore[no-untyped-call]
+    assert graph_bytes(torch.cuda.memory_snapshot(), device.index) == 0  # type: ignore[no-untyped-call]
 
 
 def test_an_engine_with_cuda_graphs_auto_captures_once_it_is_loaded(

@@ -98,9 +98,9 @@ class Guard:
             self._compute.submit(self._tighten)
 
     def _tighten(self) -> None:
-        self.gauge.give_back()
+        self.gauge.release_cache()
         self.gauge.cap(self._capped_bytes)
 
     def _settle(self) -> None:
-        self.gauge.settle()
+        self.gauge.rebaseline()
         self.gauge.cap(self._capped_bytes)  # What is at rest counts in it.

@@ -35,7 +35,7 @@ class ModelProfiler:
 
     def __init__(self, settings: Settings, device: torch.device, compute: Executor) -> None:
         from service.engine.execution.cpu_sharding import BATCHES
-        from service.engine.memory.probe import MemoryLimit, gauge_of
+        from service.engine.memory.probe import MemoryLimit, probe_for
 
         self._settings = settings
         self._compute = compute
@@ -45,7 +45,7 @@ class ModelProfiler:
         self._on_cpu = device.type == "cpu"
         side_by_side = BATCHES if self._on_cpu else 1
         allowance = MemoryLimit(settings.memory_fraction, settings.memory_limit_bytes, side_by_side)
-        self._gauge = gauge_of(device, allowance, graphs=settings.cuda_graphs == "auto")
+        self._gauge = probe_for(device, allowance, graphs=settings.cuda_graphs == "auto")
         self._functions: dict[str, MemoryCostModel] = {}
         if self._gauge is None:
             log.warning("memory cannot be measured on this system; the budget is fixed")
@@ -75,22 +75,22 @@ class ModelProfiler:
 
         if self._gauge is None:
             return FixedBudget(self._batch_tokens, self._settings.window_tokens)
-        self._compute.submit(self._gauge.settle).result()
+        self._compute.submit(self._gauge.rebaseline).result()
         return Guard(self._gauge, models, self._compute)
 
     def settle(self) -> None:
         """What is in use now is at rest; for the compute thread, between batches."""
         if self._gauge is not None:
-            self._gauge.settle()
+            self._gauge.rebaseline()
 
     def _calibrate(self, held: LoadedModel, gauge: MemoryProbe, longest: int, most_tokens: int) -> MemoryCostModel:
         """On a CPU with few layers: all of a large model's would take many seconds and need no more memory."""
         from service.engine.encoder.layer_subset import first_layers_only
-        from service.engine.memory.profiler import calibrate
+        from service.engine.memory.profiler import profile_memory
 
         module = held.module() if self._on_cpu else None
         with first_layers_only(module, CPU_LAYERS) if module is not None else nullcontext():
-            return calibrate(held.runner.encoder, gauge, longest, most_tokens)
+            return profile_memory(held.runner.encoder, gauge, longest, most_tokens)
 
     def _longest(self, held: LoadedModel) -> int:
         return min(held.status.max_tokens, self._settings.window_tokens)

@@ -24,7 +24,7 @@ from service.core.memory.budget import ModelMemory
 from service.core.types import Shape
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.runner import BatchHandle
-from service.engine.memory.probe import MemoryLimit, MemoryProbe, gauge_of
+from service.engine.memory.probe import MemoryLimit, MemoryProbe, probe_for
 from service.engine.models.factory import ModelFactory
 from service.engine.models.loaded_model import LoadedModel
 from service.engine.models.profiling import ModelProfiler
@@ -50,10 +50,10 @@ def main() -> int:
     held = maker.make(Catalog(settings.model_store).resolve(sys.argv[1]))
     measuring.warm(held)
     memory = measuring.measure(held)
-    gauge = gauge_of(maker.device, MemoryLimit(1.0))
+    probe = probe_for(maker.device, MemoryLimit(1.0))
     assert memory is not None, "memory cannot be measured on this system"
-    assert gauge is not None, "memory cannot be measured on this system"
-    checked = check_memory(held, memory, gauge, compute, int(sys.argv[2]) if len(sys.argv) > 2 else 200)
+    assert probe is not None, "memory cannot be measured on this system"
+    checked = check_memory(held, memory, probe, compute, int(sys.argv[2]) if len(sys.argv) > 2 else 200)
     figures: dict[str, object] = {
         "device": maker.device_name(),
         "dtype": maker.dtype_name,
@@ -107,18 +107,18 @@ def latency_seconds(held: LoadedModel) -> float:
 
 
 def check_memory(
-    held: LoadedModel, memory: ModelMemory, gauge: MemoryProbe, compute: DeviceExecutor, count: int
+    held: LoadedModel, memory: ModelMemory, probe: MemoryProbe, compute: DeviceExecutor, count: int
 ) -> dict[str, object]:
     """The function against the peaks of random batches: how often below, and how far above."""
     below, ratios, most_over = 0, [], 0
     for batch in _random_batches(memory, count):
         work = partial(held.runner.encoder.forward, batch)
         compute.submit(work).result()  # Kernels that a new shape needs are made once; they are no cost of a batch.
-        peak = compute.submit(gauge.peak_bytes, work).result()
+        peak = compute.submit(probe.peak_bytes, work).result()
         predicted = memory.function.bytes(Shape.of([len(tokens) for tokens in batch]))
         below += peak > predicted
         most_over = max(most_over, predicted - peak)
-        if peak > 4 * gauge.gauged.noise_bytes:
+        if peak > 4 * probe.accuracy.noise_bytes:
             ratios.append(predicted / peak - 1)
     return {
         "batches_checked": count,
