@@ -1,7 +1,7 @@
-"""`python -m service.engine.tools.loop_profile [BATCHES]`: the loop's Python per sequence and per batch, by profile.
+"""`python -m service.engine.tools.loop_profile [BATCHES]`: profiles the loop's Python per sequence and per batch.
 
-The loop is the real one, with its scheduler, memory model, desk, meter, metrics and the wire's packing; only socket and
-device are left out: documents of one sequence wait in a list, and the device answers at once. Prints JSON.
+The loop is the real one, with its scheduler, memory budget, request table, metrics and the wire's packing. Only socket
+and device are replaced: documents of one sequence stand in a list, and the device returns at once. Prints JSON.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ SEQUENCES = BATCH_TOKENS // TOKENS
 LARGEST = 3
 
 
-class _AtOnce(Executor):
-    """A device that is done as soon as it is asked."""
+class _ImmediateExecutor(Executor):
+    """A device that runs work when it is submitted."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         done: Future[Any] = Future()
@@ -53,8 +53,8 @@ class _AtOnce(Executor):
         batch()
 
 
-class _NoModel:
-    """Logits that cost nothing."""
+class _NullEncoder:
+    """Returns the same logits for every sequence, at no cost."""
 
     device = torch.device("cpu")
     max_tokens = 512
@@ -72,7 +72,7 @@ class _NoModel:
 
 
 class _Budget(MeasuredBudget):
-    """A measured budget of a device on which nothing happens."""
+    """A measured budget of a device whose memory never changes."""
 
     def follow(self, now: float) -> None:
         self.room.observe(self.room.bytes, now)
@@ -81,20 +81,20 @@ class _Budget(MeasuredBudget):
         raise AssertionError("no batch fails here")
 
     def settle(self, models: object = None) -> None:
-        """No model comes or goes."""
+        """No weights are moved."""
 
     def report(self) -> None:
         return None
 
 
 class _Messages:
-    """A door through which one batch's worth of documents comes at each turn, packed as workers pack them."""
+    """A socket that delivers one batch of documents at each turn of the loop, packed as workers pack them."""
 
     def __init__(self, batches: int) -> None:
         tokens = np.zeros(TOKENS, dtype=np.int32)
         deadline = time.monotonic() + 3_600
         self._turns: Iterator[list[list[bytes | memoryview]]] = iter(
-            [[]]  # In its first turn the loop learns that the models are there.
+            [[]]  # In its first turn the loop takes over the loaded models.
             + [
                 [
                     pack(Submitted(f"{turn}-{n}", MODEL, (TOKENS,), "c", Priority.INTERACTIVE, deadline, 0), tokens)
@@ -120,7 +120,7 @@ class _Messages:
 
 
 def main() -> int:
-    """Profile so many full batches and print what they cost."""
+    """Profile this many full batches and print their costs."""
     batches = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     plain = _run(batches)
     profile = cProfile.Profile()
@@ -144,7 +144,7 @@ def main() -> int:
 
 def _run(batches: int) -> float:
     """Seconds of the loop's thread."""
-    compute, metrics, loading, messages = _AtOnce(), EngineMetrics(), StartupState(), _Messages(batches)
+    compute, metrics, loading, messages = _ImmediateExecutor(), EngineMetrics(), StartupState(), _Messages(batches)
     errands = LoopCalls(lambda: None)
     loading.loaded = _loaded(compute)
     settings = Settings(drain_grace_seconds=0.0, drain_seconds=60.0)
@@ -155,8 +155,8 @@ def _run(batches: int) -> float:
     return time.thread_time() - begun
 
 
-def _loaded(compute: _AtOnce) -> InitialModels:
-    model, residency = _NoModel(), Placement(None)
+def _loaded(compute: _ImmediateExecutor) -> InitialModels:
+    model, residency = _NullEncoder(), Placement(None)
     residency.add(MODEL, 1, 0.0)
     residency.bring(MODEL, 0.0, ())
     status = ModelStatus("m", "stable", MODEL, "/m", ("O",) * LABELS, 512, True, 1)
@@ -167,7 +167,7 @@ def _loaded(compute: _AtOnce) -> InitialModels:
 
 
 def _largest(profile: cProfile.Profile) -> list[tuple[str, float, float]]:
-    """Our functions with the most time of their own, libraries' included: name, seconds, seconds of all."""
+    """The functions of the service with the most own time, libraries included: name, seconds, seconds of all."""
     stats = pstats.Stats(profile).stats  # type: ignore[attr-defined]
     total = sum(row[2] for row in stats.values())
     own: dict[tuple[str, int, str], float] = {}
@@ -175,7 +175,9 @@ def _largest(profile: cProfile.Profile) -> list[tuple[str, float, float]]:
         ours = "/service/" in function[0]
         for place, seconds in [(function, row[2])] if ours else ((caller, part[2]) for caller, part in row[4].items()):
             own[place] = own.get(place, 0.0) + seconds
-    named = {place: seconds for place, seconds in own.items() if "/service/" in place[0] and "overhead" not in place[0]}
+    named = {
+        place: seconds for place, seconds in own.items() if "/service/" in place[0] and "loop_profile" not in place[0]
+    }
     ranked = sorted(named.items(), key=lambda item: item[1], reverse=True)[:LARGEST]
     return [(f"{file.rpartition('/service/')[2]} {name}", seconds, total) for (file, _, name), seconds in ranked]
 

@@ -14,13 +14,10 @@ import time
 from pathlib import Path
 
 import msgspec
-import numpy as np
 
-from service.core.arrays import TokenIds
 from service.settings import child_environment
 
 BATCH_TOKENS = 2_048
-MEDIAN_TOKENS, SPREAD = 150, 0.55
 SAMPLES = 10
 MEGABYTE = 1e6
 
@@ -66,6 +63,7 @@ def measure(folder: Path, seconds: float, *, int8: bool, exact: bool) -> Figures
     from service.engine.execution import row_filling
     from service.engine.execution.cpu_sharding import ShardedEncoder, Threads
     from service.engine.memory import host
+    from service.engine.tools.engine_benchmark import random_batch
 
     if exact:
         row_filling.SMALLEST_STEP_TOKENS, row_filling.SIZES_PER_DOUBLING = 1, BATCH_TOKENS
@@ -73,12 +71,12 @@ def measure(folder: Path, seconds: float, *, int8: bool, exact: bool) -> Figures
     encoder = load_encoder(folder, torch.device("cpu"), torch.bfloat16, int8=int8, native_kernels=False)
     sharded = ShardedEncoder(encoder, Threads(torch.get_num_threads()))
     draw = random.Random(0)
-    sharded.forward(_batch(draw, encoder.max_tokens))
+    sharded.forward(random_batch(draw, draw.randint(1, BATCH_TOKENS), encoder.max_tokens))
     host.trim()
     before_bytes, documents, growth = host.resident_bytes(), 0, list[int]()
     begun, begun_cpu = time.monotonic(), time.process_time()
     while len(growth) < SAMPLES:
-        batch = _batch(draw, encoder.max_tokens)
+        batch = random_batch(draw, draw.randint(1, BATCH_TOKENS), encoder.max_tokens)
         sharded.forward(batch)
         documents += len(batch)
         if time.monotonic() - begun >= seconds * (len(growth) + 1) / SAMPLES:
@@ -86,17 +84,6 @@ def measure(folder: Path, seconds: float, *, int8: bool, exact: bool) -> Figures
     rates = documents / (time.monotonic() - begun), documents / (time.process_time() - begun_cpu)
     host.trim()
     return Figures(*rates, growth, host.resident_bytes() - before_bytes)
-
-
-def _batch(draw: random.Random, longest: int) -> list[TokenIds]:
-    """Log-normal lengths as documents have them, 175 tokens on average, up to a random number of tokens together."""
-    batch: list[TokenIds] = []
-    left = draw.randint(1, BATCH_TOKENS)
-    while left:
-        length = min(left, longest, max(3, int(MEDIAN_TOKENS * draw.lognormvariate(0.0, SPREAD))))
-        batch.append(np.full(length, 7, dtype=np.int32))
-        left -= length
-    return batch
 
 
 def _in_a_process(arguments: list[str], capacity: str) -> Figures:

@@ -27,7 +27,7 @@ class NativeAttention:
     """Packed attention of layers without a sliding window."""
 
     def supports(self, call: AttentionCall) -> bool:
-        return call.window is None and can(call.query)
+        return call.window is None and supports(call.query)
 
     def run(self, call: AttentionCall) -> torch.Tensor:
         return attend(call.query, call.key, call.value, call.borders, call.scaling)
@@ -41,13 +41,13 @@ class NativeInt8Attention:
     """
 
     def supports(self, call: AttentionCall) -> bool:
-        return call.sliding_window is None and can(call.query)
+        return call.sliding_window is None and supports(call.query)
 
     def run(self, call: AttentionCall) -> torch.Tensor:
         return attend(call.query, call.key, call.value, call.borders, call.scaling, int8=True)
 
 
-def can(query: torch.Tensor) -> bool:
+def supports(query: torch.Tensor) -> bool:
     """True for [total, heads, head_size] bfloat16 tensors of a supported head size, where the library was compiled."""
     fits = query.device.type == "cpu" and query.dtype == torch.bfloat16 and query.shape[2] % FEATURES_UNIT == 0
     return fits and load() is not None
@@ -64,12 +64,12 @@ def attend(
 ) -> torch.Tensor:
     """Bidirectional attention in which a token sees its own sequence only.
 
-    Sequences and heads are shared out over as many threads as torch may use in the calling one.
+    Sequences and heads are computed by as many threads as torch may use in the calling one.
 
     Args:
-        query, key, value: [total, heads, head_size] bfloat16, each of which `can` accepted.
+        query, key, value: [total, heads, head_size] bfloat16, each of which `supports` accepts.
         borders: cumulative lengths, from 0 to total.
-        int8: both products in 8-bit integers; see `attention_bytes.c` for what is rounded how.
+        int8: both products in 8-bit integers; attention_bytes.c describes the rounding.
 
     Returns:
         [total, heads, head_size], contiguous.
@@ -80,12 +80,12 @@ def attend(
     total, heads, size = query.shape
     query, key, value = (_contiguous_heads(each) for each in (query, key, value))
     mixed = torch.empty(total, heads, size, dtype=query.dtype)
-    cut = (ctypes.c_int64 * len(borders))(*borders)
+    c_borders = (ctypes.c_int64 * len(borders))(*borders)
     work = 2 * size * heads * sum((stop - start) ** 2 for start, stop in pairwise(borders))
     failed = _function()(
         *(pointer(each) for each in (query, key, value, mixed)),
         *(each.stride(0) for each in (query, key, value)),
-        ctypes.addressof(cut), len(borders) - 1, heads, size, scaling,
+        ctypes.addressof(c_borders), len(borders) - 1, heads, size, scaling,
         int8 and fits_int8(borders), threads_for(work),
     )  # fmt: skip
     if failed:
