@@ -63,6 +63,7 @@ class ModelStatus(msgspec.Struct, frozen=True):
 
     `state`: `serving` is what its name and tag lead to; `previous` is served to those who ask for the revision itself.
     `place`: where its weights are, `device` or `host`. `problem`: why a newer revision was not taken, if so.
+    `kernels`: what computes its linear layers: `cuda`, or on a CPU `native`, `onednn` or, in float32, `torch`.
     """
 
     name: str
@@ -76,6 +77,7 @@ class ModelStatus(msgspec.Struct, frozen=True):
     state: str = SERVING
     place: str = "device"
     problem: str = ""
+    kernels: str = ""
 
 
 class Status(msgspec.Struct, frozen=True, tag=True):

@@ -82,6 +82,7 @@ MAY_IMPORT = {
         "service.core",
         "service.engine",
         "service.wire",
+        "service.environment",
         "service.settings",
         "service.metrics",
         "service.signals",

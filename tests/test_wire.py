@@ -25,7 +25,7 @@ from service.wire import (
     unpack,
 )
 
-MODEL = ModelStatus("m", "stable", "sha256:0", "/models/m", ("O", "B-X"), 512, True, 1000)
+MODEL = ModelStatus("m", "stable", "sha256:0", "/models/m", ("O", "B-X"), 512, True, 1000, kernels="onednn")
 IDS = np.arange(5, dtype=np.int32)
 LOGITS = np.linspace(-1, 1, 6, dtype=np.float32).reshape(3, 2)
 MESSAGES: list[tuple[Message, Buffer | None]] = [

@@ -109,4 +109,32 @@ EXTRACT: dict[str, Any] = {
     },
     "openapi_extra": {"requestBody": {"required": True, "content": _BODIES}, "parameters": _QUERY},
 }
+_MODEL = {
+    "name": "documents",
+    "tag": "stable",
+    "revision": "sha256:…",
+    "labels": ["O", "B-INVOICE_ID", "I-INVOICE_ID"],
+    "max_tokens": 512,
+    "packed": True,
+    "parameter_bytes": 5_900_000,
+    "state": "serving",
+    "place": "device",
+    "problem": "",
+    "kernels": "onednn",
+}
+_MODELS_ANSWER = {
+    "models": [_MODEL],
+    "device": "AMD EPYC 9R14, 2 threads, 7.6 GiB",
+    "dtype": "bfloat16",
+    "start_seconds": {"ready": 2.1},
+}
+MODELS: dict[str, Any] = {
+    "responses": {
+        200: {
+            "description": "Every revision that is served. `kernels`: what computes its linear layers: `cuda`, "
+            "or on a CPU `native` (compiled with the service), `onednn`, or in float32 `torch`.",
+            "content": {"application/json": {"example": _MODELS_ANSWER}},
+        }
+    }
+}
 READY: dict[str, Any] = {"responses": {503: {"description": "Not ready; the phase says why."}}}

@@ -16,7 +16,7 @@ from service.api.extraction.request import ExtractRequest
 from service.api.http.auth import ApiKeys, presented_key
 from service.api.http.request_body import BodyLimits, read_body
 from service.api.http.response import json_response, ndjson_lines, start_documents, unless_disconnected
-from service.api.openapi import EXTRACT, READY
+from service.api.openapi import EXTRACT, MODELS, READY
 from service.api.worker import Worker
 from service.core.types import Phase
 from service.metrics.exposition import CONTENT_TYPE, exposition
@@ -72,7 +72,7 @@ async def readyz(request: Request) -> Response:
     return Response(msgspec.json.encode(report), 200 if ready else 503, media_type="application/json")
 
 
-@router.get("/models", summary="Which models are served?")
+@router.get("/models", summary="Which models are served?", **MODELS)
 async def models(request: Request) -> Response:
     status = request.state.app_state.worker.engine.status
     shown = [

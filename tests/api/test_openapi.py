@@ -8,11 +8,13 @@ import msgspec
 import pytest
 from fastapi import FastAPI
 
-from service.api.openapi import EXTRACT
+from service.api.openapi import EXTRACT, MODELS
 from service.api.problems import MEDIA_TYPE, STATUS
 from service.api.routes import router
 from service.api.schemas import ExtractJson, ExtractResult, Options
 from service.core.errors import BY_CODE
+from service.engine.encoder.acceleration import Kernels
+from service.wire import ModelStatus
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +67,14 @@ def test_the_example_answer_has_all_fields_and_right_offsets(operation: dict[str
     document = answer.documents[0]
     assert document.characters == len(text)
     assert [text[entity.start : entity.end] for entity in document.entities] == [e.text for e in document.entities]
+
+
+def test_the_example_of_a_model_has_every_field_that_is_shown() -> None:
+    example = MODELS["responses"][200]["content"]["application/json"]["example"]["models"][0]
+    model = msgspec.convert({**example, "folder": ""}, ModelStatus)
+    shown = {name: value for name, value in msgspec.to_builtins(model).items() if name != "folder"}
+    assert {**shown, "labels": list(model.labels)} == example
+    assert example["kernels"] in set(Kernels)
 
 
 def test_the_schema_stands_alone() -> None:

@@ -11,7 +11,8 @@ import torch
 from service.core.arrays import TokenIds
 from service.engine.device.dtype import choose_dtype
 from service.engine.device.selection import choose_device, describe
-from service.engine.encoder.attention import packed_attention
+from service.engine.encoder.attention import PackedAttention
+from service.engine.encoder.attention_backends import BACKENDS
 from service.engine.encoder.encoder import load_encoder
 from tests.support.tiny_models import KINDS, MAX_TOKENS, PACKABLE, make_model
 
@@ -30,7 +31,7 @@ def _attention(device: str, dtype: torch.dtype, window: int | None) -> torch.Ten
     generator = torch.Generator().manual_seed(0)
     query, key, value = torch.randn(3, 1, 4, BORDERS[-1], 16, generator=generator).to(dtype).to(device)
     borders = torch.tensor(BORDERS, dtype=torch.int32, device=device)
-    mixed, _ = packed_attention(
+    mixed, _ = PackedAttention(BACKENDS)(
         torch.nn.Identity(),
         query,
         key,

@@ -1,4 +1,4 @@
-"""The memory guard on a CUDA device: honest predictions, a hog that takes memory, a batch for which memory runs out."""
+"""The memory guard on a CUDA device: predictions, another process that takes memory, a batch that runs out of it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from service.core.types import Shape
 from service.engine.device.dtype import choose_dtype
 from service.engine.device.nvml import Gpu
 from service.engine.device.selection import choose_device, gpu_uuid
-from service.engine.encoder.encoder import Encoder, load_encoder
+from service.engine.encoder.encoder import TransformersEncoder, load_encoder
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.runner import Runner
 from service.engine.memory.guard import Guard
 from service.engine.memory.probe import CudaProbe, MemoryLimit
-from service.engine.memory.profiler import calibrate
+from service.engine.memory.profiler import profile_memory
 from tests.support.tiny_models import MAX_TOKENS, make_model
 
 pytestmark = pytest.mark.needs("cuda")
@@ -34,36 +34,36 @@ MODEL = "sha256:a"
 
 
 @pytest.fixture(scope="module")
-def encoder(tmp_path_factory: pytest.TempPathFactory) -> Encoder:
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> TransformersEncoder:
     folder: Path = make_model(tmp_path_factory.mktemp("m") / "m", hidden=512, layers=4)
     device = choose_device("cuda")
     return load_encoder(folder, device, choose_dtype("auto", device))
 
 
 @pytest.fixture
-def gauge(encoder: Encoder) -> Iterator[CudaProbe]:
-    gauge = CudaProbe(encoder.device, MemoryLimit(0.9))
-    yield gauge
+def probe(encoder: TransformersEncoder) -> Iterator[CudaProbe]:
+    probe = CudaProbe(encoder.device, MemoryLimit(0.9))
+    yield probe
     torch.cuda.set_per_process_memory_fraction(1.0, encoder.device)
-    gauge.give_back()
+    probe.release_cache()
 
 
-def _guard(encoder: Encoder, gauge: CudaProbe, compute: ThreadPoolExecutor) -> Guard:
-    function = calibrate(encoder, gauge, MAX_TOKENS, MOST_TOKENS)
-    gauge.settle()
-    return Guard(gauge, {MODEL: ModelMemory(function, MAX_TOKENS, MOST_TOKENS)}, compute)
+def _guard(encoder: TransformersEncoder, probe: CudaProbe, compute: ThreadPoolExecutor) -> Guard:
+    function = profile_memory(encoder, probe, MAX_TOKENS, MOST_TOKENS)
+    probe.rebaseline()
+    return Guard(probe, {MODEL: ModelMemory(function, MAX_TOKENS, MOST_TOKENS)}, compute)
 
 
-def test_predictions_are_never_below_a_peak_and_little_above_a_large_one(encoder: Encoder, gauge: CudaProbe) -> None:
-    function = calibrate(encoder, gauge, MAX_TOKENS, MOST_TOKENS)
+def test_predictions_are_never_below_and_little_above_a_peak(encoder: TransformersEncoder, probe: CudaProbe) -> None:
+    function = profile_memory(encoder, probe, MAX_TOKENS, MOST_TOKENS)
     draw = random.Random(0)
     for _ in range(200):
         lengths = [draw.randint(1, MAX_TOKENS) for _ in range(draw.randint(1, 200))]
         batch = [np.zeros(length, dtype=np.int32) for length in lengths]
-        peak = gauge.peak_bytes(lambda batch=batch: encoder.forward(batch))  # type: ignore[misc]
+        peak = probe.peak_bytes(lambda batch=batch: encoder.forward(batch))  # type: ignore[misc]
         predicted = function.bytes(Shape.of(lengths))
         assert predicted >= peak
-        assert predicted <= 1.15 * peak + 2 * gauge.gauged.noise_bytes
+        assert predicted <= 1.15 * peak + 2 * probe.accuracy.noise_bytes
 
 
 HOG = """
@@ -76,7 +76,7 @@ sys.stdin.read()
 
 @contextmanager
 def _hog(size_bytes: int) -> Iterator[None]:
-    """Another process that holds memory of the GPU meanwhile."""
+    """Another process that allocates memory of the GPU meanwhile."""
     command = [sys.executable, "-c", HOG, str(size_bytes)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -85,9 +85,9 @@ def _hog(size_bytes: int) -> Iterator[None]:
         process.kill()
 
 
-def test_a_hog_shrinks_the_room_before_a_batch_fails_and_it_grows_back(encoder: Encoder, gauge: CudaProbe) -> None:
+def test_headroom_shrinks_before_a_batch_fails_and_grows_back(encoder: TransformersEncoder, probe: CudaProbe) -> None:
     with ThreadPoolExecutor(1) as compute:
-        guard = _guard(encoder, gauge, compute)
+        guard = _guard(encoder, probe, compute)
         before = guard.budget.headroom.bytes
         free, _ = torch.cuda.mem_get_info(encoder.device)
         with _hog(int(free * 0.9)):
@@ -101,22 +101,22 @@ def test_a_hog_shrinks_the_room_before_a_batch_fails_and_it_grows_back(encoder: 
         assert guard.budget.headroom.bytes > 0.8 * before
 
 
-def test_a_batch_for_which_memory_runs_out_is_split_and_answered(encoder: Encoder, gauge: CudaProbe) -> None:
+def test_a_batch_that_runs_out_of_memory_is_split_and_computed(encoder: TransformersEncoder, probe: CudaProbe) -> None:
     sequences = [np.zeros(MAX_TOKENS, dtype=np.int32)] * 64
-    peak = gauge.peak_bytes(lambda: encoder.forward(sequences))
-    gauge.settle()
-    gauge.give_back()
+    peak = probe.peak_bytes(lambda: encoder.forward(sequences))
+    probe.rebaseline()
+    probe.release_cache()
     total = torch.cuda.get_device_properties(encoder.device).total_memory
-    torch.cuda.set_per_process_memory_fraction((gauge.rest_bytes + 0.6 * peak) / total, encoder.device)
+    torch.cuda.set_per_process_memory_fraction((probe.rest_bytes + 0.6 * peak) / total, encoder.device)
     compute = DeviceExecutor()
-    flight = Runner(encoder, compute, lambda: None).launch(sequences)
-    assert all(isinstance(outcome, np.ndarray) for outcome in flight.result())
-    assert flight.splits >= 1
-    assert flight.out_of_memory
+    handle = Runner(encoder, compute, lambda: None).launch(sequences)
+    assert all(isinstance(outcome, np.ndarray) for outcome in handle.result())
+    assert handle.splits >= 1
+    assert handle.out_of_memory
     compute.shutdown()
 
 
-def test_nvml_shows_the_device_that_torch_computes_on(encoder: Encoder) -> None:
+def test_nvml_shows_the_device_that_torch_computes_on(encoder: TransformersEncoder) -> None:
     uuid = gpu_uuid(encoder.device)
     assert uuid is not None
     reading = Gpu(uuid).read()

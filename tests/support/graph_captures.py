@@ -1,6 +1,6 @@
-"""Recorders for tests: on a CPU a recording runs the forward pass over the recorded tensors, and sees nothing else.
+"""Graph captures on a CPU: a replay runs the forward pass over the captured tensors and sees nothing else.
 
-Some have the faults that a graph may have.
+Some have the faults that a CUDA graph may have.
 """
 
 from __future__ import annotations
@@ -10,71 +10,71 @@ from dataclasses import replace
 
 import torch
 
-from service.engine.cuda_graphs.capturable import demand_recordable
+from service.engine.cuda_graphs.capturable import require_capturable
 from service.engine.cuda_graphs.graph import Replay
 from service.engine.execution.packed_batch import PackedBatch
 
 Compute = Callable[[PackedBatch], torch.Tensor]
 
 
-class CpuRecorder:
-    """Each replay reads the tensors anew. `replayed` is called at each."""
+class CpuCapture:
+    """Each replay reads the tensors again. `on_replay` is called at each; `rows` are the sizes that were captured."""
 
-    def __init__(self, replayed: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, on_replay: Callable[[], None] = lambda: None) -> None:
         self.rows: list[int] = []
-        self._replayed = replayed
+        self._on_replay = on_replay
 
-    def record(self, compute: Compute, batch: PackedBatch) -> Replay:
+    def capture(self, compute: Compute, batch: PackedBatch) -> Replay:
         self.rows.append(batch.input_ids.shape[1])
-        demand_recordable(lambda: compute(replace(batch, borders=borders_in(batch))))
+        require_capturable(lambda: compute(replace(batch, borders=borders_in(batch))))
 
         def replay() -> torch.Tensor:
-            self._replayed()
+            self._on_replay()
             return compute(replace(batch, borders=borders_in(batch)))
 
         return replay
 
 
-class FrozenBorders(CpuRecorder):
-    """Keeps the borders of the day it was recorded, as code would that reads them on the host."""
+class FrozenBorders(CpuCapture):
+    """Keeps the borders of the captured batch, as code does that reads them on the host."""
 
-    def record(self, compute: Compute, batch: PackedBatch) -> Replay:
+    def capture(self, compute: Compute, batch: PackedBatch) -> Replay:
         borders = borders_in(batch)
         return lambda: compute(replace(batch, borders=borders))
 
 
-class StaleRows(CpuRecorder):
-    """Computed once, at the recording."""
+class StaleLogits(CpuCapture):
+    """Returns the logits of the captured batch at each replay."""
 
-    def record(self, compute: Compute, batch: PackedBatch) -> Replay:
-        rows = compute(replace(batch, borders=borders_in(batch)))
-        return lambda: rows
-
-
-class NoNumbers(CpuRecorder):
-    """Reads memory that is somebody else's by now."""
-
-    def record(self, compute: Compute, batch: PackedBatch) -> Replay:
-        rows = compute(replace(batch, borders=borders_in(batch)))
-        return lambda: torch.full_like(rows, torch.nan)
+    def capture(self, compute: Compute, batch: PackedBatch) -> Replay:
+        logits = compute(replace(batch, borders=borders_in(batch)))
+        return lambda: logits
 
 
-class Waits(CpuRecorder):
-    """Records code that waits for the device."""
+class NanLogits(CpuCapture):
+    """Returns NaN, as a graph may whose memory was reused."""
 
-    def record(self, compute: Compute, batch: PackedBatch) -> Replay:
+    def capture(self, compute: Compute, batch: PackedBatch) -> Replay:
+        logits = compute(replace(batch, borders=borders_in(batch)))
+        return lambda: torch.full_like(logits, torch.nan)
+
+
+class DeviceSync(CpuCapture):
+    """Captures code that waits for the device."""
+
+    def capture(self, compute: Compute, batch: PackedBatch) -> Replay:
         def waiting(batch: PackedBatch) -> torch.Tensor:
-            rows = compute(batch)
-            assert rows.sum().isfinite()
-            return rows
+            logits = compute(batch)
+            assert logits.sum().isfinite()
+            return logits
 
-        return super().record(waiting, batch)
+        return super().capture(waiting, batch)
 
 
-class CannotRecord(CpuRecorder):
-    """Fails as CUDA does in the middle of a recording."""
+class FailsMidway(CpuCapture):
+    """Fails as CUDA does in the middle of a capture."""
 
-    def record(self, compute: Compute, batch: PackedBatch) -> Replay:
+    def capture(self, compute: Compute, batch: PackedBatch) -> Replay:
         raise torch.AcceleratorError("CUDA error: operation not permitted when stream is capturing")
 
 

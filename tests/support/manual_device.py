@@ -57,7 +57,7 @@ class Encoder:
             raise torch.OutOfMemoryError("CUDA out of memory")
         return [tokens.astype(np.float32)[:, None] for tokens in sequences]
 
-    def leave(self) -> None:
+    def offload(self) -> None:
         """The weights are nowhere in particular."""
 
-    come = leave
+    load = offload

@@ -1,4 +1,4 @@
-"""An honest gauge for tests: a device of so many bytes whose batches take what a formula says."""
+"""A memory probe for tests: a device of a given size whose batches take memory by a formula."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ REST_BYTES = 50_000
 
 
 class Device:
-    """Memory that batches and another process share; a batch that does not fit fails as CUDA's do."""
+    """Memory shared by batches and another process; a batch that does not fit fails as CUDA's do."""
 
-    gauged = ProbeAccuracy(noise_bytes=0, margin=1.0)
+    accuracy = ProbeAccuracy(noise_bytes=0, margin=1.0)
 
     def __init__(self, total_bytes: int) -> None:
         self.total_bytes = total_bytes
         self.rest_bytes = REST_BYTES
         self.others_bytes = 0
         self.peak = 0
-        self.given_back = 0
-        self.settled = 0
+        self.cache_releases = 0
+        self.rebaselines = 0
         self.caps: list[int] = []
 
     def take(self, shape: Shape) -> None:
-        """A batch takes what it needs for a moment."""
+        """Allocate what a batch needs, and free it."""
         needed = shape.tokens * BYTES_PER_TOKEN
         if needed > self.available_bytes():
             raise torch.OutOfMemoryError("CUDA out of memory")
         self.peak = max(self.peak, needed)
 
-    def settle(self) -> None:
-        self.settled += 1
+    def rebaseline(self) -> None:
+        self.rebaselines += 1
 
     def available_bytes(self) -> int:
         return self.total_bytes - self.rest_bytes - self.others_bytes
@@ -46,15 +46,15 @@ class Device:
         work()
         return self.peak
 
-    def give_back(self) -> None:
-        self.given_back += 1
+    def release_cache(self) -> None:
+        self.cache_releases += 1
 
-    def cap(self, room_bytes: int) -> None:
-        self.caps.append(room_bytes)
+    def cap(self, headroom_bytes: int) -> None:
+        self.caps.append(headroom_bytes)
 
 
 class EncoderOn:
-    """An encoder whose batches take a device's memory; each token's logit is its own id."""
+    """An encoder whose batches allocate a device's memory; each token's logit is its own id."""
 
     device = torch.device("cpu")
     max_tokens = 512

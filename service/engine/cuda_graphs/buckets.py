@@ -1,8 +1,7 @@
-"""Rows of a few fixed sizes that small batches are filled up to, so that one recording serves many batches.
+"""Rows of a few fixed sizes that small batches are filled up to, so that one captured graph serves many batches.
 
-Pure. Tokens that fill a row up are sequences of their own behind the real ones, so nothing real sees them; slots that
-are left over are empty sequences. A batch goes to the smallest row that holds its tokens, or, where it has too many
-sequences for that row's slots, to none.
+Pure. A row is filled up by sequences of their own behind the real ones; its unused slots are empty sequences. A batch
+goes to the smallest row that holds its tokens, or to none if it has more sequences than that row has slots.
 """
 
 from __future__ import annotations
@@ -11,12 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from service.engine.execution.row_filling import filler_lengths
+
 SIZES = (64, 128, 256, 512, 1_024, 2_048)
 """Tokens. Launching BERT-large's kernels takes as long as an H200 takes for a few thousand tokens (BENCHMARKS.md)."""
 
 LEAST_SLOTS = 4
 SLOT_TOKENS = 64
-"""A slot for each so many tokens. Attention looks at every slot, also at empty ones."""
+"""A row has one slot for this many tokens: few, since attention starts blocks for every slot, empty ones too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +25,9 @@ class Bucket:
     """A row of fixed size.
 
     Attributes:
-        tokens: that it holds.
-        above: most tokens of a batch that goes to the next smaller row.
-        slots: sequences that it holds, those that fill it up included.
+        tokens: size of the row.
+        above: batches of more tokens than this, and at most `tokens`, go here: the size of the next smaller row.
+        slots: sequences in the row, filler included.
         longest: most tokens of one sequence.
     """
 
@@ -36,22 +37,22 @@ class Bucket:
     longest: int
 
     def fits(self, lengths: Sequence[int]) -> bool:
-        """Whether a batch of these sequences goes here."""
+        """True for a batch of the bucket's tokens whose sequences and filler have slots."""
         if not self.above < sum(lengths) <= self.tokens or max(lengths) > self.longest:
             return False
         return len(lengths) + len(self.filling(lengths)) <= self.slots
 
     def filling(self, lengths: Sequence[int]) -> list[int]:
         """Lengths of the sequences that fill the row up behind these."""
-        return _lengths(self.tokens - sum(lengths), self.longest)
+        return filler_lengths(self.tokens - sum(lengths), self.longest)
 
     def samples(self) -> list[list[int]]:
-        """Lengths of batches that show whether a recording is right: the emptiest, an uneven one, the fullest."""
+        """Lengths of three batches to check a graph with: the emptiest, one of unequal sequences, the fullest."""
         fewest = self.above + 1
         halfway = (self.above + self.tokens) // 2
-        emptiest = _lengths(fewest, self.longest)
-        uneven = [1, *_lengths(halfway - 1, self.longest)]
-        return [emptiest, uneven, [self.tokens // self.slots] * self.slots]
+        emptiest = filler_lengths(fewest, self.longest)
+        unequal = [1, *filler_lengths(halfway - 1, self.longest)]
+        return [emptiest, unequal, [self.tokens // self.slots] * self.slots]
 
 
 def buckets(longest: int) -> tuple[Bucket, ...]:
@@ -64,11 +65,5 @@ def buckets(longest: int) -> tuple[Bucket, ...]:
 
 
 def bucket_for(rows: Sequence[Bucket], lengths: Sequence[int]) -> Bucket | None:
-    """Where a batch goes."""
+    """The row that a batch of these lengths goes to; None if it fits none."""
     return next((row for row in rows if row.fits(lengths)), None)
-
-
-def _lengths(tokens: int, longest: int) -> list[int]:
-    """As few sequences as hold so many tokens."""
-    whole, rest = divmod(tokens, longest)
-    return [longest] * whole + [rest] * (rest > 0)

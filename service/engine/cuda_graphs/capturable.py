@@ -1,8 +1,8 @@
-"""What keeps a forward pass from being recorded, found before anything is.
+"""A check, before anything is captured, that a forward pass can become a CUDA graph.
 
-A recording repeats what was queued on the device and runs no Python. So a pass that waits for the device to look at
-numbers, or copies between host and device, cannot be recorded; and CUDA takes a recording that tries badly, and torch
-worse (`cuda_recorder.py`). Tensors' operators say which of them look at numbers (`torch.Tag`).
+A graph replays what was queued on the device and runs no Python. A pass that waits for the device to read a value, or
+that copies between host and device, cannot be captured; CUDA and torch recover badly from an attempt (capture.py).
+torch tags the operators whose result depends on values (`torch.Tag`).
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_iter
 
-LOOKS_AT_NUMBERS = frozenset({torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape})
+READS_VALUES = frozenset({torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape})
 COPIES = ("aten::_to_copy", "aten::copy_")
 
 
 class NotCapturable(Exception):
-    """This forward pass cannot be recorded; the device is as it was."""
+    """This forward pass cannot be captured; the device is as it was."""
 
 
 class ForbidDeviceSync(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """While entered, operators of this thread that wait for the device raise NotRecordable."""
+    """While entered, operators of this thread that wait for the device raise NotCapturable."""
 
     def __torch_dispatch__(
         self, operator: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
         name = operator.name()
-        if torch.is_inference_mode_enabled():  # Elsewhere, operators made of others come in parts already.
+        if torch.is_inference_mode_enabled():  # Outside inference mode composite operators arrive in parts already.
             with self:
                 parts = operator.decompose(*args, **kwargs)
             if parts is not NotImplemented:
                 return parts
-        if not LOOKS_AT_NUMBERS.isdisjoint(operator.tags):
+        if not READS_VALUES.isdisjoint(operator.tags):
             raise NotCapturable(f"{name} waits for the device")
         result = operator(*args, **kwargs)
         if name.startswith(COPIES) and len({each.device for each in _tensors((args, result))}) > 1:
@@ -43,14 +43,18 @@ class ForbidDeviceSync(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return result
 
 
-def demand_recordable(work: Callable[[], object]) -> None:
-    """Do it once. Raises NotRecordable if it waits for the device, and is then not done to its end, or if it fails."""
+def require_capturable(work: Callable[[], object]) -> None:
+    """Run a forward pass once.
+
+    Raises:
+        NotCapturable: it waits for the device, and was stopped there, or it failed.
+    """
     try:
         with ForbidDeviceSync():  # type: ignore[no-untyped-call]
             work()
     except NotCapturable:
         raise
-    except Exception as error:  # Whatever it is, nothing was recorded yet; a device that broke says so in a batch.
+    except Exception as error:  # Nothing was captured yet, and a broken device fails the next batch as well.
         raise NotCapturable(f"{type(error).__name__}: {error}") from error
 
 

@@ -1,7 +1,7 @@
-"""When forward passes are recorded: once the engine is ready, one at a time, between batches, on the compute thread.
+"""The queue of CUDA-graph captures: one at a time, between batches, on the compute thread, once the engine is ready.
 
-A request so waits for one recording at most. The first one that fails is the last of this process: what recorded
-before goes on, everything else runs plain. A broken device shows itself in the next batch, which says so.
+So a request waits for one capture at most. After the first failure nothing more is captured in this process; graphs
+captured before stay in use. A broken device is reported by the next batch.
 """
 
 from __future__ import annotations
@@ -14,40 +14,40 @@ log = logging.getLogger(__name__)
 
 
 class CaptureQueue:
-    """Where all encoders of one engine have their forward passes recorded.
+    """Runs the captures of all encoders of one engine.
 
     Args:
-        compute: does what it is given in order, each alone.
+        compute: runs what is submitted in order, each piece of work alone.
     """
 
     def __init__(self, compute: Executor) -> None:
         self._compute = compute
-        self._settle: Callable[[], None] | None = None
+        self._rebaseline: Callable[[], None] | None = None
         self._busy = False
 
-    def open(self, settle: Callable[[], None]) -> None:
-        """From now on recordings may be asked for; `settle` is called on the compute thread after each."""
-        self._settle = settle
+    def open(self, rebaseline: Callable[[], None]) -> None:
+        """Accept requests from now on; `rebaseline` is called on the compute thread after each capture."""
+        self._rebaseline = rebaseline
 
-    def ask(self, record: Callable[[], None]) -> None:
-        """Have this done after the batches before it, unless it is not open or another recording waits.
+    def request(self, capture: Callable[[], None]) -> None:
+        """Run a capture after the batches before it; ignored before `open` and while another capture is pending.
 
-        For threads that queue batches, one at a time.
+        For the threads that queue batches, one at a time.
         """
-        if self._settle is None or self._busy:
+        if self._rebaseline is None or self._busy:
             return
         self._busy = True
         try:
-            self._compute.submit(self._do, record, self._settle)
-        except RuntimeError:  # The engine is ending; the batch that asks is still to be answered.
-            self._settle = None
+            self._compute.submit(self._run, capture, self._rebaseline)
+        except RuntimeError:  # The engine is shutting down; the batch behind this request must still be answered.
+            self._rebaseline = None
 
-    def _do(self, record: Callable[[], None], settle: Callable[[], None]) -> None:
+    def _run(self, capture: Callable[[], None], rebaseline: Callable[[], None]) -> None:
         try:
-            record()
-        except Exception:  # Whatever a recording raises, batches run without.
-            log.exception("recording failed; nothing more is recorded")
-            self._settle = None
+            capture()
+        except Exception:  # Batches run without graphs, whatever failed.
+            log.exception("a capture failed; nothing more is captured")
+            self._rebaseline = None
         finally:
-            settle()
+            rebaseline()
             self._busy = False

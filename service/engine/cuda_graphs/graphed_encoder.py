@@ -1,8 +1,8 @@
-"""An encoder whose small batches are replayed from recordings, where these were found right and faster on this device.
+"""An encoder wrapper that replays small batches from CUDA graphs, where these were found accurate and faster.
 
-A light load on a GPU is bound by Python's launching of kernels, one by one. Owns which rows are recorded: those that
-batches keep asking for. A recording holds addresses of weights, so all are dropped before weights leave (`parking.py`),
-and a row must be asked for anew when they are back.
+A light load on a GPU is bound by Python's launching of kernels, one by one. Owns which rows are captured: those that
+batches keep asking for. A graph holds addresses of weights, so all are dropped before weights are offloaded
+(offloading.py), and a row must be asked for anew when they are back.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
-import numpy as np
 import torch
 
 from service.core.arrays import Logits, TokenIds
@@ -23,27 +22,28 @@ from service.engine.cuda_graphs.capturable import NotCapturable
 from service.engine.cuda_graphs.graph import CapturableEncoder, GraphCapture, GraphedRow
 from service.engine.cuda_graphs.validation import Clock, GraphCheck, compare, race, random_samples
 from service.engine.device.selection import free_cache
+from service.engine.execution.row_filling import fill
 from service.metrics.gpu import GraphMetrics
 
 USES = 16
-"""Batches for a row before it is recorded, which takes as long as some dozens of them."""
+"""Batches for a row before it is captured, which takes as long as some dozens of them."""
 
 log = logging.getLogger(__name__)
 
 
 class GraphedEncoder:
-    """Begins batches as its encoder does.
+    """Begins batches as its encoder does, by a graph where there is one for the batch's row.
 
     Args:
-        ask: has a recording made later, on the thread that owns the device, while no batch runs; or does not.
+        request_capture: runs a capture later, on the compute thread, while no batch runs; or ignores it.
         model: the revision, as metrics and log lines name it.
     """
 
     def __init__(
         self,
         encoder: CapturableEncoder,
-        recorder: GraphCapture,
-        ask: Callable[[Callable[[], None]], None],
+        graph_capture: GraphCapture,
+        request_capture: Callable[[Callable[[], None]], None],
         metrics: GraphMetrics,
         model: str,
         clock: Clock = time.perf_counter,
@@ -51,104 +51,103 @@ class GraphedEncoder:
         self.device = encoder.device
         self.max_tokens = encoder.max_tokens
         self._encoder = encoder
-        self._recorder = recorder
-        self._ask = ask
+        self._graph_capture = graph_capture
+        self._request_capture = request_capture
         self._metrics = metrics
         self._model = model
         self._clock = clock
         self._buckets = buckets(encoder.max_tokens)
         self._uses: Counter[Bucket] = Counter()
-        self._recordings: dict[Bucket, GraphedRow] = {}
-        self._refused: set[Bucket] = set()
-        self._show()
+        self._graphs: dict[Bucket, GraphedRow] = {}
+        self._rejected: set[Bucket] = set()
+        self._export_metrics()
 
     @torch.inference_mode()
     def begin(self, sequences: Sequence[TokenIds]) -> Callable[[], list[Logits]]:
         """Queue a batch; what is returned waits for its logits, in the order given. Raises what the encoder raises."""
         bucket = bucket_for(self._buckets, [len(tokens) for tokens in sequences])
-        recording = None if bucket is None else self._recordings.get(bucket)
-        if recording is not None:
-            self._encoder.demand_sound(sequences)
+        graph = None if bucket is None else self._graphs.get(bucket)
+        if graph is not None:
+            self._encoder.validate(sequences)
             self._metrics.batches.inc()
-            return recording.begin(sequences)
-        if bucket is not None and bucket not in self._refused:
+            return graph.begin(sequences)
+        if bucket is not None and bucket not in self._rejected:
             self._uses[bucket] += 1
             if self._uses[bucket] >= USES:
-                self._ask(partial(self._record, bucket))
+                self._request_capture(partial(self._capture, bucket))
         return self._encoder.begin(sequences)
 
-    def forget(self) -> None:
-        """Drop all recordings; while no batch runs. What was refused stays refused."""
+    def drop_graphs(self) -> None:
+        """Drop all graphs; while no batch runs. Rejected rows stay rejected."""
         self._uses.clear()
-        if self._recordings:
-            self._recordings.clear()
-            self._show()
+        if self._graphs:
+            self._graphs.clear()
+            self._export_metrics()
             free_cache(self.device)
 
     @torch.inference_mode()
-    def _record(self, bucket: Bucket) -> None:
-        if self._uses[bucket] < USES:  # The weights left after it was asked for.
-            return
-        begun = self._clock()
-        try:
-            verdict = self._judge(bucket)
-        except NotCapturable as error:
-            self._refused.add(bucket)
-            facts = {"model": self._model, "tokens": bucket.tokens, "reason": str(error)}
-            log.info("a graph cannot be recorded", extra=facts)
-        else:
-            self._say(bucket, verdict, self._clock() - begun)
-        free_cache(self.device)
-
-    def _judge(self, bucket: Bucket) -> GraphCheck:
-        recording, verdict = self.try_out(bucket)
-        if verdict.is_good(self._encoder.dtype_name):
-            self._recordings[bucket] = recording
-            self._show()
-        else:
-            self._refused.add(bucket)
-        return verdict
-
-    @torch.inference_mode()
-    def try_out(self, bucket: Bucket) -> tuple[GraphedRow, GraphCheck]:
-        """Record a row, compare it and time it; while no batch runs.
+    def try_capture(self, bucket: Bucket) -> tuple[GraphedRow, GraphCheck]:
+        """Capture a row, compare it and time it; while no batch runs.
 
         Raises:
-            NotRecordable: it never can be.
-            Exception: whatever else stands in the way.
+            NotCapturable: it can never be captured.
+            Exception: the capture failed for another reason.
         """
         samples = list(random_samples(bucket, self._encoder.vocabulary_size))
         try:
-            recording = GraphedRow(bucket, self._encoder, self._recorder)
-            error = compare(partial(self._filled, bucket), recording.forward, samples)
-            return recording, GraphCheck(error, *race(self._plain, recording.forward, samples[0], self._clock))
+            graph = GraphedRow(bucket, self._encoder, self._graph_capture)
+            error = compare(partial(self._filled, bucket), graph.forward, samples)
+            return graph, GraphCheck(error, *race(self._plain, graph.forward, samples[0], self._clock))
         except NotCapturable:
             raise
         except Exception:
-            with suppress(Exception):  # What the failure left behind is raised by the next call: not by a batch's.
+            with suppress(Exception):  # A failed capture's error is raised by the next call: this one, not a batch's.
                 self._plain(samples[0])
             raise
+
+    @torch.inference_mode()
+    def _capture(self, bucket: Bucket) -> None:
+        if self._uses[bucket] < USES:  # The weights were offloaded after the request.
+            return
+        begun = self._clock()
+        try:
+            check = self._capture_and_keep(bucket)
+        except NotCapturable as error:
+            self._rejected.add(bucket)
+            facts = {"model": self._model, "tokens": bucket.tokens, "reason": str(error)}
+            log.info("a graph cannot be captured", extra=facts)
+        else:
+            self._log_check(bucket, check, self._clock() - begun)
+        free_cache(self.device)  # A rejected graph is gone by now, so its memory is freed as well.
+
+    def _capture_and_keep(self, bucket: Bucket) -> GraphCheck:
+        graph, check = self.try_capture(bucket)
+        if check.is_good(self._encoder.dtype_name):
+            self._graphs[bucket] = graph
+            self._export_metrics()
+        else:
+            self._rejected.add(bucket)
+        return check
 
     def _plain(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         return self._encoder.begin(sequences)()
 
     def _filled(self, bucket: Bucket, sequences: Sequence[TokenIds]) -> list[Logits]:
-        """The plain pass, with more sequences behind these until there are as many tokens as in the row."""
-        filling = bucket.filling([len(tokens) for tokens in sequences])
-        return self._plain([*sequences, *(np.zeros(length, dtype=np.int32) for length in filling)])[: len(sequences)]
+        """The plain pass over as many tokens as the row has."""
+        return self._plain(fill(sequences, bucket.tokens, bucket.longest))[: len(sequences)]
 
-    def _show(self) -> None:
-        self._metrics.held.labels(self._model).set(len(self._recordings))
+    def _export_metrics(self) -> None:
+        self._metrics.held.labels(self._model).set(len(self._graphs))
 
-    def _say(self, bucket: Bucket, verdict: GraphCheck, seconds: float) -> None:
+    def _log_check(self, bucket: Bucket, check: GraphCheck, seconds: float) -> None:
         facts = {
             "model": self._model,
             "tokens": bucket.tokens,
-            "plain_ms": round(verdict.plain_seconds * 1_000, 3),
-            "graph_ms": round(verdict.graph_seconds * 1_000, 3),
-            "error": round(verdict.error, 6),
-            "kept": bucket in self._recordings,
+            "plain_ms": round(check.plain_seconds * 1_000, 3),
+            "graph_ms": round(check.graph_seconds * 1_000, 3),
+            "error": round(check.error, 6),
+            "kept": bucket in self._graphs,
             "seconds": round(seconds, 3),
         }
-        right = verdict.is_right(self._encoder.dtype_name)
-        log.log(logging.INFO if right else logging.ERROR, "a graph was recorded", extra=facts)
+        accurate = check.is_accurate(self._encoder.dtype_name)
+        log.log(logging.INFO if accurate else logging.ERROR, "a graph was captured", extra=facts)

@@ -1,9 +1,9 @@
-"""Whether a recording is kept: it must give what the plain forward pass gives, and be faster where it gains least.
+"""The check of a captured graph: it is kept if it computes what the plain forward pass computes, and a tenth faster.
 
-Pure, apart from running the two. It is compared with the plain pass of the batch filled up to the same size by ordinary
-sequences: matrices of other sizes are added up in another order, and in half precision two right passes may then differ
-as much as a right and a wrong one. (That batch mates change nothing is proven at load, by `encoder_proof.py`.) It is
-timed against the plain pass of the batch alone.
+It is compared with the plain pass over the same batch filled up to the same size by ordinary sequences: matrices of
+other sizes are summed in another order, and in half precision two correct passes may then differ as much as a correct
+and a wrong one. (That batch mates change nothing is checked at load, by encoder/packing_check.py.) It is timed against
+the plain pass of the batch alone, for the batch that gains least.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ Forward: TypeAlias = Callable[[Sequence[TokenIds]], list[Logits]]
 Clock: TypeAlias = Callable[[], float]
 
 ROUNDING = {"float32": 1e-4, "float16": 0.005, "bfloat16": 0.02}
-"""Most that a sequence's mean error may be of the mean size of its logits. Where sequences are mixed up it is about a
-half; the same kernels on the same numbers give none."""
+"""Limit of a sequence's mean error, as a share of the mean size of its logits. Mixed-up sequences have about a half,
+the same kernels on the same values none."""
 
 LEAST_GAIN = 0.1
 RUNS = 9
@@ -31,37 +31,37 @@ RUNS = 9
 
 @dataclass(frozen=True, slots=True)
 class GraphCheck:
-    """What was found: the largest error of a sequence, and median seconds from token ids to logits on the host."""
+    """The largest error of a sequence, and median seconds from token ids to logits on the host."""
 
     error: float
     plain_seconds: float
     graph_seconds: float
 
-    def is_right(self, dtype_name: str) -> bool:
-        return self.error <= ROUNDING[dtype_name]  # No error is no number either.
+    def is_accurate(self, dtype_name: str) -> bool:
+        return self.error <= ROUNDING[dtype_name]  # NaN compares False, so a graph that produces NaN is rejected.
 
     @property
     def is_faster(self) -> bool:
         return self.graph_seconds <= (1 - LEAST_GAIN) * self.plain_seconds
 
     def is_good(self, dtype_name: str) -> bool:
-        return self.is_right(dtype_name) and self.is_faster
+        return self.is_accurate(dtype_name) and self.is_faster
 
 
 def compare(filled: Forward, graph: Forward, samples: Sequence[Sequence[TokenIds]]) -> float:
-    """The largest error over all samples, the first of them once more after the others; no number if there is none."""
+    """The largest error over all samples, the first of them once more after the others; NaN if any logit is NaN."""
     return float(np.max([worst_error(filled(sample), graph(sample)) for sample in (*samples, samples[0])]))
 
 
 def race(plain: Forward, graph: Forward, sample: Sequence[TokenIds], clock: Clock) -> tuple[float, float]:
-    """Median seconds of each, by turns."""
+    """Median seconds of the plain pass and of the graph, run alternately."""
     times = [(_timed(plain, sample, clock), _timed(graph, sample, clock)) for _ in range(RUNS)]
     plain_seconds, graph_seconds = zip(*times, strict=True)
     return statistics.median(plain_seconds), statistics.median(graph_seconds)
 
 
 def worst_error(right: Sequence[Logits], found: Sequence[Logits]) -> float:
-    """The largest over all sequences of mean error ÷ mean size; no number if any logit is none."""
+    """The largest of all sequences' mean error ÷ mean size; NaN if any logit is NaN."""
     return float(np.max([np.abs(b - a).mean() / np.abs(a).mean() for a, b in zip(right, found, strict=True)]))
 
 

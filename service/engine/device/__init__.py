@@ -1,1 +1,1 @@
-"""Which device computes, in which precision, and what NVML says of it."""
+"""The device that computes: its selection, its floating-point format, and its readings by NVML."""

@@ -1,4 +1,4 @@
-"""In which floating-point format a device computes. Knows devices; knows no model."""
+"""The floating-point format in which a device computes. Knows devices; knows no model."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from service.core.errors import ModelError
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 INT8 = "int8"
-"""A setting: linear layers, and attention where it is compiled, in 8-bit integers; the rest in what `auto` chooses."""
+"""A value of the setting: linear layers, and attention where compiled, in 8-bit integers, the rest as `auto`."""
 
 FAST_INT8_FLAGS = {"avx512_vnni", "avx_vnni"}
 FAST_BFLOAT16_FLAGS = {"avx512_bf16", "amx_bf16", "bf16"}
-"""As /proc/cpuinfo spells them: Intel and AMD, Intel's matrix unit, Arm."""
+"""As /proc/cpuinfo spells them: Intel and AMD, Intel's matrix unit (AMX), Arm."""
 MATRIX_UNIT_FLAGS = {"amx_bf16"}
-"""A processor that multiplies whole tiles, several times as fast as its vectors."""
+"""AMX multiplies whole tiles, several times as fast as the processor's vectors."""
 
 
 def choose_dtype(setting: str, device: torch.device) -> torch.dtype:
-    """`auto` is the fastest format in which the device keeps the scores.
+    """The format of a setting; `auto` is the fastest one that keeps the scores.
 
-    That is bfloat16 where the device multiplies it in hardware; else float16 on CUDA (Turing and older) and float32 on
-    CPUs.
+    `auto` is bfloat16 where the device multiplies it in hardware; else float16 on CUDA (Turing and older) and float32
+    on CPUs.
 
     Raises:
-        ModelError: float16 is asked for on a CPU, which computes it far slower than float32; or 8-bit integers where
-            their products are not exact.
+        ModelError: float16 for a CPU, which computes it far slower than float32; or 8-bit integers for a device on
+            which their products are not exact.
     """
     if setting == INT8:
-        _demand_exact_int8(device)
+        _require_exact_int8(device)
     elif setting != "auto":
         if setting == "float16" and device.type == "cpu":
             raise ModelError("float16 is for CUDA devices; choose auto, bfloat16 or float32 on a CPU")
@@ -43,8 +43,8 @@ def choose_dtype(setting: str, device: torch.device) -> torch.dtype:
     return torch.bfloat16 if cpu_is_fast_at_bfloat16() else torch.float32
 
 
-def _demand_exact_int8(device: torch.device) -> None:
-    """Without VNNI, sums of 8-bit products saturate at 16 bits."""
+def _require_exact_int8(device: torch.device) -> None:
+    """Raise ModelError unless the device is a CPU with VNNI: without it, sums of 8-bit products saturate at 16 bits."""
     if device.type != "cpu":
         raise ModelError("int8 is for CPUs; choose auto, bfloat16 or float16 on a CUDA device")
     if not cpu_has(FAST_INT8_FLAGS):
@@ -52,12 +52,12 @@ def _demand_exact_int8(device: torch.device) -> None:
 
 
 def cpu_is_fast_at_bfloat16() -> bool:
-    """Whether the processor multiplies bfloat16 in hardware (AVX512-BF16, AMX, Arm's BF16)."""
+    """True if the processor multiplies bfloat16 in hardware (AVX512-BF16, AMX, Arm's BF16)."""
     return cpu_has(FAST_BFLOAT16_FLAGS)
 
 
 def cpu_has(wanted: Set[str], cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
-    """Whether the processor says that it has one of these features."""
+    """True if /proc/cpuinfo lists one of these features."""
     try:
         lines = cpuinfo.read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -67,5 +67,5 @@ def cpu_has(wanted: Set[str], cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
 
 
 def name_of(dtype: torch.dtype) -> str:
-    """`bfloat16` and the like."""
+    """The name of a format, such as `bfloat16`."""
     return str(dtype).removeprefix("torch.")

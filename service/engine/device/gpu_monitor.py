@@ -1,6 +1,7 @@
-"""Looks at the GPU once a second, in a thread of its own: a driver in trouble may take seconds to answer, or for ever.
+"""A thread that polls the GPU once a second, since a driver in trouble may answer after seconds, or never.
 
-Owns the latest reading, and whether the GPU is lost. The loop reads both without waiting.
+Owns the readings that nothing has taken yet, and the reason for which the GPU is lost. The loop reads both without
+waiting.
 """
 
 from __future__ import annotations
@@ -14,21 +15,25 @@ from typing import Protocol
 from service.core.gpu_reading import GpuReading
 from service.engine.device.nvml import Gpu, GpuLost, NvmlMissing
 
-LOOK_SECONDS = 1.0
-SILENCE_SECONDS = 30.0
-"""A driver that has not answered for so long is taken to be gone with its GPU."""
+POLL_SECONDS = 1.0
+TIMEOUT_SECONDS = 30.0
+"""A GPU whose driver has not answered for this long is lost."""
 
 log = logging.getLogger(__name__)
 
 
-class Readable(Protocol):
-    """A GPU, or what stands for one in a test."""
+class PolledGpu(Protocol):
+    """A GPU that can be polled."""
 
     def read(self) -> GpuReading: ...
 
 
 class GpuMonitor:
-    """The watch over one GPU; until `begin` there is none."""
+    """Polls one GPU, from `begin` on.
+
+    Args:
+        wake: called in the polling thread when the GPU is lost.
+    """
 
     def __init__(self, wake: Callable[[], None], clock: Callable[[], float] = time.monotonic) -> None:
         self._wake = wake
@@ -36,10 +41,10 @@ class GpuMonitor:
         self._readings: list[GpuReading] = []
         self._lost: str | None = None
         self._answered_at: float | None = None
-        self._over = threading.Event()
+        self._stopped = threading.Event()
 
     def begin(self, name: str) -> None:
-        """Watch this GPU from now on; where NVML does not show it, nothing is watched."""
+        """Start to poll the GPU of this name; without NVML, or if it does not show the GPU, nothing is polled."""
         try:
             gpu = Gpu(name)
         except (NvmlMissing, GpuLost) as error:
@@ -47,28 +52,28 @@ class GpuMonitor:
             return
         self.watch(gpu)
 
-    def watch(self, gpu: Readable) -> None:
-        """Watch this one."""
+    def watch(self, gpu: PolledGpu) -> None:
+        """Start to poll this GPU."""
         self._answered_at = self._clock()
-        threading.Thread(target=self._look_on, args=(gpu,), name="gpu watch", daemon=True).start()
+        threading.Thread(target=self._poll, args=(gpu,), name="gpu monitor", daemon=True).start()
 
     def take(self) -> list[GpuReading]:
-        """Readings since the last call, the latest at the end."""
+        """Readings since the last call, the newest at the end."""
         count = len(self._readings)
         taken, self._readings[:count] = self._readings[:count], []
         return taken
 
     def lost(self) -> str | None:
-        """Why the GPU is of no use any more, if so."""
-        silent = self._answered_at is not None and self._clock() > self._answered_at + SILENCE_SECONDS
-        return self._lost or (f"NVML was silent for {SILENCE_SECONDS:.0f} s" if silent else None)
+        """The reason for which the GPU is lost; None while it is not."""
+        timed_out = self._answered_at is not None and self._clock() > self._answered_at + TIMEOUT_SECONDS
+        return self._lost or (f"NVML did not answer for {TIMEOUT_SECONDS:.0f} s" if timed_out else None)
 
     def end(self) -> None:
-        """Look no more."""
-        self._over.set()
+        """Stop polling."""
+        self._stopped.set()
 
-    def _look_on(self, gpu: Readable) -> None:
-        while not self._over.wait(LOOK_SECONDS):
+    def _poll(self, gpu: PolledGpu) -> None:
+        while not self._stopped.wait(POLL_SECONDS):
             try:
                 reading = gpu.read()
             except GpuLost as error:

@@ -1,4 +1,4 @@
-"""Which device computes, with how many threads, and what to call it. Knows no model."""
+"""The selection of the device that computes, its threads and allocator, and its description. Knows no model."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ KEPT_BLOCK_BYTES = GIBIBYTE
 
 
 def choose_device(setting: str) -> torch.device:
-    """`auto` is CUDA where there is any.
+    """The device of a setting; `auto` is CUDA where torch sees a CUDA device.
 
     Raises:
-        ModelError: CUDA is asked for and not there.
+        ModelError: the setting is CUDA, and torch sees no CUDA device.
     """
     if setting == "cpu" or (setting == "auto" and not torch.cuda.is_available()):
         return torch.device("cpu")
@@ -31,7 +31,7 @@ def choose_device(setting: str) -> torch.device:
 
 
 def gpu_uuid(device: torch.device) -> str | None:
-    """What NVML calls the GPU, whatever number it has for this process; None for a CPU."""
+    """The GPU's name for NVML, independent of its number in this process; None for a CPU."""
     return f"GPU-{torch.cuda.get_device_properties(device).uuid}" if device.type == "cuda" else None
 
 
@@ -45,9 +45,10 @@ def describe(device: torch.device) -> str:
 
 
 def use_threads(threads: int) -> None:
-    """Compute with this many CPU threads; 0 means one for each core that this process may use.
+    """Compute with this many CPU threads, and keep freed memory (`keep_freed_memory`).
 
-    Also keeps freed memory for the next batch (`keep_freed_memory`).
+    Args:
+        threads: 0 means one for each core that this process may use.
     """
     torch.set_num_threads(threads or usable_cores())
     keep_freed_memory()
@@ -59,7 +60,7 @@ def usable_cores() -> int:
 
 
 def keep_freed_memory() -> bool:
-    """Tell glibc to reuse large freed blocks; False where the C library is another.
+    """Have glibc reuse large freed blocks; False with another C library.
 
     By default each tensor over 128 KiB to 32 MiB is fresh memory from the kernel, which clears it page by page: on CPUs
     that can cost more than the arithmetic on it.
@@ -73,7 +74,7 @@ def keep_freed_memory() -> bool:
 
 
 def free_cache(device: torch.device) -> None:
-    """Give cached blocks back to the device, so that a smaller batch finds room."""
+    """Return the allocator's cached blocks to the device, so that a smaller batch fits."""
     if device.type == "cuda":
         torch.cuda.empty_cache()
 

@@ -53,11 +53,12 @@ class Checkpoint:
         return parameter_bytes(self.model)
 
 
-def read_checkpoint(folder: Path, dtype: torch.dtype) -> Checkpoint:
+def read_checkpoint(folder: Path, dtype: torch.dtype, *, int8: bool = False) -> Checkpoint:
     """Read the folder's token classifier.
 
     Args:
         dtype: to read the weights in.
+        int8: read them in float32 instead, since they are still to be quantised.
 
     Raises:
         ModelError: with one sentence that says what the folder lacks.
@@ -68,7 +69,7 @@ def read_checkpoint(folder: Path, dtype: torch.dtype) -> Checkpoint:
         with _quiet_transformers():
             model, report = AutoModelForTokenClassification.from_pretrained(
                 folder,
-                dtype=dtype,
+                dtype=torch.float32 if int8 else dtype,
                 use_safetensors=True,
                 local_files_only=True,
                 trust_remote_code=False,

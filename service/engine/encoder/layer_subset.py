@@ -1,9 +1,9 @@
-"""A model with few of its layers for a while, for what few show as well as all: memory at its peak, borders kept apart.
+"""A model with the first layers of each kind only, for a while: for profiles and checks that need no more of them.
 
-In inference a layer's activations are gone when the next one has run, so a batch needs the same memory at its peak
-whether 4 layers follow one another or 24; and whether borders reach a layer does not depend on how many are like it.
-Layers are alike if they have the same class, the same sizes and the same settings, in all of their parts; of each kind
-the first few stay. A model that is not made of one list of layers keeps them all.
+In inference a layer's activations are freed when the next one has run, so a batch has the same peak of memory with 4
+layers as with 24; and whether borders reach a layer does not depend on how many are like it. Layers are of one kind if
+they have the same class, sizes and settings in all of their parts. A model that is not built of one list of layers
+keeps them all.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from contextlib import contextmanager
 import torch
 
 _OWN_NUMBER = frozenset({"layer_idx", "layer_id", "layer_index"})
-"""Attributes in which layers differ that compute alike."""
+"""Attributes in which layers differ that compute the same."""
 _PLAIN = (bool, int, float, str, type(None), tuple)
 
 
 @contextmanager
 def first_layers_only(model: torch.nn.Module, kept: int) -> Iterator[None]:
-    """Leave the first `kept` layers of each kind in their places; afterwards all are back."""
+    """Keep the first `kept` layers of each kind meanwhile; afterwards all are back."""
     place = _layers(model)
     if place is None:
         yield
@@ -42,21 +42,21 @@ def first_layers_only(model: torch.nn.Module, kept: int) -> Iterator[None]:
 
 
 def _layers(model: torch.nn.Module) -> tuple[torch.nn.Module, str, torch.nn.ModuleList] | None:
-    """Where the list of layers is: the one list that is in no other one; None where there are several, or none."""
+    """Parent, name and list of the model's outermost list of layers; None if there are several, or none."""
     found: list[tuple[torch.nn.Module, str, torch.nn.ModuleList]] = []
-    waiting = [model]
-    while waiting:
-        parent = waiting.pop()
+    to_visit = [model]
+    while to_visit:
+        parent = to_visit.pop()
         for name, child in parent.named_children():
             if isinstance(child, torch.nn.ModuleList):
                 found.append((parent, name, child))
             else:
-                waiting.append(child)
+                to_visit.append(child)
     return found[0] if len(found) == 1 else None
 
 
 def _kind(layer: torch.nn.Module) -> Hashable:
-    """Equal for layers that compute alike, their weights apart."""
+    """Equal for layers that compute the same but for their weights."""
     return tuple(
         (name, type(part).__qualname__, _settings(part), tuple((key, each.shape) for key, each in _tensors(part)))
         for name, part in layer.named_modules()

@@ -1,12 +1,12 @@
-"""The proof that a model keeps the sequences of a packed row apart: packed against one by one, at load.
+"""The check, at load, that a model keeps the sequences of a packed row apart: a packed row against one by one.
 
-The yardstick is the model itself. `alone` is what each sequence gives through the model's ordinary path; `mixed` is
-what the same row gives on that path without borders, as a model would that ignores them.
+The yardstick is the model itself. `alone` is what it computes for each sequence with its own attention; `mixed` is what
+it computes so for the whole row, as a model would that ignores the borders.
 
-- On the CPU, in float32, a packed row must come out as `alone`, to rounding. This proves that the model hands our
-  borders down and takes our positions. In half precision rounding hides such faults: DeBERTa-v2, which takes the
-  positions and ignores the borders, passes there. Two layers of each kind prove it as well as all (see shallow).
-- On CUDA, in the precision served, it must be far nearer to `alone` than `mixed` is. This proves the kernel.
+- On the CPU, in float32, a packed row must be equal to `alone`, up to rounding. This proves that the model hands down
+  the borders and takes the positions. In half precision rounding hides such faults: DeBERTa-v2, which takes the
+  positions and ignores the borders, would pass. Two layers of each kind prove it as well as all (layer_subset.py).
+- On CUDA, in the precision that is served, it must be far nearer to `alone` than `mixed` is. This proves the kernel.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from itertools import pairwise
 import numpy as np
 import torch
 from transformers import PreTrainedModel
-from transformers.utils import logging as transformers_logging
 
 from service.engine.encoder import attention
+from service.engine.encoder.checkpoint import Checkpoint
 from service.engine.encoder.layer_subset import first_layers_only
 from service.engine.execution.packed_batch import PackedBatch, pack
 
@@ -31,7 +31,7 @@ LAYERS = 2
 FLOAT32_TOLERANCE = 1e-4
 """Of the largest logit."""
 HALF_SHARE = 0.3
-"""Most that the mean error of a packed row may be of the mean error of a mixed one, in half precision."""
+"""Limit of a packed row's mean error in half precision, as a share of a mixed row's."""
 
 log = logging.getLogger(__name__)
 
@@ -49,85 +49,68 @@ class _Trial:
         return float((self.packed - self.alone).abs().max()) <= FLOAT32_TOLERANCE * scale
 
     def is_near(self) -> bool:
-        error, mistake = (self.packed - self.alone).abs().mean(), (self.mixed - self.alone).abs().mean()
-        return self.is_exact() or float(error) <= HALF_SHARE * float(mistake)
+        error, mixed_error = (self.packed - self.alone).abs().mean(), (self.mixed - self.alone).abs().mean()
+        return self.is_exact() or float(error) <= HALF_SHARE * float(mixed_error)
 
 
-def supports_packing(
-    model: PreTrainedModel,
-    device: torch.device,
-    first_position: int,
-    max_tokens: int,
-) -> bool:
-    """Move a model to its device and check it; it then has the packed attention if it passed, else its own."""
+def supports_packing(checkpoint: Checkpoint, device: torch.device) -> bool:
+    """Check a model on the CPU, move it to its device and check it there; it keeps its own attention."""
+    model = checkpoint.model
     own = model.config._attn_implementation
-    with first_layers_only(model, LAYERS), _in_float32(model):
-        trial = _try(model, first_position, max_tokens)
-    passed = trial is not None and trial.is_exact()
-    model.to(device)
-    if passed and device.type != "cpu":
-        set_attention(model, own)
-        trial = _try(model, first_position, max_tokens)
-        passed = trial is not None and trial.is_near()
-    set_attention(model, attention.NAME if passed else own)
-    return passed
-
-
-def place(model: PreTrainedModel, device: torch.device, *, packed: bool) -> None:
-    """Bring a model to its device without a trial, since one of the same configuration has shown what it can do."""
-    model.to(device)
-    if packed:
-        set_attention(model, attention.NAME)
+    try:
+        with first_layers_only(model, LAYERS), _in_float32(model):
+            trial = _try(checkpoint)
+        passed = trial is not None and trial.is_exact()
+        model.to(device)
+        if passed and device.type != "cpu":
+            attention.set_attention(model, own)
+            trial = _try(checkpoint)
+            passed = trial is not None and trial.is_near()
+        return passed
+    finally:
+        attention.set_attention(model, own)
 
 
 @torch.inference_mode()
-def _try(model: PreTrainedModel, first_position: int, max_tokens: int) -> _Trial | None:
-    """None if the model cannot even run a packed row; ends with the packed attention set."""
-    batch = _example(model, first_position, max_tokens)
-    alone = torch.cat([_ordinary(model, batch, start, stop) for start, stop in pairwise(batch.borders)])
-    mixed = _ordinary(model, batch, 0, batch.borders[-1])
+def _try(checkpoint: Checkpoint) -> _Trial | None:
+    """None if the model cannot run a packed row; ends with packed attention set."""
+    model = checkpoint.model
+    batch = _example(checkpoint)
+    alone = torch.cat([_with_own_attention(model, batch, start, stop) for start, stop in pairwise(batch.borders)])
+    mixed = _with_own_attention(model, batch, 0, batch.borders[-1])
     try:
-        set_attention(model, attention.NAME)
+        attention.set_attention(model, attention.NAME)
         packed = model(**batch.keywords()).logits[0].float()
-    except Exception as error:  # Whatever a model raises on a packed row, it can still be run padded.
+    except Exception as error:  # A model that fails on a packed row in any way can still be run padded.
         log.info("the model cannot run a packed row", extra={"reason": f"{type(error).__name__}: {error}"})
         return None
     return _Trial(packed, alone, mixed)
 
 
-def _example(model: PreTrainedModel, first_position: int, max_tokens: int) -> PackedBatch:
-    size = int(model.config.vocab_size)
+def _example(checkpoint: Checkpoint) -> PackedBatch:
+    config = checkpoint.model.config
+    size = int(config.vocab_size)
     random = np.random.default_rng(0)
-    lengths = [max(1, min(length, max_tokens // 2)) for length in LENGTHS]
+    lengths = [max(1, min(length, checkpoint.max_tokens // 2)) for length in LENGTHS]
     sequences = [random.integers(size // 2, size, length).astype(np.int32) for length in lengths]
-    for tokens in sequences:  # Padding would shift the RoBERTa family's own positions.
-        tokens[tokens == model.config.pad_token_id] = size // 2 - 1
-    return pack(sequences, model.device, first_position)
+    for tokens in sequences:  # Padding ids would shift the positions that the RoBERTa family computes by itself.
+        tokens[tokens == config.pad_token_id] = size // 2 - 1
+    return pack(sequences, checkpoint.model.device, checkpoint.first_position)
 
 
-def _ordinary(model: PreTrainedModel, batch: PackedBatch, start: int, stop: int) -> torch.Tensor:
+def _with_own_attention(model: PreTrainedModel, batch: PackedBatch, start: int, stop: int) -> torch.Tensor:
     logits: torch.Tensor = model(input_ids=batch.input_ids[:, start:stop]).logits[0]
     return logits.float()
 
 
 @contextmanager
 def _in_float32(model: PreTrainedModel) -> Iterator[None]:
-    """The same weights in float32 for a while; half precision comes back bit by bit."""
-    kept = [(parameter, parameter.data) for parameter in model.parameters()]
-    for parameter, data in kept:
+    """Compute with the same weights in float32 meanwhile; the original weights come back bit for bit."""
+    originals = [(parameter, parameter.data) for parameter in model.parameters()]
+    for parameter, data in originals:
         parameter.data = data.float()
     try:
         yield
     finally:
-        for parameter, data in kept:
+        for parameter, data in originals:
             parameter.data = data
-
-
-def set_attention(model: PreTrainedModel, name: str) -> None:
-    """One of those that transformers knows by name, without what it would say of models that do not follow."""
-    verbosity = transformers_logging.get_verbosity()
-    transformers_logging.set_verbosity(transformers_logging.CRITICAL)
-    try:
-        model.set_attn_implementation(name)
-    finally:
-        transformers_logging.set_verbosity(verbosity)

@@ -9,31 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from service.core.arrays import Logits, TokenIds
+from service.engine.execution.encoder_protocol import StagedEncoder
 
 BATCHES = 2
 """One that runs, and one behind it."""
 
 HostCopy = Callable[[], npt.NDArray[np.float32]]
 """Waits for a copy from the device, if it is still under way, and returns it."""
-
-
-class StagedEncoder(Protocol):
-    """An encoder whose forward pass is queued first and waited for later."""
-
-    @property
-    def device(self) -> torch.device: ...
-
-    @property
-    def max_tokens(self) -> int: ...
-
-    def begin(self, sequences: Sequence[TokenIds]) -> Callable[[], list[Logits]]: ...
 
 
 class PipelinedEncoder:

@@ -1,7 +1,7 @@
 """A packed batch: sequences laid end to end in one row, without padding.
 
-Owns how token ids become the tensors of one forward pass, and which borders the attention must keep. Does not know the
-model, apart from the number its positions start at.
+Owns how token ids become the tensors of one forward pass, and which borders attention must keep. Knows nothing of the
+model but the number that its positions start at.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from service.core.arrays import TokenIds
+from service.core.arrays import Logits, TokenIds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,7 +26,7 @@ class PackedBatch:
         input_ids: [1, total] int64.
         position_ids: [1, total] int64; restarts at each border.
         cu_seqlens: [n + 1] int32, cumulative lengths, on the same device.
-        borders: cu_seqlens as Python numbers, for those who would otherwise wait for the device to read them.
+        borders: cu_seqlens as Python numbers, so that host code need not wait for the device to read them.
         max_length: tokens of the longest sequence.
     """
 
@@ -37,7 +37,7 @@ class PackedBatch:
     max_length: int
 
     def keywords(self) -> dict[str, Any]:
-        """What a model's forward call takes; the last three reach the attention."""
+        """The keywords of a model's forward call; the last three reach attention."""
         return {
             "input_ids": self.input_ids,
             "position_ids": self.position_ids,
@@ -46,16 +46,16 @@ class PackedBatch:
             "max_length": self.max_length,
         }
 
-    def split(self, rows: npt.NDArray[np.float32]) -> list[npt.NDArray[np.float32]]:
-        """Cut rows [total, labels] at the borders."""
-        return [rows[start:stop] for start, stop in pairwise(self.borders)]
+    def split(self, logits: npt.NDArray[np.float32]) -> list[Logits]:
+        """Cut [total, labels] at the borders."""
+        return [logits[start:stop] for start, stop in pairwise(self.borders)]
 
 
 def pack(sequences: Sequence[TokenIds], device: torch.device, first_position: int = 0) -> PackedBatch:
     """Lay sequences end to end.
 
     Args:
-        first_position: 0 for most; the RoBERTa family counts positions from its padding index + 1.
+        first_position: 0 for most models; the RoBERTa family counts positions from its padding index + 1.
     """
     lengths = np.fromiter((len(tokens) for tokens in sequences), dtype=np.int64, count=len(sequences))
     borders = (0, *accumulate(lengths.tolist()))

@@ -14,7 +14,6 @@ from functools import partial
 from typing import Protocol, TypeAlias
 
 import numpy as np
-import torch
 
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import GleanerError, InsufficientMemory
@@ -22,6 +21,7 @@ from service.core.scheduling.batch_latency import TimedBatch
 from service.core.types import Shape
 from service.engine.device.selection import free_cache
 from service.engine.execution.device_errors import DeviceBroken, is_broken_device, to_service_error
+from service.engine.execution.encoder_protocol import Encoder
 
 WARM_LENGTH_TOKENS = 128
 WARM_SEQUENCES = (1, 4)
@@ -31,18 +31,6 @@ log = logging.getLogger(__name__)
 
 Outcome: TypeAlias = Logits | GleanerError
 """Logits [tokens, labels] of one sequence, or why there are none."""
-
-
-class TokenClassifier(Protocol):
-    """What a runner needs of an encoder."""
-
-    @property
-    def device(self) -> torch.device: ...
-
-    @property
-    def max_tokens(self) -> int: ...
-
-    def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]: ...
 
 
 class BatchExecutor(Protocol):
@@ -107,7 +95,7 @@ class Runner:
 
     def __init__(
         self,
-        encoder: TokenClassifier,
+        encoder: Encoder,
         executor: BatchExecutor,
         wake: Callable[[], None],
         pauses_seconds: Sequence[float] = PAUSES_SECONDS,

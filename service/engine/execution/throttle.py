@@ -1,6 +1,6 @@
-"""A device that is no faster than so many tokens a second: small machines can rehearse a fleet of slow devices.
+"""An encoder wrapper that limits tokens per second, so that a small machine can rehearse a fleet of slow devices.
 
-Everything else stays real: queue, batches, answers. The device is one, however many batches run beside each other.
+Everything else stays real: queue, batches, logits. The limited device is one, however many batches run side by side.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Sequence
 import torch
 
 from service.core.arrays import Logits, TokenIds
-from service.engine.execution.runner import TokenClassifier
+from service.engine.execution.encoder_protocol import Encoder
 
 
 class ThrottledEncoder:
-    """An encoder whose batches take at least as long as on a device of this speed."""
+    """Returns a batch's logits no sooner than a device of this speed would."""
 
-    def __init__(self, encoder: TokenClassifier, tokens_per_second: float) -> None:
+    def __init__(self, encoder: Encoder, tokens_per_second: float) -> None:
         self._encoder = encoder
         self._tokens_per_second = tokens_per_second
         self._free_at = 0.0
@@ -33,14 +33,14 @@ class ThrottledEncoder:
         return self._encoder.max_tokens
 
     def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
-        """The encoder's own logits, not before the device would have had them."""
-        until = self._book(sum(len(tokens) for tokens in sequences))
+        """The encoder's own logits, delayed."""
+        until = self._reserve(sum(len(tokens) for tokens in sequences))
         logits = self._encoder.forward(sequences)
         time.sleep(max(until - time.monotonic(), 0.0))
         return logits
 
-    def _book(self, tokens: int) -> float:
-        """Until when the device is busy with these."""
+    def _reserve(self, tokens: int) -> float:
+        """When the device would be done with these tokens, behind those of other batches."""
         with self._lock:
             self._free_at = max(time.monotonic(), self._free_at) + tokens / self._tokens_per_second
             return self._free_at

@@ -95,9 +95,9 @@ class Guard:
             self._executor.submit(self._tighten, probe)
 
     def _tighten(self, probe: MemoryProbe) -> None:
-        probe.give_back()
+        probe.release_cache()
         probe.cap(self._capped_bytes)
 
     def _rebaseline(self, probe: MemoryProbe) -> None:
-        probe.settle()
+        probe.rebaseline()
         probe.cap(self._capped_bytes)  # The cap includes what is at rest.

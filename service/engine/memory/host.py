@@ -1,7 +1,7 @@
-"""Host memory as the kernel accounts for it: what is left to this process, what it holds, and its high-water mark.
+"""Host memory as the kernel accounts for it: available to this process, resident in it, and its peak.
 
-What is left is the least of the host's available memory and the headroom of every control group (version 1 or 2) that
-this process is in. Pages of files that nobody uses count as free: the kernel drops them before it kills.
+Available is the least of the host's available memory and the headroom of every control group (version 1 or 2) that this
+process is in. Inactive file pages count as free: the kernel drops them before it kills a process.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from pathlib import Path
 
 ROOT = Path("/")
 UNLIMITED_BYTES = 1 << 60
-"""Version 1 writes a number near 2^63 where there is no limit."""
+"""Version 1 of control groups writes a number near 2^63 for no limit."""
 
 _RESET_PEAK = b"5"  # See proc_pid_clear_refs(5).
 
 
 def available_bytes(root: Path = ROOT) -> int:
-    """Bytes that this process may still take before somebody is killed for it."""
+    """Bytes that this process may still take before the kernel kills a process for it."""
     headrooms = [limit - used for limit, used in _groups(root)]
     return max(0, min([_host_available_bytes(root), *headrooms]))
 
 
 def limit_bytes(root: Path = ROOT) -> int:
-    """All that there is for this process and its neighbours: the tightest control group's limit, or the host's."""
+    """The tightest limit of this process's control groups, or the host's memory if that is less."""
     return min([_kibibytes(root / "proc/meminfo", "MemTotal"), *(limit for limit, _ in _groups(root))])
 
 
@@ -37,12 +37,12 @@ def resident_bytes() -> int:
 
 
 def peak_resident_bytes() -> int:
-    """The most that was ever resident since the last `forget_peak`."""
+    """Peak of resident bytes since the last `reset_peak`."""
     return _kibibytes(Path("/proc/self/status"), "VmHWM")
 
 
-def forget_peak() -> None:
-    """The high-water mark starts again from what is resident now.
+def reset_peak() -> None:
+    """Restart the peak from what is resident now.
 
     Raises:
         OSError: the kernel does not offer it, or this is not Linux.
@@ -52,16 +52,16 @@ def forget_peak() -> None:
 
 
 def can_be_measured() -> bool:
-    """Whether this system tells a process its own high-water mark."""
+    """True where the system reports a process's own peak."""
     try:
-        forget_peak()
+        reset_peak()
         return sys.platform.startswith("linux") and peak_resident_bytes() > 0 and available_bytes() > 0
     except (OSError, ValueError, KeyError):
         return False
 
 
 def trim() -> None:
-    """Give freed memory back to the kernel (glibc; elsewhere nothing happens)."""
+    """Return freed memory to the kernel, with glibc; without it nothing happens."""
     malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if malloc_trim is not None:
         malloc_trim(ctypes.c_size_t(0))
@@ -76,11 +76,11 @@ def _kibibytes(file: Path, field: str) -> int:
         name, _, value = line.partition(":")
         if name == field:
             return int(value.split()[0]) * 1024
-    raise KeyError(f"{file} says nothing of {field}")
+    raise KeyError(f"{file} has no {field}")
 
 
 def _groups(root: Path) -> Iterator[tuple[int, int]]:
-    """Limit and use of each limited control group from this process's own up to the root."""
+    """Limit and use of each limited control group, from this process's own up to the root."""
     for folder, names in _folders(root):
         limit, used, unused_files = names
         try:
@@ -89,7 +89,7 @@ def _groups(root: Path) -> Iterator[tuple[int, int]]:
                 continue
             droppable = _field(folder / "memory.stat", unused_files)
             yield int(limit_text), int((folder / used).read_text(encoding="ascii")) - droppable
-        except (OSError, ValueError):  # A group's root has no limit; a group may be hidden from us.
+        except (OSError, ValueError):  # The root group has no limit; a group's folder may be hidden from this process.
             continue
 
 
@@ -109,7 +109,7 @@ def _folders(root: Path) -> Iterator[tuple[Path, tuple[str, str, str]]]:
 
 
 def _upwards(mount: Path, own: str) -> Iterator[Path]:
-    """The group's folder and its parents'; in a container the path may be the host's, and only the mount is there."""
+    """The group's folder and its parents'; in a container the path may be the host's, where only the mount exists."""
     folder = mount / own.strip("/")
     while folder != mount:
         yield folder

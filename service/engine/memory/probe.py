@@ -1,9 +1,9 @@
-"""How much memory a device has for batches, and how much one takes at its peak: a gauge for each kind of device.
+"""The memory probe of a device: what batches may take of its memory, and the peak of one batch.
 
-Owns the readings; what follows from them is decided in `core/memory/headroom.py` and `core/memory/cost_model.py`. "At
-rest" is what is in use when no batch runs: weights, libraries, workspaces. On CUDA what is held beyond that is kept for
-the next batch, so it counts as available. On a CPU it does not: the C library's free blocks lie scattered, and a batch
-of other shapes takes fresh memory all the same.
+Owns the readings; what follows from them is decided in `core/memory/headroom.py` and `core/memory/cost_model.py`.
+Memory "at rest" is what is in use when no batch runs: weights, libraries, workspaces. On CUDA the allocator's cache
+beyond that serves the next batch, so it counts as available. On a CPU it does not: the C library's free blocks lie
+scattered, and a batch of other shapes takes fresh memory all the same.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import Any, Protocol
 import torch
 
 from service.core.memory.cost_model import ProbeAccuracy
-from service.engine.memory import host as host_memory
+from service.engine.memory import host
 
 MEBIBYTE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryLimit:
-    """How much of what is there one batch may take.
+    """The part of a device's memory that one batch may take.
 
     Attributes:
-        fraction: share of what is free that may be taken.
-        limit_bytes: most for the engine as a whole, weights included; 0: none.
+        fraction: of the free memory.
+        limit_bytes: most for the engine as a whole, weights included; 0: no limit.
         batches: how many may be in memory side by side.
     """
 
@@ -36,84 +36,84 @@ class MemoryLimit:
 
 
 class MemoryProbe(Protocol):
-    """What the guard reads. `settle`, `peak_bytes` and `give_back` are for the compute thread, between batches."""
+    """The readings of one device. All but `available_bytes` is for the compute thread, between batches."""
 
-    gauged: ProbeAccuracy
+    accuracy: ProbeAccuracy
     rest_bytes: int
 
-    def settle(self) -> None:
-        """What is in use now is at rest."""
+    def rebaseline(self) -> None:
+        """Take what is in use now for memory at rest."""
 
     def available_bytes(self) -> int:
-        """Bytes that batches may take."""
+        """Bytes that a batch may take."""
 
     def peak_bytes(self, work: Callable[[], object]) -> int:
-        """Run a batch from a clean start; the bytes that it needed beyond those at rest."""
+        """Run a batch from a clean start; the most bytes that it had beyond those in use before."""
 
-    def give_back(self) -> None:
-        """Hand what is held for the next batch back to the device."""
+    def release_cache(self) -> None:
+        """Return memory that is cached for the next batch to the device."""
 
-    def cap(self, room_bytes: int) -> None:
-        """Have the allocator refuse to go beyond this, where it can."""
+    def cap(self, headroom_bytes: int) -> None:
+        """Limit the allocator to this many bytes beyond those at rest, where it has a limit."""
 
 
 class HostProbe:
-    """Resident memory of this process, against the host's memory and its control groups."""
+    """Resident memory of this process, against the memory of the host and of its control groups."""
 
-    gauged = ProbeAccuracy(noise_bytes=16 * MEBIBYTE, margin=1.25)
+    accuracy = ProbeAccuracy(noise_bytes=16 * MEBIBYTE, margin=1.25)
 
-    def __init__(self, allowance: MemoryLimit) -> None:
-        self._allowance = allowance
-        self.rest_bytes = host_memory.resident_bytes()
+    def __init__(self, limit: MemoryLimit) -> None:
+        self._limit = limit
+        self.rest_bytes = host.resident_bytes()
 
-    def settle(self) -> None:
-        host_memory.trim()
-        self.rest_bytes = host_memory.resident_bytes()
+    def rebaseline(self) -> None:
+        host.trim()
+        self.rest_bytes = host.resident_bytes()
 
     def available_bytes(self) -> int:
-        in_use = max(self.rest_bytes, host_memory.resident_bytes())
-        return _allowed(host_memory.available_bytes(), in_use, self._allowance)
+        in_use = max(self.rest_bytes, host.resident_bytes())
+        return _allowed(host.available_bytes(), in_use, self._limit)
 
     def peak_bytes(self, work: Callable[[], object]) -> int:
-        host_memory.trim()
-        host_memory.forget_peak()
-        before = host_memory.resident_bytes()
+        host.trim()
+        host.reset_peak()
+        before = host.resident_bytes()
         work()
-        return max(0, host_memory.peak_resident_bytes() - before)
+        return max(0, host.peak_resident_bytes() - before)
 
-    def give_back(self) -> None:
-        host_memory.trim()
+    def release_cache(self) -> None:
+        host.trim()
 
-    def cap(self, room_bytes: int) -> None:
-        """A limit on a process's address space would fail its threads as well, so there is none on CPUs."""
+    def cap(self, headroom_bytes: int) -> None:
+        """No limit: one on a process's address space would fail its threads as well."""
 
 
 class CudaProbe:
-    """Memory that torch's allocator reserves on one CUDA device, against what the driver says is free there.
+    """Memory that torch's allocator reserves on one CUDA device, against the free memory that the driver reports.
 
-    Other processes, the CUDA context and whatever libraries take for themselves are missing from the driver's figure,
-    so they need no account of their own. A peak is reserved memory, not allocated: that is what others cannot have.
-    What recorded graphs hold for their next replay is no other batch's either, so it is at rest.
+    Other processes, the CUDA context and libraries' own allocations are missing from the driver's figure, so they need
+    no account of their own. A peak is reserved memory, not allocated: other processes cannot have the difference.
+    Memory that CUDA graphs keep for their next replay is at rest, since no other batch may take it.
 
     Args:
-        graphs: there may be some. Looking takes a while where there are many tensors, so it is only done then.
+        graphs: there may be graphs. Finding their memory takes a while with many tensors, so it is done only then.
     """
 
-    gauged = ProbeAccuracy(noise_bytes=24 * MEBIBYTE, margin=1.05)  # The allocator reserves in steps of 2 and 20 MiB.
+    accuracy = ProbeAccuracy(noise_bytes=24 * MEBIBYTE, margin=1.05)  # The allocator reserves in steps of 2 and 20 MiB.
 
-    def __init__(self, device: torch.device, allowance: MemoryLimit, *, graphs: bool = False) -> None:
+    def __init__(self, device: torch.device, limit: MemoryLimit, *, graphs: bool = False) -> None:
         self._device = device
-        self._allowance = allowance
+        self._limit = limit
         self._graphs = graphs
         self.rest_bytes = self._in_use_bytes()
 
-    def settle(self) -> None:
+    def rebaseline(self) -> None:
         self.rest_bytes = self._in_use_bytes()
 
     def available_bytes(self) -> int:
         free, _ = torch.cuda.mem_get_info(self._device)
-        held = max(0, torch.cuda.memory_reserved(self._device) - self.rest_bytes)
-        return _allowed(free + held, self.rest_bytes, self._allowance)
+        cached = max(0, torch.cuda.memory_reserved(self._device) - self.rest_bytes)
+        return _allowed(free + cached, self.rest_bytes, self._limit)
 
     def peak_bytes(self, work: Callable[[], object]) -> int:
         torch.cuda.synchronize(self._device)
@@ -124,21 +124,21 @@ class CudaProbe:
         torch.cuda.synchronize(self._device)
         return max(0, torch.cuda.max_memory_reserved(self._device) - before)
 
-    def give_back(self) -> None:
+    def release_cache(self) -> None:
         torch.cuda.empty_cache()
 
-    def cap(self, room_bytes: int) -> None:
+    def cap(self, headroom_bytes: int) -> None:
         _, total = torch.cuda.mem_get_info(self._device)
-        most = self.rest_bytes + room_bytes / self._allowance.fraction
+        most = self.rest_bytes + headroom_bytes / self._limit.fraction
         torch.cuda.set_per_process_memory_fraction(min(1.0, most / total), self._device)
 
     def _in_use_bytes(self) -> int:
         segments = torch.cuda.memory_snapshot() if self._graphs else []  # type: ignore[no-untyped-call]
-        return torch.cuda.memory_allocated(self._device) + kept_bytes(segments, self._device.index)
+        return torch.cuda.memory_allocated(self._device) + graph_bytes(segments, self._device.index)
 
 
-def kept_bytes(segments: Iterable[Mapping[str, Any]], device: int) -> int:
-    """Bytes that graphs hold beyond what is allocated, from the segments of torch's allocator (`memory_snapshot`)."""
+def graph_bytes(segments: Iterable[Mapping[str, Any]], device: int) -> int:
+    """Bytes that CUDA graphs keep beyond what is allocated, from the segments of torch's `memory_snapshot`."""
     return sum(
         segment["total_size"] - segment["allocated_size"]
         for segment in segments
@@ -146,14 +146,14 @@ def kept_bytes(segments: Iterable[Mapping[str, Any]], device: int) -> int:
     )
 
 
-def gauge_of(device: torch.device, allowance: MemoryLimit, *, graphs: bool = False) -> MemoryProbe | None:
-    """The gauge of a device on which there may be graphs; None where nothing can be measured."""
+def probe_for(device: torch.device, limit: MemoryLimit, *, graphs: bool = False) -> MemoryProbe | None:
+    """The probe of a device on which there may be CUDA graphs; None where memory cannot be measured."""
     if device.type == "cuda":
-        return CudaProbe(device, allowance, graphs=graphs)
-    return HostProbe(allowance) if host_memory.can_be_measured() else None
+        return CudaProbe(device, limit, graphs=graphs)
+    return HostProbe(limit) if host.can_be_measured() else None
 
 
-def _allowed(there_bytes: int, rest_bytes: int, allowance: MemoryLimit) -> int:
-    if allowance.limit_bytes:
-        there_bytes = min(there_bytes, allowance.limit_bytes - rest_bytes)
-    return max(0, int(there_bytes * allowance.fraction / allowance.batches))
+def _allowed(free_bytes: int, rest_bytes: int, limit: MemoryLimit) -> int:
+    if limit.limit_bytes:
+        free_bytes = min(free_bytes, limit.limit_bytes - rest_bytes)
+    return max(0, int(free_bytes * limit.fraction / limit.batches))

@@ -1,44 +1,37 @@
-"""The bytes that a model's batches take, measured on the real device over several shapes.
+"""The memory profile of a model: runs batches of several shapes on the device and fits a cost model to their peaks.
 
-Owns which shapes are run: few long sequences, many short ones, mixtures, small and large. Sizes rise, so that on a
-device where the larger ones do not fit the smaller ones have been measured by then.
+Owns which shapes are run: few long sequences, many short ones, mixtures, small and large. Shapes are run in ascending
+size: if the large ones run out of memory, the small ones have already been measured.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 
-from service.core.arrays import TokenIds
 from service.core.errors import ModelError
 from service.core.memory.cost_model import MeasuredPeak, MemoryCostModel, fit
 from service.core.types import Shape
 from service.engine.execution.device_errors import is_out_of_memory
+from service.engine.execution.encoder_protocol import Encoder
 from service.engine.memory.probe import MemoryProbe
 
 SHORT_TOKENS, MEDIUM_TOKENS = 16, 128
 PART = 4
-"""All shapes but the largest hold this part of the most tokens, so that measuring stays quick on a CPU."""
+"""All shapes but the largest have a quarter of the most tokens, so that the profile stays quick on a CPU."""
 
-PATIENCE_SECONDS = 1.0
+REPEAT_SECONDS = 1.0
 Clock = Callable[[], float]
 
 log = logging.getLogger(__name__)
 
 
-class Measurable(Protocol):
-    """What is measured: an encoder as it will run."""
-
-    def forward(self, sequences: Sequence[TokenIds]) -> object: ...
-
-
 def shapes(longest: int, most_tokens: int) -> list[list[int]]:
-    """Lengths of the batches to run, in rising order of tokens, none of more than `most_tokens`."""
+    """Lengths of the batches to run, in ascending order of tokens, none of more than `most_tokens`."""
     part = max(most_tokens // PART, longest)
     short, medium = min(SHORT_TOKENS, longest), min(MEDIUM_TOKENS, longest)
     mixed = [longest] * (part // (2 * longest)) + [short] * (part // (2 * short))
@@ -55,43 +48,43 @@ def shapes(longest: int, most_tokens: int) -> list[list[int]]:
     return sorted(map(list, distinct), key=sum)
 
 
-def measure(
-    model: Measurable, gauge: MemoryProbe, longest: int, most_tokens: int, clock: Clock = time.monotonic
+def measure_peaks(
+    encoder: Encoder, probe: MemoryProbe, longest: int, most_tokens: int, clock: Clock = time.monotonic
 ) -> list[MeasuredPeak]:
     """The highest peak of each shape that fits; for the compute thread, while nothing else runs.
 
-    All shapes are run once, and again while time is left: how far the threads of a batch overlap is a matter of luck.
+    All shapes are run once, and again for `REPEAT_SECONDS`: how far the threads of a batch overlap differs by chance.
 
     Raises:
         ModelError: not even the smallest batch fits.
     """
-    end = clock() + PATIENCE_SECONDS
+    end = clock() + REPEAT_SECONDS
     peaks: dict[Shape, int] = {}
     batches = shapes(longest, most_tokens)
     while batches and (not peaks or clock() < end):
-        batches = [lengths for lengths in batches if _measure_one(model, gauge, lengths, peaks)]
-    gauge.give_back()
+        batches = [lengths for lengths in batches if _measure_peak(encoder, probe, lengths, peaks)]
+    probe.release_cache()
     if not peaks:
         raise ModelError("the device's free memory does not hold the smallest batch of this model")
     return [MeasuredPeak(shape, peak) for shape, peak in peaks.items()]
 
 
-def calibrate(model: Measurable, gauge: MemoryProbe, longest: int, most_tokens: int) -> MemoryCostModel:
-    """The model's memory function on this device."""
+def profile_memory(encoder: Encoder, probe: MemoryProbe, longest: int, most_tokens: int) -> MemoryCostModel:
+    """The memory cost model of an encoder on its device, from its peaks."""
     begun = time.monotonic()
-    points = measure(model, gauge, longest, most_tokens)
-    function = fit(points, gauge.gauged)
+    points = measure_peaks(encoder, probe, longest, most_tokens)
+    cost_model = fit(points, probe.accuracy)
     seconds = round(time.monotonic() - begun, 3)
-    log.info("memory measured", extra={"seconds": seconds, "error_ratio": round(function.error_ratio, 3)})
-    return function
+    log.info("memory measured", extra={"seconds": seconds, "error_ratio": round(cost_model.error_ratio, 3)})
+    return cost_model
 
 
-def _measure_one(model: Measurable, gauge: MemoryProbe, lengths: list[int], peaks: dict[Shape, int]) -> bool:
-    """Whether the batch fits."""
+def _measure_peak(encoder: Encoder, probe: MemoryProbe, lengths: list[int], peaks: dict[Shape, int]) -> bool:
+    """Run one batch and note its peak; False if memory ran out."""
     batch = [np.zeros(length, dtype=np.int32) for length in lengths]
     shape = Shape.of(lengths)
     try:
-        peak = gauge.peak_bytes(partial(model.forward, batch))
+        peak = probe.peak_bytes(partial(encoder.forward, batch))
     except Exception as error:
         if not is_out_of_memory(error):
             raise

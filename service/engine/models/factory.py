@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     from service.engine.cuda_graphs.capture import CudaGraphCapture
     from service.engine.encoder.checkpoint import Checkpoint
-    from service.engine.encoder.encoder import Encoder
+    from service.engine.encoder.encoder import TransformersEncoder
     from service.engine.execution.cpu_sharding import Threads
+    from service.engine.execution.encoder_protocol import Encoder
     from service.engine.execution.offloading import Offloadable
-    from service.engine.execution.runner import TokenClassifier
 
 GPU_SHARE = 0.75
 """Of a GPU's free memory that weights may take; the rest is for batches."""
@@ -42,7 +42,7 @@ class ModelFactory:
         wake: called on its thread after each batch.
 
     Attributes:
-        studio: where their forward passes are recorded, once it is opened.
+        capture_queue: captures their CUDA graphs, once it is opened.
     """
 
     def __init__(self, settings: Settings, compute: DeviceExecutor, wake: Callable[[], None]) -> None:
@@ -52,7 +52,7 @@ class ModelFactory:
         self._settings = settings
         self._compute = compute
         self._wake = wake
-        self.studio = CaptureQueue(compute)
+        self.capture_queue = CaptureQueue(compute)
         self.device: torch.device = choose_device(settings.device)
         self._packed: dict[str, bool] = {}
         use_threads(settings.threads)
@@ -89,9 +89,8 @@ class ModelFactory:
             ModelError: the folder is no whole token classifier.
         """
         from service.engine.encoder.checkpoint import read_checkpoint
-        from service.engine.encoder.encoder import load_dtype
 
-        return read_checkpoint(revision.folder, load_dtype(self._dtype, int8=self._int8))
+        return read_checkpoint(revision.folder, self._dtype, int8=self._int8)
 
     def build(self, revision: Revision, checkpoint: Checkpoint) -> LoadedModel:
         """Move a checkpoint's model to the device, where there must be room for it, and make it run."""
@@ -102,55 +101,51 @@ class ModelFactory:
         known = self._packed.get(sizes)
         encoder = build_encoder(checkpoint, self.device, self._dtype, int8=self._int8, packed=known)
         self._packed[sizes] = encoder.packed
-        weights = self._parkable(revision, encoder)
-        runner = Runner(self._paced(weights), self._compute, self._wake)
+        wrap = self._offloadable_on_gpu if self.device.type == "cuda" else self._offloadable_on_cpu
+        weights = wrap(revision, encoder)
+        runner = Runner(self._throttled(weights), self._compute, self._wake)
         return LoadedModel(_status(revision, encoder), sizes, runner, weights, weakref.ref(encoder.module))
 
     def make(self, revision: Revision) -> LoadedModel:
         """Read and build a revision's model on a device that has room for it."""
         return self.build(revision, self.read(revision))
 
-    def _paced(self, encoder: TokenClassifier) -> TokenClassifier:
+    def _throttled(self, encoder: Encoder) -> Encoder:
         from service.engine.execution.throttle import ThrottledEncoder
 
-        pace = self._settings.pace_tokens_per_second
-        return ThrottledEncoder(encoder, pace) if pace else encoder
+        tokens_per_second = self._settings.pace_tokens_per_second
+        return ThrottledEncoder(encoder, tokens_per_second) if tokens_per_second else encoder
 
-    def _parkable(self, revision: Revision, encoder: Encoder) -> Offloadable:
-        from service.engine.encoder.encoder import load_encoder
-        from service.engine.execution.gpu_pipeline import PipelinedEncoder
-        from service.engine.execution.offloading import HostOffloaded, ReloadedFromDisk
-
-        if self.device.type == "cuda":
-            if encoder.packed and self._settings.cuda_graphs == "auto":
-                return self._graphed(revision, encoder)
-            return HostOffloaded(PipelinedEncoder(encoder, self._turn), encoder.module)
-        packed = encoder.packed
-        load = partial(load_encoder, revision.folder, self.device, self._dtype, int8=self._int8, packed=packed)
-        return ReloadedFromDisk(self._crewed(encoder), lambda: self._crewed(load()))
-
-    def _graphed(self, revision: Revision, encoder: Encoder) -> Offloadable:
+    def _offloadable_on_gpu(self, revision: Revision, model: TransformersEncoder) -> Offloadable:
         from service.engine.cuda_graphs.graphed_encoder import GraphedEncoder
         from service.engine.execution.gpu_pipeline import PipelinedEncoder
         from service.engine.execution.offloading import HostOffloaded
 
-        graphed = GraphedEncoder(encoder, self._recorder, self.studio.ask, self._graph_metrics, revision.revision)
-        return HostOffloaded(PipelinedEncoder(graphed, self._turn), encoder.module, graphed.forget)
+        if not model.packed or self._settings.cuda_graphs != "auto":
+            return HostOffloaded(PipelinedEncoder(model, self._queuing), model.module)
+        graphed = GraphedEncoder(
+            model, self._capture, self.capture_queue.request, self._graph_metrics, revision.revision
+        )
+        return HostOffloaded(PipelinedEncoder(graphed, self._queuing), model.module, graphed.drop_graphs)
 
-    def _crewed(self, encoder: Encoder) -> TokenClassifier:
+    def _offloadable_on_cpu(self, revision: Revision, model: TransformersEncoder) -> Offloadable:
+        from service.engine.encoder.encoder import load_encoder
         from service.engine.execution.cpu_sharding import ShardedEncoder
+        from service.engine.execution.offloading import ReloadedFromDisk
 
-        return ShardedEncoder(encoder, self._threads)
+        packed = model.packed
+        load = partial(load_encoder, revision.folder, self.device, self._dtype, int8=self._int8, packed=packed)
+        return ReloadedFromDisk(ShardedEncoder(model, self._threads), lambda: ShardedEncoder(load(), self._threads))
 
     @cached_property
-    def _turn(self) -> Lock:
+    def _queuing(self) -> Lock:
         from service.engine.execution.gpu_pipeline import BATCHES
 
         self._compute.overlap(BATCHES)
         return Lock()
 
     @cached_property
-    def _recorder(self) -> CudaGraphCapture:
+    def _capture(self) -> CudaGraphCapture:
         from service.engine.cuda_graphs.capture import CudaGraphCapture
 
         return CudaGraphCapture(self.device)
@@ -176,7 +171,7 @@ def _sizes(revision: Revision) -> str:
     return json.dumps([kept, len(revision.manifest.labels)], sort_keys=True)
 
 
-def _status(revision: Revision, encoder: Encoder) -> ModelStatus:
+def _status(revision: Revision, encoder: TransformersEncoder) -> ModelStatus:
     return ModelStatus(
         name=revision.name,
         tag=revision.tag or "",
@@ -186,4 +181,5 @@ def _status(revision: Revision, encoder: Encoder) -> ModelStatus:
         max_tokens=encoder.max_tokens,
         packed=encoder.packed,
         parameter_bytes=encoder.parameter_bytes,
+        kernels=encoder.kernels.value,
     )

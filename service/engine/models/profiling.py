@@ -36,7 +36,7 @@ class ModelProfiler:
 
     def __init__(self, settings: Settings, device: torch.device, executor: Executor) -> None:
         from service.engine.execution.cpu_sharding import BATCHES
-        from service.engine.memory.probe import MemoryLimit, gauge_of
+        from service.engine.memory.probe import MemoryLimit, probe_for
 
         self._settings = settings
         self._executor = executor
@@ -46,7 +46,7 @@ class ModelProfiler:
         self._on_cpu = device.type == "cpu"
         side_by_side = BATCHES if self._on_cpu else 1
         limit = MemoryLimit(settings.memory_fraction, settings.memory_limit_bytes, side_by_side)
-        self._probe = gauge_of(device, limit, graphs=settings.cuda_graphs == "auto")
+        self._probe = probe_for(device, limit, graphs=settings.cuda_graphs == "auto")
         self._functions: dict[str, MemoryCostModel] = {}
         if self._probe is None:
             log.warning("memory cannot be measured on this system; the budget is fixed")
@@ -68,13 +68,13 @@ class ModelProfiler:
     def guard(self, models: dict[str, ModelMemory]) -> Guard:
         """The memory guard over these models, with the weights that are on the device now at rest."""
         if self._probe is not None:
-            self._executor.submit(self._probe.settle).result()
+            self._executor.submit(self._probe.rebaseline).result()
         return Guard(self._probe, models, self._executor)
 
     def settle(self) -> None:
         """Count what is in use now as at rest; for the device's executor, between batches."""
         if self._probe is not None:
-            self._probe.settle()
+            self._probe.rebaseline()
 
     def _function(self, model: LoadedModel, longest: int, most_tokens: int) -> MemoryCostModel:
         if self._probe is None:
@@ -87,11 +87,11 @@ class ModelProfiler:
     def _calibrate(self, model: LoadedModel, probe: MemoryProbe, longest: int, most_tokens: int) -> MemoryCostModel:
         """On a CPU with few layers: all of a large model's would take many seconds and need no more memory."""
         from service.engine.encoder.layer_subset import first_layers_only
-        from service.engine.memory.profiler import calibrate
+        from service.engine.memory.profiler import profile_memory
 
         module = model.module() if self._on_cpu else None
         with first_layers_only(module, CPU_LAYERS) if module is not None else nullcontext():
-            return calibrate(model.runner.encoder, probe, longest, most_tokens)
+            return profile_memory(model.runner.encoder, probe, longest, most_tokens)
 
     def _longest(self, model: LoadedModel) -> int:
         return min(model.status.max_tokens, self._settings.window_tokens)

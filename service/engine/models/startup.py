@@ -76,7 +76,7 @@ class Startup:
             self._calls.wake()
             return
         self._calls.call(lambda: open_models(initial))
-        factory.studio.open(profiler.settle)
+        factory.capture_queue.open(profiler.settle)
         if self._settings.model_poll_seconds:
             rollout = Rollout(repository, factory, profiler, self._settings)
             TagWatcher(self._settings, rollout, models, self._calls, self._metrics, self._journal).run()

@@ -30,11 +30,11 @@ class WeightMover:
 
     def load(self, model: LoadedModel, done: Done) -> Future[None]:
         """Load weights, before any batch that is launched after this."""
-        return self._submit("in", model, model.weights.come, done)
+        return self._submit("in", model, model.weights.load, done)
 
     def offload(self, model: LoadedModel) -> Future[None]:
         """Offload weights, after all batches that were launched before this; the future ends when they are gone."""
-        return self._submit("out", model, model.weights.leave, lambda _: None)
+        return self._submit("out", model, model.weights.offload, lambda _: None)
 
     def _submit(self, direction: str, model: LoadedModel, work: Callable[[], None], done: Done) -> Future[None]:
         moved: Future[None] = Future()

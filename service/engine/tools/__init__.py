@@ -1,1 +1,1 @@
-"""Command-line tools that run an engine's parts without a service (python -m service.engine.tools.…)."""
+"""Command-line tools that run parts of an engine without a service: `python -m service.engine.tools.…`."""

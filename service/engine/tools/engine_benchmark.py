@@ -1,8 +1,7 @@
-"""`python -m service.engine.tools.engine_benchmark MODEL`: what the device and the engine on it can do, printed as JSON
-for benchmarks.
+"""`python -m service.engine.tools.engine_benchmark MODEL`: measures the device and the engine on it, and prints JSON.
 
-Owns the figures that are not to be had over HTTP: the device's matrix rate, the engine's tokens per second and latency
-without workers, and the memory function against measured peaks of random batches. Works on a CPU too.
+Owns the figures that HTTP does not show: the device's matrix rate, the engine's tokens per second and latency without
+workers, and the memory cost model against measured peaks of random batches. Works on a CPU too.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from service.core.memory.budget import ModelMemory
 from service.core.types import Shape
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.runner import BatchHandle
-from service.engine.memory.probe import MemoryLimit, MemoryProbe, gauge_of
+from service.engine.memory.probe import MemoryLimit, MemoryProbe, probe_for
 from service.engine.models.factory import ModelFactory
 from service.engine.models.loaded_model import LoadedModel
 from service.engine.models.profiling import ModelProfiler
@@ -40,26 +39,26 @@ LATENCY_RUNS = 50
 
 
 def main() -> int:
-    """Print one JSON object; arguments: the model, and how many random batches to check the memory function on."""
+    """Print one JSON object; arguments: the model, and the number of random batches to check the cost model with."""
     die_with_parent()
     configure("WARNING")
     settings = read_settings()
     compute = DeviceExecutor()
-    maker = ModelFactory(settings, compute, lambda: None)
-    measuring = ModelProfiler(settings, maker.device, compute)
-    held = maker.make(Catalog(settings.model_store).resolve(sys.argv[1]))
-    measuring.warm(held)
-    memory = measuring.measure(held)
-    gauge = gauge_of(maker.device, MemoryLimit(1.0))
+    factory = ModelFactory(settings, compute, lambda: None)
+    profiler = ModelProfiler(settings, factory.device, compute)
+    model = factory.make(Catalog(settings.model_store).resolve(sys.argv[1]))
+    profiler.warm(model)
+    memory = profiler.measure(model)
+    probe = probe_for(factory.device, MemoryLimit(1.0))
     assert memory is not None, "memory cannot be measured on this system"
-    assert gauge is not None, "memory cannot be measured on this system"
-    checked = check_memory(held, memory, gauge, compute, int(sys.argv[2]) if len(sys.argv) > 2 else 200)
+    assert probe is not None, "memory cannot be measured on this system"
+    checked = check_memory(model, memory, probe, compute, int(sys.argv[2]) if len(sys.argv) > 2 else 200)
     figures: dict[str, object] = {
-        "device": maker.device_name(),
-        "dtype": maker.dtype_name,
-        "matrix_flops": matrix_rate(maker.device),
-        "engine_tokens_per_second": throughput(held, memory.most_tokens),
-        "latency_ms": latency_seconds(held) * 1_000,
+        "device": factory.device_name(),
+        "dtype": factory.dtype_name,
+        "matrix_flops": matrix_rate(factory.device),
+        "engine_tokens_per_second": throughput(model, memory.most_tokens),
+        "latency_ms": latency_seconds(model) * 1_000,
         "bytes_per_token": memory.function.bytes_per_token,
         **checked,
     }
@@ -68,7 +67,7 @@ def main() -> int:
 
 
 def matrix_rate(device: torch.device) -> float:
-    """Measured multiply-and-add operations per second, each counted as two, of square bfloat16 matrices."""
+    """Measured floating-point operations per second of a product of square bfloat16 matrices."""
     size = MATRIX[device.type]
     left, right = (torch.randn(size, size, device=device, dtype=torch.bfloat16) for _ in range(2))
     product = partial(torch.matmul, left, right)
@@ -76,49 +75,49 @@ def matrix_rate(device: torch.device) -> float:
     return 2 * size**3 * runs
 
 
-def throughput(held: LoadedModel, batch_tokens: int) -> float:
-    """Tokens per second of full batches with one in flight behind another, as the loop keeps them."""
+def throughput(model: LoadedModel, batch_tokens: int) -> float:
+    """Tokens per second of full batches, two in flight, as the loop keeps them."""
     draw = random.Random(0)
-    batches = [_batch(draw, batch_tokens, held.status.max_tokens) for _ in range(8)]
-    held.runner.launch(batches[0]).result()
+    batches = [random_batch(draw, batch_tokens, model.status.max_tokens) for _ in range(8)]
+    model.runner.launch(batches[0]).result()
     begun, tokens, number = time.monotonic(), 0, 0
-    flights: list[tuple[BatchHandle, int]] = []
-    while time.monotonic() < begun + SECONDS or flights:
-        while len(flights) < 2 and time.monotonic() < begun + SECONDS:
+    in_flight: list[tuple[BatchHandle, int]] = []
+    while time.monotonic() < begun + SECONDS or in_flight:
+        while len(in_flight) < 2 and time.monotonic() < begun + SECONDS:
             batch = batches[number % len(batches)]
-            flights.append((held.runner.launch(batch), sum(map(len, batch))))
+            in_flight.append((model.runner.launch(batch), sum(map(len, batch))))
             number += 1
-        if flights:
-            flight, size = flights.pop(0)
-            flight.result()
+        if in_flight:
+            handle, size = in_flight.pop(0)
+            handle.result()
             tokens += size
     return tokens / (time.monotonic() - begun)
 
 
-def latency_seconds(held: LoadedModel) -> float:
-    """Median time of one document alone."""
-    document = [np.zeros(min(LATENCY_TOKENS, held.status.max_tokens), dtype=np.int32)]
+def latency_seconds(model: LoadedModel) -> float:
+    """Median seconds of one document alone."""
+    document = [np.zeros(min(LATENCY_TOKENS, model.status.max_tokens), dtype=np.int32)]
     spent = []
     for _ in range(LATENCY_RUNS):
         begun = time.perf_counter()
-        held.runner.launch(document).result()
+        model.runner.launch(document).result()
         spent.append(time.perf_counter() - begun)
     return statistics.median(spent)
 
 
 def check_memory(
-    held: LoadedModel, memory: ModelMemory, gauge: MemoryProbe, compute: DeviceExecutor, count: int
+    model: LoadedModel, memory: ModelMemory, probe: MemoryProbe, compute: DeviceExecutor, count: int
 ) -> dict[str, object]:
-    """The function against the peaks of random batches: how often below, and how far above."""
+    """The cost model against the peaks of random batches: how often it is below, and how far above."""
     below, ratios, most_over = 0, [], 0
     for batch in _random_batches(memory, count):
-        work = partial(held.runner.encoder.forward, batch)
-        compute.submit(work).result()  # Kernels that a new shape needs are made once; they are no cost of a batch.
-        peak = compute.submit(gauge.peak_bytes, work).result()
+        work = partial(model.runner.encoder.forward, batch)
+        compute.submit(work).result()  # A new shape's kernels are created once; they are no cost of a batch.
+        peak = compute.submit(probe.peak_bytes, work).result()
         predicted = memory.function.bytes(Shape.of([len(tokens) for tokens in batch]))
         below += peak > predicted
         most_over = max(most_over, predicted - peak)
-        if peak > 4 * gauge.gauged.noise_bytes:
+        if peak > 4 * probe.accuracy.noise_bytes:
             ratios.append(predicted / peak - 1)
     return {
         "batches_checked": count,
@@ -132,41 +131,41 @@ def check_memory(
 def _random_batches(memory: ModelMemory, count: int) -> Iterator[list[TokenIds]]:
     draw = random.Random(1)
     for _ in range(count):
-        room = draw.randint(1, memory.most_tokens)
+        left = draw.randint(1, memory.most_tokens)
         longest = draw.choice((memory.longest_tokens, 64, draw.randint(1, memory.longest_tokens)))
         lengths = []
-        while room > 0:
-            lengths.append(min(room, draw.randint(1, longest)))
-            room -= lengths[-1]
+        while left > 0:
+            lengths.append(min(left, draw.randint(1, longest)))
+            left -= lengths[-1]
         yield [np.zeros(length, dtype=np.int32) for length in lengths]
 
 
-def _batch(draw: random.Random, most_tokens: int, longest: int) -> list[TokenIds]:
-    """Lengths as real documents have them: log-normal, 175 tokens on average."""
+def random_batch(draw: random.Random, tokens: int, longest: int) -> list[TokenIds]:
+    """A batch of this many tokens; lengths as real documents have them: log-normal, 175 tokens on average."""
     batch: list[TokenIds] = []
-    room = most_tokens
-    while room >= 1:
-        length = min(room, longest, max(3, int(MEDIAN_TOKENS * draw.lognormvariate(0.0, SPREAD))))
+    left = tokens
+    while left:
+        length = min(left, longest, max(3, int(MEDIAN_TOKENS * draw.lognormvariate(0.0, SPREAD))))
         batch.append(np.full(length, 7, dtype=np.int32))
-        room -= length
+        left -= length
     return batch
 
 
 def _runs_for(work: Callable[[], object], seconds: float, device: torch.device) -> float:
-    """How often work is done in a second."""
+    """Runs of the work per second."""
     for _ in range(3):
         work()
-    _finish(device)
+    _synchronize(device)
     begun, runs = time.monotonic(), 0
     while time.monotonic() < begun + seconds:
         for _ in range(10):
             work()
-        _finish(device)
+        _synchronize(device)
         runs += 10
     return runs / (time.monotonic() - begun)
 
 
-def _finish(device: torch.device) -> None:
+def _synchronize(device: torch.device) -> None:
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 

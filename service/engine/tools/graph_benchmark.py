@@ -40,47 +40,49 @@ def main() -> int:
 
 
 def _figures(settings: Settings, model: str) -> dict[str, Any]:
-    maker = ModelFactory(settings, DeviceExecutor(), lambda: None)
-    if maker.device.type != "cuda":
+    factory = ModelFactory(settings, DeviceExecutor(), lambda: None)
+    if factory.device.type != "cuda":
         return {}
     revision = Catalog(settings.model_store).resolve(model)
-    encoder = load_encoder(revision.folder, maker.device, choose_dtype(settings.dtype, maker.device))
-    return graphs(encoder, CudaGraphCapture(maker.device))
+    encoder = load_encoder(revision.folder, factory.device, choose_dtype(settings.dtype, factory.device))
+    return graphs(encoder, CudaGraphCapture(factory.device))
 
 
-def graphs(encoder: CapturableEncoder, recorder: GraphCapture) -> dict[str, Any]:
-    """Each row as the service would find it, up to one that fails; one document's time without and with its graph."""
-    graphed = GraphedEncoder(encoder, recorder, lambda _: None, GraphMetrics(), "")
+def graphs(encoder: CapturableEncoder, graph_capture: GraphCapture) -> dict[str, Any]:
+    """The check of each row up to one that fails, and one document's time without and with its graph."""
+    graphed = GraphedEncoder(encoder, graph_capture, lambda _: None, GraphMetrics(), "")
     rows: list[dict[str, Any]] = []
     document = None
     for bucket in buckets(encoder.max_tokens):
         begun = time.perf_counter()
         try:
-            recording, verdict = graphed.try_out(bucket)
+            graph, check = graphed.try_capture(bucket)
         except (NotCapturable, RuntimeError) as error:  # Torch's errors are RuntimeErrors.
             rows.append({"tokens": bucket.tokens, "failed": f"{type(error).__name__}: {error}".splitlines()[0]})
             break
         rows.append(
             {
                 "tokens": bucket.tokens,
-                "plain_ms": verdict.plain_seconds * 1_000,
-                "graph_ms": verdict.graph_seconds * 1_000,
-                "error": verdict.error,
-                "right": verdict.is_right(encoder.dtype_name),
-                "kept": verdict.is_good(encoder.dtype_name),
+                "plain_ms": check.plain_seconds * 1_000,
+                "graph_ms": check.graph_seconds * 1_000,
+                "error": check.error,
+                "right": check.is_accurate(encoder.dtype_name),
+                "kept": check.is_good(encoder.dtype_name),
                 "seconds": time.perf_counter() - begun,
             }
         )
         if bucket.fits([LATENCY_TOKENS]):
-            document = _document(encoder, recording)
+            document = _document(encoder, graph)
     return {"rows": rows, "document": document}
 
 
 @torch.inference_mode()
-def _document(encoder: CapturableEncoder, recording: GraphedRow) -> dict[str, float]:
+def _document(encoder: CapturableEncoder, graph: GraphedRow) -> dict[str, float]:
     document = [np.zeros(LATENCY_TOKENS, dtype=np.int32)]
-    plain, graph = race(lambda batch: encoder.begin(batch)(), recording.forward, document, time.perf_counter)
-    return {"plain_ms": plain * 1_000, "graph_ms": graph * 1_000}
+    plain_seconds, graph_seconds = race(
+        lambda batch: encoder.begin(batch)(), graph.forward, document, time.perf_counter
+    )
+    return {"plain_ms": plain_seconds * 1_000, "graph_ms": graph_seconds * 1_000}
 
 
 if __name__ == "__main__":

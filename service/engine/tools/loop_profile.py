@@ -1,7 +1,7 @@
-"""`python -m service.engine.tools.loop_profile [BATCHES]`: the loop's Python per sequence and per batch, by profile.
+"""`python -m service.engine.tools.loop_profile [BATCHES]`: profiles the loop's Python per sequence and per batch.
 
-The loop is the real one, with its scheduler, memory model, desk, meter, metrics and the wire's packing; only socket and
-device are left out: documents of one sequence wait in a list, and the device answers at once. Prints JSON.
+The loop is the real one, with its scheduler, memory budget, request table, metrics and the wire's packing. Only socket
+and device are replaced: documents of one sequence stand in a list, and the device returns at once. Prints JSON.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ SEQUENCES = BATCH_TOKENS // TOKENS
 LARGEST = 3
 
 
-class _AtOnce(Executor):
-    """A device that is done as soon as it is asked."""
+class _ImmediateExecutor(Executor):
+    """A device that runs work when it is submitted."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         done: Future[Any] = Future()
@@ -52,8 +52,8 @@ class _AtOnce(Executor):
         batch()
 
 
-class _NoModel:
-    """Logits that cost nothing."""
+class _NullEncoder:
+    """Returns the same logits for every sequence, at no cost."""
 
     device = torch.device("cpu")
     max_tokens = 512
@@ -64,22 +64,22 @@ class _NoModel:
     def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
         return [self._rows] * len(sequences)
 
-    def leave(self) -> None:
-        """The weights are nowhere in particular."""
+    def offload(self) -> None:
+        """There are no weights."""
 
-    come = leave
+    load = offload
 
 
 class _Probe:
     """Memory that stays as it is."""
 
-    gauged = ProbeAccuracy(noise_bytes=0, margin=1.0)
+    accuracy = ProbeAccuracy(noise_bytes=0, margin=1.0)
     rest_bytes = 0
 
-    def settle(self) -> None:
+    def rebaseline(self) -> None:
         """Nothing is in use."""
 
-    give_back = settle
+    release_cache = rebaseline
 
     def available_bytes(self) -> int:
         return 1 << 30
@@ -92,7 +92,7 @@ class _Probe:
 
 
 class _Messages:
-    """A door through which one batch's worth of documents comes at each turn, packed as workers pack them."""
+    """A socket that delivers one batch of documents at each turn of the loop, packed as workers pack them."""
 
     def __init__(self, batches: int) -> None:
         tokens = np.zeros(TOKENS, dtype=np.int32)
@@ -124,7 +124,7 @@ class _Messages:
 
 
 def main() -> int:
-    """Profile so many full batches and print what they cost."""
+    """Profile this many full batches and print their costs."""
     batches = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     plain = _run(batches)
     profile = cProfile.Profile()
@@ -148,7 +148,7 @@ def main() -> int:
 
 def _run(batches: int) -> float:
     """Seconds of the loop's thread."""
-    compute, metrics, messages = _AtOnce(), EngineMetrics(), _Messages(batches)
+    compute, metrics, messages = _ImmediateExecutor(), EngineMetrics(), _Messages(batches)
     settings = Settings(drain_grace_seconds=0.0, drain_seconds=60.0)
     loop = make_loop("1", cast(EngineSocket, messages), compute, StartupState(), settings, metrics)
     loop.open(_initial(compute))
@@ -157,8 +157,8 @@ def _run(batches: int) -> float:
     return time.thread_time() - begun
 
 
-def _initial(compute: _AtOnce) -> InitialModels:
-    model, placement = _NoModel(), Placement(None)
+def _initial(compute: _ImmediateExecutor) -> InitialModels:
+    model, placement = _NullEncoder(), Placement(None)
     placement.add(MODEL, 1, 0.0)
     placement.place(MODEL, 0.0, ())
     status = ModelStatus("m", "stable", MODEL, "/m", ("O",) * LABELS, 512, True, 1)
@@ -169,7 +169,7 @@ def _initial(compute: _AtOnce) -> InitialModels:
 
 
 def _largest(profile: cProfile.Profile) -> list[tuple[str, float, float]]:
-    """Our functions with the most time of their own, libraries' included: name, seconds, seconds of all."""
+    """The functions of the service with the most own time, libraries included: name, seconds, seconds of all."""
     stats = pstats.Stats(profile).stats  # type: ignore[attr-defined]
     total = sum(row[2] for row in stats.values())
     own: dict[tuple[str, int, str], float] = {}

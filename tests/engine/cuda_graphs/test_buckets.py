@@ -1,4 +1,4 @@
-"""Rows of fixed sizes: what goes where, and how it is filled up."""
+"""Rows of fixed sizes: which batch goes to which row, and how the row is filled up."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ ROW = Bucket(tokens=256, above=128, slots=4, longest=256)
 
 
 @given(st.lists(st.integers(1, 700), min_size=1, max_size=40), st.sampled_from([16, 64, 200, 512, 8_192]))
-def test_a_row_is_filled_up_by_sequences_that_the_model_takes_and_has_slots_for(
-    lengths: list[int], longest: int
-) -> None:
+def test_filler_fits_the_model_and_the_row_s_slots(lengths: list[int], longest: int) -> None:
     lengths = [min(length, longest) for length in lengths]
     row = bucket_for(buckets(longest), lengths)
     if row is None:
@@ -60,14 +58,14 @@ def test_a_batch_goes_to_the_smallest_row_that_holds_its_tokens(lengths: list[in
         ([], False),
     ],
 )
-def test_what_fits_a_row(lengths: list[int], fits: bool) -> None:
+def test_a_batch_fits_by_tokens_slots_and_longest_sequence(lengths: list[int], fits: bool) -> None:
     assert ROW.fits(lengths) is fits
 
 
 @pytest.mark.parametrize(
     ("longest", "lengths", "filling"), [(256, [256], []), (256, [200], [56]), (100, [30], [100, 100, 26])]
 )
-def test_as_few_sequences_as_can_be_fill_a_row_up(longest: int, lengths: list[int], filling: list[int]) -> None:
+def test_a_row_is_filled_up_by_the_fewest_sequences(longest: int, lengths: list[int], filling: list[int]) -> None:
     assert replace(ROW, longest=longest).filling(lengths) == filling
 
 
@@ -75,15 +73,15 @@ def test_as_few_sequences_as_can_be_fill_a_row_up(longest: int, lengths: list[in
 def test_samples_belong_to_their_row_and_the_first_gains_least(longest: int) -> None:
     rows = buckets(longest)
     for row in rows:
-        emptiest, uneven, fullest = row.samples()
+        emptiest, unequal, fullest = row.samples()
         assert all(bucket_for(rows, lengths) == row for lengths in row.samples())
         assert sum(emptiest) == row.above + 1
-        assert sum(emptiest) <= sum(uneven) < sum(fullest) == row.tokens
-        assert len(set(uneven)) > 1
+        assert sum(emptiest) <= sum(unequal) < sum(fullest) == row.tokens
+        assert len(set(unequal)) > 1
         assert len(fullest) == row.slots
 
 
-def test_a_model_of_short_sequences_has_fewer_rows_or_none() -> None:
+def test_a_model_of_short_sequences_has_fewer_rows() -> None:
     assert [row.tokens for row in buckets(512)] == list(SIZES)
     assert [row.tokens for row in buckets(64)] == [64, 128]
     assert buckets(8) == ()

@@ -1,4 +1,4 @@
-"""Passes that wait for the device are told from those that can be recorded."""
+"""The check for capturable passes: which operators it refuses, and that packed models pass it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from service.engine.cuda_graphs.capturable import ForbidDeviceSync, NotCapturable, demand_recordable
+from service.engine.cuda_graphs.capturable import ForbidDeviceSync, NotCapturable, require_capturable
 from service.engine.encoder.encoder import load_encoder
 from service.engine.execution.packed_batch import pack
 from tests.support.tiny_models import PACKABLE, make_model
@@ -33,33 +33,33 @@ ROWS = torch.arange(6.0).reshape(2, 3)
     ],
 )
 @pytest.mark.parametrize("inference", [True, False])
-def test_what_looks_at_numbers_or_leaves_the_device_is_refused(
+def test_reading_values_or_leaving_the_device_is_refused(
     work: Callable[[], object], words: str, inference: bool
 ) -> None:
     with torch.inference_mode(inference), pytest.raises(NotCapturable, match=words):
-        demand_recordable(work)
+        require_capturable(work)
 
 
-def test_what_fails_before_anything_is_recorded_is_refused_with_its_reason() -> None:
+def test_a_pass_that_fails_is_refused_with_its_reason() -> None:
     with pytest.raises(NotCapturable, match="RuntimeError: The size of tensor"):
-        demand_recordable(lambda: ROWS + torch.ones(7))
+        require_capturable(lambda: ROWS + torch.ones(7))
 
 
 @pytest.mark.parametrize("inference", [True, False])
-def test_what_is_only_queued_is_not(inference: bool) -> None:
+def test_a_pass_that_is_only_queued_is_accepted(inference: bool) -> None:
     with torch.inference_mode(inference):
-        demand_recordable(lambda: torch.softmax(ROWS.bfloat16().clone() @ ROWS.bfloat16().T, dim=-1).float())
+        require_capturable(lambda: torch.softmax(ROWS.bfloat16().clone() @ ROWS.bfloat16().T, dim=-1).float())
 
 
 @pytest.mark.parametrize("kind", PACKABLE)
 @torch.inference_mode()
-def test_forward_passes_of_models_that_can_be_packed_are_not(kind: str, tmp_path: Path) -> None:
+def test_passes_of_packable_models_are_accepted(kind: str, tmp_path: Path) -> None:
     encoder = load_encoder(make_model(tmp_path / kind, kind), CPU, torch.float32)
     batch = pack([np.arange(5, 40, dtype=np.int32), np.arange(9, dtype=np.int32)], CPU, encoder.first_position)
-    demand_recordable(lambda: encoder.compute(batch))
+    require_capturable(lambda: encoder.compute(batch))
 
 
-def test_other_threads_may_wait() -> None:
+def test_another_thread_may_wait_meanwhile() -> None:
     found: list[object] = []
     with ForbidDeviceSync():  # type: ignore[no-untyped-call]
         thread = Thread(target=lambda: found.append(ROWS.sum().item()))

@@ -1,4 +1,4 @@
-"""Recordings are made once the engine is ready, one at a time, and never after one failed."""
+"""Captures run once the engine is ready, one at a time, and never after a failure."""
 
 from __future__ import annotations
 
@@ -12,63 +12,63 @@ from service.engine.cuda_graphs.capture_queue import CaptureQueue
 from service.engine.execution.executor import DeviceExecutor
 
 
-class Queue(Executor):
-    """Work waits until it is told to run."""
+class ManualExecutor(Executor):
+    """Runs its pending work one by one, when told to."""
 
     def __init__(self) -> None:
-        self.waiting: list[Any] = []
+        self.pending: list[Any] = []
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        self.waiting.append(lambda: fn(*args, **kwargs))
+        self.pending.append(lambda: fn(*args, **kwargs))
         return Future()
 
     def run(self) -> None:
-        self.waiting.pop(0)()
+        self.pending.pop(0)()
 
 
-def test_nothing_is_recorded_before_the_engine_is_ready() -> None:
-    queue = Queue()
-    studio = CaptureQueue(queue)
-    studio.ask(lambda: None)
-    assert queue.waiting == []
-    studio.open(lambda: None)
-    studio.ask(lambda: None)
-    assert len(queue.waiting) == 1
+def test_a_request_before_the_queue_is_open_is_ignored() -> None:
+    executor = ManualExecutor()
+    captures = CaptureQueue(executor)
+    captures.request(lambda: None)
+    assert executor.pending == []
+    captures.open(lambda: None)
+    captures.request(lambda: None)
+    assert len(executor.pending) == 1
 
 
-def test_one_recording_waits_at_a_time_and_memory_is_settled_after_each() -> None:
-    queue, done = Queue(), list[object]()
-    studio = CaptureQueue(queue)
-    studio.open(lambda: done.append("settled"))
+def test_one_capture_is_pending_at_a_time_and_memory_rebaselined() -> None:
+    executor, done = ManualExecutor(), list[object]()
+    captures = CaptureQueue(executor)
+    captures.open(lambda: done.append("rebaselined"))
     for number in (1, 2):
-        studio.ask(lambda number=number: done.append(number))  # type: ignore[misc]
-    assert len(queue.waiting) == 1
-    queue.run()
-    studio.ask(lambda: done.append(3))
-    queue.run()
-    assert done == [1, "settled", 3, "settled"]
+        captures.request(lambda number=number: done.append(number))  # type: ignore[misc]
+    assert len(executor.pending) == 1
+    executor.run()
+    captures.request(lambda: done.append(3))
+    executor.run()
+    assert done == [1, "rebaselined", 3, "rebaselined"]
 
 
-def test_one_that_fails_is_the_last(caplog: pytest.LogCaptureFixture) -> None:
-    queue, done = Queue(), list[object]()
-    studio = CaptureQueue(queue)
-    studio.open(lambda: done.append("settled"))
+def test_nothing_is_captured_after_a_failure(caplog: pytest.LogCaptureFixture) -> None:
+    executor, done = ManualExecutor(), list[object]()
+    captures = CaptureQueue(executor)
+    captures.open(lambda: done.append("rebaselined"))
 
     def fail() -> None:
         raise RuntimeError("CUDA error: operation not permitted when stream is capturing")
 
-    studio.ask(fail)
+    captures.request(fail)
     with caplog.at_level(logging.ERROR):
-        queue.run()
-    assert done == ["settled"]
-    assert "nothing more is recorded" in caplog.text
-    studio.ask(lambda: None)
-    assert queue.waiting == []
+        executor.run()
+    assert done == ["rebaselined"]
+    assert "nothing more is captured" in caplog.text
+    captures.request(lambda: None)
+    assert executor.pending == []
 
 
-def test_a_batch_that_asks_while_the_engine_ends_is_not_disturbed() -> None:
+def test_a_request_during_shutdown_is_ignored() -> None:
     compute = DeviceExecutor()
-    studio = CaptureQueue(compute)
-    studio.open(lambda: None)
+    captures = CaptureQueue(compute)
+    captures.open(lambda: None)
     compute.shutdown()
-    studio.ask(lambda: None)
+    captures.request(lambda: None)

@@ -1,4 +1,4 @@
-"""One recorded row against the plain forward pass: filled up, cut out, one batch after another."""
+"""A captured row against the plain forward pass: filled up, cut out, one batch after another."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import torch
 from service.core.arrays import TokenIds
 from service.engine.cuda_graphs.buckets import Bucket, bucket_for, buckets
 from service.engine.cuda_graphs.graph import GraphedRow, Replay
-from service.engine.encoder.encoder import Encoder, load_encoder
+from service.engine.encoder.encoder import TransformersEncoder, load_encoder
 from service.engine.execution.packed_batch import PackedBatch
-from tests.support.graph_captures import Compute, CpuRecorder
+from tests.support.graph_captures import Compute, CpuCapture
 from tests.support.tiny_models import MAX_TOKENS, PACKABLE, make_model
 
 CPU = torch.device("cpu")
@@ -26,35 +26,35 @@ def batch(lengths: list[int], seed: int = 0) -> list[TokenIds]:
     return [random.integers(5, 100, length).astype(np.int32) for length in lengths]
 
 
-def row_of(encoder: Encoder, lengths: list[int]) -> Bucket:
+def row_of(encoder: TransformersEncoder, lengths: list[int]) -> Bucket:
     row = bucket_for(buckets(encoder.max_tokens), lengths)
     assert row is not None
     return row
 
 
-def load(folder: Path) -> Encoder:
+def load(folder: Path) -> TransformersEncoder:
     return load_encoder(folder, CPU, torch.float32)
 
 
 @pytest.mark.parametrize("kind", PACKABLE)
-def test_a_recording_gives_what_the_plain_pass_gives(kind: str, tmp_path: Path) -> None:
+def test_a_replay_gives_what_the_plain_pass_gives(kind: str, tmp_path: Path) -> None:
     encoder = load(make_model(tmp_path / kind, kind))
     with torch.inference_mode():
-        recording = GraphedRow(row_of(encoder, [128]), encoder, CpuRecorder())
+        graph = GraphedRow(row_of(encoder, [128]), encoder, CpuCapture())
         for seed, lengths in enumerate(BATCHES):
             sequences = batch(lengths, seed)
-            for found, wanted in zip(recording.forward(sequences), encoder.forward(sequences), strict=True):
+            for found, wanted in zip(graph.forward(sequences), encoder.forward(sequences), strict=True):
                 np.testing.assert_allclose(found, wanted, atol=2e-5)
 
 
-class Seen(CpuRecorder):
-    """Keeps the tensors that were recorded."""
+class KeepsBatch(CpuCapture):
+    """Keeps the tensors that were captured."""
 
     batch: PackedBatch
 
-    def record(self, compute: Compute, batch: PackedBatch) -> Replay:
+    def capture(self, compute: Compute, batch: PackedBatch) -> Replay:
         self.batch = batch
-        return super().record(compute, batch)
+        return super().capture(compute, batch)
 
 
 @pytest.mark.parametrize(
@@ -66,37 +66,37 @@ class Seen(CpuRecorder):
         ([32, 32, 32, 32], [0, 32, 64, 96, 128]),
     ],
 )
-def test_the_row_is_filled_up_and_slots_that_are_left_over_are_empty(
+def test_the_row_is_filled_up_and_unused_slots_are_empty(
     lengths: list[int], borders: list[int], tmp_path: Path
 ) -> None:
-    encoder, recorder = load(make_model(tmp_path / "model", "roberta")), Seen()
+    encoder, capture = load(make_model(tmp_path / "model", "roberta")), KeepsBatch()
     with torch.inference_mode():
-        recording = GraphedRow(row_of(encoder, [128]), encoder, recorder)
-        found = recording.forward(batch(lengths))
+        graph = GraphedRow(row_of(encoder, [128]), encoder, capture)
+        found = graph.forward(batch(lengths))
     assert [len(rows) for rows in found] == lengths
-    assert recorder.batch.cu_seqlens.tolist() == borders
-    assert recorder.batch.input_ids[0, : sum(lengths)].tolist() == np.concatenate(batch(lengths)).tolist()
-    positions = recorder.batch.position_ids[0] - encoder.first_position
+    assert capture.batch.cu_seqlens.tolist() == borders
+    assert capture.batch.input_ids[0, : sum(lengths)].tolist() == np.concatenate(batch(lengths)).tolist()
+    positions = capture.batch.position_ids[0] - encoder.first_position
     assert positions.tolist() == [index for start, stop in pairwise(borders) for index in range(stop - start)]
 
 
-def test_a_row_longer_than_the_model_s_longest_sequence_is_filled_by_several(tmp_path: Path) -> None:
+def test_a_row_longer_than_the_longest_sequence_has_more_filler(tmp_path: Path) -> None:
     encoder = load(make_model(tmp_path / "model"))
     lengths = [MAX_TOKENS, 1, 513 - 1]
     with torch.inference_mode():
-        recording = GraphedRow(row_of(encoder, lengths), encoder, CpuRecorder())
-        found, wanted = recording.forward(batch(lengths)), encoder.forward(batch(lengths))
+        graph = GraphedRow(row_of(encoder, lengths), encoder, CpuCapture())
+        found, wanted = graph.forward(batch(lengths)), encoder.forward(batch(lengths))
     assert [len(rows) for rows in found] == lengths
     for left, right in zip(found, wanted, strict=True):
         np.testing.assert_allclose(left, right, atol=2e-5)
 
 
-def test_a_second_batch_may_be_queued_before_the_first_is_home(tmp_path: Path) -> None:
+def test_a_second_batch_may_be_queued_before_the_first_arrives(tmp_path: Path) -> None:
     encoder = load(make_model(tmp_path / "model"))
     first, second = batch([100], 1), batch([80, 20], 2)
     with torch.inference_mode():
-        recording = GraphedRow(row_of(encoder, [100]), encoder, CpuRecorder())
-        landings = [recording.begin(first), recording.begin(second)]
-    for landing, sequences in zip(landings, (first, second), strict=True):
-        for left, right in zip(landing(), encoder.forward(sequences), strict=True):
+        graph = GraphedRow(row_of(encoder, [100]), encoder, CpuCapture())
+        pending = [graph.begin(first), graph.begin(second)]
+    for logits, sequences in zip(pending, (first, second), strict=True):
+        for left, right in zip(logits(), encoder.forward(sequences), strict=True):
             np.testing.assert_allclose(left, right, atol=2e-5)

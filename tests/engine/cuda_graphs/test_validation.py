@@ -1,4 +1,4 @@
-"""Which recordings are kept."""
+"""The check of a graph: accuracy, speed, and the samples that decide."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROW = Bucket(tokens=256, above=128, slots=4, longest=256)
 
 
 @pytest.mark.parametrize(
-    ("error", "dtype_name", "right"),
+    ("error", "dtype_name", "accurate"),
     [
         (0.0, "float32", True),
         (2e-4, "float32", False),
@@ -28,16 +28,16 @@ ROW = Bucket(tokens=256, above=128, slots=4, longest=256)
         (math.inf, "bfloat16", False),
     ],
 )
-def test_rounding_is_allowed_and_nothing_beyond(error: float, dtype_name: str, right: bool) -> None:
-    assert GraphCheck(error, 1.0, 0.5).is_right(dtype_name) is right
+def test_an_error_within_rounding_is_accurate(error: float, dtype_name: str, accurate: bool) -> None:
+    assert GraphCheck(error, 1.0, 0.5).is_accurate(dtype_name) is accurate
 
 
 @pytest.mark.parametrize(("graph_seconds", "faster"), [(0.5, True), (0.9, True), (0.91, False), (1.5, False)])
-def test_a_tenth_must_be_gained(graph_seconds: float, faster: bool) -> None:
+def test_a_graph_is_faster_from_a_tenth_on(graph_seconds: float, faster: bool) -> None:
     assert GraphCheck(0.0, 1.0, graph_seconds).is_faster is faster
 
 
-def test_the_sequence_that_is_furthest_off_counts() -> None:
+def test_the_worst_sequence_counts_and_nan_is_the_worst() -> None:
     plain = [np.full((100, 2), 4.0, np.float32), np.full((1, 2), -2.0, np.float32)]
     assert worst_error(plain, plain) == 0.0
     assert worst_error(plain, [plain[0], np.full((1, 2), -3.0, np.float32)]) == pytest.approx(0.5)
@@ -45,7 +45,7 @@ def test_the_sequence_that_is_furthest_off_counts() -> None:
 
 
 class Device:
-    """Takes so long for each batch; the answer is the ids, and an error that may come back."""
+    """Takes the given seconds for each batch; its logits are the ids, times 1 + `off`."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -60,14 +60,14 @@ class Device:
         return forward
 
 
-def test_the_median_of_several_counts() -> None:
+def test_a_race_takes_the_median_of_several_runs() -> None:
     device, cold = Device(), [5.0] * (RUNS // 2)
     sample = next(random_samples(ROW, 1_000))
     plain, graph = device.taking([*cold, 1.0]), device.taking([*cold, 0.25])
     assert race(plain, graph, sample, lambda: device.now) == (1.0, 0.25)
 
 
-def test_the_sample_that_is_furthest_off_counts() -> None:
+def test_the_worst_sample_counts() -> None:
     device, samples = Device(), list(random_samples(ROW, 1_000))
     right, off = device.taking([1.0]), device.taking([1.0], off=0.03)
     assert compare(right, right, samples) == 0.0
@@ -76,7 +76,7 @@ def test_the_sample_that_is_furthest_off_counts() -> None:
         assert found == pytest.approx(0.03, rel=0.01)
 
 
-def test_a_recording_that_is_wrong_the_second_time_is_found() -> None:
+def test_a_graph_that_is_wrong_the_second_time_is_found() -> None:
     device, samples = Device(), list(random_samples(ROW, 1_000))
     right = device.taking([1.0])
     answers = [right(sample) for sample in samples]
@@ -87,7 +87,7 @@ def test_a_recording_that_is_wrong_the_second_time_is_found() -> None:
     assert compare(right, later_wrong, samples) == pytest.approx(1.0)
 
 
-def test_samples_are_random_ids_of_the_vocabulary_in_the_row_s_lengths() -> None:
+def test_samples_are_random_ids_in_the_row_s_lengths() -> None:
     samples = list(random_samples(ROW, 50))
     assert [[len(tokens) for tokens in sample] for sample in samples] == ROW.samples()
     ids = np.concatenate([tokens for sample in samples for tokens in sample])

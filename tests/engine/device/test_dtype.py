@@ -30,13 +30,13 @@ CPU = torch.device("cpu")
         ("", False),
     ],
 )
-def test_processors_that_multiply_bfloat16_say_so(tmp_path: Path, line: str, fast: bool) -> None:
+def test_a_processor_is_fast_at_bfloat16_by_its_flags(tmp_path: Path, line: str, fast: bool) -> None:
     cpuinfo = tmp_path / "cpuinfo"
     cpuinfo.write_text(f"processor\t: 0\nmodel name\t: Some CPU\n{line}\n")
     assert cpu_has(FAST_BFLOAT16_FLAGS, cpuinfo) == fast
 
 
-def test_without_cpuinfo_bfloat16_is_taken_for_slow(tmp_path: Path) -> None:
+def test_without_cpuinfo_bfloat16_is_slow(tmp_path: Path) -> None:
     assert not cpu_has(FAST_BFLOAT16_FLAGS, tmp_path / "missing")
 
 
@@ -54,7 +54,7 @@ def test_float16_on_a_cpu_is_refused() -> None:
         choose_dtype("float16", CPU)
 
 
-def test_8_bit_integers_are_for_processors_that_add_them_exactly() -> None:
+def test_int8_needs_a_processor_with_vnni() -> None:
     if cpu_has(FAST_INT8_FLAGS):
         assert choose_dtype("int8", CPU) == choose_dtype("auto", CPU)
     else:
@@ -62,6 +62,6 @@ def test_8_bit_integers_are_for_processors_that_add_them_exactly() -> None:
             choose_dtype("int8", CPU)
 
 
-def test_8_bit_integers_on_a_gpu_are_refused() -> None:
+def test_int8_on_a_gpu_is_refused() -> None:
     with pytest.raises(ModelError, match="CPUs"):
         choose_dtype("int8", torch.device("cuda"))

@@ -47,7 +47,7 @@ def _read(stub: StubNvml, name: str = "0", times: int = 1) -> Any:
 
 
 @pytest.mark.parametrize("name", ["0", "GPU-0001"])
-def test_everything_that_a_gpu_tells_is_read_in_plain_units(stub: StubNvml, name: str) -> None:
+def test_every_reading_is_in_its_unit(stub: StubNvml, name: str) -> None:
     stub.set(**HEALTHY)
     (reading,) = _read(stub, name)
     assert reading == {
@@ -65,7 +65,7 @@ def test_everything_that_a_gpu_tells_is_read_in_plain_units(stub: StubNvml, name
     }
 
 
-def test_what_a_gpu_does_not_tell_is_left_out(stub: StubNvml) -> None:
+def test_an_unsupported_reading_is_left_out(stub: StubNvml) -> None:
     missing = ("utilization", "power", "ecc_corrected", "ecc_uncorrected", "clock_memory", "throttled", "events")
     stub.set(**HEALTHY, **{f"no_{key}": 1 for key in missing})
     (reading,) = _read(stub)
@@ -75,7 +75,7 @@ def test_what_a_gpu_does_not_tell_is_left_out(stub: StubNvml) -> None:
 
 
 @pytest.mark.parametrize(("xid", "fatal"), [(13, None), (79, "the GPU has fallen off the bus (XID 79)")])
-def test_a_driver_error_is_read_once_and_its_meaning_told(stub: StubNvml, xid: int, fatal: str | None) -> None:
+def test_an_xid_is_read_once_and_may_be_fatal(stub: StubNvml, xid: int, fatal: str | None) -> None:
     stub.set(**HEALTHY, xid=xid, xid_serial=1)
     first, second = _read(stub, times=2)
     assert (first["xids"], first["fatal"]) == ([xid], fatal)
@@ -83,17 +83,17 @@ def test_a_driver_error_is_read_once_and_its_meaning_told(stub: StubNvml, xid: i
 
 
 @pytest.mark.parametrize(("code", "words"), [(15, "GPU is lost"), (16, "requires re")])
-def test_a_gpu_that_is_gone_says_so(stub: StubNvml, code: int, words: str) -> None:
+def test_a_lost_gpu_raises(stub: StubNvml, code: int, words: str) -> None:
     stub.set(fail=code)
     assert words in _read(stub)["GpuLost"]
 
 
 @pytest.mark.parametrize("name", ["7", "GPU-9999"])
-def test_a_gpu_that_is_not_there_is_missing(stub: StubNvml, name: str) -> None:
+def test_an_unknown_gpu_raises_nvml_missing(stub: StubNvml, name: str) -> None:
     stub.set(**HEALTHY)
     assert name in _read(stub, name)["NvmlMissing"]
 
 
-def test_without_a_driver_nvml_is_missing(stub: StubNvml) -> None:
+def test_without_a_driver_nvml_missing_is_raised(stub: StubNvml) -> None:
     stub.set(fail_init=9)
     assert "NvmlMissing" in _read(stub)

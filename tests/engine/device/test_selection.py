@@ -19,16 +19,16 @@ def test_auto_is_the_cpu_where_there_is_no_cuda() -> None:
 
 
 @no_cuda
-def test_asking_for_cuda_where_there_is_none_is_refused_with_advice() -> None:
+def test_cuda_without_a_device_is_refused_with_advice() -> None:
     with pytest.raises(ModelError, match="choose cpu or auto"):
         choose_device("cuda")
 
 
-def test_the_cpu_can_always_be_had() -> None:
+def test_the_cpu_can_always_be_chosen() -> None:
     assert choose_device("cpu").type == "cpu"
 
 
-def test_threads_are_as_asked_or_one_for_each_core() -> None:
+def test_threads_are_as_set_or_one_for_each_core() -> None:
     before = torch.get_num_threads()
     try:
         use_threads(1)

@@ -1,94 +1,83 @@
-"""The packed attention against torch's own, sequence by sequence and with masks written out."""
+"""The table of attention back-ends: which one runs a call, what it is given, and what transformers gets."""
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import TypeAlias
-
 import pytest
 import torch
-import torch.nn.functional as F  # noqa: N812
+from transformers import AutoModelForTokenClassification
 
-from service.engine.cuda_graphs.capturable import NotCapturable
-from service.engine.encoder.attention import packed_attention
-
-Row: TypeAlias = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
-"""Query, key and value: [1, heads, total, head_size]."""
+from service.engine.encoder import attention
+from service.engine.encoder.attention import AttentionCall, PackedAttention
+from tests.support.tiny_models import make_model
 
 HEADS, HEAD_SIZE = 4, 8
 
 
-def _random_row(total: int, dtype: torch.dtype = torch.float32) -> Row:
-    generator = torch.Generator().manual_seed(0)
-    query, key, value = torch.randn(3, 1, HEADS, total, HEAD_SIZE, generator=generator).to(dtype)
-    return query, key, value
+class Recorder:
+    """A back-end that keeps its calls, and supports those of a sequence no longer than `longest`."""
+
+    def __init__(self, longest: int) -> None:
+        self.longest = longest
+        self.calls: list[AttentionCall] = []
+
+    def supports(self, call: AttentionCall) -> bool:
+        return call.max_length <= self.longest
+
+    def run(self, call: AttentionCall) -> torch.Tensor:
+        self.calls.append(call)
+        return torch.zeros_like(call.query).contiguous()
 
 
-def _as_float32(row: Row) -> Row:
-    query, key, value = row
-    return query.float(), key.float(), value.float()
-
-
-def _packed(row: Row, borders: tuple[int, ...], window: int | None = None) -> torch.Tensor:
-    mixed, weights = packed_attention(
+def _run(backends: list[Recorder], lengths: list[int], **options: object) -> tuple[torch.Tensor, None]:
+    row = torch.randn(1, HEADS, sum(lengths), HEAD_SIZE)
+    borders = tuple(sum(lengths[:index]) for index in range(len(lengths) + 1))
+    return PackedAttention(backends)(
         torch.nn.Identity(),
-        *row,
+        row,
+        row,
+        row,
         None,
         cu_seqlens=torch.tensor(borders, dtype=torch.int32),
         borders=borders,
-        max_length=max(stop - start for start, stop in pairwise(borders)),
-        scaling=0.3,
-        sliding_window=window,
+        max_length=max(lengths),
+        **options,  # type: ignore[arg-type]
     )
-    assert weights is None
-    return mixed
 
 
-def _written_out(row: Row, borders: tuple[int, ...], window: int | None = None) -> torch.Tensor:
-    """One big mask over the whole row: the definition, at total × total cost."""
-    total = borders[-1]
-    owner = torch.bucketize(torch.arange(total), torch.tensor(borders[1:]), right=True)
-    mask = owner[:, None] == owner[None, :]
-    if window is not None:
-        mask &= (torch.arange(total)[:, None] - torch.arange(total)[None, :]).abs() < window
-    query, key, value = row
-    return F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=0.3).transpose(1, 2)
+@pytest.mark.parametrize(("longest", "chosen"), [(3, 0), (8, 1), (9, 2)])
+def test_the_first_backend_that_supports_a_call_runs_it(longest: int, chosen: int) -> None:
+    backends = [Recorder(limit) for limit in (4, 8, 1_000)]
+    _run(backends, [1, longest])
+    assert [len(each.calls) for each in backends] == [int(index == chosen) for index in range(3)]
 
 
-@pytest.mark.parametrize("borders", [(0, 1), (0, 5), (0, 1, 2, 3), (0, 3, 40, 41, 200)])
-def test_a_token_sees_its_own_sequence_only(borders: tuple[int, ...]) -> None:
-    row = _random_row(borders[-1])
-    torch.testing.assert_close(_packed(row, borders), _written_out(row, borders), atol=1e-5, rtol=0)
+def test_a_backend_gets_tokens_first_and_the_default_scaling() -> None:
+    backend = Recorder(10)
+    _run([backend], [2, 4])
+    (call,) = backend.calls
+    assert call.query.shape == (6, HEADS, HEAD_SIZE)
+    assert (call.borders, call.max_length, call.scaling) == ((0, 2, 6), 4, HEAD_SIZE**-0.5)
 
 
-@pytest.mark.parametrize("window", [1, 2, 9, 64, 199, 200, 500])
-def test_a_sliding_window_hides_tokens_that_far_away(window: int) -> None:
-    borders = (0, 3, 40, 41, 240)
-    row = _random_row(borders[-1])
-    torch.testing.assert_close(_packed(row, borders, window), _written_out(row, borders, window), atol=1e-5, rtol=0)
-
-
-def test_long_sequences_are_worked_off_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.engine.encoder.attention.BLOCK_SCORES", 1)
-    row = _random_row(300)
-    torch.testing.assert_close(_packed(row, (0, 300)), _written_out(row, (0, 300)), atol=1e-5, rtol=0)
+@pytest.mark.parametrize(("sliding_window", "window"), [(None, None), (3, 3), (4, None), (5, None)])
+def test_a_window_that_hides_no_token_is_none(sliding_window: int | None, window: int | None) -> None:
+    backend = Recorder(10)
+    _run([backend], [2, 4], sliding_window=sliding_window)
+    assert (backend.calls[0].sliding_window, backend.calls[0].window) == (sliding_window, window)
 
 
 def test_the_result_is_laid_out_as_transformers_expects() -> None:
-    mixed = _packed(_random_row(6), (0, 2, 6))
+    mixed, weights = _run([Recorder(10)], [2, 4])
+    assert weights is None
     assert mixed.shape == (1, 6, HEADS, HEAD_SIZE)
     assert mixed.is_contiguous()
 
 
-def test_bfloat16_stays_near_float32() -> None:
-    borders = (0, 30, 200)
-    row = _random_row(200, torch.bfloat16)
-    exact = _written_out(_as_float32(row), borders)
-    torch.testing.assert_close(_packed(row, borders).float(), exact, atol=0.02, rtol=0)
-
-
-def test_a_pass_without_borders_on_the_host_is_refused_where_these_are_needed() -> None:
-    rows = torch.randn(1, 2, 5, 8)
-    borders = torch.tensor([0, 5], dtype=torch.int32)
-    with pytest.raises(NotCapturable, match="cu_seqlens"):
-        packed_attention(torch.nn.Identity(), rows, rows, rows, None, cu_seqlens=borders, borders=(), max_length=5)
+def test_a_model_calls_the_table_registered_under_its_name(tmp_path_factory: pytest.TempPathFactory) -> None:
+    model = AutoModelForTokenClassification.from_pretrained(make_model(tmp_path_factory.mktemp("m"))).eval()
+    backend = Recorder(10)
+    attention.register("recorded", [backend])
+    attention.set_attention(model, "recorded")
+    lengths = {"cu_seqlens": torch.tensor([0, 2, 6], dtype=torch.int32), "borders": (0, 2, 6), "max_length": 4}
+    model(input_ids=torch.arange(6)[None], position_ids=torch.arange(6)[None], **lengths)
+    assert len(backend.calls) == model.config.num_hidden_layers

@@ -15,7 +15,7 @@ from transformers import AutoModelForTokenClassification, BertConfig, BertModel
 from service.core.arrays import TokenIds
 from service.core.errors import InternalError, ModelError
 from service.engine.encoder.checkpoint import read_checkpoint
-from service.engine.encoder.encoder import Encoder, build_encoder, group_by_length, load_encoder
+from service.engine.encoder.encoder import TransformersEncoder, build_encoder, load_encoder
 from tests.support.tiny_models import KINDS, LABELS, MAX_TOKENS, PACKABLE, make_model
 
 CPU = torch.device("cpu")
@@ -28,7 +28,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def encoders(folders: dict[str, Path]) -> dict[str, Encoder]:
+def encoders(folders: dict[str, Path]) -> dict[str, TransformersEncoder]:
     return {kind: load_encoder(folder, CPU, torch.float32) for kind, folder in folders.items()}
 
 
@@ -44,8 +44,8 @@ def _untouched(folder: Path, sequences: list[TokenIds]) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_logits_are_those_of_the_untouched_model_one_by_one(
-    kind: str, folders: dict[str, Path], encoders: dict[str, Encoder]
+def test_logits_equal_the_untouched_model_s_one_by_one(
+    kind: str, folders: dict[str, Path], encoders: dict[str, TransformersEncoder]
 ) -> None:
     sequences = _sequences()
     expected = _untouched(folders[kind], sequences)
@@ -55,12 +55,14 @@ def test_logits_are_those_of_the_untouched_model_one_by_one(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_only_models_that_follow_the_attention_interface_are_packed(kind: str, encoders: dict[str, Encoder]) -> None:
+def test_models_that_follow_the_attention_interface_are_packed(
+    kind: str, encoders: dict[str, TransformersEncoder]
+) -> None:
     assert encoders[kind].packed == (kind in PACKABLE)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_results_do_not_depend_on_batch_mates_or_order(kind: str, encoders: dict[str, Encoder]) -> None:
+def test_results_do_not_depend_on_batch_mates_or_order(kind: str, encoders: dict[str, TransformersEncoder]) -> None:
     sequences = _sequences((30, 7, 120, 30, 64))
     together = encoders[kind].forward(sequences)
     backwards = encoders[kind].forward(sequences[::-1])[::-1]
@@ -71,7 +73,9 @@ def test_results_do_not_depend_on_batch_mates_or_order(kind: str, encoders: dict
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_bfloat16_scores_stay_near_float32(kind: str, folders: dict[str, Path], encoders: dict[str, Encoder]) -> None:
+def test_bfloat16_scores_stay_near_float32(
+    kind: str, folders: dict[str, Path], encoders: dict[str, TransformersEncoder]
+) -> None:
     sequences = _sequences((40, 90))
     half = load_encoder(folders[kind], CPU, torch.bfloat16)
     assert half.packed == (kind in PACKABLE)
@@ -85,7 +89,7 @@ def _scores(logits: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_encoder_says_what_it_is(kind: str, encoders: dict[str, Encoder]) -> None:
+def test_an_encoder_has_its_checkpoint_s_properties(kind: str, encoders: dict[str, TransformersEncoder]) -> None:
     encoder = encoders[kind]
     assert encoder.labels == LABELS
     assert encoder.max_tokens == MAX_TOKENS
@@ -93,12 +97,12 @@ def test_an_encoder_says_what_it_is(kind: str, encoders: dict[str, Encoder]) -> 
     assert encoder.parameter_bytes > 10_000
 
 
-def test_loading_says_nothing_on_stderr(folders: dict[str, Path], capfd: pytest.CaptureFixture[str]) -> None:
+def test_loading_writes_nothing_to_stderr(folders: dict[str, Path], capfd: pytest.CaptureFixture[str]) -> None:
     load_encoder(folders["mpnet"], CPU, torch.float32)
     assert capfd.readouterr().err == ""
 
 
-def test_the_path_taken_is_logged(folders: dict[str, Path], caplog: pytest.LogCaptureFixture) -> None:
+def test_loading_logs_whether_the_model_is_packed(folders: dict[str, Path], caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="service.engine"):
         load_encoder(folders["deberta-v2"], CPU, torch.float32)
     assert [vars(record)["packed"] for record in caplog.records if record.message == "model loaded"] == [False]
@@ -133,7 +137,7 @@ def test_a_folder_whose_weights_do_not_fit_its_config_is_refused(tmp_path: Path,
         load_encoder(folder, CPU, torch.float32)
 
 
-def test_left_over_pooler_weights_do_no_harm(tmp_path: Path) -> None:
+def test_unused_pooler_weights_are_accepted(tmp_path: Path) -> None:
     folder = make_model(tmp_path / "model")
     weights = load_file(folder / "model.safetensors")
     weights["bert.pooler.dense.weight"] = torch.zeros(2, 2)
@@ -151,7 +155,7 @@ def test_a_broken_folder_is_refused_with_one_sentence(tmp_path: Path, damage: st
     assert "\n" not in caught.value.detail
 
 
-def test_the_tokenizer_may_set_a_smaller_limit(tmp_path: Path, folders: dict[str, Path]) -> None:
+def test_the_tokenizer_s_limit_counts_if_it_is_smaller(tmp_path: Path, folders: dict[str, Path]) -> None:
     folder = tmp_path / "model"
     shutil.copytree(folders["bert"], folder)
     settings = folder / "tokenizer_config.json"
@@ -160,24 +164,16 @@ def test_the_tokenizer_may_set_a_smaller_limit(tmp_path: Path, folders: dict[str
 
 
 @pytest.mark.parametrize("tokens", [[], [7] * (MAX_TOKENS + 1), [5, -1], [5, 99_999]])
-def test_a_sequence_that_the_model_cannot_take_is_refused(tokens: list[int], encoders: dict[str, Encoder]) -> None:
+def test_a_sequence_that_the_model_cannot_take_is_refused(
+    tokens: list[int], encoders: dict[str, TransformersEncoder]
+) -> None:
     with pytest.raises(InternalError):
         encoders["bert"].forward([np.array(tokens, dtype=np.int32)])
 
 
-def test_padded_groups_hold_similar_lengths_and_each_sequence_once() -> None:
-    lengths = [100, 10, 95, 11, 98, 1, 50, 12]
-    groups = group_by_length(lengths)
-    assert sorted(index for group in groups for index in group) == list(range(len(lengths)))
-    for group in groups:
-        padded = len(group) * max(lengths[index] for index in group)
-        assert sum(lengths[index] for index in group) >= 0.9 * padded
-    assert len(groups) < len(lengths)
-
-
 @pytest.mark.parametrize("packed", [True, False])
-def test_a_known_result_of_the_packing_check_is_taken_as_given(
-    folders: dict[str, Path], encoders: dict[str, Encoder], packed: bool
+def test_a_given_result_of_the_packing_check_is_used(
+    folders: dict[str, Path], encoders: dict[str, TransformersEncoder], packed: bool
 ) -> None:
     encoder = load_encoder(folders["bert"], CPU, torch.float32, packed=packed)
     assert encoder.packed is packed
@@ -185,7 +181,7 @@ def test_a_known_result_of_the_packing_check_is_taken_as_given(
         np.testing.assert_allclose(given, wanted, atol=1e-4)
 
 
-def test_the_size_of_the_weights_is_known_before_they_have_a_device(folders: dict[str, Path]) -> None:
+def test_a_checkpoint_knows_the_bytes_of_its_weights(folders: dict[str, Path]) -> None:
     checkpoint = read_checkpoint(folders["bert"], torch.float32)
     stored = load_file(folders["bert"] / "model.safetensors")
     assert checkpoint.weight_bytes == sum(each.numel() * each.element_size() for each in stored.values())

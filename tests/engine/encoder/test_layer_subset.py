@@ -1,4 +1,4 @@
-"""Few layers of each kind for a while, and all of them afterwards."""
+"""A model with the first layers of each kind only, and all of them afterwards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def layers_in(model: torch.nn.Module) -> int:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_model_of_twelve_layers_runs_with_few_and_then_gives_what_it_gave(tmp_path: Path, kind: str) -> None:
+def test_a_model_runs_with_few_layers_and_is_restored(tmp_path: Path, kind: str) -> None:
     folder = make_model(tmp_path, kind, layers=12)
     model = AutoModelForTokenClassification.from_pretrained(folder).eval()
     ids = torch.arange(5, 20).unsqueeze(0)
@@ -32,7 +32,7 @@ def test_a_model_of_twelve_layers_runs_with_few_and_then_gives_what_it_gave(tmp_
     assert not torch.equal(few, before)
 
 
-def test_layers_that_see_all_and_layers_that_see_their_neighbours_are_of_two_kinds(tmp_path: Path) -> None:
+def test_full_and_sliding_attention_are_two_kinds_of_layer(tmp_path: Path) -> None:
     folder = make_model(tmp_path, "modernbert", layers=12)
     model: PreTrainedModel = AutoModelForTokenClassification.from_pretrained(folder)
     kinds = AutoConfig.from_pretrained(folder).layer_types
@@ -43,14 +43,14 @@ def test_layers_that_see_all_and_layers_that_see_their_neighbours_are_of_two_kin
     assert len(kept) <= 3  # The first layer has no norm, which makes it a kind of its own.
 
 
-def test_all_layers_are_back_after_a_failure(tmp_path: Path) -> None:
+def test_all_layers_are_restored_after_a_failure(tmp_path: Path) -> None:
     model = AutoModelForTokenClassification.from_pretrained(make_model(tmp_path, layers=5))
     with pytest.raises(ValueError, match="a bug"), first_layers_only(model, 2):
         raise ValueError("a bug")
     assert layers_in(model) == 5
 
 
-def test_a_model_without_a_list_of_layers_or_with_several_stays_as_it_is() -> None:
+def test_a_model_without_one_list_of_layers_keeps_all() -> None:
     plain = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
     with first_layers_only(plain, 1):
         assert len(plain) == 2

@@ -1,4 +1,4 @@
-"""Packed batches: end to end, positions from the start again at each border."""
+"""Packed batches: sequences end to end, positions that restart at each border."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def test_sequences_lie_end_to_end_and_positions_restart() -> None:
     assert batch.max_length == 3
 
 
-def test_positions_start_where_the_model_counts_from() -> None:
+def test_positions_start_at_the_model_s_first() -> None:
     assert pack([_ids(7, 8), _ids(5)], CPU, first_position=2).position_ids.tolist() == [[2, 3, 2]]
 
 
-def test_rows_are_cut_at_the_borders() -> None:
+def test_logits_are_cut_at_the_borders() -> None:
     batch = pack([_ids(7, 8, 9), _ids(5)], CPU)
     parts = batch.split(np.arange(8, dtype=np.float32).reshape(4, 2))
     assert [part.tolist() for part in parts] == [[[0, 1], [2, 3], [4, 5]], [[6, 7]]]

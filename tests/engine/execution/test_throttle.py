@@ -1,4 +1,4 @@
-"""A paced device: real logits, no sooner than the pace allows, also when batches overlap."""
+"""A throttled encoder: real logits, no sooner than its speed allows, also when batches overlap."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def tokens(count: int) -> TokenIds:
     return np.full(count, 7, dtype=np.int32)
 
 
-def test_a_batch_takes_at_least_what_its_tokens_take() -> None:
+def test_a_batch_takes_at_least_its_tokens_time() -> None:
     begun = time.monotonic()
     (logits,) = ThrottledEncoder(Echo(), 1000.0).forward([tokens(50)])
     assert time.monotonic() - begun >= 0.05
@@ -34,13 +34,13 @@ def test_a_batch_takes_at_least_what_its_tokens_take() -> None:
 
 
 def test_overlapping_batches_share_one_device() -> None:
-    paced = ThrottledEncoder(Echo(), 1000.0)
+    throttled = ThrottledEncoder(Echo(), 1000.0)
     begun = time.monotonic()
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda _: paced.forward([tokens(40)]), range(3)))
+        list(pool.map(lambda _: throttled.forward([tokens(40)]), range(3)))
     assert time.monotonic() - begun >= 0.12
 
 
-def test_it_passes_for_the_encoder_that_it_slows() -> None:
-    paced = ThrottledEncoder(Echo(), 1.0)
-    assert (paced.device, paced.max_tokens) == (Echo.device, Echo.max_tokens)
+def test_it_has_its_encoder_s_device_and_limit() -> None:
+    throttled = ThrottledEncoder(Echo(), 1.0)
+    assert (throttled.device, throttled.max_tokens) == (Echo.device, Echo.max_tokens)

@@ -46,7 +46,7 @@ def test_it_shrinks_before_a_batch_can_fail_and_hands_memory_back(compute: Threa
     guard.refresh(LOOK_SECONDS)
     assert guard.budget_tokens(MODEL) == 1_095
     compute.submit(int).result()
-    assert (device.given_back, device.caps[-1]) == (1, 1_096 * BYTES_PER_TOKEN)
+    assert (device.cache_releases, device.caps[-1]) == (1, 1_096 * BYTES_PER_TOKEN)
 
 
 def test_the_cache_is_released_only_once_losses_add_up(compute: ThreadPoolExecutor) -> None:
@@ -57,7 +57,7 @@ def test_the_cache_is_released_only_once_losses_add_up(compute: ThreadPoolExecut
         guard.refresh(step * LOOK_SECONDS)
         compute.submit(int).result()
         assert guard.budget_tokens(MODEL) == 4_095 - device.others_bytes // BYTES_PER_TOKEN
-        handed_back.append(device.given_back)
+        handed_back.append(device.cache_releases)
     assert handed_back == [0, 0, 1, 1, 1]
 
 
@@ -67,7 +67,7 @@ def test_where_there_is_nothing_it_hands_nothing_back(compute: ThreadPoolExecuto
     for step in range(3):
         guard.refresh(step * LOOK_SECONDS)
     compute.submit(int).result()
-    assert device.given_back == 0
+    assert device.cache_releases == 0
 
 
 def test_the_allocator_s_limit_is_set_anew_with_what_is_at_rest(compute: ThreadPoolExecutor) -> None:
@@ -115,7 +115,7 @@ def test_memory_at_rest_is_measured_anew_from_time_to_time(compute: ThreadPoolEx
     for now in (0.0, 1.0, REBASELINE_SECONDS, REBASELINE_SECONDS + 1.0):
         guard.refresh(now)
     compute.submit(int).result()
-    assert device.settled == 2
+    assert device.rebaselines == 2
 
 
 def test_the_report_says_what_the_guard_sees(compute: ThreadPoolExecutor) -> None:

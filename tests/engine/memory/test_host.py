@@ -1,4 +1,4 @@
-"""What the kernel says of memory: this process's own, and control groups of both versions as files."""
+"""Host memory: this process's own, and control groups of both versions as files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.engine.memory import host as host_memory
+from service.engine.memory import host
 
 MIB = 1 << 20
 UNLIMITED = 9_223_372_036_854_771_712
@@ -29,60 +29,58 @@ V2 = ("memory.max", "memory.current", "inactive_file")
 V1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
 
 
-def test_without_groups_the_host_decides(tmp_path: Path) -> None:
-    assert host_memory.available_bytes(_host(tmp_path)) == 4 * MIB
-    assert host_memory.limit_bytes(tmp_path) == 8 * MIB
+def test_without_control_groups_the_host_limits(tmp_path: Path) -> None:
+    assert host.available_bytes(_host(tmp_path)) == 4 * MIB
+    assert host.limit_bytes(tmp_path) == 8 * MIB
 
 
 @pytest.mark.parametrize(
     ("line", "mount", "names"), [("0::/pod/box", "", V2), ("7:cpu:/\n4:memory:/pod/box", "memory", V1)]
 )
-def test_the_tightest_group_on_the_way_up_decides(
-    tmp_path: Path, line: str, mount: str, names: tuple[str, str, str]
-) -> None:
+def test_the_tightest_control_group_limits(tmp_path: Path, line: str, mount: str, names: tuple[str, str, str]) -> None:
     root = _host(tmp_path, line)
     groups = root / "sys/fs/cgroup" / mount
     _group(groups / "pod/box", names, 3 * MIB, 2 * MIB, MIB // 2)
     _group(groups / "pod", names, 5 * MIB, 4 * MIB, 0)
-    assert host_memory.available_bytes(root) == MIB
-    assert host_memory.limit_bytes(root) == 3 * MIB
+    assert host.available_bytes(root) == MIB
+    assert host.limit_bytes(root) == 3 * MIB
 
 
 @pytest.mark.parametrize(
     ("line", "mount", "names", "none"), [("0::/", "", V2, "max"), ("4:memory:/", "memory", V1, UNLIMITED)]
 )
-def test_a_group_without_a_limit_decides_nothing(
+def test_a_control_group_without_a_limit_is_left_out(
     tmp_path: Path, line: str, mount: str, names: tuple[str, str, str], none: object
 ) -> None:
     root = _host(tmp_path, line)
     _group(root / "sys/fs/cgroup" / mount, names, none, 7 * MIB, 0)
-    assert host_memory.available_bytes(root) == 4 * MIB
+    assert host.available_bytes(root) == 4 * MIB
 
 
-def test_in_a_container_the_mount_counts_where_the_group_s_own_folder_is_hidden(tmp_path: Path) -> None:
+def test_a_hidden_folder_of_the_group_leaves_the_mount(tmp_path: Path) -> None:
     root = _host(tmp_path, "4:memory:/docker/0123")
     _group(root / "sys/fs/cgroup/memory", V1, 2 * MIB, MIB, 0)
-    assert host_memory.available_bytes(root) == MIB
+    assert host.available_bytes(root) == MIB
 
 
-def test_more_used_than_allowed_leaves_nothing(tmp_path: Path) -> None:
+def test_use_over_the_limit_leaves_nothing(tmp_path: Path) -> None:
     root = _host(tmp_path, "0::/box")
     _group(root / "sys/fs/cgroup/box", V2, MIB, 2 * MIB, 0)
-    assert host_memory.available_bytes(root) == 0
+    assert host.available_bytes(root) == 0
 
 
-def test_this_process_s_peak_is_seen_and_forgotten() -> None:
-    assert host_memory.can_be_measured()
-    host_memory.trim()
-    host_memory.forget_peak()
-    before = host_memory.resident_bytes()
+def test_the_peak_is_measured_and_reset() -> None:
+    assert host.can_be_measured()
+    host.trim()
+    host.reset_peak()
+    before = host.resident_bytes()
     block = bytearray(64 * MIB)
     del block
-    assert host_memory.peak_resident_bytes() - before > 60 * MIB
-    host_memory.trim()
-    host_memory.forget_peak()
-    assert host_memory.peak_resident_bytes() - before < 32 * MIB
+    assert host.peak_resident_bytes() - before > 60 * MIB
+    host.trim()
+    host.reset_peak()
+    assert host.peak_resident_bytes() - before < 32 * MIB
 
 
-def test_this_host_has_memory_left() -> None:
-    assert 0 < host_memory.available_bytes() <= host_memory.limit_bytes()
+def test_this_host_has_memory_available() -> None:
+    assert 0 < host.available_bytes() <= host.limit_bytes()

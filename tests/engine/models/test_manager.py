@@ -53,10 +53,10 @@ class Weights:
     def forward(self, _sequences: object) -> list[Any]:
         raise AssertionError("nothing is launched here")
 
-    def leave(self) -> None:
+    def offload(self) -> None:
         self.here = False
 
-    def come(self) -> None:
+    def load(self) -> None:
         if self.broken:
             raise RuntimeError("no room")
         self.here = True
@@ -79,7 +79,7 @@ class World:
             revision = each.model.revision
             placement.add(revision, WEIGHT_BYTES, self.now)
             for evicted in placement.place(revision, self.now, ()) or ():
-                self.weights[evicted].leave()
+                self.weights[evicted].offload()
             placement.arrived(revision, 0.0, self.now)
         serving = {"a": "a0", "b@candidate": "b0"}
         guard = Guard(None, dict.fromkeys(("a0", "b0"), MEMORY), AtOnce())

@@ -1,4 +1,4 @@
-"""The figures that a GPU's table is made of, here from a recorder on a CPU."""
+"""The figures of the GPU's table of graphs, here from captures on a CPU."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ import torch
 
 from loadtest.bench.engine.gpu import show_gains
 from service.engine.cuda_graphs.buckets import SIZES
-from service.engine.encoder.encoder import Encoder, load_encoder
+from service.engine.encoder.encoder import TransformersEncoder, load_encoder
 from service.engine.tools.graph_benchmark import graphs
-from tests.support.graph_captures import CannotRecord, CpuRecorder, Waits
+from tests.support.graph_captures import CpuCapture, DeviceSync, FailsMidway
 from tests.support.tiny_models import make_model
 
 
 @pytest.fixture
-def encoder(tmp_path: Path) -> Encoder:
+def encoder(tmp_path: Path) -> TransformersEncoder:
     return load_encoder(make_model(tmp_path / "model"), torch.device("cpu"), torch.float32)
 
 
-def test_each_row_is_judged_and_a_document_timed(encoder: Encoder, capsys: pytest.CaptureFixture[str]) -> None:
-    found = graphs(encoder, CpuRecorder())
+def test_each_row_is_checked_and_a_document_timed(
+    encoder: TransformersEncoder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = graphs(encoder, CpuCapture())
     assert [(row["tokens"], row["right"]) for row in found["rows"]] == [(tokens, True) for tokens in SIZES]
     assert found["document"]["plain_ms"] > 0
     assert found["document"]["graph_ms"] > 0
@@ -32,12 +34,12 @@ def test_each_row_is_judged_and_a_document_timed(encoder: Encoder, capsys: pytes
 
 
 @pytest.mark.parametrize(
-    ("recorder", "words"), [(Waits, "waits for the device"), (CannotRecord, "operation not permitted")]
+    ("capture", "words"), [(DeviceSync, "waits for the device"), (FailsMidway, "operation not permitted")]
 )
-def test_nothing_more_is_recorded_after_a_failure(
-    recorder: type[CpuRecorder], words: str, encoder: Encoder, capsys: pytest.CaptureFixture[str]
+def test_nothing_more_is_captured_after_a_failure(
+    capture: type[CpuCapture], words: str, encoder: TransformersEncoder, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = graphs(encoder, recorder())
+    found = graphs(encoder, capture())
     assert [row["tokens"] for row in found["rows"]] == [64]
     assert words in found["rows"][0]["failed"]
     assert found["document"] is None
@@ -45,6 +47,6 @@ def test_nothing_more_is_recorded_after_a_failure(
     assert words in capsys.readouterr().out
 
 
-def test_without_cuda_there_is_nothing_to_show(capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_figures_print_that_graphs_need_cuda(capsys: pytest.CaptureFixture[str]) -> None:
     show_gains({})
     assert "need CUDA" in capsys.readouterr().out

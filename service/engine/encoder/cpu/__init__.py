@@ -1,1 +1,1 @@
-"""Linear layers laid out for a CPU: prepacked, in 8 bits, or by the parked kernels."""
+"""Linear layers for CPUs: prepacked for oneDNN, in 8-bit integers, or in the parked kernels."""

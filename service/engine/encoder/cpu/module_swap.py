@@ -1,6 +1,6 @@
-"""Modules of a model exchanged for others that compute the same, and put back where the model's code balks.
+"""Module swaps: modules of a model are replaced by others that compute the same, and restored if the model then fails.
 
-Does not know what the others do. Some architectures read a layer's weights themselves; only running them tells.
+Knows nothing of the new modules. Some architectures read a layer's weights themselves; only a trial run shows that.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ log = logging.getLogger(__name__)
 
 
 class PrepackedModule(nn.Module):
-    """A module whose weights are laid out for a product, and so are no parameters that others could count."""
+    """A module whose weights are laid out for a matrix product, so they are no parameters that could be counted."""
 
     weight_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleSwap:
-    """A child of a module, and what is to stand in its place."""
+    """A child of a module, by name, and its replacement."""
 
     parent: nn.Module
     name: str
     new: nn.Module
 
 
-def swap_or_restore(exchanges: Sequence[ModuleSwap], trial: Callable[[], object]) -> bool:
-    """Exchange them all; put all back, and say no, if `trial`, which runs the model once, fails then."""
-    old = [ModuleSwap(each.parent, each.name, getattr(each.parent, each.name)) for each in exchanges]
-    _put(exchanges)
+def swap_or_restore(swaps: Sequence[ModuleSwap], trial: Callable[[], object]) -> bool:
+    """Make all swaps and run the model by `trial`; if that fails, restore all modules and return False."""
+    old = [ModuleSwap(each.parent, each.name, getattr(each.parent, each.name)) for each in swaps]
+    _apply(swaps)
     try:
         trial()
     except (RuntimeError, AttributeError, TypeError) as error:
-        _put(old)
+        _apply(old)
         log.info("layers stay as they are", extra={"reason": f"{type(error).__name__}: {error}"})
         return False
     return True
@@ -51,16 +51,16 @@ def children(model: nn.Module) -> Iterator[tuple[nn.Module, str, nn.Module]]:
 
 
 def without_gelu(parents: Sequence[nn.Module]) -> list[ModuleSwap]:
-    """For those whose linear layer does GELU as well."""
+    """The swaps that take GELU out of parents whose linear layer computes it as well."""
     return [ModuleSwap(parent, _ACTIVATION, nn.Identity()) for parent in parents if has_gelu(parent)]
 
 
 def has_gelu(module: nn.Module) -> bool:
-    """Whether this is BERT's way of writing a linear layer that is followed by GELU at once, and by nothing else."""
+    """True for BERT's module of a linear layer that is followed by GELU, and by nothing else."""
     activation = getattr(module, _ACTIVATION, None)
     return isinstance(activation, GELUActivation) and set(dict(module.named_children())) == {"dense", _ACTIVATION}
 
 
-def _put(exchanges: Sequence[ModuleSwap]) -> None:
-    for each in exchanges:
+def _apply(swaps: Sequence[ModuleSwap]) -> None:
+    for each in swaps:
         setattr(each.parent, each.name, each.new)

@@ -1,7 +1,6 @@
 """Linear layers with weights laid out once for the CPU's bfloat16 matrix product, rather than in each call.
 
-For CPUs where our own kernels are not at home (`encoder_native`). Owns the exchange of a model's linear layers. Does
-not know which model; its code stays as it is. On AVX512-BF16 the product itself gains a tenth (410 → 455 GFLOP/s from
+For CPUs on which the parked kernels do not run. On AVX512-BF16 the product itself gains a tenth (410 → 455 GFLOP/s from
 512 tokens on), short batches more.
 """
 
@@ -43,17 +42,17 @@ class PrepackedLinear(PrepackedModule):
 
 
 def prepack_linears(model: nn.Module, trial: Callable[[], object]) -> bool:
-    """Exchange a model's linear layers; keep them as they were where torch or the model's code cannot do with others.
+    """Swap a model's linear layers; False if they stay, because torch lacks the operators or the model fails with them.
 
     Args:
-        trial: runs the model once; what it raises is the sign that it cannot.
+        trial: runs the model once; raises if it fails.
     """
     linears = [(parent, name, child) for parent, name, child in children(model) if type(child) is nn.Linear]
     try:
-        exchanges = [
+        swaps = [
             ModuleSwap(parent, name, PrepackedLinear(linear, "gelu" if has_gelu(parent) else "none"))
             for parent, name, linear in linears
         ]
     except (RuntimeError, AttributeError):  # This build of torch lacks these operators.
         return False
-    return swap_or_restore([*exchanges, *without_gelu([parent for parent, *_ in linears])], trial)
+    return swap_or_restore([*swaps, *without_gelu([parent for parent, *_ in linears])], trial)

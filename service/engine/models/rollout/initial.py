@@ -62,7 +62,7 @@ class InitialRollout:
         now = time.monotonic()
         self._placement.add(revision, weight_bytes, now)
         for each in self._placement.place(revision, now, busy=()) or ():
-            self._executor.submit(self._models[each].model.weights.leave).result()
+            self._executor.submit(self._models[each].model.weights.offload).result()
         self._placement.arrived(revision, 0.0, now)
 
     def admit(self, candidate: ProfiledModel) -> None:

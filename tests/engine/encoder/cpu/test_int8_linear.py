@@ -17,18 +17,18 @@ FORMATS = [torch.float32, torch.bfloat16]
 
 
 @pytest.mark.parametrize("dtype", FORMATS)
-def test_rows_come_back_within_half_a_step(dtype: torch.dtype) -> None:
+def test_dequantised_rows_are_within_half_a_step(dtype: torch.dtype) -> None:
     rows = (torch.randn(50, 96) * torch.logspace(-3, 3, 50).unsqueeze(1)).to(dtype)
-    whole, scales = quantize_rows(rows)
-    assert whole.dtype == torch.uint8
-    assert int(whole.min()) >= ZERO - LARGEST
-    back = (whole.float() - ZERO) * scales.float()
+    integers, scales = quantize_rows(rows)
+    assert integers.dtype == torch.uint8
+    assert int(integers.min()) >= ZERO - LARGEST
+    back = (integers.float() - ZERO) * scales.float()
     assert torch.all((back - rows.float()).abs() <= 0.5001 * scales.float())
 
 
-def test_a_row_of_zeros_stays_one() -> None:
-    whole, _ = quantize_rows(torch.zeros(2, 8))
-    assert torch.all(whole == ZERO)
+def test_a_row_of_zeros_stays_zero() -> None:
+    integers, _ = quantize_rows(torch.zeros(2, 8))
+    assert torch.all(integers == ZERO)
 
 
 @pytest.mark.parametrize("dtype", FORMATS)

@@ -1,4 +1,4 @@
-"""Modules exchanged, and put back where a model cannot do with others."""
+"""Module swaps, and their restoration after a failed trial."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from transformers.activations import GELUActivation
 from service.engine.encoder.cpu.module_swap import ModuleSwap, has_gelu, swap_or_restore, without_gelu
 
 
-def test_a_trial_that_succeeds_keeps_the_new_ones() -> None:
+def test_a_trial_that_succeeds_keeps_the_new_modules() -> None:
     model, new = nn.Sequential(nn.ReLU()), nn.Identity()
     assert swap_or_restore([ModuleSwap(model, "0", new)], lambda: model(torch.zeros(1)))
     assert model[0] is new
 
 
-def test_a_trial_that_fails_puts_everything_back() -> None:
+def test_a_trial_that_fails_restores_all_modules() -> None:
     model = nn.Sequential(nn.ReLU(), nn.Tanh())
     old = list(model)
     news = [ModuleSwap(model, "0", nn.Identity()), ModuleSwap(model, "1", nn.Linear(3, 3))]
@@ -32,7 +32,7 @@ class Intermediate(nn.Module):
             setattr(self, name, module)
 
 
-def test_gelu_goes_with_the_layer_only_where_nothing_lies_between() -> None:
+def test_gelu_is_swapped_only_right_after_its_layer() -> None:
     plain, other = Intermediate(), Intermediate(norm=nn.LayerNorm(4))
     assert has_gelu(plain)
     assert not has_gelu(other)

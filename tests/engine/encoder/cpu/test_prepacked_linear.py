@@ -1,4 +1,4 @@
-"""Linear layers whose weights are laid out once."""
+"""Prepacked linear layers: the same product, and models that keep their own."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_product_is_the_same(bias: bool) -> None:
         torch.testing.assert_close(PrepackedLinear(linear)(rows), linear(rows), atol=0.01, rtol=0.01)
 
 
-def test_all_linear_layers_of_a_model_are_exchanged() -> None:
+def test_all_linear_layers_of_a_model_are_swapped() -> None:
     model = nn.Sequential(nn.Linear(8, 8), nn.Sequential(nn.GELU(), nn.Linear(8, 4))).bfloat16()
     with torch.inference_mode():
         assert prepack_linears(model, lambda: model(torch.zeros(1, 8, dtype=torch.bfloat16)))
@@ -37,7 +37,7 @@ def test_all_linear_layers_of_a_model_are_exchanged() -> None:
     assert not any(isinstance(module, nn.Linear) for module in model.modules())
 
 
-def test_a_model_that_reads_its_weights_keeps_them() -> None:
+def test_a_model_that_reads_its_weights_keeps_its_layers() -> None:
     model = Reader()
     with torch.inference_mode():
         assert not prepack_linears(model, lambda: model(torch.zeros(1, 8)))

@@ -1,6 +1,6 @@
-"""A layer of BERT's encoder in one call (`layer.c`): its linear layers and its attention, from rows to rows.
+"""A layer of BERT's encoder in one call (`layer.c`): its linear layers and its attention.
 
-Computes bit by bit what they compute one by one. Owns joining them and calling the library.
+Equal bit for bit to its parts called one by one. Owns joining the parts and calling the library.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from service.engine.encoder.cpu.native.attention import FEATURES_UNIT, add_up_in_bytes
+from service.engine.encoder.cpu.native.attention import FEATURES_UNIT, fits_int8
 from service.engine.encoder.cpu.native.library import function, threads_for
 from service.engine.encoder.cpu.native.linear import Description, Product, flat_rows
 
@@ -34,8 +34,8 @@ class _Description(ctypes.Structure):
     _fields_ = (("linears", Description * 6), ("heads", ctypes.c_int32), ("scale", ctypes.c_float))
 
 
-def can(parts: Parts, heads: int) -> bool:
-    """Whether `Layer` can do with these: each takes what the one before it gives, and so does attention."""
+def supports(parts: Parts, heads: int) -> bool:
+    """True if `Layer` can join these parts: each takes the output of the one before it, and so does attention."""
     projections = (parts.query, parts.key, parts.value)
     hidden, inner = parts.query.inputs, parts.up.outputs
     shapes = [(each.inputs, each.outputs) for each in parts]
@@ -54,13 +54,13 @@ class Layer:
     """Attention and feed-forward network, each with residual and normalisation after it."""
 
     def __init__(self, parts: Parts, heads: int) -> None:
-        """Join linear layers that `can` accepted; their weights stay where they are."""
+        """Join linear layers that `supports` accepts; their weights stay where they are."""
         self._parts = parts
         self._hidden = parts.query.inputs
         linears = (Description * 6)(*(each.description for each in parts))
         self._description = _Description(linears, heads, (self._hidden // heads) ** -0.5)
-        # The average of the linear layers, since the threads wait for one another after each.
-        self._work_of_a_row = sum(each.inputs * each.outputs for each in parts) // len(parts)
+        # The mean of the linear layers, since the threads wait for one another after each.
+        self._products_per_row = sum(each.inputs * each.outputs for each in parts) // len(parts)
         self.weight_bytes = sum(each.weight_bytes for each in parts)
 
     def __call__(self, rows: torch.Tensor, borders: Sequence[int], *, int8: bool = False) -> torch.Tensor:
@@ -72,18 +72,18 @@ class Layer:
 
         Raises:
             TypeError: the rows are not bfloat16.
-            MemoryError: there is no room for what lies between rows and result.
+            MemoryError: the intermediate results do not fit in memory.
         """
         flat = flat_rows(rows, self._hidden)
         out = torch.empty_like(flat)
-        cut = (ctypes.c_int64 * len(borders))(*borders)
+        c_borders = (ctypes.c_int64 * len(borders))(*borders)
         failed = _function()(
             ctypes.addressof(self._description), flat.data_ptr(), out.data_ptr(), flat.shape[0],
-            ctypes.addressof(cut), len(borders) - 1, int8 and add_up_in_bytes(borders),
-            threads_for(flat.shape[0] * self._work_of_a_row),
+            ctypes.addressof(c_borders), len(borders) - 1, int8 and fits_int8(borders),
+            threads_for(flat.shape[0] * self._products_per_row),
         )  # fmt: skip
         if failed:
-            raise MemoryError("a layer found no room")
+            raise MemoryError("a layer could not allocate its buffers")
         return out.view(rows.shape)
 
 

@@ -1,6 +1,6 @@
-"""The library of our kernels (`*.c` in here), where the installation found a C compiler and the processor fits.
+"""The shared library of the parked kernels (`csrc/`), where a C compiler was installed and the processor supports it.
 
-Its threads are torch's own: it is compiled for OpenMP and takes the runtime that torch has loaded.
+Its threads are torch's own: it is compiled for OpenMP and uses the runtime that torch has loaded.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from typing import Any
 
 import torch
 
-WORK_OF_A_THREAD = 1 << 22
-"""Products of two numbers that are worth a thread of their own: some 50 microseconds."""
+PRODUCTS_PER_THREAD = 1 << 22
+"""Multiplications that are worth a further thread: some 50 microseconds."""
 
 
 @cache
 def load() -> ctypes.CDLL | None:
-    """None loses speed, nothing else: every caller has another way."""
+    """The library; None where there is none that runs here, so that callers use torch's operators."""
     for path in Path(__file__).parent.glob("_kernels*.so"):
         try:
             library = ctypes.CDLL(str(path))
-        except OSError:  # Left there by another Python or system, or torch brought no OpenMP that fits.
+        except OSError:  # Built by another Python or system, or torch's OpenMP runtime does not match.
             continue
         return library if library.gleaner_kernels_work() else None
     return None
 
 
 def function(name: str, result: Any, *arguments: Any) -> Any:
-    """One of the library's functions, with its types; for callers that saw that there is a library."""
+    """A function of the library with its types; the library must be there."""
     library = load()
     assert library is not None
     found = library[name]
@@ -37,11 +37,11 @@ def function(name: str, result: Any, *arguments: Any) -> Any:
     return found
 
 
-def threads_for(work: int) -> int:
-    """How many threads so many products are worth, out of those that torch may use in the calling thread."""
-    return max(1, min(torch.get_num_threads(), work // WORK_OF_A_THREAD))
+def threads_for(products: int) -> int:
+    """Threads for this many multiplications, at most those that torch may use in the calling thread."""
+    return max(1, min(torch.get_num_threads(), products // PRODUCTS_PER_THREAD))
 
 
 def pointer(tensor: torch.Tensor | None) -> int | None:
-    """Where a tensor's numbers begin."""
+    """The address of a tensor's data."""
     return None if tensor is None else tensor.data_ptr()

@@ -1,8 +1,7 @@
-"""Linear layers compiled for the processor (`linear.c`), with what follows them in an encoder's layer.
+"""Linear layers compiled for the processor (`linear.c`), with their epilogue in an encoder's layer.
 
-Beside torch's own products they need no kernel for each number of rows (made at first use and kept, some MB each), and
-GELU, residual, normalisation and the change to 8 bits cost no pass of their own. Owns laying out weights and calling
-the library.
+Compared with oneDNN they need no primitive for each number of rows, and GELU, residual, normalisation and quantisation
+cost no pass over memory of their own. Owns laying out weights and calling the library.
 """
 
 from __future__ import annotations
@@ -19,22 +18,22 @@ from service.engine.encoder.cpu.int8_linear import ZERO, quantize_weight
 from service.engine.encoder.cpu.native.library import function, load, pointer, threads_for
 
 PANEL = 64
-"""Outputs that are computed side by side; the last panel is filled up with zeros."""
+"""Outputs that are computed side by side; zeros fill the last panel up."""
 
 
 @cache
 def available() -> bool:
-    """Whether there is a library, and a processor that has nothing better: a matrix unit (AMX) is torch's to use."""
+    """True with a library on a processor without AMX; with AMX, oneDNN is faster."""
     return load() is not None and not cpu_has(MATRIX_UNIT_FLAGS)
 
 
-def can(linear: nn.Linear, *, int8: bool = False) -> bool:
-    """Whether `Product` takes this layer."""
+def supports(linear: nn.Linear, *, int8: bool = False) -> bool:
+    """True if `Product` can compute this layer."""
     return available() and linear.in_features % (4 if int8 else 2) == 0
 
 
 class Description(ctypes.Structure):
-    """`linear` of linear.h: where a layer's numbers lie, and what follows the product."""
+    """`linear` of linear.h: the addresses of a layer's arrays, and its epilogue."""
 
     _fields_ = (
         *[(name, ctypes.c_void_p) for name in ("weights", "bias", "scales", "offsets", "normal_weight", "normal_bias")],
@@ -44,12 +43,12 @@ class Description(ctypes.Structure):
 
 
 class Product:
-    """rows × weights + bias, and what is asked for after it; bfloat16 in and out, sums in float32 or whole numbers."""
+    """rows × weights + bias and an epilogue; bfloat16 in and out, sums in float32 or integers."""
 
     def __init__(
         self, linear: nn.Linear, *, int8: bool = False, gelu: bool = False, norm: nn.LayerNorm | None = None
     ) -> None:
-        """Lay out the weights of a layer that `can` accepted; nothing of the layer is kept."""
+        """Lay out a copy of the weights of a layer that `supports` accepts."""
         weight = linear.weight.detach()
         self.inputs, self.outputs, self.int8 = linear.in_features, linear.out_features, int8
         self.normalises = norm is not None
@@ -61,9 +60,9 @@ class Product:
         weights = _panels(weight if int8 else weight.bfloat16(), 4 if int8 else 2)
         bias = _filled(torch.zeros(self.outputs) if linear.bias is None else _floats(linear.bias))
         norms = (None, None) if norm is None else (_floats(norm.weight), _floats(norm.bias))
-        self._kept = (weights, bias, scales, offsets, *norms)
+        self._arrays = (weights, bias, scales, offsets, *norms)
         epsilon = 0.0 if norm is None else norm.eps
-        self.description = Description(*map(pointer, self._kept), epsilon, self.inputs, self.outputs, gelu)
+        self.description = Description(*map(pointer, self._arrays), epsilon, self.inputs, self.outputs, gelu)
         self.weight_bytes = weights.numel() * weights.element_size()
 
     def __call__(self, rows: torch.Tensor, residual: torch.Tensor | None = None) -> torch.Tensor:
@@ -79,11 +78,11 @@ class Product:
         count = flat.shape[0]
         out = torch.empty(count, self.outputs, dtype=torch.bfloat16)
         added = None if residual is None else residual.reshape(-1, self.outputs).contiguous()
-        whole = torch.empty(count, self.inputs, dtype=torch.uint8) if self.int8 else None
+        integers = torch.empty(count, self.inputs, dtype=torch.uint8) if self.int8 else None
         scales = torch.empty(count) if self.int8 else None
         _function()(
             ctypes.addressof(self.description), pointer(flat), pointer(added), pointer(out), count,
-            pointer(whole), pointer(scales), threads_for(count * self.inputs * self.outputs),
+            pointer(integers), pointer(scales), threads_for(count * self.inputs * self.outputs),
         )  # fmt: skip
         return out.view(*rows.shape[:-1], self.outputs)
 

@@ -1,7 +1,6 @@
-"""A model's linear layers exchanged for those compiled for the processor, in bfloat16 or in 8-bit integers.
+"""The swap of a model's linear layers for compiled ones, in bfloat16 or in 8-bit integers.
 
-Where a model writes GELU after a layer, or residual and normalisation, as BERT does, these go into the layer. Owns the
-exchange; does not know which model, and its code stays as it is.
+GELU after a layer, or residual and normalisation, where a model has these as BERT does, become the layer's epilogue.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from service.engine.encoder.cpu.module_swap import (
     swap_or_restore,
     without_gelu,
 )
-from service.engine.encoder.cpu.native.linear import Product, can
+from service.engine.encoder.cpu.native.linear import Product, supports
 
 _RESIDUAL_NORM = {"dense", "LayerNorm", "dropout"}
 _TRIAL_ROWS = 3
 
 
-class Compiled(PrepackedModule):
-    """A linear layer of ours, with what follows it."""
+class CompiledLinear(PrepackedModule):
+    """A compiled linear layer with its epilogue."""
 
     def __init__(self, product: Product) -> None:
         super().__init__()
@@ -35,8 +34,8 @@ class Compiled(PrepackedModule):
         self.weight_bytes = product.weight_bytes
 
 
-class NativeLinear(Compiled):
-    """Computes what `nn.Linear` computes, and GELU after it if asked."""
+class NativeLinear(CompiledLinear):
+    """Computes what `nn.Linear` computes, and GELU after it if asked for."""
 
     def __init__(self, linear: nn.Linear, *, int8: bool, gelu: bool = False) -> None:
         super().__init__(Product(linear, int8=int8, gelu=gelu))
@@ -46,7 +45,7 @@ class NativeLinear(Compiled):
         return self.product(rows)
 
 
-class NativeResidualNorm(Compiled):
+class NativeResidualNorm(CompiledLinear):
     """Computes what BERT's output modules compute: norm(linear(rows) + residual)."""
 
     def __init__(self, linear: nn.Linear, norm: nn.LayerNorm, *, int8: bool) -> None:
@@ -57,32 +56,32 @@ class NativeResidualNorm(Compiled):
         return self.product(hidden_states, input_tensor)
 
 
-def compile_layers(model: nn.Module, trial: Callable[[], object], *, int8: bool = False) -> bool:
-    """Exchange a model's linear layers for ours; keep all as they were where one cannot be, or the model's code balks.
+def compile_linears(model: nn.Module, trial: Callable[[], object], *, int8: bool = False) -> bool:
+    """Swap a model's linear layers; False if all stay, because one is not supported or the model fails with them.
 
     Args:
-        trial: runs the model once, on bfloat16 activations; what it raises is the sign that it balks.
-        int8: in 8-bit integers, but for heads, which are small, and scores come out of them.
+        trial: runs the model once, on bfloat16 activations; raises if it fails.
+        int8: in 8-bit integers, except heads, which are small, and scores come out of them.
     """
     outputs = {child: (parent, name) for parent, name, child in children(model) if _is_residual_norm(child)}
     linears = [(parent, name, child) for parent, name, child in children(model) if type(child) is nn.Linear]
-    if not all(can(linear, int8=int8) for *_, linear in linears):
+    if not all(supports(linear, int8=int8) for *_, linear in linears):
         return False
-    exchanges = []
+    swaps = []
     for parent, name, linear in linears:
-        whole = int8 and linear.out_features >= SMALLEST_OUTPUT
+        quantised = int8 and linear.out_features >= SMALLEST_OUTPUT
         if parent in outputs:
             norm = parent.get_submodule("LayerNorm")
             assert isinstance(norm, nn.LayerNorm)
-            exchanges.append(ModuleSwap(*outputs[parent], NativeResidualNorm(linear, norm, int8=whole)))
+            swaps.append(ModuleSwap(*outputs[parent], NativeResidualNorm(linear, norm, int8=quantised)))
         else:
-            exchanges.append(ModuleSwap(parent, name, NativeLinear(linear, int8=whole, gelu=has_gelu(parent))))
-    return swap_or_restore([*exchanges, *without_gelu([parent for parent, *_ in linears])], trial)
+            swaps.append(ModuleSwap(parent, name, NativeLinear(linear, int8=quantised, gelu=has_gelu(parent))))
+    return swap_or_restore([*swaps, *without_gelu([parent for parent, *_ in linears])], trial)
 
 
 @torch.inference_mode()
 def _is_residual_norm(module: nn.Module) -> bool:
-    """Whether a module has the parts of BERT's output modules, and on a few rows does with them what those do."""
+    """True if a module has the parts of BERT's output modules, and computes the same with them on a few rows."""
     parts = dict(module.named_children())
     if set(parts) != _RESIDUAL_NORM or module.training:
         return False

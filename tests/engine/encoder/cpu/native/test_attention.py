@@ -28,19 +28,19 @@ def _exact(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, borders:
 
 
 @fit
-def test_it_is_there() -> None:
-    assert native.can(torch.zeros(1, 1, 32, dtype=torch.bfloat16))
+def test_a_supported_head_size_is_supported() -> None:
+    assert native.supports(torch.zeros(1, 1, 32, dtype=torch.bfloat16))
 
 
-def test_what_it_cannot_do_is_left_to_others() -> None:
-    assert not native.can(torch.zeros(1, 1, 32))
-    assert not native.can(torch.zeros(1, 1, 24, dtype=torch.bfloat16))
+def test_float32_and_other_head_sizes_are_not_supported() -> None:
+    assert not native.supports(torch.zeros(1, 1, 32))
+    assert not native.supports(torch.zeros(1, 1, 24, dtype=torch.bfloat16))
 
 
 @fit
 @pytest.mark.parametrize("size", [32, 64, 96, 128])
 @pytest.mark.parametrize("borders", [(0, 1), (0, 2, 3), (0, 5, 21, 38), (0, 16, 48), (0, 157, 158, 400), (0, 515)])
-def test_it_gives_what_torch_gives_in_float32(size: int, borders: tuple[int, ...]) -> None:
+def test_results_equal_torch_s_in_float32(size: int, borders: tuple[int, ...]) -> None:
     row = _row(borders[-1], 3, size)
     with torch.inference_mode():
         mixed = native.attend(*row, borders, SCALING)
@@ -50,7 +50,7 @@ def test_it_gives_what_torch_gives_in_float32(size: int, borders: tuple[int, ...
 @fit
 @pytest.mark.parametrize("size", [32, 64, 96, 128])
 @pytest.mark.parametrize("borders", [(0, 1), (0, 2, 3), (0, 5, 21, 38), (0, 16, 48), (0, 157, 158, 400), (0, 515)])
-def test_in_8_bits_it_is_near(size: int, borders: tuple[int, ...]) -> None:
+def test_int8_results_are_near_float32(size: int, borders: tuple[int, ...]) -> None:
     row = _row(borders[-1], 3, size, spread=1.0)
     mixed = native.attend(*row, borders, SCALING, int8=True).float()
     exact = _exact(*row, borders)
@@ -59,7 +59,7 @@ def test_in_8_bits_it_is_near(size: int, borders: tuple[int, ...]) -> None:
 
 
 @fit
-def test_a_sequence_too_long_to_add_up_in_8_bits_takes_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_int8_takes_bfloat16_for_a_sequence_too_long_for_its_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "LONGEST_INT8_TOKENS", 100)
     row = _row(101, 2, 32)
     assert torch.equal(native.attend(*row, (0, 101), SCALING, int8=True), native.attend(*row, (0, 101), SCALING))
@@ -69,9 +69,9 @@ def test_a_sequence_too_long_to_add_up_in_8_bits_takes_bfloat16(monkeypatch: pyt
 
 
 @fit
-def test_many_small_weights_beside_a_large_one_count_together_in_8_bits() -> None:
+def test_int8_keeps_the_sum_of_many_small_weights() -> None:
     query, key = torch.zeros(400, 1, 32).bfloat16(), torch.zeros(400, 1, 32).bfloat16()
-    query[:, :, 0], key[7, :, 0] = 10.0, 3.3  # The others weigh 1/735 of it each: rounded, that would be nothing.
+    query[:, :, 0], key[7, :, 0] = 10.0, 3.3  # The others weigh 1/735 of it each, which rounds to 0.
     value = torch.ones(400, 1, 32).bfloat16()
     value[7] = 0.0
     mixed = native.attend(query, key, value, (0, 400), SCALING, int8=True).float()
@@ -79,7 +79,7 @@ def test_many_small_weights_beside_a_large_one_count_together_in_8_bits() -> Non
 
 
 @fit
-def test_scores_far_apart_do_not_overflow() -> None:
+def test_large_scores_do_not_overflow() -> None:
     row = _row(40, 2, 32, spread=300.0)
     mixed = native.attend(*row, (0, 40), SCALING)
     torch.testing.assert_close(mixed.float(), _exact(*row, (0, 40)), atol=1.0, rtol=0.01)
@@ -87,7 +87,7 @@ def test_scores_far_apart_do_not_overflow() -> None:
 
 @fit
 @pytest.mark.parametrize("spread", [170.0, 181.0, 183.0, 240.0, 241.0, 250.0, 300.0])
-def test_numbers_far_apart_do_not_overflow_in_8_bits(spread: float) -> None:
+def test_int8_large_scores_do_not_overflow(spread: float) -> None:
     query = key = torch.eye(40, 64).bfloat16().unsqueeze(1) * spread  # Each token sees itself, and the last one all.
     value = _row(40, 1, 64, spread=300.0)[2]
     query[39], value[:, :, 1] = 0.0, 0.0
@@ -97,7 +97,7 @@ def test_numbers_far_apart_do_not_overflow_in_8_bits(spread: float) -> None:
 
 @fit
 @pytest.mark.parametrize("int8", [False, True])
-def test_a_sequence_s_result_is_the_same_alone_and_by_any_number_of_threads(int8: bool) -> None:
+def test_a_sequence_s_result_is_the_same_alone_and_for_any_threads(int8: bool) -> None:
     row = _row(700, 8, 64)
     before = torch.get_num_threads()
     try:
@@ -115,7 +115,7 @@ def test_a_sequence_s_result_is_the_same_alone_and_by_any_number_of_threads(int8
 
 @fit
 @pytest.mark.parametrize("int8", [False, True])
-def test_rows_of_a_wider_product_are_read_in_place(int8: bool) -> None:
+def test_slices_of_a_wider_tensor_are_read_in_place(int8: bool) -> None:
     wide = torch.randn(50, 3, 4, 32).bfloat16()
     query, key, value = wide.unbind(1)
     borders = (0, 20, 50)

@@ -1,4 +1,4 @@
-"""A whole layer in one call against its parts one by one, bit by bit."""
+"""A whole layer in one call against its parts one by one, bit for bit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from service.engine.encoder.cpu.native import attention
-from service.engine.encoder.cpu.native.layer import Layer, Parts, can
+from service.engine.encoder.cpu.native.layer import Layer, Parts, supports
 from service.engine.encoder.cpu.native.linear import Product
 
 pytestmark = pytest.mark.needs("linear-kernels")
@@ -46,11 +46,11 @@ def _one_by_one(parts: Parts, rows: torch.Tensor, heads: int, borders: tuple[int
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize(("hidden", "heads", "inner", "borders"), SHAPES)
 @torch.inference_mode()
-def test_it_computes_what_its_parts_compute(
+def test_a_layer_equals_its_parts_bit_for_bit(
     hidden: int, heads: int, inner: int, borders: tuple[int, ...], threads: int, int8: bool
 ) -> None:
     parts = _parts(hidden, inner, int8=int8)
-    assert can(parts, heads)
+    assert supports(parts, heads)
     rows = torch.randn(1, borders[-1], hidden).bfloat16()
     given = rows.clone()
     before = torch.get_num_threads()
@@ -65,7 +65,7 @@ def test_it_computes_what_its_parts_compute(
 
 
 @torch.inference_mode()
-def test_linear_layers_in_8_bits_and_attention_in_16_go_together() -> None:
+def test_int8_linears_and_bfloat16_attention_combine() -> None:
     parts, borders = _parts(64, 128, int8=True), (0, 30, 70)
     rows = torch.randn(70, 64).bfloat16()
     found = Layer(parts, 2)(rows, borders)
@@ -75,13 +75,13 @@ def test_linear_layers_in_8_bits_and_attention_in_16_go_together() -> None:
 
 @pytest.mark.parametrize("name", ["out", "up", "down"])
 @torch.inference_mode()
-def test_each_linear_layer_may_be_in_8_or_in_16_bits(name: str) -> None:
+def test_each_linear_layer_may_be_int8_or_bfloat16(name: str) -> None:
     """A layer of few outputs stays in bfloat16 where its neighbours do not."""
     whole, plain, borders = _parts(96, 200, int8=True), _parts(96, 200, int8=False), (0, 30, 230)
     rows = torch.randn(230, 96).bfloat16()
     for parts, other in ((whole, plain), (plain, whole)):
         mixed = parts._replace(**{name: getattr(other, name)})
-        assert can(mixed, 3)
+        assert supports(mixed, 3)
         assert torch.equal(Layer(mixed, 3)(rows, borders), _one_by_one(mixed, rows, 3, borders, int8=False))
 
 
@@ -96,13 +96,13 @@ def test_a_sequence_is_the_same_alone() -> None:
 
 def test_what_does_not_fit_together_is_refused() -> None:
     parts = _parts(64, 128, int8=False)
-    assert can(parts, 2)
-    assert not can(parts, 4)  # Heads of 16 features.
-    assert not can(parts, 0)
-    assert not can(parts._replace(key=Product(nn.Linear(64, 64), int8=True)), 2)
-    assert not can(parts._replace(out=Product(nn.Linear(64, 64))), 2)
-    assert not can(parts._replace(query=parts.out), 2)
-    assert not can(parts._replace(up=Product(nn.Linear(64, 100), gelu=True)), 2)
+    assert supports(parts, 2)
+    assert not supports(parts, 4)  # Heads of 16 features.
+    assert not supports(parts, 0)
+    assert not supports(parts._replace(key=Product(nn.Linear(64, 64), int8=True)), 2)
+    assert not supports(parts._replace(out=Product(nn.Linear(64, 64))), 2)
+    assert not supports(parts._replace(query=parts.out), 2)
+    assert not supports(parts._replace(up=Product(nn.Linear(64, 100), gelu=True)), 2)
 
 
 def test_no_room_is_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:

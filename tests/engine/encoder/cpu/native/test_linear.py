@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn.functional import gelu
 
-from service.engine.encoder.cpu.native.linear import Product, available, can
+from service.engine.encoder.cpu.native.linear import Product, available, supports
 
 fit = pytest.mark.needs("linear-kernels")
 
@@ -27,18 +27,18 @@ def _exact(linear: nn.Linear, rows: torch.Tensor) -> torch.Tensor:
 
 
 @fit
-def test_it_is_there() -> None:
+def test_layers_are_supported_by_their_inputs() -> None:
     assert available()
-    assert can(nn.Linear(4, 3), int8=True)
-    assert not can(nn.Linear(6, 3), int8=True)
-    assert not can(nn.Linear(3, 3))
+    assert supports(nn.Linear(4, 3), int8=True)
+    assert not supports(nn.Linear(6, 3), int8=True)
+    assert not supports(nn.Linear(3, 3))
 
 
 @fit
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize(("count", "inputs", "outputs"), SHAPES)
 @torch.inference_mode()
-def test_the_product_is_what_float32_gives_rounded_once(count: int, inputs: int, outputs: int, bias: bool) -> None:
+def test_the_product_is_float32_s_rounded_once(count: int, inputs: int, outputs: int, bias: bool) -> None:
     linear = _layer(inputs, outputs, bias)
     rows = torch.randn(1, count, inputs).bfloat16()
     found = Product(linear)(rows)
@@ -73,7 +73,7 @@ def test_residual_and_normalisation_follow_the_product(outputs: int) -> None:
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize(("count", "inputs", "outputs"), [shape for shape in SHAPES if shape[1] % 4 == 0])
 @torch.inference_mode()
-def test_8_bits_are_the_exact_product_of_rounded_numbers(count: int, inputs: int, outputs: int, bias: bool) -> None:
+def test_int8_is_the_exact_product_of_rounded_numbers(count: int, inputs: int, outputs: int, bias: bool) -> None:
     linear = _layer(inputs, outputs, bias)
     rows = (torch.randn(count, inputs) * torch.logspace(-3, 3, count).unsqueeze(1)).bfloat16()
     scale_of_row = rows.float().abs().amax(1, keepdim=True) / 127
@@ -87,7 +87,7 @@ def test_8_bits_are_the_exact_product_of_rounded_numbers(count: int, inputs: int
 
 @fit
 @torch.inference_mode()
-def test_a_row_of_zeros_is_the_bias_in_8_bits() -> None:
+def test_int8_of_a_row_of_zeros_is_the_bias() -> None:
     linear = _layer(64, 70)
     found = Product(linear, int8=True)(torch.zeros(3, 64, dtype=torch.bfloat16))
     assert torch.equal(found, linear.bias.expand(3, 70))
@@ -96,7 +96,7 @@ def test_a_row_of_zeros_is_the_bias_in_8_bits() -> None:
 @fit
 @pytest.mark.parametrize("int8", [False, True])
 @torch.inference_mode()
-def test_a_row_s_result_is_the_same_alone_and_by_any_number_of_threads(int8: bool) -> None:
+def test_a_row_s_result_is_the_same_alone_and_for_any_threads(int8: bool) -> None:
     product = Product(_layer(768, 800), int8=int8, norm=nn.LayerNorm(800))
     rows, residual = torch.randn(500, 768).bfloat16(), torch.randn(500, 800).bfloat16()
     rows[7] *= 1_000
@@ -115,14 +115,14 @@ def test_a_row_s_result_is_the_same_alone_and_by_any_number_of_threads(int8: boo
 
 @fit
 @torch.inference_mode()
-def test_rows_that_are_no_bfloat16_are_refused() -> None:
+def test_rows_in_another_format_are_refused() -> None:
     with pytest.raises(TypeError, match="float32"):
         Product(_layer(8, 8))(torch.zeros(1, 8))
 
 
 @fit
 @torch.inference_mode()
-def test_rows_that_do_not_lie_end_to_end_are_read_right() -> None:
+def test_rows_that_are_not_contiguous_are_copied() -> None:
     linear = _layer(64, 32)
     wide = torch.randn(20, 2, 64).bfloat16()
     assert torch.equal(Product(linear)(wide[:, 1]), Product(linear)(wide[:, 1].contiguous()))

@@ -1,4 +1,4 @@
-"""Models whose layers are one call each compute what they computed, and others keep their own code."""
+"""The swap of layers: models compute the same with it, and others keep their own layers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import nn
 
 from service.core.arrays import Logits
 from service.engine.encoder.cpu.native.swap_layers import NativeLayer, join_layers
-from service.engine.encoder.encoder import Encoder, load_encoder
+from service.engine.encoder.encoder import TransformersEncoder, load_encoder
 from tests.support.tiny_models import make_model
 
 pytestmark = pytest.mark.needs("linear-kernels")
@@ -19,22 +19,22 @@ pytestmark = pytest.mark.needs("linear-kernels")
 SEQUENCES = [np.arange(5, 5 + length, dtype=np.int32) for length in (40, 3, 17)]
 
 
-def _load(folder: Path, *, int8: bool = False) -> Encoder:
+def _load(folder: Path, *, int8: bool = False) -> TransformersEncoder:
     return load_encoder(folder, torch.device("cpu"), torch.bfloat16, int8=int8)
 
 
-def _joined(encoder: Encoder) -> int:
+def _joined(encoder: TransformersEncoder) -> int:
     return sum(isinstance(module, NativeLayer) for module in encoder.module.modules())
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "xlm-roberta", "electra"])
 @pytest.mark.parametrize("int8", [False, True])
-def test_a_model_of_bert_s_kind_answers_as_before_bit_by_bit(
+def test_a_swapped_model_computes_the_same_bit_for_bit(
     kind: str, int8: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = make_model(tmp_path, kind, hidden=128)
     joined = _load(folder, int8=int8)
-    monkeypatch.setattr("service.engine.encoder.encoder.join_layers", lambda *_: 0)
+    monkeypatch.setattr("service.engine.encoder.cpu.native.kernels.join_layers", lambda *_, **__: 0)
     parts = _load(folder, int8=int8)
     assert (_joined(joined), _joined(parts)) == (2, 0)
     assert joined.parameter_bytes == parts.parameter_bytes
@@ -43,31 +43,31 @@ def test_a_model_of_bert_s_kind_answers_as_before_bit_by_bit(
 
 
 @pytest.mark.parametrize("kind", ["distilbert", "modernbert", "deberta-v2"])
-def test_others_keep_their_own_code(kind: str, tmp_path: Path) -> None:
+def test_a_model_of_another_kind_keeps_its_layers(kind: str, tmp_path: Path) -> None:
     encoder = _load(make_model(tmp_path, kind, hidden=128))
     assert _joined(encoder) == 0
     assert len(encoder.forward(SEQUENCES)) == len(SEQUENCES)
 
 
-def test_heads_that_our_attention_does_not_take_keep_theirs(tmp_path: Path) -> None:
+def test_an_unsupported_head_size_keeps_its_layers(tmp_path: Path) -> None:
     assert _joined(_load(make_model(tmp_path, "bert", hidden=64))) == 0
 
 
 @pytest.fixture
-def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Encoder:
-    """A model of BERT's kind that could be joined, and is not yet."""
-    monkeypatch.setattr("service.engine.encoder.encoder.join_layers", lambda *_: 0)
+def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TransformersEncoder:
+    """A model of BERT's kind whose layers can be swapped, and are not yet."""
+    monkeypatch.setattr("service.engine.encoder.cpu.native.kernels.join_layers", lambda *_, **__: 0)
     return _load(make_model(tmp_path, "bert", hidden=128))
 
 
-def _layers(encoder: Encoder) -> nn.ModuleList:
+def _layers(encoder: TransformersEncoder) -> nn.ModuleList:
     layers = encoder.module.get_submodule("bert.encoder.layer")
     assert isinstance(layers, nn.ModuleList)
     return layers
 
 
-def _join(encoder: Encoder) -> int:
-    """How many are joined; the model answers as before all the same."""
+def _join(encoder: TransformersEncoder) -> int:
+    """Swap the layers and count them; the model must compute the same."""
     before = encoder.forward(SEQUENCES)
     joined = join_layers(encoder.module, lambda: encoder.forward(SEQUENCES))
     for one, other in zip(encoder.forward(SEQUENCES), before, strict=True):
@@ -76,7 +76,7 @@ def _join(encoder: Encoder) -> int:
     return joined
 
 
-def test_a_layer_that_does_something_else_with_its_parts_keeps_its_own_code(parts: Encoder) -> None:
+def test_a_layer_that_computes_something_else_is_kept(parts: TransformersEncoder) -> None:
     layer = _layers(parts)[1]
     plain = type(layer).forward
     layer.forward = lambda *rows, **rest: plain(layer, *rows, **rest) * 2
@@ -84,14 +84,14 @@ def test_a_layer_that_does_something_else_with_its_parts_keeps_its_own_code(part
     assert _layers(parts)[1] is layer
 
 
-def test_a_layer_that_looks_at_neighbours_only_keeps_its_own_code(parts: Encoder) -> None:
+def test_a_layer_with_a_sliding_window_is_kept(parts: TransformersEncoder) -> None:
     own = _layers(parts)[0].get_submodule("attention.self")
     plain = type(own).forward
     own.forward = lambda *rows, **rest: plain(own, *rows, sliding_window=8, **rest)
     assert _join(parts) == 1
 
 
-def test_a_layer_that_is_called_with_more_than_ours_take_keeps_its_own_code(parts: Encoder) -> None:
+def test_layers_called_with_a_further_argument_are_kept(parts: TransformersEncoder) -> None:
     """Alone it does what ours does; what the model hands it tells them apart."""
     layer, encoder = _layers(parts)[0], parts.module.get_submodule("bert.encoder")
     plain, plain_encoder = type(layer).forward, type(encoder).forward
@@ -101,17 +101,17 @@ def test_a_layer_that_is_called_with_more_than_ours_take_keeps_its_own_code(part
     assert _join(parts) == 0
 
 
-def test_a_layer_that_cannot_be_called_as_ours_are_keeps_its_own_code(parts: Encoder) -> None:
+def test_a_layer_with_another_signature_is_kept(parts: TransformersEncoder) -> None:
     _layers(parts)[0].forward = lambda rows: rows
     assert join_layers(parts.module, list) == 1
     assert [isinstance(layer, NativeLayer) for layer in _layers(parts)] == [False, True]
 
 
-def test_a_model_that_balks_gets_its_layers_back(parts: Encoder) -> None:
-    def balk() -> list[Logits]:
+def test_a_model_that_fails_gets_its_layers_back(parts: TransformersEncoder) -> None:
+    def failing_trial() -> list[Logits]:
         if _joined(parts):
             raise AttributeError("NativeLayer has no attention")
         return []
 
-    assert join_layers(parts.module, balk) == 0
+    assert join_layers(parts.module, failing_trial) == 0
     assert _joined(parts) == 0

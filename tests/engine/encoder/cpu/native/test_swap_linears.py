@@ -1,4 +1,4 @@
-"""Models whose linear layers are exchanged for compiled ones compute what they computed."""
+"""The swap of linear layers: models compute the same with it, and others keep their own layers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from transformers import PreTrainedModel
 
-from service.engine.encoder import attention
-from service.engine.encoder.cpu.native.swap_linears import NativeLinear, NativeResidualNorm, compile_layers
+from service.engine.encoder.attention import set_attention
+from service.engine.encoder.cpu.native.kernels import ATTENTION
+from service.engine.encoder.cpu.native.swap_linears import NativeLinear, NativeResidualNorm, compile_linears
 from service.engine.encoder.encoder import load_encoder
-from service.engine.encoder.packing_check import set_attention
 from tests.support.tiny_models import make_model
 
 pytestmark = pytest.mark.needs("linear-kernels")
@@ -38,7 +38,7 @@ DAMAGED = [
 
 @pytest.mark.parametrize("kind", PARTS)
 @pytest.mark.parametrize("int8", [False, True])
-def test_a_model_computes_what_it_did(kind: str, int8: bool, tmp_path: Path) -> None:
+def test_a_swapped_model_is_near_the_exact_one(kind: str, int8: bool, tmp_path: Path) -> None:
     folder = make_model(tmp_path, kind, hidden=64)
     exact = load_encoder(folder, torch.device("cpu"), torch.float32)
     ours = load_encoder(folder, torch.device("cpu"), torch.bfloat16, int8=int8)
@@ -50,20 +50,20 @@ def test_a_model_computes_what_it_did(kind: str, int8: bool, tmp_path: Path) -> 
         assert np.linalg.norm(near - true) < (0.1 if int8 else 0.05) * np.linalg.norm(true)
 
 
-def test_in_8_bits_attention_is_too(tmp_path: Path) -> None:
-    folder = make_model(tmp_path, "bert", hidden=128)
+def test_int8_covers_attention(tmp_path: Path) -> None:
+    folder = make_model(tmp_path, "distilbert", hidden=128)  # Not BERT's layers, so attention is a call of its own.
     ours = load_encoder(folder, torch.device("cpu"), torch.bfloat16, int8=True)
     sequences = [np.arange(5, 45, dtype=np.int32)]
     (whole,) = ours.forward(sequences)
     assert isinstance(ours.module, PreTrainedModel)
-    set_attention(ours.module, attention.NAME)
+    set_attention(ours.module, ATTENTION)
     (rounded_less,) = ours.forward(sequences)
     assert not np.array_equal(whole, rounded_less)
     assert np.linalg.norm(whole - rounded_less) < 0.1 * np.linalg.norm(rounded_less)
 
 
 @pytest.mark.parametrize("kind", ["bert", "modernbert"])
-def test_in_8_bits_batch_mates_change_nothing(kind: str, tmp_path: Path) -> None:
+def test_int8_results_do_not_depend_on_batch_mates(kind: str, tmp_path: Path) -> None:
     ours = load_encoder(make_model(tmp_path, kind, hidden=128), torch.device("cpu"), torch.bfloat16, int8=True)
     short, long = np.arange(5, 15, dtype=np.int32), np.arange(5, 105, dtype=np.int32)
     (alone,) = ours.forward([short])
@@ -71,7 +71,7 @@ def test_in_8_bits_batch_mates_change_nothing(kind: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("int8", [False, True])
-def test_weights_are_counted_in_their_layout(int8: bool, tmp_path: Path) -> None:
+def test_parameter_bytes_count_the_new_layout(int8: bool, tmp_path: Path) -> None:
     folder = make_model(tmp_path, "bert", hidden=64)
     exact = load_encoder(folder, torch.device("cpu"), torch.float32)
     ours = load_encoder(folder, torch.device("cpu"), torch.bfloat16, int8=int8)
@@ -80,8 +80,8 @@ def test_weights_are_counted_in_their_layout(int8: bool, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", DAMAGED)
 @pytest.mark.parametrize("dtype", ["bfloat16", "int8"])
-def test_what_is_no_number_is_not_lost_on_the_way(dtype: str, name: str, tmp_path: Path) -> None:
-    """A damaged model is found out by its scores (`spans.decode`)."""
+def test_nan_in_any_weight_reaches_the_logits(dtype: str, name: str, tmp_path: Path) -> None:
+    """A damaged model is detected by its scores (`spans.decode`)."""
     folder = make_model(tmp_path, "bert", hidden=128)
     weights = load_file(folder / "model.safetensors")
     weights[f"bert.encoder.layer.0.{name}.bias"][3] = float("nan")
@@ -92,7 +92,7 @@ def test_what_is_no_number_is_not_lost_on_the_way(dtype: str, name: str, tmp_pat
 
 
 class Scaled(nn.Module):
-    """The parts of BERT's output module, put together in another way."""
+    """The parts of BERT's output module, composed in another way."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -106,18 +106,18 @@ class Scaled(nn.Module):
 
 
 @torch.inference_mode()
-def test_a_module_that_only_looks_like_bert_s_keeps_its_own_code() -> None:
+def test_a_module_that_only_has_bert_s_names_is_kept() -> None:
     model = nn.ModuleDict({"output": Scaled()}).bfloat16().eval()
     rows = torch.randn(2, 1, 8).bfloat16()
     before = model["output"](rows[0], rows[1])
-    assert compile_layers(model, lambda: model["output"](rows[0], rows[1]))
+    assert compile_linears(model, lambda: model["output"](rows[0], rows[1]))
     assert isinstance(model["output"], Scaled)
     assert isinstance(model["output"].dense, NativeLinear)
     torch.testing.assert_close(model["output"](rows[0], rows[1]), before, atol=0.02, rtol=0.02)
 
 
 @torch.inference_mode()
-def test_a_model_that_hands_over_float32_keeps_its_layers() -> None:
+def test_a_model_with_float32_activations_keeps_its_layers() -> None:
     model = nn.Sequential(nn.Linear(8, 8))
-    assert not compile_layers(model, lambda: model(torch.zeros(1, 8)))
+    assert not compile_linears(model, lambda: model(torch.zeros(1, 8)))
     assert type(model[0]) is nn.Linear

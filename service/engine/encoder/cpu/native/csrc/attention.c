@@ -2,8 +2,8 @@
  * of bytes (VNNI).
  *
  * For each sequence and head: keys and values are laid out once for the product, then six queries at a time go through
- * scores, softmax and mix while everything they touch stays in the cache. Sequences and heads are shared out over
- * threads. No Python in here: it is loaded as a plain shared library.
+ * scores, softmax and mix while everything they touch stays in the cache. Threads take
+ * sequences and heads. No Python in here: it is loaded as a plain shared library.
  */
 #include "attention.h"
 
@@ -17,12 +17,12 @@ int gleaner_attention(const uint16_t *query, const uint16_t *key, const uint16_t
     int64_t longest = 0, out_stride = (int64_t)heads * size;
     for (int32_t i = 0; i < sequences; i++)
         if (borders[i + 1] - borders[i] > longest) longest = borders[i + 1] - borders[i];
-    size_t needed = (int8 ? bytes_room : pairs_room)(padded_to((int)longest, LANES), size);
+    size_t needed = (int8 ? bytes_arena_size : pairs_arena_size)(padded_to((int)longest, LANES), size);
     int failed = 0;
 #pragma omp parallel num_threads(threads) reduction(| : failed) if (threads > 1)
     {
-        void *room = aligned_alloc(LINE, needed); /* Whole lines. */
-        failed = !room;
+        void *arena = aligned_alloc(LINE, needed); /* A multiple of LINE. */
+        failed = !arena;
 #pragma omp for collapse(2) schedule(dynamic)
         for (int32_t i = 0; i < sequences; i++)
             for (int32_t number = 0; number < heads; number++) {
@@ -38,9 +38,9 @@ int gleaner_attention(const uint16_t *query, const uint16_t *key, const uint16_t
                     .size = size,
                     .scale = scale,
                 };
-                (int8 ? attend_in_bytes : attend_in_pairs)(&one, room);
+                (int8 ? attend_in_bytes : attend_in_pairs)(&one, arena);
             }
-        free(room);
+        free(arena);
     }
     return failed ? -1 : 0;
 }

@@ -2,13 +2,13 @@
 #ifndef GLEANER_ATTENTION_H
 #define GLEANER_ATTENTION_H
 
-#include "room.h"
+#include "arena.h"
 #include "simd.h"
 
 #ifdef GLEANER_SIMD
 
 enum { ROWS = 6, MOST_BLOCKS = 4 };
-#define LEAST -1e30f /* The score of a key that is not there. */
+#define LEAST -1e30f /* The score of keys past the end. */
 
 typedef struct {
     const uint16_t *first;
@@ -23,11 +23,11 @@ typedef struct {
     float scale;
 } head;
 
-/* A kind of attention: how much room it needs for one head of up to `padded` tokens, and what it does there. */
-typedef size_t room_for(int64_t padded, int size);
-typedef void attend(const head *it, void *room);
+/* A kind of attention: the size of its arena for one head of up to `padded` tokens, and its computation there. */
+typedef size_t arena_size(int64_t padded, int size);
+typedef void attend(const head *it, void *arena);
 
-room_for pairs_room, bytes_room;
+arena_size pairs_arena_size, bytes_arena_size;
 attend attend_in_pairs, attend_in_bytes;
 
 /* See attention.c. */
@@ -72,7 +72,7 @@ INLINE void pairs_of_keys(__m512i pairs[LANES], const head *it, int key, int at)
     transpose(pairs);
 }
 
-/* Fetches what one token's results are stored to, what the rows after it begin with, and what the next head will. */
+/* Prefetches the destination of one token's results, the next rows' queries, and the next head's keys and values. */
 INLINE void fetch_ahead(const head *it, int64_t token) {
     for (int at = 0; at < it->size; at += PAIRED) {
         __builtin_prefetch(it->out + token * it->out_stride + at, 1);
@@ -101,7 +101,7 @@ INLINE void clear(__m512i sums[ROWS][MOST_BLOCKS], int blocks) {
     EACH(row, ROWS) EACH(block, blocks) sums[row][block] = _mm512_setzero_si512();
 }
 
-/* `body` for up to MOST_BLOCKS of so many blocks at a time: `count`, a constant, from the one called `first` on. */
+/* `body` for `count` blocks, a constant up to MOST_BLOCKS, from block `first` on, until all `blocks` are done. */
 #define IN_BLOCKS(blocks, body)                                            \
     for (int first = 0; first < (blocks); first += MOST_BLOCKS)            \
         switch ((blocks) - first) {                                        \

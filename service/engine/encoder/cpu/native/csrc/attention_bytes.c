@@ -1,9 +1,9 @@
 /* Attention in 8-bit integers, at twice the rate of bfloat16. A query and a key have a scale for each head, a value's
  * feature has one over its sequence, and the largest weight of a row is 255.
  *
- * A weight is cut off to a whole number after a threshold between 0 and 1 was added; neighbouring keys have different
- * thresholds. So many small weights, each of which rounding would make 0, count what they are worth together. Weights
- * are divided by the sum of what they became.
+ * A weight is truncated to an integer after a threshold between 0 and 1 was added; neighbouring keys have different
+ * thresholds (ordered dithering). So small weights, each of which rounding would make 0, keep their sum. Weights are
+ * divided by the sum of the integers.
  */
 #include "attention.h"
 #include "bytes.h"
@@ -22,28 +22,29 @@ typedef struct {
     float *scores;         /* [ROWS][padded] */
     uint8_t *weights;      /* [ROWS][padded] */
     uint32_t *pairs;       /* [size / 2][16]: a block of keys before it is rounded */
-    float nothing;         /* 0, or NaN if a key is not finite: so is what looks at it, then */
+    float poison;          /* 0, or NaN if any key is non-finite; added to the scale of every score, so that NaN
+                            * propagates */
 } workspace;
 
-/* Where the room ends. */
-static uintptr_t lay_out(workspace *space, uintptr_t room, int64_t padded, int size) {
-    space->keys = take(&room, (size_t)padded * size);
-    space->key_scales = take(&room, (size_t)padded * sizeof(float));
-    space->key_offsets = take(&room, (size_t)padded * sizeof(int32_t));
-    space->values = take(&room, (size_t)padded * size);
-    space->value_scales = take(&room, (size_t)size * sizeof(float));
-    space->queries = take(&room, (size_t)size * ROWS);
-    space->scores = take(&room, (size_t)padded * ROWS * sizeof(float));
-    space->weights = take(&room, (size_t)padded * ROWS);
-    space->pairs = take(&room, (size_t)size * LANES * sizeof(uint16_t));
-    return room;
+/* Cuts the arena into the workspace's arrays; returns its end. */
+static uintptr_t lay_out(workspace *space, uintptr_t arena, int64_t padded, int size) {
+    space->keys = take(&arena, (size_t)padded * size);
+    space->key_scales = take(&arena, (size_t)padded * sizeof(float));
+    space->key_offsets = take(&arena, (size_t)padded * sizeof(int32_t));
+    space->values = take(&arena, (size_t)padded * size);
+    space->value_scales = take(&arena, (size_t)size * sizeof(float));
+    space->queries = take(&arena, (size_t)size * ROWS);
+    space->scores = take(&arena, (size_t)padded * ROWS * sizeof(float));
+    space->weights = take(&arena, (size_t)padded * ROWS);
+    space->pairs = take(&arena, (size_t)size * LANES * sizeof(uint16_t));
+    return arena;
 }
 
-size_t bytes_room(int64_t padded, int size) { return lay_out(&(workspace){0}, 0, padded, size); }
+size_t bytes_arena_size(int64_t padded, int size) { return lay_out(&(workspace){0}, 0, padded, size); }
 
 FAST static void lay_out_keys(const head *it, workspace *space) {
     uint32_t *out = space->keys;
-    __m512 nothing = _mm512_setzero_ps();
+    __m512 poison = _mm512_setzero_ps();
     for (int key = 0; key < it->length; key += LANES) {
         __m512i peaks = _mm512_setzero_si512(), sums = _mm512_setzero_si512();
         for (int at = 0; at < it->size; at += PAIRED) {
@@ -65,9 +66,9 @@ FAST static void lay_out_keys(const head *it, workspace *space) {
         }
         _mm512_store_ps(space->key_scales + key, scale);
         _mm512_store_si512(space->key_offsets + key, sums);
-        nothing = _mm512_fmadd_ps(scale, _mm512_setzero_ps(), nothing);
+        poison = _mm512_fmadd_ps(scale, _mm512_setzero_ps(), poison);
     }
-    space->nothing = _mm512_reduce_add_ps(nothing);
+    space->poison = _mm512_reduce_add_ps(poison);
 }
 
 FAST static void lay_out_values(const head *it, const workspace *space) {
@@ -94,8 +95,8 @@ FAST static void lay_out_values(const head *it, const workspace *space) {
     }
 }
 
-/* [ROWS][size] bytes of as many queries, and what their scales make of `factors`. Side by side, since each step waits;
- * the first features apart from the loop, whose start waits as well (3 % of attention). */
+/* [ROWS][size] bytes of ROWS queries; multiplies `factors` by their scales. Rows side by side hide the latency of each
+ * step; the first features stand before the loop, whose start has latency as well (3 % of attention). */
 INLINE void round_queries(const uint16_t *const queries[ROWS], uint8_t *out, int size, float factors[ROWS]) {
     __m512i peaks[ROWS];
     __m512 inverse[ROWS];
@@ -136,8 +137,8 @@ INLINE void scores_of(const head *it, const workspace *space, const char *const 
     }
 }
 
-/* Scores → weights; returns 1 / their sum, or NaN where `scale` is none. */
-INLINE float soften(const float *scores, uint8_t *weights, int padded, __m512 peaks, float scale) {
+/* Scores → weights; returns 1 / their sum, or NaN if `scale` is NaN. */
+INLINE float softmax(const float *scores, uint8_t *weights, int padded, __m512 peaks, float scale) {
     static const float thresholds[LANES] __attribute__((aligned(64))) = {
         0.5f / 16, 8.5f / 16, 4.5f / 16, 12.5f / 16, 2.5f / 16, 10.5f / 16, 6.5f / 16, 14.5f / 16,
         1.5f / 16, 9.5f / 16, 5.5f / 16, 13.5f / 16, 3.5f / 16, 11.5f / 16, 7.5f / 16, 15.5f / 16};
@@ -154,7 +155,7 @@ INLINE float soften(const float *scores, uint8_t *weights, int padded, __m512 pe
     return 1.0f / (float)_mm512_reduce_add_epi32(sum) + 0.0f * scale;
 }
 
-/* Even and odd features change back into their order. */
+/* Interleaves even and odd features again. */
 INLINE void store_features(uint16_t *out, __m512 even, __m512 odd) {
     static const uint16_t order[PAIRED] __attribute__((aligned(64))) = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
                                                                         21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
@@ -193,13 +194,13 @@ FAST static void mix_rows(const head *it, int start, const workspace *space) {
         to[row] = it->out + token * it->out_stride;
         weights[row] = (const char *)(space->weights + (int64_t)row * padded);
         peaks[row] = _mm512_set1_ps(LEAST);
-        factors[row] = it->scale + space->nothing;
+        factors[row] = it->scale + space->poison;
     }
     round_queries(queries, space->queries, size, factors);
     IN_BLOCKS(blocks, scores_of(it, space, left, first * LANES, count, padded, peaks);)
     for (int row = 0; row < ROWS; row++) {
         int64_t first = (int64_t)row * padded;
-        factors[row] = soften(space->scores + first, space->weights + first, padded, peaks[row], factors[row]);
+        factors[row] = softmax(space->scores + first, space->weights + first, padded, peaks[row], factors[row]);
     }
     for (int at = 0; at < size; at += MOST_BLOCKS * LANES) {
         if (size - at >= MOST_BLOCKS * LANES)
@@ -209,9 +210,9 @@ FAST static void mix_rows(const head *it, int start, const workspace *space) {
     }
 }
 
-void attend_in_bytes(const head *it, void *room) {
+void attend_in_bytes(const head *it, void *arena) {
     workspace space;
-    lay_out(&space, (uintptr_t)room, padded_to(it->length, LANES), it->size);
+    lay_out(&space, (uintptr_t)arena, padded_to(it->length, LANES), it->size);
     lay_out_keys(it, &space);
     lay_out_values(it, &space);
     for (int start = 0; start < it->length; start += ROWS) mix_rows(it, start, &space);

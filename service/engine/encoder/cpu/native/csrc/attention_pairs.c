@@ -11,16 +11,16 @@ typedef struct {
     uint16_t *weights; /* the same, rounded */
 } workspace;
 
-/* Where the room ends. */
-static uintptr_t lay_out(workspace *space, uintptr_t room, int64_t padded, int size) {
-    space->keys = take(&room, (size_t)padded * size * 2);
-    space->values = take(&room, (size_t)padded * size * 2);
-    space->scores = take(&room, (size_t)padded * ROWS * sizeof(float));
-    space->weights = take(&room, (size_t)padded * ROWS * sizeof(uint16_t));
-    return room;
+/* Cuts the arena into the workspace's arrays; returns its end. */
+static uintptr_t lay_out(workspace *space, uintptr_t arena, int64_t padded, int size) {
+    space->keys = take(&arena, (size_t)padded * size * 2);
+    space->values = take(&arena, (size_t)padded * size * 2);
+    space->scores = take(&arena, (size_t)padded * ROWS * sizeof(float));
+    space->weights = take(&arena, (size_t)padded * ROWS * sizeof(uint16_t));
+    return arena;
 }
 
-size_t pairs_room(int64_t padded, int size) { return lay_out(&(workspace){0}, 0, padded, size); }
+size_t pairs_arena_size(int64_t padded, int size) { return lay_out(&(workspace){0}, 0, padded, size); }
 
 FAST static void lay_out_keys(const head *it, uint32_t *out) {
     for (int key = 0; key < it->length; key += LANES)
@@ -71,7 +71,7 @@ INLINE void mix(const char *const weights[ROWS], const uint32_t *values, int pai
 }
 
 /* Scores → unnormalised weights; returns 1 / their sum. */
-INLINE float soften(const float *scores, uint16_t *weights, int padded, __m512 peaks, float scale) {
+INLINE float softmax(const float *scores, uint16_t *weights, int padded, __m512 peaks, float scale) {
     __m512 factor = _mm512_set1_ps(scale * LOG2_E), sum = _mm512_setzero_ps();
     __m512 peak = _mm512_mul_ps(_mm512_set1_ps(_mm512_reduce_max_ps(peaks)), factor);
     for (int at = 0; at < padded; at += LANES) {
@@ -103,7 +103,7 @@ FAST static void mix_rows(const head *it, int start, const workspace *space) {
     })
     for (int row = 0; row < ROWS; row++) {
         float *scores = space->scores + (int64_t)row * padded;
-        factors[row] = soften(scores, space->weights + (int64_t)row * padded, padded, peaks[row], it->scale);
+        factors[row] = softmax(scores, space->weights + (int64_t)row * padded, padded, peaks[row], it->scale);
     }
     for (int at = 0; at < size; at += MOST_BLOCKS * LANES) {
         if (size - at >= MOST_BLOCKS * LANES)
@@ -114,9 +114,9 @@ FAST static void mix_rows(const head *it, int start, const workspace *space) {
     }
 }
 
-void attend_in_pairs(const head *it, void *room) {
+void attend_in_pairs(const head *it, void *arena) {
     workspace space;
-    lay_out(&space, (uintptr_t)room, padded_to(it->length, LANES), it->size);
+    lay_out(&space, (uintptr_t)arena, padded_to(it->length, LANES), it->size);
     lay_out_keys(it, space.keys);
     lay_out_values(it, space.values);
     for (int start = 0; start < it->length; start += ROWS) mix_rows(it, start, &space);

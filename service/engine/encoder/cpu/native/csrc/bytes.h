@@ -14,15 +14,15 @@ INLINE __m512i larger_of(__m512i peaks, __m512i pairs) {
     return _mm512_max_epu16(peaks, _mm512_and_si512(pairs, _mm512_set1_epi16(0x7FFF)));
 }
 
-/* What is not finite makes the scale so, and with it all that the scale is for: the second operand of a maximum stays
- * NaN, and infinities are 0 × infinity in the end. */
+/* A non-finite peak makes the scale non-finite, and every result with it: a maximum returns its second operand if that
+ * is NaN, and infinity times an inverse of 0 is NaN. */
 INLINE __m512 scale_of(__m512 peak) {
     return _mm512_div_ps(_mm512_max_ps(_mm512_set1_ps(1e-12f), peak), _mm512_set1_ps(127.0f));
 }
 
 INLINE __m512 inverse_of(__m512 scale) { return _mm512_div_ps(_mm512_set1_ps(1.0f), scale); }
 
-/* Whole numbers from -127 to 127 in the lowest byte of each lane; its other bytes hold anything. */
+/* Integers from -127 to 127 in the lowest byte of each lane; its other bytes hold anything. */
 INLINE __m512i byte_of(__m512 value, __m512 factor) {
     return _mm512_cvtps_epi32(_mm512_mul_ps(value, factor));
 }
@@ -51,7 +51,7 @@ INLINE float largest_of(__m512i peaks) {
     return largest;
 }
 
-/* Bytes around 128, as the product wants its left side. */
+/* Bytes around 128, the format of a product's left side. */
 INLINE __m256i left_bytes(__m512i pairs, __m512 factor) {
     __m512i even = byte_of(even_of(pairs), factor), odd = byte_of(odd_of(pairs), factor);
     __m256i bytes = _mm512_cvtepi32_epi16(choose(0xFF, even, _mm512_slli_epi32(odd, 8)));

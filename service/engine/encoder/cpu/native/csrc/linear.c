@@ -1,5 +1,5 @@
 /* Linear layers of an encoder, for x86 processors that multiply pairs of bfloat16 (AVX512-BF16) and quads of bytes
- * (VNNI): product, bias, and what follows it in an encoder's layer: GELU, or the residual and its normalisation.
+ * (VNNI): product, bias, and its epilogue in an encoder's layer: GELU, or the residual and its normalisation.
  *
  * Weights are laid out once in panels of 64 outputs whose words (two bfloat16 or four bytes along the inputs) lie in the
  * order of use. A tile of 6 rows × 64 outputs stays in registers over all inputs, while its panel stays in the
@@ -9,8 +9,8 @@
  * Activations are unsigned for the instruction's sake: 128 stands for 0, and `offsets`, 128 × the sum of an output's
  * weights, is subtracted.
  *
- * Rows go through in parts that are still in a near cache, the second level's or the third's, when they are normalised. GELU is
- * at most 7e-5 off, below a bfloat16's rounding of results of 0.04 and more. No Python in here, and no kernel that
+ * Rows are computed in parts that are still in the second or third level's cache when they are normalised. GELU is at
+ * most 7e-5 off, below a bfloat16's rounding of results of 0.04 and more. No Python in here, and no kernel that
  * depends on the number of rows.
  */
 #include "linear.h"
@@ -50,7 +50,7 @@ INLINE __m512 gelu(__m512 x) {
     return _mm512_sub_ps(_mm512_max_ps(_mm512_setzero_ps(), x), missing);
 }
 
-/* One row of a tile, from sums to what is stored. */
+/* Epilogue and store of one row of a tile. */
 INLINE void finish(const product *it, int64_t row, int first, const __m512i sums[BLOCKS], int bytes, int after,
                    int whole) {
     uint16_t *out = it->out + row * it->layer.outputs + first;
@@ -69,7 +69,7 @@ INLINE void finish(const product *it, int64_t row, int first, const __m512i sums
         values[block] = value;
         if (!whole) to_bfloat16(out + block * LANES, there, value);
     }
-    if (whole) EACH(pair, BLOCKS / 2) { /* A cache's line at once. */
+    if (whole) EACH(pair, BLOCKS / 2) { /* One cache line at a time. */
         __m512bh line = _mm512_cvtne2ps_pbh(values[2 * pair + 1], values[2 * pair]);
         _mm512_storeu_si512(out + 2 * pair * LANES, (__m512i)line);
     }
@@ -82,7 +82,7 @@ INLINE void tile(const product *it, int64_t row, int first, int bytes, int after
     EACH(i, ROWS) {
         to[i] = row + i < it->left.count ? row + i : it->left.count - 1;
         left[i] = it->left.rows + to[i] * it->left.row_bytes;
-        EACH(line, 2) { /* What will be stored to, and added, is fetched while the product runs. */
+        EACH(line, 2) { /* Prefetches the destination and the residual while the product runs. */
             int64_t place = to[i] * it->layer.outputs + first + line * PANEL / 2;
             __builtin_prefetch(it->out + place, 1);
             if (after == RESIDUAL) __builtin_prefetch(it->residual + place);
@@ -131,39 +131,41 @@ static tiles *const TILES_OF[2][2][3] = {
     {{last_quads, last_quads_gelu, last_quads_residual}, {quads, quads_gelu, quads_residual}},
 };
 
-enum { TURNS = 4 };
+enum { ACCUMULATORS = 4 };
 
-/* `body` for each vector of a row: at `at`, with the lanes that are `there`; neighbours have a `turn` of their own. */
+/* `body` for each vector of a row: at `at`, with valid lanes `there`; neighbours use different accumulators. */
 #define FOR_EACH_VECTOR(features, body)                                     \
     do {                                                                    \
         int at = 0;                                                         \
-        for (; at + TURNS * LANES <= (features);)                           \
-            EACH(turn, TURNS) {                                             \
+        for (; at + ACCUMULATORS * LANES <= (features);)                    \
+            EACH(accumulator, ACCUMULATORS) {                               \
                 const __mmask16 there = ALL;                                \
                 body                                                        \
                 at += LANES;                                                \
             }                                                               \
         for (; at < (features); at += LANES) {                              \
             const __mmask16 there = lanes((features) - at);                 \
-            enum { turn = 0 };                                              \
+            enum { accumulator = 0 };                                       \
             body                                                            \
         }                                                                   \
     } while (0)
 
-INLINE float total_of(const __m512 parts[TURNS]) {
+INLINE float total_of(const __m512 parts[ACCUMULATORS]) {
     __m512 half = _mm512_add_ps(parts[0], parts[1]), other = _mm512_add_ps(parts[2], parts[3]);
     return _mm512_reduce_add_ps(_mm512_add_ps(half, other));
 }
 
 /* A row becomes (value - mean) / √(variance + epsilon) × weight + bias, in place. */
 FAST static void normalise(uint16_t *row, int features, const float *weight, const float *bias, float epsilon) {
-    __m512 sums[TURNS], squares[TURNS];
-    EACH(i, TURNS) sums[i] = squares[i] = _mm512_setzero_ps();
-    FOR_EACH_VECTOR(features, { sums[turn] = _mm512_add_ps(sums[turn], from_bfloat16(there, row + at)); });
+    __m512 sums[ACCUMULATORS], squares[ACCUMULATORS];
+    EACH(i, ACCUMULATORS) sums[i] = squares[i] = _mm512_setzero_ps();
+    FOR_EACH_VECTOR(features, {
+        sums[accumulator] = _mm512_add_ps(sums[accumulator], from_bfloat16(there, row + at));
+    });
     __m512 mean = _mm512_set1_ps(total_of(sums) / (float)features);
     FOR_EACH_VECTOR(features, {
         __m512 apart = _mm512_maskz_sub_ps(there, from_bfloat16(there, row + at), mean);
-        squares[turn] = _mm512_fmadd_ps(apart, apart, squares[turn]);
+        squares[accumulator] = _mm512_fmadd_ps(apart, apart, squares[accumulator]);
     });
     __m512 variance = _mm512_set1_ps(total_of(squares) / (float)features + epsilon);
     __m512 factor = _mm512_div_ps(_mm512_set1_ps(1.0f), _mm512_sqrt_ps(variance));
@@ -198,13 +200,13 @@ int64_t part_of(const linear *layer) {
     return rows < ROWS ? ROWS : smaller(rows, MOST_ROWS);
 }
 
-left_side left_for(const linear *layer, const uint16_t *rows, int64_t count, const room_for_bytes *room) {
+left_side left_for(const linear *layer, const uint16_t *rows, int64_t count, const quantised_rows *arena) {
     int64_t inputs = layer->inputs;
     if (!layer->scales) return (left_side){(const char *)rows, NULL, 2 * inputs, count};
 #pragma omp for schedule(static)
     for (int64_t row = 0; row < count; row++)
-        room->scales[row] = quantise(rows + row * inputs, room->bytes + row * inputs, layer->inputs);
-    return (left_side){(const char *)room->bytes, room->scales, inputs, count};
+        arena->scales[row] = quantise(rows + row * inputs, arena->bytes + row * inputs, layer->inputs);
+    return (left_side){(const char *)arena->bytes, arena->scales, inputs, count};
 }
 
 void multiply(const linear *layer, const left_side *left, const uint16_t *residual, uint16_t *out) {
@@ -225,9 +227,9 @@ void gleaner_linear(const linear *layer, const uint16_t *rows, const uint16_t *r
     int64_t most = part_of(layer), inputs = layer->inputs, outputs = layer->outputs;
 #pragma omp parallel num_threads(threads) if (threads > 1)
     for (int64_t row = 0; row < count; row += most) {
-        room_for_bytes room = {NULL, NULL};
-        if (layer->scales) room = (room_for_bytes){bytes + row * inputs, scales + row};
-        left_side left = left_for(layer, rows + row * inputs, smaller(most, count - row), &room);
+        quantised_rows arena = {NULL, NULL};
+        if (layer->scales) arena = (quantised_rows){bytes + row * inputs, scales + row};
+        left_side left = left_for(layer, rows + row * inputs, smaller(most, count - row), &arena);
         multiply(layer, &left, residual ? residual + row * outputs : NULL, out + row * outputs);
     }
 }

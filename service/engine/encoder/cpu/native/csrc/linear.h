@@ -8,7 +8,7 @@
 
 typedef struct {
     const uint32_t *weights;     /* [panels][words of a row][64]; a word is two bfloat16 or four bytes */
-    const float *bias;           /* [panels][64], as all that belongs to outputs */
+    const float *bias;           /* [panels][64], as all arrays over outputs */
     const float *scales;         /* NULL: weights are bfloat16 */
     const int32_t *offsets;      /* with scales */
     const float *normal_weight;  /* [outputs]; NULL: no normalisation */
@@ -24,19 +24,19 @@ typedef struct {
     int64_t row_bytes, count;
 } left_side;
 
-/* What 8-bit layers need for as many rows as go through at once. */
+/* One part of the rows in 8 bits. */
 typedef struct {
     uint8_t *bytes; /* [count, inputs] */
     float *scales;  /* [count] */
-} room_for_bytes;
+} quantised_rows;
 
 static inline int64_t smaller(int64_t one, int64_t other) { return one < other ? one : other; }
 
-/* How many rows of a layer's inputs go through at once; how many was measured (PART_BYTES, MOST_ROWS). */
+/* Rows in one part of a layer's inputs, as measured (PART_BYTES, MOST_ROWS). */
 int64_t part_of(const linear *layer);
 
-/* The rows as the layer wants them; those of a part only. In 8 bits in the room, by all threads of the team. */
-left_side left_for(const linear *layer, const uint16_t *rows, int64_t count, const room_for_bytes *room);
+/* One part of the rows in the layer's format; in 8 bits they are written to `arena`, by all threads of the team. */
+left_side left_for(const linear *layer, const uint16_t *rows, int64_t count, const quantised_rows *arena);
 
 /* rows × weights + bias, then GELU, or residual (NULL: none) and normalisation, by all threads of the team. */
 void multiply(const linear *layer, const left_side *left, const uint16_t *residual, uint16_t *out);

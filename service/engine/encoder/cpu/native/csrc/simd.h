@@ -1,4 +1,4 @@
-/* What our kernels share: the processors that they are for, and vectors of pairs and quads of small numbers. */
+/* Common to all kernels: the processors that they support, and vectors of pairs and quads of small numbers. */
 #ifndef GLEANER_SIMD_H
 #define GLEANER_SIMD_H
 

@@ -1,0 +1,107 @@
+"""Blockwise attention against torch's own with its masks written out."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TypeAlias
+
+import pytest
+import torch
+import torch.nn.functional as F  # noqa: N812
+
+from service.engine.cuda_graphs.capturable import NotCapturable
+from service.engine.encoder.attention import PackedAttention
+from service.engine.encoder.attention_backends import BlockwiseAttention
+
+Row: TypeAlias = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+"""Query, key and value: [1, heads, total, head_size]."""
+
+HEADS, HEAD_SIZE = 4, 8
+
+
+def _random_row(total: int, dtype: torch.dtype = torch.float32) -> Row:
+    generator = torch.Generator().manual_seed(0)
+    query, key, value = torch.randn(3, 1, HEADS, total, HEAD_SIZE, generator=generator).to(dtype)
+    return query, key, value
+
+
+def _as_float32(row: Row) -> Row:
+    query, key, value = row
+    return query.float(), key.float(), value.float()
+
+
+def _packed(
+    row: Row, borders: tuple[int, ...], window: int | None = None, max_length: int | None = None
+) -> torch.Tensor:
+    mixed, _ = PackedAttention([BlockwiseAttention()])(
+        torch.nn.Identity(),
+        *row,
+        None,
+        cu_seqlens=torch.tensor(borders, dtype=torch.int32),
+        borders=borders,
+        max_length=max_length or max(stop - start for start, stop in pairwise(borders)),
+        scaling=0.3,
+        sliding_window=window,
+    )
+    return mixed
+
+
+def _written_out(row: Row, borders: tuple[int, ...], window: int | None = None) -> torch.Tensor:
+    """One big mask over the whole row: the definition, at total × total cost."""
+    total = borders[-1]
+    owner = torch.bucketize(torch.arange(total), torch.tensor(borders[1:]), right=True)
+    mask = owner[:, None] == owner[None, :]
+    if window is not None:
+        mask &= (torch.arange(total)[:, None] - torch.arange(total)[None, :]).abs() < window
+    query, key, value = row
+    return F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=0.3).transpose(1, 2)
+
+
+PRECISIONS = [(torch.float32, 1e-5), (torch.bfloat16, 0.02)]
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), PRECISIONS)
+@pytest.mark.parametrize("borders", [(0, 1), (0, 5), (0, 1, 2, 3), (0, 3, 40, 41, 200)])
+def test_a_token_sees_its_own_sequence_only(borders: tuple[int, ...], dtype: torch.dtype, tolerance: float) -> None:
+    row = _random_row(borders[-1], dtype)
+    exact = _written_out(_as_float32(row), borders)
+    torch.testing.assert_close(_packed(row, borders).float(), exact, atol=tolerance, rtol=0)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), PRECISIONS)
+@pytest.mark.parametrize("window", [1, 2, 9, 64, 199, 200, 500])
+def test_a_sliding_window_hides_tokens_that_far_away(window: int, dtype: torch.dtype, tolerance: float) -> None:
+    borders = (0, 3, 40, 41, 240)
+    row = _random_row(borders[-1], dtype)
+    exact = _written_out(_as_float32(row), borders, window)
+    torch.testing.assert_close(_packed(row, borders, window).float(), exact, atol=tolerance, rtol=0)
+
+
+@pytest.mark.parametrize("window", [None, 9])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_not_even_nan_reaches_a_neighbour(dtype: torch.dtype, window: int | None) -> None:
+    row = _random_row(60, dtype)
+    damaged = [each.clone() for each in row]
+    for each in damaged:
+        each[:, :, 21:40] = torch.nan
+    borders = (0, 21, 40, 60)
+    found = _packed((damaged[0], damaged[1], damaged[2]), borders, window)[0]
+    expected = _packed(row, borders, window)[0]
+    assert torch.equal(found[:21], expected[:21])
+    assert torch.equal(found[40:], expected[40:])
+    assert found[21:40].isnan().all()
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), PRECISIONS)
+def test_long_sequences_are_computed_in_blocks(
+    dtype: torch.dtype, tolerance: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.engine.encoder.attention_backends.BLOCK_SCORES", 1)
+    row = _random_row(300, dtype)
+    exact = _written_out(_as_float32(row), (0, 300))
+    torch.testing.assert_close(_packed(row, (0, 300)).float(), exact, atol=tolerance, rtol=0)
+
+
+def test_a_pass_without_borders_on_the_host_cannot_be_captured() -> None:
+    with pytest.raises(NotCapturable, match="cu_seqlens"):
+        _packed(_random_row(5), (), max_length=5)
