@@ -66,7 +66,7 @@ def test_every_model_is_loaded_warmed_and_described(load: Load) -> None:
         ("tiny", "stable", LABELS),
         ("other", "stable", LABELS),
     ]
-    assert all((model.packed, model.max_tokens) == (True, MAX_TOKENS) for model in models)
+    assert all((model.packed, model.max_tokens, model.kernels) == (True, MAX_TOKENS, "torch") for model in models)
     assert list(loaded.serving) == ["tiny", "other@stable"]
     assert list(loaded.serving.values()) == [model.revision for model in models]
     assert loaded.dtype == "float32"
