@@ -1,1 +1,1 @@
-"""A Hugging Face encoder as a function from packed sequences to logits."""
+"""The encoder: a Hugging Face model as a function from packed sequences to logits."""

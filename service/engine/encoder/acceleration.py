@@ -22,7 +22,7 @@ from service.engine.encoder.cpu.prepacked_linear import prepack_linears
 
 
 class Kernels(StrEnum):
-    """What computes a model's linear layers, as logs and /models name it."""
+    """The implementation of a model's linear layers, as logs and /models name it."""
 
     NATIVE = "native"
     """The parked kernels of `cpu/native/`."""
@@ -34,7 +34,7 @@ class Kernels(StrEnum):
 
 
 class Acceleration(NamedTuple):
-    """What was done to a model: its kernels, and how many of its layers became one call each."""
+    """The result for one model: its kernels, and the number of its layers that became one call each."""
 
     kernels: Kernels
     joined_layers: int = 0

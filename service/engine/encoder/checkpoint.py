@@ -28,7 +28,7 @@ HARMLESS = ("pooler.", "position_ids", "inv_freq")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Checkpoint:
-    """A model in host memory, in inference mode, and what its folder says of it.
+    """A model in host memory, in inference mode, and its properties.
 
     Attributes:
         name: of the folder, for log lines.
@@ -61,7 +61,7 @@ def read_checkpoint(folder: Path, dtype: torch.dtype, *, int8: bool = False) -> 
         int8: read them in float32 instead, since they are still to be quantised.
 
     Raises:
-        ModelError: with one sentence that says what the folder lacks.
+        ModelError: the folder is no complete token classifier; the detail is one sentence with the reason.
     """
     if not any(folder.glob("*.safetensors")):
         raise ModelError(f"the folder {folder.name} has no safetensors weights")

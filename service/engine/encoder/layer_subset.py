@@ -1,7 +1,7 @@
 """A model with the first layers of each kind only, for a while: for profiles and checks that need no more of them.
 
 In inference a layer's activations are freed when the next one has run, so a batch has the same peak of memory with 4
-layers as with 24; and whether borders reach a layer does not depend on how many are like it. Layers are of one kind if
+layers as with 24; and a check of one layer's borders holds for all layers of its kind. Layers are of one kind if
 they have the same class, sizes and settings in all of their parts. A model that is not built of one list of layers
 keeps them all.
 """

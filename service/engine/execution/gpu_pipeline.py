@@ -18,7 +18,7 @@ from service.core.arrays import Logits, TokenIds
 from service.engine.execution.encoder_protocol import StagedEncoder
 
 BATCHES = 2
-"""One that runs, and one behind it."""
+"""In flight: one is computed, and one is queued behind it."""
 
 HostCopy = Callable[[], npt.NDArray[np.float32]]
 """Waits for a copy from the device, if it is still under way, and returns it."""

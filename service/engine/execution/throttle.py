@@ -40,7 +40,7 @@ class ThrottledEncoder:
         return logits
 
     def _reserve(self, tokens: int) -> float:
-        """When the device would be done with these tokens, behind those of other batches."""
+        """Queue these tokens behind those of other batches; the time when the slow device would have computed them."""
         with self._lock:
             self._free_at = max(time.monotonic(), self._free_at) + tokens / self._tokens_per_second
             return self._free_at

@@ -23,7 +23,7 @@ MEGABYTE = 1e6
 
 
 class Figures(msgspec.Struct):
-    """What one process measured; resident memory beyond that after the first batch, at the end of each tenth."""
+    """One process's rates, and its resident memory beyond that after the first batch, at the end of each tenth."""
 
     documents_per_second: float
     documents_per_cpu_second: float

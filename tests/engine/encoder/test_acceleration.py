@@ -1,4 +1,4 @@
-"""What a model's layers are swapped for on a CPU, and that it computes the same with each."""
+"""The layers that a model gets on a CPU, by precision; with each it computes nearly the same."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.tiny_models import make_model
 CPU = torch.device("cpu")
 SEQUENCES: list[TokenIds] = [np.arange(5, 5 + length, dtype=np.int32) for length in (40, 3, 17)]
 LINEARS = 13
-"""Of two layers of BERT's kind, the head included."""
+"""Linear layers in a model of two layers of BERT's kind, the head included."""
 
 
 @pytest.fixture(scope="module")

@@ -53,7 +53,7 @@ def test_every_model_is_loaded_warmed_and_described(load: Load) -> None:
         ("tiny", "stable", LABELS),
         ("other", "stable", LABELS),
     ]
-    assert all((model.packed, model.max_tokens) == (True, MAX_TOKENS) for model in models)
+    assert all((model.packed, model.max_tokens, model.kernels) == (True, MAX_TOKENS, "torch") for model in models)
     assert list(initial.serving) == ["tiny", "other@stable"]
     assert list(initial.serving.values()) == [model.revision for model in models]
     assert initial.dtype == "float32"
