@@ -135,7 +135,7 @@ PURE = (
     "service/core/",
     "service/signals/",
     "service/publisher/outbox.py",
-    "infra/scaling/alarms.py",
+    "infra/scaling/alarm_evaluation.py",
     "infra/scaling/autoscaler.py",
     "infra/scaling/capacity.py",
     "infra/dashboards/capacity.py",

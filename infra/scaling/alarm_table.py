@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from infra.scaling.alarms import Alarm, Comparison, Condition
+from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition
 from infra.scaling.oncall_alarms import alarms_for
 from infra.scaling.policy import policy_for
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from infra.scaling.alarms import Alarm, Comparison, Condition, Series, State, Statistic, evaluate
+from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition, Series, State, Statistic, evaluate
 from infra.scaling.policy import Policy
 from infra.scaling.policy_values import TargetTracking
 from service.signals.catalog import PERIOD_SECONDS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from infra.scaling.alarms import Alarm, Comparison, Condition, Missing, Statistic
+from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition, Missing, Statistic
 from infra.scaling.policy import Policy
 from service.signals.catalog import (
     GPU_LOST,

@@ -18,7 +18,7 @@ import math
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from infra.scaling.alarms import Alarm, Comparison, Condition, Statistic
+from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition, Statistic
 from infra.scaling.capacity import ASSUMED, Capacity
 from infra.scaling.policy_values import Delays, Forecast, Limits, Schedule, Step, StepScaling, Targets, TargetTracking
 from service.signals.catalog import (

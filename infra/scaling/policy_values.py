@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from infra.scaling.alarms import Alarm
+from infra.scaling.alarm_evaluation import Alarm
 from service.signals.catalog import Signal
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from infra.scaling.alarms import Series
+from infra.scaling.alarm_evaluation import Series
 from infra.scaling.autoscaler import Autoscaler, Decision
 from infra.scaling.policy import Policy
 from loadtest.client.http import HttpClient

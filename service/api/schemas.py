@@ -8,7 +8,7 @@ import msgspec
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from service.api.problems import Problem
-from service.core.decoding.aggregation import Aggregation
+from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.offsets import OffsetUnit
 from service.core.errors import InvalidOptions, MalformedRequest
 from service.core.types import Priority

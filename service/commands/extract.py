@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from service.core.decoding.aggregation import Aggregation
+from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.errors import GleanerError
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from service.core.arrays import Logits, TokenIds
-from service.core.decoding.aggregation import Aggregation
-from service.core.decoding.spans import Entity, decode_logits
+from service.core.decoding.aggregation_strategies import Aggregation
+from service.core.decoding.entities import Entity, decode_logits
 from service.core.decoding.tag_scheme import Scheme, read_scheme
 from service.core.decoding.windows import Window, merge_windows
 from service.text.tokenizer import TextTokenizer, Tokens

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from tokenizers import Tokenizer
 
 from service.core.arrays import Logits, TokenIds
-from service.core.decoding.aggregation import subwords
+from service.core.decoding.aggregation_strategies import subwords
 from service.core.decoding.tokens import Encoding
 from service.core.decoding.windows import Window, split_windows
 from service.core.errors import ModelError

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.api.schemas import DocumentResult, Options, read_documents, read_options
-from service.core.decoding.aggregation import Aggregation
+from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.offsets import OffsetUnit
 from service.core.errors import GleanerError, InvalidOptions, MalformedRequest
 from service.core.types import Priority

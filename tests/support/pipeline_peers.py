@@ -19,8 +19,8 @@ from transformers import (
 )
 
 from service.core.decoding import tag_scheme
-from service.core.decoding.aggregation import Aggregation, subwords
-from service.core.decoding.spans import Entity, decode_logits
+from service.core.decoding.aggregation_strategies import Aggregation, subwords
+from service.core.decoding.entities import Entity, decode_logits
 from service.core.decoding.tokens import Encoding
 
 SENTENCES = [

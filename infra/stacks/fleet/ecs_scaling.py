@@ -8,7 +8,7 @@ from constructs import Construct
 
 from infra.scaling.policy import Policy
 from infra.scaling.policy_values import Forecast, Schedule, StepScaling
-from infra.stacks.alarms import alarm
+from infra.stacks.cloudwatch_alarms import alarm
 from infra.stacks.container import NAMESPACE
 from infra.stacks.fleet.scaling_values import requests_per_minute, step_adjustments, step_id, work_per_task
 from service.signals.catalog import SERVICE_DIMENSION

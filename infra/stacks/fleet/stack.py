@@ -11,9 +11,9 @@ from constructs import Construct
 from infra.environments import Environment
 from infra.scaling.oncall_alarms import alarms_for
 from infra.scaling.policy import Policy
-from infra.stacks.alarms import alarm
 from infra.stacks.base.network import retention
 from infra.stacks.base.stack import BaseStack
+from infra.stacks.cloudwatch_alarms import alarm
 from infra.stacks.fleet.balancer import Balancer
 from infra.stacks.fleet.machines import GPU_IMAGE
 

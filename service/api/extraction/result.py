@@ -7,9 +7,9 @@ import msgspec
 from service.api.engine.pending import InferenceResult
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.schemas import DocumentResult, EntityResult, Options
+from service.core.decoding.entities import Entity
 from service.core.decoding.normalize import normalize
 from service.core.decoding.offsets import OffsetMap
-from service.core.decoding.spans import Entity
 from service.documents.document import Document
 from service.text.pipeline import Prepared, decode_entities
 from service.text.tokenizer import TextTokenizer

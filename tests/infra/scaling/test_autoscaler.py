@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from infra.scaling.alarms import Series
+from infra.scaling.alarm_evaluation import Series
 from infra.scaling.autoscaler import Autoscaler, Decision
 from infra.scaling.policy import Policy, policy_for
 from infra.scaling.policy_values import Delays, Limits

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from model_store.manifest import GoldenExample, Manifest
 from service.core.arrays import Logits, TokenIds
-from service.core.decoding.spans import Entity
+from service.core.decoding.entities import Entity
 from service.settings import Settings
 from service.text.pipeline import decode_entities, prepare
 from service.text.tokenizer import TextTokenizer

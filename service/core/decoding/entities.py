@@ -11,7 +11,7 @@ The rules of `constrained`, the default:
   uncertainty between `B-X` and `I-X` does not lower it.
 - Entities do not begin or end with white space, a comma, a colon or a semicolon.
 
-The other strategies follow the rules of transformers' pipeline, offsets included (`aggregation`).
+The other strategies follow the rules of transformers' pipeline, offsets included (`aggregation_strategies`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from service.core.decoding.aggregation import Aggregation, aggregate, softmax
+from service.core.decoding.aggregation_strategies import Aggregation, aggregate, softmax
 from service.core.decoding.tag_scheme import Scheme
 from service.core.decoding.tokens import Encoding, Span, word_starts
 from service.core.decoding.viterbi import best_path

@@ -1,4 +1,4 @@
-"""CloudWatch alarms from `infra.scaling.alarms.Alarm`: one condition is a plain metric, several are one expression.
+"""CloudWatch alarms from the policy's `Alarm`: one condition is a plain metric, several are one expression.
 
 The expression is the first condition's metric where all others hold, and else a value that does not breach. So steps,
 which are measured on the alarm's value, mean the same with further conditions as without.
@@ -11,7 +11,7 @@ from typing import Any
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
-from infra.scaling.alarms import Alarm, Comparison, Condition, Statistic
+from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition, Statistic
 from infra.stacks.container import NAMESPACE
 from service.signals.catalog import SERVICE_DIMENSION
 

@@ -13,8 +13,8 @@ import torch
 from numpy.typing import NDArray
 
 from service.core.decoding import tag_scheme
-from service.core.decoding.aggregation import Aggregation, aggregate, softmax
-from service.core.decoding.spans import Entity, decode_logits
+from service.core.decoding.aggregation_strategies import Aggregation, aggregate, softmax
+from service.core.decoding.entities import Entity, decode_logits
 from service.core.decoding.tokens import Encoding
 from service.core.decoding.windows import Window, merge_windows, split_windows
 from tests.support.pipeline_peers import SENTENCES, peer

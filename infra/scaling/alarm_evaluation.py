@@ -3,7 +3,7 @@
     points of all tasks → one statistic for each period → does every condition hold? → M of the last N periods
 
 An alarm may have several conditions; it breaches where all of them hold. In CloudWatch that is one metric expression
-(`stacks/alarms.py`), so permission ("the GPU agrees") is part of the alarm and not a second opinion beside it.
+(`stacks/cloudwatch_alarms.py`), so permission ("the GPU agrees") is part of the alarm and no second opinion.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infra.scaling.alarms import (
+from infra.scaling.alarm_evaluation import (
     Alarm,
     Comparison,
     Condition,

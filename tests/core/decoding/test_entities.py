@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from service.core.decoding import tag_scheme
-from service.core.decoding.aggregation import Aggregation
-from service.core.decoding.spans import Entity, decode_logits
+from service.core.decoding.aggregation_strategies import Aggregation
+from service.core.decoding.entities import Entity, decode_logits
 from service.core.decoding.tokens import Encoding
 from service.core.errors import ModelError
 

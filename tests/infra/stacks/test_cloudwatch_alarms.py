@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from infra.environments import ENVIRONMENTS, Environment
-from infra.scaling.alarms import Alarm
+from infra.scaling.alarm_evaluation import Alarm
 from infra.scaling.oncall_alarms import alarms_for
-from infra.stacks.alarms import expression, safe_value
 from infra.stacks.app import policy_of
+from infra.stacks.cloudwatch_alarms import expression, safe_value
 from tests.support.fleets import EACH, Read, alarms, fleet
 
 
