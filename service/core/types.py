@@ -13,6 +13,8 @@ from enum import StrEnum
 
 import msgspec
 
+from service.core.tenants import ClientQuota
+
 
 class Priority(StrEnum):
     """Interactive work takes precedence; batch work takes what is left, and a small share in any case."""
@@ -42,6 +44,7 @@ class Submission(msgspec.Struct, frozen=True):
         client: whom fair sharing counts it for.
         deadline_seconds: absolute; its answer is of no use later.
         attempt: how many engines died while it was running.
+        quota: what its client may take of the queue.
     """
 
     key: str
@@ -51,6 +54,7 @@ class Submission(msgspec.Struct, frozen=True):
     priority: Priority
     deadline_seconds: float
     attempt: int = 0
+    quota: ClientQuota = ClientQuota()
 
     @property
     def tokens(self) -> int:
