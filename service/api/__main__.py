@@ -7,6 +7,7 @@ from typing import Any
 
 from gunicorn.app.base import BaseApplication
 
+from service.api.http.access import open_access
 from service.logs import configure
 from service.metrics.exposition import forget_process
 from service.process import die_with_parent
@@ -60,6 +61,7 @@ def main() -> None:
     settings = read_settings()
     configure(settings.log_level)
     die_with_parent()
+    open_access(settings)
     GunicornServer(settings).run()
 
 

@@ -32,6 +32,10 @@ class ClientQuota(msgspec.Struct, frozen=True, omit_defaults=True):
     queued_tokens: Count | None = None
 
 
+UNLIMITED = ClientQuota()
+"""The quota of a client without limits of its own."""
+
+
 class RateLimits(msgspec.Struct, frozen=True):
     """What a client may bring a second, on average."""
 
@@ -47,5 +51,5 @@ class Tenant(msgspec.Struct, frozen=True):
     """A client with its limits."""
 
     name: str
-    quota: ClientQuota = ClientQuota()
+    quota: ClientQuota = UNLIMITED
     rates: RateLimits = RateLimits()

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 import msgspec
 
-from service.core.tenants import ClientQuota
+from service.core.tenants import UNLIMITED, ClientQuota
 
 
 class Priority(StrEnum):
@@ -54,7 +54,7 @@ class Submission(msgspec.Struct, frozen=True):
     priority: Priority
     deadline_seconds: float
     attempt: int = 0
-    quota: ClientQuota = ClientQuota()
+    quota: ClientQuota = UNLIMITED
 
     @property
     def tokens(self) -> int:
