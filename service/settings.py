@@ -83,7 +83,9 @@ class Settings(BaseSettings):
     deadline_ms: int = Field(300_000, ge=1, description="deadline of a request that names none")
     drain_grace_seconds: float = Field(1.0, ge=0, description="after SIGTERM, not ready but still admitting")
     drain_seconds: float = Field(60.0, ge=0, description="after that, longest wait for what was admitted")
-    api_keys_file: Path | None = Field(None, description="lines of `client sha256-of-its-key`; none: no keys needed")
+    api_keys_file: Path | None = Field(
+        None, description="lines of `client sha256-of-its-key limit=…`, see `gleaner keys`; none: no keys needed"
+    )
     api_keys: str = Field("", repr=False, description="those lines themselves, for secrets that come as variables")
     keep_alive_seconds: int = Field(
         75, ge=1, description="idle connections stay open; longer than a balancer's time-out"
