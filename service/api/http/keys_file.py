@@ -88,10 +88,10 @@ def parse(lines: Iterable[Line]) -> dict[str, Tenant]:
     return {digest: tenants[client] for digest, client in clients.items()}
 
 
-def limits_of(tenant: Tenant) -> dict[str, float]:
+def limits_of(tenant: Tenant) -> dict[str, str]:
     """The limits of a tenant as a line names them, without those that are as for everybody."""
     both = {**msgspec.to_builtins(tenant.quota), **msgspec.to_builtins(tenant.rates)}
-    return {name: value for name, value in both.items() if value is not None}
+    return {name: f"{value:.15g}" for name, value in both.items() if value is not None}
 
 
 def _add_limits(known: dict[str, str], words: list[str], place: str) -> None:
