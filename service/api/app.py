@@ -16,6 +16,7 @@ from service.api import problems
 from service.api.http.access import Access
 from service.api.http.request_body import BodyLimits
 from service.api.http.response import CLIENT_CLOSED_REQUEST
+from service.api.internal_port import InternalPort
 from service.api.middleware import AccessLog
 from service.api.routes import AppState, router
 from service.api.worker import Worker, open_worker
@@ -37,7 +38,7 @@ def create_app(settings: Settings) -> ASGIApp:
     )
     app.add_exception_handler(GleanerError, _problem)
     app.add_exception_handler(ClientDisconnect, _disconnected)
-    return AccessLog(app)
+    return AccessLog(InternalPort(app, settings.internal_port) if settings.internal_port else app)
 
 
 @asynccontextmanager

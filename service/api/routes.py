@@ -47,7 +47,7 @@ async def extract(request: Request) -> Response:
     model = find_model(engine.status.models, body.options.model)
     milliseconds = body.options.deadline_ms
     deadline = begun + (milliseconds / 1000 if milliseconds else state.deadline_seconds)
-    state.access.brought(tenant, request.headers, len(body.sources), body.bytes, begun)
+    state.access.brought(tenant, request.headers, body, begun)
     extract_request = ExtractRequest(
         model,
         body.options,

@@ -44,7 +44,10 @@ class RateLimits(msgspec.Struct, frozen=True):
     bytes_per_second: Rate | None = None
 
     def __bool__(self) -> bool:
-        return self != RateLimits()
+        return self is not UNLIMITED_RATES and self != UNLIMITED_RATES
+
+
+UNLIMITED_RATES = RateLimits()
 
 
 class Tenant(msgspec.Struct, frozen=True):
@@ -52,4 +55,4 @@ class Tenant(msgspec.Struct, frozen=True):
 
     name: str
     quota: ClientQuota = UNLIMITED
-    rates: RateLimits = RateLimits()
+    rates: RateLimits = UNLIMITED_RATES

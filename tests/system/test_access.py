@@ -80,10 +80,12 @@ def test_a_bad_keys_file_ends_nothing_and_a_worker_born_beside_it_serves(guarded
 
 
 def test_guesses_are_slowed_with_a_time_to_wait_and_good_keys_are_not(guarded: Service) -> None:
+    """A forwarded address is anybody's claim unless its sender is a trusted proxy."""
     codes: Counter[int] = Counter()
     with guarded.client() as client:
         for number in range(150):
-            answer = client.post("/extract", json={"text": TEXT}, headers={"X-API-Key": f"guess {number}"})
+            headers = {"X-API-Key": f"guess {number}", "X-Forwarded-For": f"192.0.2.{number}"}
+            answer = client.post("/extract", json={"text": TEXT}, headers=headers)
             codes[answer.status_code] += 1
         assert_problem(answer, 429, "rate_limited", "unknown keys")
         assert int(answer.headers["retry-after"]) >= 1

@@ -8,6 +8,7 @@ from pathlib import Path
 from service.api.http.auth import presented_key
 from service.api.http.door import Door
 from service.api.http.failed_keys import FailedKeys
+from service.api.http.request_body import Body
 from service.api.http.watched_keys import WatchedKeys, warn_if_exposed
 from service.core.errors import Forbidden, RateLimited
 from service.core.tenants import Tenant
@@ -39,15 +40,17 @@ class Access:
             self._door.charge(tenant, "bytes", self._declared_bytes(headers), now)
         return tenant
 
-    def brought(self, tenant: Tenant, headers: Mapping[str, str], documents: int, read_bytes: int, now: float) -> None:
+    def brought(self, tenant: Tenant, headers: Mapping[str, str], body: Body, now: float) -> None:
         """Charge what a request's body held; its bytes only if they were not declared."""
-        self._door.charge(tenant, "documents", documents, now)
-        if not self._declared_bytes(headers):
-            self._door.charge(tenant, "bytes", read_bytes, now)
+        if tenant.rates:
+            self._door.charge(tenant, "documents", len(body.sources), now)
+            if not self._declared_bytes(headers):
+                self._door.charge(tenant, "bytes", body.bytes, now)
 
     def served(self, tenant: Tenant, tokens: int, now: float) -> None:
         """Charge the tokens of a document that was answered."""
-        self._door.charge(tenant, "tokens", tokens, now)
+        if tenant.rates:
+            self._door.charge(tenant, "tokens", tokens, now)
 
     def _tenant(self, key: str | None, address: str, now: float) -> Tenant:
         try:

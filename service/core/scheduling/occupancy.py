@@ -34,6 +34,7 @@ class QueueOccupancy:
         self.limit_tokens = limit_tokens
         self.counted_tokens = 0
         self._giant_tokens = int(limit_tokens * GIANT_SHARE)
+        self._giants: set[str] = set()
         self._clients: dict[str, ClientOccupancy] = {}
         self._weights = 0.0
 
@@ -58,15 +59,19 @@ class QueueOccupancy:
         self._weights += submission.quota.weight - client.weight
         client.weight = submission.quota.weight
         client.documents += 1
-        self._add(client, submission.tokens, self._counted(submission, submission.tokens))
+        tokens = submission.tokens
+        if tokens > self.limit_tokens:
+            self._giants.add(submission.key)
+        self._add(client, tokens, self._counted(submission.key, tokens))
 
     def stop_waiting(self, submission: Submission, before: int, after: int) -> None:
         """Subtract what was launched or cancelled of a document: `before` of its tokens waited, `after` do now."""
-        counted = self._counted(submission, after) - self._counted(submission, before)
+        counted = self._counted(submission.key, after) - self._counted(submission.key, before)
         self._add(self._clients[submission.client], after - before, counted)
 
     def leave(self, submission: Submission) -> None:
         """Subtract a document of which nothing waits any more."""
+        self._giants.discard(submission.key)
         client = self._clients[submission.client]
         client.documents -= 1
         if not client.documents:
@@ -78,5 +83,5 @@ class QueueOccupancy:
         client.counted_tokens += counted
         self.counted_tokens += counted
 
-    def _counted(self, submission: Submission, tokens: int) -> int:
-        return min(tokens, self._giant_tokens) if submission.tokens > self.limit_tokens else tokens
+    def _counted(self, key: str, tokens: int) -> int:
+        return min(tokens, self._giant_tokens) if key in self._giants else tokens

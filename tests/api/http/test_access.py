@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from service.api.extraction.request import DocumentInput
 from service.api.http.access import Access, open_access
+from service.api.http.request_body import Body
+from service.api.schemas import Options
 from service.core.errors import Forbidden, RateLimited, Unauthenticated
 from service.core.tenants import Tenant
 from service.metrics.worker import WorkerMetrics
@@ -40,6 +43,10 @@ def enter(access: Access, now: float = 0.0, declared: str = "") -> Tenant:
     return access.enter({**ALICE, "content-length": declared}, "192.0.2.1", now)
 
 
+def body(documents: int, each: int = 0) -> Body:
+    return Body(tuple(DocumentInput(str(n), data=b"." * each) for n in range(documents)), Options(), batch=True)
+
+
 def waits(access: Access, now: float = 0.0) -> float:
     """Seconds that alice is told to wait; 0.0 when she is let in."""
     try:
@@ -50,7 +57,7 @@ def waits(access: Access, now: float = 0.0) -> float:
 
 
 def test_documents_are_charged_once_they_are_counted_and_debts_wait(access: Access) -> None:
-    access.brought(enter(access), {}, 30, 0, 0.0)
+    access.brought(enter(access), {}, body(30), 0.0)
     assert waits(access) == pytest.approx(5.0), "10 s of the rate are free"
     assert waits(access, now=5.0) == 0.0
 
@@ -58,9 +65,9 @@ def test_documents_are_charged_once_they_are_counted_and_debts_wait(access: Acce
 def test_declared_bytes_are_charged_before_they_come_and_others_after(access: Access) -> None:
     enter(access, declared="12000")
     assert waits(access) == pytest.approx(2.0)
-    access.brought(enter(access, now=2.0), {}, 0, 1_000, 2.0)
+    access.brought(enter(access, now=2.0), {}, body(1, 1_000), 2.0)
     assert waits(access, now=2.0) == pytest.approx(1.0)
-    access.brought(enter(access, now=3.0), {"content-length": "9"}, 0, 9_999, 3.0)
+    access.brought(enter(access, now=3.0), {"content-length": "9"}, body(1, 9_999), 3.0)
     assert waits(access, now=3.0) == 0.0, "the declared ones were charged at the door"
 
 
@@ -78,27 +85,27 @@ def test_tokens_are_charged_once_they_were_served(access: Access) -> None:
 
 def test_all_workers_of_a_service_charge_one_account(tmp_path: Path) -> None:
     one, two = worker(tmp_path), worker(tmp_path)
-    one.brought(enter(one), {}, 15, 0, 0.0)
-    two.brought(enter(two), {}, 15, 0, 0.0)
+    one.brought(enter(one), {}, body(15), 0.0)
+    two.brought(enter(two), {}, body(15), 0.0)
     assert waits(one) == waits(two) == waits(worker(tmp_path)) == pytest.approx(5.0)
 
 
 def test_a_service_forgets_the_debts_of_the_one_before_it(tmp_path: Path) -> None:
     before = worker(tmp_path)
-    before.brought(enter(before), {}, 1_000, 0, 0.0)
+    before.brought(enter(before), {}, body(1_000), 0.0)
     open_access(settings(tmp_path))
     assert waits(worker(tmp_path)) == 0.0
 
 
 def test_without_a_folder_a_worker_counts_for_itself(tmp_path: Path) -> None:
     alone = worker(tmp_path / "nowhere")
-    alone.brought(enter(alone), {}, 30, 0, 0.0)
+    alone.brought(enter(alone), {}, body(30), 0.0)
     assert waits(alone) == pytest.approx(5.0)
 
 
 def test_a_client_without_limits_has_no_account(access: Access, tmp_path: Path) -> None:
     bob = access.enter(BOB, "192.0.2.1", 0.0)
-    access.brought(bob, {}, 1_000_000, 10**12, 0.0)
+    access.brought(bob, {}, body(1_000, 10_000), 0.0)
     access.served(bob, 10**9, 0.0)
     assert access.enter(BOB, "192.0.2.1", 0.0) == bob
     assert list(tmp_path.glob("door-*")) == []
