@@ -45,6 +45,7 @@ class Submission(msgspec.Struct, frozen=True):
         deadline_seconds: absolute; its answer is of no use later.
         attempt: how many engines died while it was running.
         quota: what its client may take of the queue.
+        readmitted: an engine that died had it, so it was accepted already, and no limit turns it away.
     """
 
     key: str
@@ -55,6 +56,7 @@ class Submission(msgspec.Struct, frozen=True):
     deadline_seconds: float
     attempt: int = 0
     quota: ClientQuota = UNLIMITED
+    readmitted: bool = False
 
     @property
     def tokens(self) -> int:

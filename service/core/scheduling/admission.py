@@ -9,6 +9,7 @@ The rules:
 - That promise is worth a client's share of the device. Who needs no more than his own share until his deadline is not
   refused because others were promised the rest.
 - A client's own limits (`quota`) hold whether the queue is full or not.
+- What an engine that died had admitted is not turned away by any of these limits, only by its deadline.
 
 Pure: time is passed in.
 """
@@ -58,6 +59,8 @@ class Admission:
         return self._stats.total.waiting_tokens / tokens_per_second if tokens_per_second else None
 
     def _over_quota(self, submission: Submission, speed: float) -> Refusal | None:
+        if submission.readmitted:
+            return None
         quota, client = submission.quota, self._occupancy.of(submission.client)
         wait = client.waiting_tokens / (self._occupancy.share(submission) * speed)
         most, documents = quota.documents_in_flight, client.documents
@@ -73,7 +76,9 @@ class Admission:
     def _over_limit(self, submission: Submission, speed: float) -> Refusal | None:
         counted, limit = self._occupancy.counted_tokens, self._occupancy.limit_tokens
         over = counted + submission.tokens - limit
-        if over <= 0 or not counted or self._occupancy.is_within_share(submission) or self._model_has_room(submission):
+        if over <= 0 or not counted or submission.readmitted:
+            return None
+        if self._occupancy.is_within_share(submission) or self._model_has_room(submission):
             return None
         detail = f"{self._stats.total.waiting_tokens} tokens wait; the limit is {limit}"
         return Refusal(submission.key, "queue_full", detail, retry_after_seconds=over / speed)

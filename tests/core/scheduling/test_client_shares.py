@@ -6,6 +6,7 @@ import random
 from collections import Counter
 
 import pytest
+from msgspec.structs import replace
 
 from service.core.tenants import ClientQuota
 from tests.support.budgets import FixedBudget
@@ -126,3 +127,15 @@ def test_a_client_s_own_limits_hold_in_an_empty_queue() -> None:
     assert "500" in long[1].detail
     queue.cancel("b0")
     assert queue.admit(submission("b2", 500, client="b", quota=few), 0.0, 10.0) is None
+
+
+def test_what_an_engine_that_died_had_admitted_is_admitted_again_in_any_order() -> None:
+    queue, quota = scheduler(queue_tokens=1_000), ClientQuota(documents_in_flight=15, queued_tokens=1_000)
+    offered = [submission(f"{client}{n}", 100, client=client, quota=quota) for client in "abc" for n in range(15)]
+    admitted = [each for each in offered if queue.admit(each, 0.0, SPEED) is None]
+    assert sum(each.tokens for each in admitted) > 1_500
+    successor = scheduler(queue_tokens=1_000)
+    again = [replace(each, readmitted=True) for each in reversed(admitted)]
+    assert [successor.admit(each, 0.0, SPEED) for each in again] == [None] * len(admitted)
+    refusal = successor.admit(submission("new", 100, client="c", quota=quota), 0.0, SPEED)
+    assert refusal is not None
