@@ -20,6 +20,11 @@ def listening_address() -> tuple[str, str]:
     return os.environ.get(f"{PREFIX}HOST") or DEFAULT_HOST, os.environ.get(f"{PREFIX}PORT") or str(DEFAULT_PORT)
 
 
+def speaks_tls() -> bool:
+    """True when the settings name a certificate."""
+    return bool(os.environ.get(f"{PREFIX}TLS_CERTIFICATE"))
+
+
 def child_environment(runtime_dir: Path, **settings: str) -> dict[str, str]:
     """The environment of a child process: this one's, the folder of sockets and metrics, and `settings` by name.
 

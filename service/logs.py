@@ -27,6 +27,10 @@ class LogEvent(StrEnum):
     DRAIN_STARTED = "drain_started"
     DRAIN_ENDED = "drain_ended"
 
+    KEYS_RELOADED = "keys_reloaded"
+    KEYS_REJECTED = "keys_rejected"
+    KEYS_EXPOSED = "keys_exposed"
+
     DOCUMENT_FAILED = "document_failed"
     PARSER_DIED = "parser_died"
     ENGINE_MESSAGE_FAILED = "engine_message_failed"

@@ -6,10 +6,11 @@ With a bad value the service refuses to start and names it. `make docs` writes S
 from __future__ import annotations
 
 import os
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from service.core.errors import GleanerError
@@ -30,6 +31,17 @@ class Settings(BaseSettings):
 
     host: str = Field(DEFAULT_HOST, description="address to listen on")
     port: int = Field(DEFAULT_PORT, ge=0, le=65535, description="port to listen on")
+    internal_port: int = Field(
+        0,
+        ge=0,
+        le=65535,
+        description="port for /metrics, /models, /docs, which the other then hides; 0: one for all",
+    )
+    tls_certificate: Path | None = Field(None, description="PEM file of a certificate with its chain; none: plain HTTP")
+    tls_key: Path | None = Field(None, description="PEM file of its private key, not encrypted")
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="comma-separated addresses or networks of balancers whose X-Forwarded-For is believed"
+    )
     workers: int = Field(0, ge=0, le=64, description="front workers; 0: one for each two cores, at most 8")
     parsers: int = Field(2, ge=1, le=64, description="parser processes of each front worker, for files")
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where the model runs; auto: CUDA if there")
@@ -83,7 +95,9 @@ class Settings(BaseSettings):
     deadline_ms: int = Field(300_000, ge=1, description="deadline of a request that names none")
     drain_grace_seconds: float = Field(1.0, ge=0, description="after SIGTERM, not ready but still admitting")
     drain_seconds: float = Field(60.0, ge=0, description="after that, longest wait for what was admitted")
-    api_keys_file: Path | None = Field(None, description="lines of `client sha256-of-its-key`; none: no keys needed")
+    api_keys_file: Path | None = Field(
+        None, description="lines of `client sha256-of-its-key limit=…`, see `gleaner keys`; none: no keys needed"
+    )
     api_keys: str = Field("", repr=False, description="those lines themselves, for secrets that come as variables")
     keep_alive_seconds: int = Field(
         75, ge=1, description="idle connections stay open; longer than a balancer's time-out"
@@ -113,7 +127,7 @@ class Settings(BaseSettings):
                 raise ValueError(f"{name}: must be a number above 0")
         return value
 
-    @field_validator("models", "model_baked", mode="before")
+    @field_validator("models", "model_baked", "trusted_proxies", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
@@ -124,6 +138,25 @@ class Settings(BaseSettings):
         if not value:
             raise ValueError("at least one model is needed")
         return value
+
+    @field_validator("internal_port")
+    @classmethod
+    def _another_port(cls, value: int, info: ValidationInfo) -> int:
+        if value and value == info.data.get("port"):
+            raise ValueError("must be another one than GLEANER_PORT")
+        return value
+
+    @field_validator("tls_key")
+    @classmethod
+    def _with_its_certificate(cls, value: Path | None, info: ValidationInfo) -> Path | None:
+        if (value is None) != (info.data.get("tls_certificate") is None):
+            raise ValueError("certificate and key are given together")
+        return value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(str(ip_network(each)) if "/" in each else str(ip_address(each)) for each in value)
 
     @field_validator("overlap_tokens")
     @classmethod

@@ -118,3 +118,22 @@ def test_settings_do_not_change() -> None:
 def test_the_processes_meet_in_one_folder(tmp_path: Path) -> None:
     settings = read_settings(runtime_dir=tmp_path)
     assert settings.engine_address == f"ipc://{tmp_path}/engine"
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"internal_port": 8080}, "GLEANER_INTERNAL_PORT=8080"),
+        ({"tls_key": "/k.pem"}, "certificate and key are given together"),
+        ({"tls_certificate": "/c.pem"}, "GLEANER_TLS_KEY=None"),
+        ({"trusted_proxies": "*"}, "GLEANER_TRUSTED_PROXIES"),
+        ({"trusted_proxies": "10.0.0.1/8"}, "GLEANER_TRUSTED_PROXIES"),
+    ],
+)
+def test_bad_settings_of_access_are_named(settings: dict[str, object], words: str) -> None:
+    with pytest.raises(BadSettings, match=re.escape(words)):
+        read_settings(**settings)
+
+
+def test_proxies_are_addresses_and_networks() -> None:
+    assert read_settings(trusted_proxies="10.0.0.0/8, ::1").trusted_proxies == ("10.0.0.0/8", "::1")

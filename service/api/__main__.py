@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+import ssl
 from typing import Any
 
 from gunicorn.app.base import BaseApplication
 
+from service.api.http.access import open_access
 from service.logs import configure
 from service.metrics.exposition import forget_process
 from service.process import die_with_parent
@@ -27,7 +29,8 @@ class GunicornServer(BaseApplication):  # type: ignore[misc]
     def load_config(self) -> None:
         settings = self._settings
         options: dict[str, Any] = {
-            "bind": f"{settings.host}:{settings.port}",
+            "bind": [f"{settings.host}:{port}" for port in _ports(settings)],
+            "forwarded_allow_ips": ",".join(settings.trusted_proxies),
             "workers": settings.front_workers,
             "worker_class": "uvicorn_worker.UvicornWorker",
             "keepalive": settings.keep_alive_seconds,
@@ -39,6 +42,10 @@ class GunicornServer(BaseApplication):  # type: ignore[misc]
             "child_exit": lambda _server, worker: forget_process(worker.pid, settings.sockets / "metrics"),
             "control_socket_disable": True,
         }
+        if settings.tls_certificate is not None:
+            options |= {"certfile": str(settings.tls_certificate), "keyfile": str(settings.tls_key)}
+            # Not by `set`, which says that gunicorn ignores it; uvicorn does not, and gunicorn's default is deprecated.
+            self.cfg.settings["ssl_version"].value = ssl.PROTOCOL_TLS_SERVER
         for name, value in options.items():
             if name in self.cfg.settings:  # Older releases of gunicorn lack the control socket and its setting.
                 self.cfg.set(name, value)
@@ -47,6 +54,10 @@ class GunicornServer(BaseApplication):  # type: ignore[misc]
         from service.api.app import create_app
 
         return create_app(self._settings)
+
+
+def _ports(settings: Settings) -> tuple[int, ...]:
+    return (settings.port, settings.internal_port) if settings.internal_port else (settings.port,)
 
 
 def _collect_garbage_seldom() -> None:
@@ -60,6 +71,7 @@ def main() -> None:
     settings = read_settings()
     configure(settings.log_level)
     die_with_parent()
+    open_access(settings)
     GunicornServer(settings).run()
 
 

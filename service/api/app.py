@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.metadata
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,12 +13,13 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from service.api import problems
-from service.api.http.auth import read_keys
+from service.api.http.access import Access
 from service.api.http.request_body import BodyLimits
 from service.api.http.response import CLIENT_CLOSED_REQUEST
+from service.api.internal_port import InternalPort
 from service.api.middleware import AccessLog
 from service.api.routes import AppState, router
-from service.api.worker import open_worker
+from service.api.worker import Worker, open_worker
 from service.core.errors import GleanerError
 from service.settings import Settings
 
@@ -36,19 +38,31 @@ def create_app(settings: Settings) -> ASGIApp:
     )
     app.add_exception_handler(GleanerError, _problem)
     app.add_exception_handler(ClientDisconnect, _disconnected)
-    return AccessLog(app)
+    return AccessLog(InternalPort(app, settings.internal_port) if settings.internal_port else app)
 
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[dict[str, AppState]]:
-    async with open_worker(settings) as worker:
+    async with open_worker(settings) as worker, _access(settings, worker) as access:
         app_state = AppState(
             worker=worker,
-            keys=read_keys(settings.api_keys_file, settings.api_keys),
+            access=access,
             body_limits=BodyLimits(settings.max_request_bytes, settings.max_request_documents),
             deadline_seconds=settings.deadline_ms / 1000,
         )
         yield {"app_state": app_state}
+
+
+@asynccontextmanager
+async def _access(settings: Settings, worker: Worker) -> AsyncIterator[Access]:
+    """The access to a worker, whose keys file is followed meanwhile."""
+    access = Access(settings, worker.metrics)
+    access.keys.load()
+    following = asyncio.create_task(access.keys.follow())
+    try:
+        yield access
+    finally:
+        following.cancel()
 
 
 async def _disconnected(_request: Request, _error: Exception) -> Response:

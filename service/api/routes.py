@@ -13,7 +13,7 @@ from starlette.responses import Response, StreamingResponse
 
 from service.api.engine.routing import find_model, refuse_unless_serving
 from service.api.extraction.request import ExtractRequest
-from service.api.http.auth import ApiKeys, presented_key
+from service.api.http.access import Access
 from service.api.http.request_body import BodyLimits, read_body
 from service.api.http.response import json_response, ndjson_lines, start_documents, unless_disconnected
 from service.api.openapi import EXTRACT, MODELS, READY
@@ -31,7 +31,7 @@ class AppState:
     """What the routes share within one worker process: `request.state.app_state`."""
 
     worker: Worker
-    keys: ApiKeys
+    access: Access
     body_limits: BodyLimits
     deadline_seconds: float
 
@@ -41,13 +41,22 @@ async def extract(request: Request) -> Response:
     begun = time.monotonic()
     state: AppState = request.state.app_state
     worker, engine = state.worker, state.worker.engine
-    client = state.keys.client(presented_key(request.headers))
+    tenant = state.access.enter(request.headers, request.client.host if request.client else "", begun)
     refuse_unless_serving(engine.status, engine.connected)
     body = await read_body(request, state.body_limits)
     model = find_model(engine.status.models, body.options.model)
     milliseconds = body.options.deadline_ms
     deadline = begun + (milliseconds / 1000 if milliseconds else state.deadline_seconds)
-    extract_request = ExtractRequest(model, body.options, client, deadline, alone=len(body.sources) == 1)
+    state.access.brought(tenant, request.headers, body, begun)
+    extract_request = ExtractRequest(
+        model,
+        body.options,
+        tenant.name,
+        deadline,
+        alone=len(body.sources) == 1,
+        quota=tenant.quota,
+        charge_tokens=lambda tokens: state.access.served(tenant, tokens, time.monotonic()),
+    )
     start = partial(start_documents, worker.extractor, worker.metrics, body, extract_request)
     if NDJSON in request.headers.get("accept", ""):
         lines = ndjson_lines(start, extract_request, begun)

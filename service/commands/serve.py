@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from service.api.http.auth import read_keys
+from service.api.tls import check_tls
 from service.logs import configure
 from service.settings import read_settings
 from service.supervisor import Supervisor
@@ -25,5 +26,6 @@ def run(chosen: argparse.Namespace) -> int:
     flags = {flag: value for flag in FLAGS if (value := getattr(chosen, flag)) is not None}
     settings = read_settings(**flags)
     read_keys(settings.api_keys_file, settings.api_keys)
+    check_tls(settings.tls_certificate, settings.tls_key)
     configure(settings.log_level)
     return Supervisor(settings, {flag.upper(): value for flag, value in flags.items()}).run()

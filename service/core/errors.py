@@ -98,7 +98,7 @@ class QueueFull(Overloaded):
 
 class RateLimited(Overloaded):
     code = "rate_limited"
-    title = "The model's rate limit is reached"
+    title = "A rate limit is reached"
 
 
 class DeadlineExceeded(Overloaded):

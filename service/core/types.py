@@ -13,6 +13,8 @@ from enum import StrEnum
 
 import msgspec
 
+from service.core.tenants import UNLIMITED, ClientQuota
+
 
 class Priority(StrEnum):
     """Interactive work takes precedence; batch work takes what is left, and a small share in any case."""
@@ -42,6 +44,8 @@ class Submission(msgspec.Struct, frozen=True):
         client: whom fair sharing counts it for.
         deadline_seconds: absolute; its answer is of no use later.
         attempt: how many engines died while it was running.
+        quota: what its client may take of the queue.
+        readmitted: an engine that died had it, so it was accepted already, and no limit turns it away.
     """
 
     key: str
@@ -51,6 +55,8 @@ class Submission(msgspec.Struct, frozen=True):
     priority: Priority
     deadline_seconds: float
     attempt: int = 0
+    quota: ClientQuota = UNLIMITED
+    readmitted: bool = False
 
     @property
     def tokens(self) -> int:

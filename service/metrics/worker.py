@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.metrics.kinds import counter, histogram
+from service.metrics.kinds import counter, gauge, histogram
 
 _STAGE_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 
@@ -26,3 +26,9 @@ class WorkerMetrics:
             "gleaner_parser_deaths", "Parser processes that crashed or were stopped over a file."
         )
         self.resubmitted = counter("gleaner_resubmitted_documents", "Documents submitted again after an engine died.")
+        self.keys_rejected = gauge(
+            "gleaner_keys_rejected", "1 while the keys file is bad and the keys before it stay in force."
+        )
+        self.failed_keys = counter(
+            "gleaner_failed_keys", "Requests with an unknown key, by answer: forbidden or rate_limited.", "code"
+        )

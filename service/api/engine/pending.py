@@ -91,10 +91,11 @@ class Pending:
 
     def on_engine_death(self) -> None:
         """Reset for resubmission; fail with PoisonDocument at the second death while running."""
-        self.submission = replace(self.submission, attempt=self.submission.attempt + self.running)
+        self.resubmitted = self.resubmitted or self.submitted
+        attempt = self.submission.attempt + self.running
+        self.submission = replace(self.submission, attempt=attempt, readmitted=self.resubmitted)
         if self.submission.attempt >= MOST_DEATHS and not self.result.done():
             self.result.set_exception(PoisonDocument("The engine died twice while it worked on this document."))
-        self.resubmitted = self.resubmitted or self.submitted
         self._logits.clear()
         self._batches.clear()
         self.submitted = self.running = False

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from service.api.engine.refusal_cache import WorkEstimate
 from service.api.schemas import Options
 from service.core.arrays import TokenIds
+from service.core.tenants import UNLIMITED, ClientQuota
 from service.wire import ModelStatus, Submitted
 
 
@@ -30,6 +32,8 @@ class ExtractRequest:
         client: whose API key it has; fairness counts documents by client.
         deadline_seconds: absolute, on the monotonic clock.
         alone: True when the request has a single document.
+        quota: what its client may take of the engine's queue.
+        charge_tokens: is told the tokens of every document that was answered.
     """
 
     model: ModelStatus
@@ -37,6 +41,8 @@ class ExtractRequest:
     client: str
     deadline_seconds: float
     alone: bool = False
+    quota: ClientQuota = UNLIMITED
+    charge_tokens: Callable[[int], None] = lambda _: None
 
     def estimate(self, source: DocumentInput, now: float) -> WorkEstimate:
         """The work of a document of this request, estimated from its size alone."""
@@ -60,4 +66,5 @@ class ExtractRequest:
             priority=self.options.priority,
             deadline_seconds=self.deadline_seconds,
             attempt=0,
+            quota=self.quota,
         )

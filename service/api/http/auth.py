@@ -1,73 +1,65 @@
-"""API keys: which client a request comes from. Read from lines `client sha256-of-its-key`; keys are never stored."""
+"""API keys: which tenant a request comes from. Keys are compared by their SHA-256 and never stored."""
 
 from __future__ import annotations
 
 import hashlib
-import hmac
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from service.core.errors import Forbidden, ModelError, Unauthenticated
-
-ANONYMOUS = "anonymous"
-_DIGEST = re.compile(r"[0-9a-fA-F]{64}")
-
-
-class BadKeysFile(ModelError):
-    """The keys file cannot be read or has a bad line."""
-
-    code = "bad_keys_file"
+from service.api.http.keys_file import entries, parse, read_text
+from service.core.errors import Forbidden, Unauthenticated
+from service.core.tenants import ANONYMOUS, Tenant
 
 
 class ApiKeys:
-    """The known keys, as digest → client; a client may have several. Without any key, all requests are let in."""
+    """The known keys, as digest → tenant; None: no key is needed, and every request is let in."""
 
-    def __init__(self, clients: Mapping[str, str]) -> None:
-        self._clients = dict(clients)
+    def __init__(self, tenants: Mapping[str, Tenant] | None) -> None:
+        self._tenants = None if tenants is None else dict(tenants)
 
-    def client(self, key: str | None) -> str:
-        """The client whose key this is; `ANONYMOUS` where no keys are needed.
+    def tenant(self, key: str | None) -> Tenant:
+        """The tenant whose key this is; `ANONYMOUS` where no keys are needed.
+
+        Digests may be looked up as they are: how long that takes says something of a digest, and nothing of a key.
 
         Raises:
             Unauthenticated: a key is needed and none was sent.
             Forbidden: the key is unknown.
         """
-        if not self._clients:
-            return ANONYMOUS
+        if self._tenants is None:
+            return Tenant(ANONYMOUS)
         if not key:
             raise Unauthenticated("Send your key as `Authorization: Bearer KEY` or `X-API-Key: KEY`.")
-        digest = hashlib.sha256(key.encode()).hexdigest()
-        for known, client in self._clients.items():
-            if hmac.compare_digest(digest, known):
-                return client
-        raise Forbidden("This API key is not known here.")
+        tenant = self._tenants.get(digest_of(key))
+        if tenant is None:
+            raise Forbidden("This API key is not known here.")
+        return tenant
+
+
+def digest_of(key: str) -> str:
+    """A key as the keys file has it."""
+    return hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()
 
 
 def read_keys(path: Path | None, text: str = "") -> ApiKeys:
     """The keys in a file and in a text of such lines; without both, no keys are needed.
 
     Raises:
-        BadKeysFile: the file cannot be read, one of the two is empty, or a line is not `client sha256`.
+        BadKeysFile: the file cannot be read, one of the two is empty, or a line is bad.
     """
-    known = _keys(text, "GLEANER_API_KEYS") if text else {}
-    if path is None:
-        return ApiKeys(known)
-    try:
-        found = path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadKeysFile(f"the keys file cannot be read: {error}") from error
-    return ApiKeys({**known, **_keys(found, str(path))})
+    return parse_keys(None if path is None else read_text(path), str(path), text)
 
 
-def _keys(text: str, source: str) -> dict[str, str]:
-    lines = [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    for number, line in enumerate(lines, 1):
-        if len(line) != 2 or not _DIGEST.fullmatch(line[1]):
-            raise BadKeysFile(f"{source}, entry {number}: not `client sha256-of-its-key`")
-    if not lines:
-        raise BadKeysFile(f"{source} has no keys; leave the setting away to need none")
-    return {digest.lower(): client for client, digest in lines}
+def parse_keys(file_text: str | None, source: str, text: str) -> ApiKeys:
+    """The keys in the text of a file from this source, and in the text of the setting.
+
+    Raises:
+        BadKeysFile: one of the two is empty, or a line is bad.
+    """
+    if file_text is None and not text:
+        return ApiKeys(None)
+    lines = [*(entries(text, "GLEANER_API_KEYS") if text else ())]
+    return ApiKeys(parse([*lines, *(entries(file_text, source) if file_text is not None else ())]))
 
 
 def presented_key(headers: Mapping[str, str]) -> str | None:

@@ -42,6 +42,11 @@ class Body:
     options: Options
     batch: bool
 
+    @property
+    def bytes(self) -> int:
+        """Bytes of its files and characters of its texts."""
+        return sum(len(source.data) or len(source.text or "") for source in self.sources)
+
 
 async def read_body(request: Request, limits: BodyLimits) -> Body:
     """Read and parse the body.

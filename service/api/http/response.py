@@ -107,6 +107,7 @@ async def _finish(
     timer = StageTimer()
     try:
         outcome = DocumentOutcome(await extractor.extract(source, extract_request, timer), timer, None)
+        extract_request.charge_tokens(outcome.result.tokens)
     except GleanerError as error:
         outcome = _failed(source, timer, error)
     except Exception as error:

@@ -1,10 +1,15 @@
 """Admission control: which documents may enter the queue, and after which time a refused one should be sent again.
 
 The rules:
-- When the queue is full, a model that uses less than its share of it is admitted all the same, so that one model cannot
-  keep the others out. So at most twice the limit waits.
+- When the queue is full, a client that uses less than its share of it is admitted all the same, and so is a model: none
+  can keep the others out. So at most 1 + 1/2 + … + 1/n times the limit waits for n equal clients of one model.
+- A document larger than the queue is admitted when nothing waits, and leaves half of the limit to others (`occupancy`).
 - An admitted document with a deadline is finished before it, unless the device slows down: the estimate counts what
   must be done by then, with a reserve.
+- That promise is worth a client's share of the device. Who needs no more than his own share until his deadline is not
+  refused because others were promised the rest.
+- A client's own limits (`quota`) hold whether the queue is full or not.
+- What an engine that died had admitted is not turned away by any of these limits, only by its deadline.
 
 Pure: time is passed in.
 """
@@ -12,6 +17,8 @@ Pure: time is passed in.
 from __future__ import annotations
 
 from service.core.scheduling.deadline_plan import DeadlineTracker
+from service.core.scheduling.fair_share import WEIGHTS
+from service.core.scheduling.occupancy import QueueOccupancy
 from service.core.scheduling.queue_stats import QueueStats
 from service.core.types import Refusal, Submission
 
@@ -22,21 +29,19 @@ RESERVE = 4 / 3
 class Admission:
     """The admission control of one queue, of which it reads the sums and the deadlines."""
 
-    def __init__(self, queue_limit_tokens: int, stats: QueueStats, deadlines: DeadlineTracker) -> None:
-        self._limit_tokens = queue_limit_tokens
+    def __init__(self, occupancy: QueueOccupancy, stats: QueueStats, deadlines: DeadlineTracker) -> None:
+        self._occupancy = occupancy
         self._stats = stats
         self._deadlines = deadlines
 
     def refusal_for(
         self, submission: Submission, running_tokens: int, now: float, tokens_per_second: float | None
     ) -> Refusal | None:
-        """Why a document is refused (`queue_full` or `deadline_exceeded`); None admits it."""
+        """Why a document is refused (`rate_limited`, `queue_full` or `deadline_exceeded`); None admits it."""
         speed = tokens_per_second or float("inf")
-        waiting_tokens = self._stats.total.waiting_tokens
-        over = waiting_tokens + submission.tokens - self._limit_tokens
-        if over > 0 and waiting_tokens and not self._within_share(submission):
-            detail = f"{waiting_tokens} tokens wait; the limit is {self._limit_tokens}"
-            return Refusal(submission.key, "queue_full", detail, retry_after_seconds=over / speed)
+        refusal = self._over_quota(submission, speed) or self._over_limit(submission, speed)
+        if refusal is not None or self._is_within_its_share_in_time(submission, running_tokens, now, speed):
+            return refusal
         needed = (self._tokens_before(submission, running_tokens) + submission.tokens) / speed
         if now + needed > submission.deadline_seconds:
             left = max(submission.deadline_seconds - now, 0.0)
@@ -53,9 +58,42 @@ class Admission:
         """Seconds that the device needs for the waiting tokens; None while its speed is unknown."""
         return self._stats.total.waiting_tokens / tokens_per_second if tokens_per_second else None
 
-    def _within_share(self, submission: Submission) -> bool:
+    def _over_quota(self, submission: Submission, speed: float) -> Refusal | None:
+        if submission.readmitted:
+            return None
+        quota, client = submission.quota, self._occupancy.of(submission.client)
+        wait = client.waiting_tokens / (self._occupancy.share(submission) * speed)
+        most, documents = quota.documents_in_flight, client.documents
+        if most is not None and documents >= most:
+            detail = f"{documents} documents of this client are in flight, its limit"
+            return Refusal(submission.key, "rate_limited", detail, retry_after_seconds=wait)
+        limit, tokens = quota.queued_tokens, client.waiting_tokens
+        if limit is not None and tokens and tokens + submission.tokens > limit:
+            detail = f"{tokens} tokens of this client wait; its limit is {limit}"
+            return Refusal(submission.key, "rate_limited", detail, retry_after_seconds=wait)
+        return None
+
+    def _over_limit(self, submission: Submission, speed: float) -> Refusal | None:
+        counted, limit = self._occupancy.counted_tokens, self._occupancy.limit_tokens
+        over = counted + submission.tokens - limit
+        if over <= 0 or not counted or submission.readmitted:
+            return None
+        if self._occupancy.is_within_share(submission) or self._model_has_room(submission):
+            return None
+        detail = f"{self._stats.total.waiting_tokens} tokens wait; the limit is {limit}"
+        return Refusal(submission.key, "queue_full", detail, retry_after_seconds=over / speed)
+
+    def _model_has_room(self, submission: Submission) -> bool:
         waiting = self._stats.of(submission.model).waiting_tokens
-        return waiting + submission.tokens <= self._stats.share(submission.model) * self._limit_tokens
+        return waiting + submission.tokens <= self._stats.share(submission.model) * self._occupancy.limit_tokens
+
+    def _is_within_its_share_in_time(
+        self, submission: Submission, running_tokens: int, now: float, speed: float
+    ) -> bool:
+        """True when the client's share of the device serves all its tokens, this document's too, by this deadline."""
+        share = self._occupancy.share(submission) * self._stats.share(submission.model) * WEIGHTS[submission.priority]
+        tokens = self._occupancy.of(submission.client).waiting_tokens + submission.tokens
+        return now + (running_tokens + RESERVE * tokens / share) / speed <= submission.deadline_seconds
 
     def _tokens_before(self, submission: Submission, running_tokens: int) -> float:
         """An upper estimate of the tokens that are served before this document is finished.

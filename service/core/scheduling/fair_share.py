@@ -1,4 +1,4 @@
-"""Hierarchical fair queue of documents: models share by weight, clients by priority, documents of a client equally.
+"""Hierarchical fair queue of documents: models share by weight, clients by weight and priority, documents equally.
 
 Each level is a `FairQueue` over tokens. Among the documents of one client, urgent ones go first. Pure.
 """
@@ -29,7 +29,7 @@ class FairShareQueue:
         """Add a document."""
         model, client = submission.model, _client(submission)
         self._models.join(model, model_weight)
-        self._clients[model].join(client, WEIGHTS[submission.priority])
+        self._clients[model].join(client, WEIGHTS[submission.priority] * submission.quota.weight)
         self._queues[model, client].join(submission.key)
 
     def charge(self, submission: Submission, tokens: int) -> None:

@@ -4,8 +4,8 @@ The rules:
 - Every submission ends exactly once: refused at admission, or admitted and later delivered, expired or cancelled.
 - A batch never mixes models, and its shape is one that the memory budget admits.
 - Admission refuses what does not fit the queue and what could not be finished before its deadline (`admission`).
-- Models by weight, then clients, then documents share by tokens (`fair_share`), so that a long document cannot block
-  short ones. A sequence that no longer fits the batch is passed over: short sequences fill the gaps.
+- Models by weight, then clients by weight, then documents share by tokens (`fair_share`), so that a long document
+  cannot block short ones. A sequence that no longer fits the batch is passed over: short sequences fill the gaps.
 - A client's urgent documents go first, and late ones are refused (`deadline_plan`).
 - A document that an engine died on runs alone until it is finished, so that it cannot harm others a second time.
 
@@ -23,6 +23,7 @@ from service.core.memory.budget import MemoryBudget
 from service.core.scheduling.admission import Admission
 from service.core.scheduling.deadline_plan import DeadlinePlan, DeadlineTracker, Waiting
 from service.core.scheduling.fair_share import FairShareQueue
+from service.core.scheduling.occupancy import QueueOccupancy
 from service.core.scheduling.queue_stats import ModelQueueStats, QueueStats
 from service.core.types import Batch, Load, Refusal, Sequence, Shape, Submission
 
@@ -64,7 +65,8 @@ class Scheduler(Generic[Payload]):
         self._fair_share = FairShareQueue()
         self._stats = QueueStats()
         self._deadlines = DeadlineTracker()
-        self._admission = Admission(limits.queue_tokens, self._stats, self._deadlines)
+        self._occupancy = QueueOccupancy(limits.queue_tokens)
+        self._admission = Admission(self._occupancy, self._stats, self._deadlines)
         self._running_tokens = 0
 
     def __contains__(self, key: str) -> bool:
@@ -177,15 +179,18 @@ class Scheduler(Generic[Payload]):
         self._documents[submission.key] = document
         self._deadlines.add(submission)
         self._stats.enter(submission.model, len(submission.lengths), submission.tokens)
+        self._occupancy.enter(submission)
         self._fair_share.join(submission, self._stats.weight(submission.model))
 
     def _forget(self, document: _Document[Payload]) -> None:
         del self._documents[document.submission.key]
         self._stats.leave(document.submission.model)
+        self._occupancy.leave(document.submission)
 
     def _dequeue(self, document: _Document[Payload]) -> None:
         sequences = len(document.submission.lengths) - document.next_index
         self._stats.stop_waiting(document.submission.model, sequences, document.waiting_tokens)
+        self._occupancy.stop_waiting(document.submission, document.waiting_tokens, 0)
         document.waiting_tokens = 0
         document.next_index = len(document.submission.lengths)
         self._fair_share.leave(document.submission)
@@ -215,7 +220,9 @@ class Scheduler(Generic[Payload]):
     def _take(self, document: _Document[Payload], sequence: Sequence) -> None:
         self._fair_share.charge(document.submission, sequence.tokens)
         document.next_index += 1
-        document.waiting_tokens -= sequence.tokens
+        before = document.waiting_tokens
+        document.waiting_tokens = before - sequence.tokens
+        self._occupancy.stop_waiting(document.submission, before, document.waiting_tokens)
         self._stats.stop_waiting(document.submission.model, 1, sequence.tokens)
         if not document.waits:
             self._fair_share.leave(document.submission)

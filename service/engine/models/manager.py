@@ -109,7 +109,7 @@ class ModelManager:
         if longest > fits:
             detail = f"a sequence of {longest} tokens is over the {fits} that always fit this device"
             return Refusal(submission.key, "insufficient_memory", detail)
-        if submission.model not in self._aliases:
+        if submission.model not in self._aliases or submission.readmitted:
             return None
         return self._quotas.refusal_for(submission, model.status.name, now)
 

@@ -120,6 +120,19 @@ def test_a_document_that_waited_when_the_engine_died_is_not_suspect() -> None:
     run(scene())
 
 
+def test_a_document_that_an_engine_had_is_marked_for_its_successor_and_no_other_is() -> None:
+    async def scene() -> None:
+        sent, unsent = pending(1), pending(1)
+        sent.submitted = True
+        for document in (sent, unsent):
+            document.on_engine_death()
+        assert (sent.submission.readmitted, unsent.submission.readmitted) == (True, False)
+        sent.on_engine_death()
+        assert sent.submission.readmitted
+
+    run(scene())
+
+
 def test_a_document_that_ran_at_two_deaths_is_poison() -> None:
     async def scene() -> None:
         document = pending(1)

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from starlette.datastructures import Headers
 
-from service.api.http.auth import ANONYMOUS, BadKeysFile, presented_key, read_keys
+from service.api.http.auth import presented_key, read_keys
+from service.api.http.keys_file import BadKeysFile
 from service.core.errors import Forbidden, Unauthenticated
+from service.core.tenants import ANONYMOUS
 
 
 def digest(key: str) -> str:
@@ -24,30 +26,30 @@ def keys_file(folder: Path, text: str) -> Path:
 
 def test_without_keys_every_request_is_anonymous() -> None:
     keys = read_keys(None)
-    assert keys.client(None) == keys.client("anything") == ANONYMOUS
+    assert keys.tenant(None).name == keys.tenant("anything").name == ANONYMOUS
 
 
 def test_a_key_stands_for_its_client(tmp_path: Path) -> None:
     text = f"# who has which\n\nalice {digest('a')}\nbob\t{digest('b').upper()}\n"
     keys = read_keys(keys_file(tmp_path, text))
-    assert (keys.client("a"), keys.client("b")) == ("alice", "bob")
+    assert (keys.tenant("a").name, keys.tenant("b").name) == ("alice", "bob")
 
 
 def test_a_client_may_have_two_keys_while_one_replaces_the_other(tmp_path: Path) -> None:
     keys = read_keys(keys_file(tmp_path, f"alice {digest('old')}\nalice {digest('new')}\n"))
-    assert (keys.client("old"), keys.client("new")) == ("alice", "alice")
+    assert (keys.tenant("old").name, keys.tenant("new").name) == ("alice", "alice")
 
 
 @pytest.mark.parametrize("missing", [None, ""])
 def test_a_missing_key_is_unauthenticated(tmp_path: Path, missing: str | None) -> None:
     with pytest.raises(Unauthenticated, match="Bearer"):
-        read_keys(keys_file(tmp_path, f"alice {digest('a')}")).client(missing)
+        read_keys(keys_file(tmp_path, f"alice {digest('a')}")).tenant(missing)
 
 
 @pytest.mark.parametrize("wrong", ["b", "A", digest("a"), "ä"])
 def test_a_wrong_key_is_forbidden_and_not_repeated(tmp_path: Path, wrong: str) -> None:
     with pytest.raises(Forbidden) as caught:
-        read_keys(keys_file(tmp_path, f"alice {digest('a')}")).client(wrong)
+        read_keys(keys_file(tmp_path, f"alice {digest('a')}")).tenant(wrong)
     assert f" {wrong} " not in caught.value.detail
 
 
@@ -70,8 +72,8 @@ def test_a_bad_file_is_refused_with_the_place(tmp_path: Path, text: str, words: 
 
 def test_keys_may_come_as_text_beside_those_of_a_file(tmp_path: Path) -> None:
     keys = read_keys(keys_file(tmp_path, f"alice {digest('a')}"), f"bob {digest('b')}\n")
-    assert (keys.client("a"), keys.client("b")) == ("alice", "bob")
-    assert read_keys(None, f"bob {digest('b')}").client("b") == "bob"
+    assert (keys.tenant("a").name, keys.tenant("b").name) == ("alice", "bob")
+    assert read_keys(None, f"bob {digest('b')}").tenant("b").name == "bob"
 
 
 @pytest.mark.parametrize("text", [" ", "# none yet", "bob secret"])

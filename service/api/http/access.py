@@ -1,0 +1,90 @@
+"""Access: who a request comes from, and whether it may come now, decided from its headers before its body is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from service.api.http.auth import presented_key
+from service.api.http.door import Door
+from service.api.http.failed_keys import FailedKeys
+from service.api.http.request_body import Body
+from service.api.http.watched_keys import WatchedKeys, warn_if_exposed
+from service.core.errors import Forbidden, RateLimited
+from service.core.tenants import Tenant
+from service.metrics.worker import WorkerMetrics
+from service.settings import Settings
+
+
+class Access:
+    """The keys in force, the failures of lately and the clients' accounts, in one worker."""
+
+    def __init__(self, settings: Settings, metrics: WorkerMetrics) -> None:
+        self.keys = watched_keys(settings, metrics)
+        self._door = Door(settings.sockets)
+        self._failed_keys = FailedKeys()
+        self._metrics = metrics
+        self._most_bytes = settings.max_request_bytes
+
+    def enter(self, headers: Mapping[str, str], address: str, now: float) -> Tenant:
+        """The tenant whose request this is; its declared bytes are charged.
+
+        Raises:
+            Unauthenticated: a key is needed and none was sent.
+            Forbidden: the key is unknown.
+            RateLimited: the client is in debt, or too many unknown keys came.
+        """
+        tenant = self._tenant(presented_key(headers), address, now)
+        if tenant.rates:
+            self._door.check(tenant, now)
+            self._door.charge(tenant, "bytes", self._declared_bytes(headers), now)
+        return tenant
+
+    def brought(self, tenant: Tenant, headers: Mapping[str, str], body: Body, now: float) -> None:
+        """Charge what a request's body held; its bytes only if they were not declared."""
+        if tenant.rates:
+            self._door.charge(tenant, "documents", len(body.sources), now)
+            if not self._declared_bytes(headers):
+                self._door.charge(tenant, "bytes", body.bytes, now)
+
+    def served(self, tenant: Tenant, tokens: int, now: float) -> None:
+        """Charge the tokens of a document that was answered."""
+        if tenant.rates:
+            self._door.charge(tenant, "tokens", tokens, now)
+
+    def _tenant(self, key: str | None, address: str, now: float) -> Tenant:
+        try:
+            return self.keys.keys.tenant(key)
+        except Forbidden:
+            wait = self._failed_keys.record(address, now)
+            self._metrics.failed_keys.labels("rate_limited" if wait else "forbidden").inc()
+            if wait:
+                detail = "Too many requests with unknown keys came; good keys are not affected."
+                raise RateLimited(detail, retry_after_seconds=wait) from None
+            raise
+
+    def _declared_bytes(self, headers: Mapping[str, str]) -> int:
+        declared = headers.get("content-length", "")
+        return min(int(declared), self._most_bytes) if declared.isdecimal() and len(declared) < 20 else 0
+
+
+def watched_keys(settings: Settings, metrics: WorkerMetrics | None = None) -> WatchedKeys:
+    """The keys that the settings name, not yet read."""
+    last_good = settings.sockets / "keys"
+    if metrics is None:
+        return WatchedKeys(settings.api_keys_file, settings.api_keys, last_good)
+    return WatchedKeys(
+        settings.api_keys_file, settings.api_keys, last_good, lambda bad: metrics.keys_rejected.set(float(bad))
+    )
+
+
+def open_access(settings: Settings) -> None:
+    """Before the first worker of a service: keep its keys for all of them, and drop accounts of an earlier service.
+
+    Raises:
+        BadKeysFile: there is no service with bad keys.
+    """
+    watched_keys(settings).load(first=True)
+    warn_if_exposed(settings.api_keys_file)
+    for account in Path(settings.sockets).glob("door-*"):
+        account.unlink(missing_ok=True)

@@ -1,0 +1,117 @@
+"""The keys file: its lines → which digest stands for which tenant. Keys themselves are never stored.
+
+    # a comment
+    alice 5e884898…                                            client and SHA-256 of its key, in hexadecimal
+    bob   6b86b273… weight=2 documents_per_second=50           with limits, in any order
+    bob   d4735e3a…                                            a second key of the same client, with the same limits
+    nobody                                                     alone: no key is good, and one is still needed
+
+Limits belong to the client: those of all its lines are taken together, and must not contradict each other.
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from service.core.errors import ModelError
+from service.core.tenants import ClientQuota, RateLimits, Tenant
+
+NOBODY = "nobody"
+"""The line of a file that means to hold no key: an empty file may be a mistake."""
+LIMITS: tuple[str, ...] = (*ClientQuota.__struct_fields__, *RateLimits.__struct_fields__)
+"""What may follow a digest, as `name=value`."""
+_DIGEST = re.compile(r"[0-9a-fA-F]{64}")
+
+Line = tuple[str, str]
+"""Where a line stands, in words, and the line."""
+
+
+class BadKeysFile(ModelError):
+    """The keys file cannot be read or has a bad line."""
+
+    code = "bad_keys_file"
+
+
+def read_text(path: Path) -> str:
+    """The text of a keys file.
+
+    Raises:
+        BadKeysFile: it is no file, or cannot be read.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise BadKeysFile(f"the keys file cannot be read: {path} is not a file")
+        return path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadKeysFile(f"the keys file cannot be read: {error}") from error
+
+
+def entries(text: str, source: str) -> Iterator[Line]:
+    """The lines of a text that are not empty and no comments, each with its place.
+
+    Raises:
+        BadKeysFile: there are none.
+    """
+    lines = [line for line in map(str.strip, text.splitlines()) if line and not line.startswith("#")]
+    if not lines:
+        raise BadKeysFile(
+            f"{source} has no keys; leave the setting away to need none, write `{NOBODY}` to let no one in"
+        )
+    for number, line in enumerate(lines, 1):
+        yield f"{source}, entry {number}", line
+
+
+def parse(lines: Iterable[Line]) -> dict[str, Tenant]:
+    """Digest → tenant, of all lines together.
+
+    Raises:
+        BadKeysFile: a line is not as above; names its place, never the line.
+    """
+    clients: dict[str, str] = {}
+    limits: dict[str, dict[str, str]] = {}
+    for place, line in lines:
+        client, *rest = line.split()
+        if not rest and client == NOBODY:
+            continue
+        if not rest or not _DIGEST.fullmatch(rest[0]):
+            raise BadKeysFile(f"{place}: not `client sha256-of-its-key`")
+        digest = rest[0].lower()
+        if clients.setdefault(digest, client) != client:
+            raise BadKeysFile(f"{place}: this key belongs to another client already")
+        _add_limits(limits.setdefault(client, {}), rest[1:], place)
+    tenants = {client: _tenant(client, values) for client, values in limits.items()}
+    return {digest: tenants[client] for digest, client in clients.items()}
+
+
+def limits_of(tenant: Tenant) -> dict[str, str]:
+    """The limits of a tenant as a line names them, without those that are as for everybody."""
+    both = {**msgspec.to_builtins(tenant.quota), **msgspec.to_builtins(tenant.rates)}
+    return {name: f"{value:.15g}" for name, value in both.items() if value is not None}
+
+
+def _add_limits(known: dict[str, str], words: list[str], place: str) -> None:
+    for word in words:
+        name, separator, value = word.partition("=")
+        if not separator or name not in LIMITS:
+            raise BadKeysFile(f"{place}: after the digest come {', '.join(LIMITS)}, each as `name=value`")
+        _check(name, value, place)
+        if known.setdefault(name, value) != value:
+            raise BadKeysFile(f"{place}: {name} is {known[name]} in an earlier line of this client")
+
+
+def _check(name: str, value: str, place: str) -> None:
+    try:
+        _tenant("", {name: value})
+    except msgspec.ValidationError:
+        kind = "a whole number above 0" if name in ("documents_in_flight", "queued_tokens") else "a number above 0"
+        raise BadKeysFile(f"{place}: {name} must be {kind}") from None
+
+
+def _tenant(client: str, values: dict[str, str]) -> Tenant:
+    quota = msgspec.convert(values, ClientQuota, strict=False)
+    return Tenant(client, quota, msgspec.convert(values, RateLimits, strict=False))

@@ -1,0 +1,31 @@
+"""The internal port: what is for operators alone is answered there, and nothing else is but the probes.
+
+Which port a request came in on is read off its socket, so no header can claim another.
+"""
+
+from __future__ import annotations
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+INTERNAL = frozenset({"metrics", "models", "docs", "redoc", "openapi.json"})
+PROBES = frozenset({"livez", "readyz"})
+NOWHERE = "/nowhere"
+"""No route: to the other port's callers a path is as unknown as any."""
+
+
+class InternalPort:
+    """Hides the operators' routes on every port but one, and all others there. Plain ASGI."""
+
+    def __init__(self, app: ASGIApp, port: int) -> None:
+        self._app = app
+        self._port = port
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and self._is_hidden(scope):
+            scope = {**scope, "path": NOWHERE, "raw_path": NOWHERE.encode()}
+        await self._app(scope, receive, send)
+
+    def _is_hidden(self, scope: Scope) -> bool:
+        name = scope["path"].removeprefix("/").partition("/")[0]
+        on_internal_port: bool = scope["server"][1] == self._port
+        return name not in PROBES and (name in INTERNAL) != on_internal_port

@@ -1,0 +1,114 @@
+"""`gleaner keys`: adds, lists and revokes the API keys of a keys file. A running service follows within two seconds."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from service.api.http.auth import digest_of
+from service.api.http.keys_file import LIMITS, limits_of, read_text
+from service.commands.keys_editing import edit, tenants_in, with_key, without_keys
+from service.core.errors import GleanerError, InvalidOptions
+from service.settings import read_settings
+
+PREFIX = "gleaner_"
+"""Of every key that is made here, so that scanners for secrets find them."""
+KEY_BYTES = 32
+SHOWN_DIGITS = 12
+LEAST_DIGITS = 8
+"""Of a digest, to name its key."""
+PIPE_WIDTH = 220
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the actions and their options."""
+    parser.description = __doc__
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    file = argparse.ArgumentParser(add_help=False)
+    file.add_argument("--file", type=Path, help="instead of GLEANER_API_KEYS_FILE")
+    add = actions.add_parser("add", parents=[file], help="make a key for a client, and print it once")
+    add.add_argument("--client", required=True, help="whose key it is; one client may have several")
+    for limit in LIMITS:
+        add.add_argument(f"--{limit.replace('_', '-')}", metavar="N", help=HELP[limit])
+    add.set_defaults(run=run_add)
+    actions.add_parser("list", parents=[file], help="clients, digests and limits").set_defaults(run=run_list)
+    revoke = actions.add_parser("revoke", parents=[file], help="remove a client's keys, or one key")
+    revoke.add_argument("--client", help="all keys of this client")
+    revoke.add_argument("--digest", help=f"the key whose digest begins like this; at least {LEAST_DIGITS} digits")
+    revoke.set_defaults(run=run_revoke)
+
+
+HELP = {
+    "weight": "its share of device and queue among the clients that are there (1)",
+    "documents_in_flight": "most documents that are admitted and not answered",
+    "queued_tokens": "most tokens that wait",
+    "documents_per_second": "on average; 10 s of it may come at once",
+    "tokens_per_second": "on average, of what was answered",
+    "bytes_per_second": "on average, of the bodies",
+}
+
+
+def run_add(chosen: argparse.Namespace) -> int:
+    """Print the new key on stdout, alone, and what became of it on stderr."""
+    path, key = _path(chosen), PREFIX + secrets.token_urlsafe(KEY_BYTES)
+    limits = {name: value for name in LIMITS if (value := getattr(chosen, name)) is not None}
+    _edit(path, lambda text: with_key(text, str(path), chosen.client, digest_of(key), limits))
+    print(key)
+    print(f"The key of {chosen.client}, shown this once; {path} keeps its SHA-256.", file=sys.stderr)
+    return 0
+
+
+def run_list(chosen: argparse.Namespace) -> int:
+    """Print a line for each key."""
+    path = _path(chosen)
+    table = Table(box=None, pad_edge=False)
+    for column in ("client", "digest", "limits"):
+        table.add_column(column, no_wrap=True)
+    for digest, tenant in tenants_in(read_text(path), str(path)).items():
+        limits = (f"{name}={value}" for name, value in limits_of(tenant).items())
+        table.add_row(tenant.name, digest[:SHOWN_DIGITS], " ".join(limits))
+    Console(width=None if sys.stdout.isatty() else PIPE_WIDTH).print(table)
+    return 0
+
+
+def run_revoke(chosen: argparse.Namespace) -> int:
+    """Remove the keys; exit code 1 when there is none."""
+    path, prefix = _path(chosen), (chosen.digest or "").lower()
+    if not (chosen.client or prefix) or (prefix and len(prefix) < LEAST_DIGITS):
+        raise InvalidOptions(f"name a --client, or at least {LEAST_DIGITS} digits of a --digest")
+    revoked: set[str] = set()
+
+    def change(text: str) -> str:
+        known = tenants_in(text, str(path))
+        revoked.update(
+            digest
+            for digest, tenant in known.items()
+            if chosen.client in (None, tenant.name) and digest.startswith(prefix)
+        )
+        if not revoked:
+            raise InvalidOptions("no such key; `gleaner keys list` shows them")
+        return without_keys(text, str(path), revoked)
+
+    _edit(path, change)
+    print(f"{len(revoked)} revoked; requests under way are still answered.", file=sys.stderr)
+    return 0
+
+
+def _path(chosen: argparse.Namespace) -> Path:
+    path: Path | None = chosen.file or read_settings().api_keys_file
+    if path is None:
+        raise InvalidOptions("name the keys file by --file or GLEANER_API_KEYS_FILE")
+    return path
+
+
+def _edit(path: Path, change: Callable[[str], str]) -> None:
+    try:
+        edit(path, change)
+    except OSError as error:
+        raise GleanerError(f"the keys file cannot be written: {error}") from error

@@ -1,0 +1,87 @@
+"""Queue occupancy: what of the queue's limit the waiting documents take, in total and by client.
+
+The rules:
+- A document that is larger than the limit counts for half of it, so that the others have the other half.
+- A client's share is its weight's part of the weights of all clients that have documents here, itself among them.
+
+Pure bookkeeping: sums, no order, no time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from service.core.types import Submission
+
+GIANT_SHARE = 0.5
+"""The part of the limit that a document which is larger than all of it takes in the account."""
+
+
+@dataclass(slots=True)
+class ClientOccupancy:
+    """One client's documents: admitted and not answered, and what of them waits, in full and as it is counted."""
+
+    weight: float = 1.0
+    documents: int = 0
+    waiting_tokens: int = 0
+    counted_tokens: int = 0
+
+
+class QueueOccupancy:
+    """The account of a queue with this limit. `counted_tokens` of the limit are taken."""
+
+    def __init__(self, limit_tokens: int) -> None:
+        self.limit_tokens = limit_tokens
+        self.counted_tokens = 0
+        self._giant_tokens = int(limit_tokens * GIANT_SHARE)
+        self._giants: set[str] = set()
+        self._clients: dict[str, ClientOccupancy] = {}
+        self._weights = 0.0
+
+    def of(self, client: str) -> ClientOccupancy:
+        """One client's part; zeros for a client without documents here."""
+        return self._clients.get(client, ClientOccupancy())
+
+    def share(self, submission: Submission) -> float:
+        """The share of a submission's client, between 0 and 1."""
+        weight, known = submission.quota.weight, self._clients.get(submission.client)
+        others = self._weights - (known.weight if known else 0.0)
+        return weight / (weight + max(others, 0.0))
+
+    def is_within_share(self, submission: Submission) -> bool:
+        """True when a client that has this document too takes no more of the limit than its share."""
+        counted = self.of(submission.client).counted_tokens + submission.tokens
+        return counted <= self.share(submission) * self.limit_tokens
+
+    def enter(self, submission: Submission) -> None:
+        """Count an admitted document; the weight of its client is the one that came last."""
+        client = self._clients.setdefault(submission.client, ClientOccupancy(weight=0.0))
+        self._weights += submission.quota.weight - client.weight
+        client.weight = submission.quota.weight
+        client.documents += 1
+        tokens = submission.tokens
+        if tokens > self.limit_tokens:
+            self._giants.add(submission.key)
+        self._add(client, tokens, self._counted(submission.key, tokens))
+
+    def stop_waiting(self, submission: Submission, before: int, after: int) -> None:
+        """Subtract what was launched or cancelled of a document: `before` of its tokens waited, `after` do now."""
+        counted = self._counted(submission.key, after) - self._counted(submission.key, before)
+        self._add(self._clients[submission.client], after - before, counted)
+
+    def leave(self, submission: Submission) -> None:
+        """Subtract a document of which nothing waits any more."""
+        self._giants.discard(submission.key)
+        client = self._clients[submission.client]
+        client.documents -= 1
+        if not client.documents:
+            del self._clients[submission.client]
+            self._weights = self._weights - client.weight if self._clients else 0.0
+
+    def _add(self, client: ClientOccupancy, tokens: int, counted: int) -> None:
+        client.waiting_tokens += tokens
+        client.counted_tokens += counted
+        self.counted_tokens += counted
+
+    def _counted(self, key: str, tokens: int) -> int:
+        return min(tokens, self._giant_tokens) if key in self._giants else tokens

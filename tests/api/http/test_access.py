@@ -1,0 +1,128 @@
+"""The door of a worker: keys, limits a second and guesses, decided before a body is read."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from service.api.extraction.request import DocumentInput
+from service.api.http.access import Access, open_access
+from service.api.http.request_body import Body
+from service.api.schemas import Options
+from service.core.errors import Forbidden, RateLimited, Unauthenticated
+from service.core.tenants import Tenant
+from service.metrics.worker import WorkerMetrics
+from service.settings import Settings
+from tests.support.metric_values import value
+
+LIMITS = "documents_per_second=2 tokens_per_second=100 bytes_per_second=1000"
+ALICE = {"x-api-key": "a"}
+BOB = {"x-api-key": "b"}
+
+
+def settings(folder: Path) -> Settings:
+    lines = ("alice", "a", LIMITS), ("bob", "b", "")
+    text = "".join(f"{client} {hashlib.sha256(key.encode()).hexdigest()} {limits}\n" for client, key, limits in lines)
+    return Settings(api_keys=text, runtime_dir=folder)
+
+
+def worker(folder: Path) -> Access:
+    made = Access(settings(folder), WorkerMetrics())
+    made.keys.load()
+    return made
+
+
+@pytest.fixture
+def access(tmp_path: Path) -> Access:
+    return worker(tmp_path)
+
+
+def enter(access: Access, now: float = 0.0, declared: str = "") -> Tenant:
+    return access.enter({**ALICE, "content-length": declared}, "192.0.2.1", now)
+
+
+def body(documents: int, each: int = 0) -> Body:
+    return Body(tuple(DocumentInput(str(n), data=b"." * each) for n in range(documents)), Options(), batch=True)
+
+
+def waits(access: Access, now: float = 0.0) -> float:
+    """Seconds that alice is told to wait; 0.0 when she is let in."""
+    try:
+        enter(access, now)
+    except RateLimited as error:
+        return error.retry_after_seconds or 0.0
+    return 0.0
+
+
+def test_documents_are_charged_once_they_are_counted_and_debts_wait(access: Access) -> None:
+    access.brought(enter(access), {}, body(30), 0.0)
+    assert waits(access) == pytest.approx(5.0), "10 s of the rate are free"
+    assert waits(access, now=5.0) == 0.0
+
+
+def test_declared_bytes_are_charged_before_they_come_and_others_after(access: Access) -> None:
+    enter(access, declared="12000")
+    assert waits(access) == pytest.approx(2.0)
+    access.brought(enter(access, now=2.0), {}, body(1, 1_000), 2.0)
+    assert waits(access, now=2.0) == pytest.approx(1.0)
+    access.brought(enter(access, now=3.0), {"content-length": "9"}, body(1, 9_999), 3.0)
+    assert waits(access, now=3.0) == 0.0, "the declared ones were charged at the door"
+
+
+def test_a_declared_size_beyond_every_limit_is_no_debt_for_years(access: Access) -> None:
+    for declared in ("-1", "²", "x", "9" * 5_000):
+        enter(access, declared=declared)
+    enter(access, declared="9" * 19)
+    assert 0.0 < waits(access) <= Settings().max_request_bytes / 1_000
+
+
+def test_tokens_are_charged_once_they_were_served(access: Access) -> None:
+    access.served(enter(access), 1_500, 0.0)
+    assert waits(access) == pytest.approx(5.0)
+
+
+def test_all_workers_of_a_service_charge_one_account(tmp_path: Path) -> None:
+    one, two = worker(tmp_path), worker(tmp_path)
+    one.brought(enter(one), {}, body(15), 0.0)
+    two.brought(enter(two), {}, body(15), 0.0)
+    assert waits(one) == waits(two) == waits(worker(tmp_path)) == pytest.approx(5.0)
+
+
+def test_a_service_forgets_the_debts_of_the_one_before_it(tmp_path: Path) -> None:
+    before = worker(tmp_path)
+    before.brought(enter(before), {}, body(1_000), 0.0)
+    open_access(settings(tmp_path))
+    assert waits(worker(tmp_path)) == 0.0
+
+
+def test_without_a_folder_a_worker_counts_for_itself(tmp_path: Path) -> None:
+    alone = worker(tmp_path / "nowhere")
+    alone.brought(enter(alone), {}, body(30), 0.0)
+    assert waits(alone) == pytest.approx(5.0)
+
+
+def test_a_client_without_limits_has_no_account(access: Access, tmp_path: Path) -> None:
+    bob = access.enter(BOB, "192.0.2.1", 0.0)
+    access.brought(bob, {}, body(1_000, 10_000), 0.0)
+    access.served(bob, 10**9, 0.0)
+    assert access.enter(BOB, "192.0.2.1", 0.0) == bob
+    assert list(tmp_path.glob("door-*")) == []
+
+
+def test_guesses_are_slowed_and_a_good_key_from_the_same_address_never(access: Access) -> None:
+    answers = {Forbidden: 0, RateLimited: 0}
+    for number in range(3_890):
+        with pytest.raises((Forbidden, RateLimited)) as caught:
+            access.enter({"x-api-key": f"guess {number}"}, "192.0.2.1", 0.0)
+        answers[caught.type] += 1
+        assert access.enter(BOB, "192.0.2.1", 0.0).name == "bob"
+    assert answers == {Forbidden: 10, RateLimited: 3_880}
+    assert value(access._metrics.failed_keys.labels("rate_limited")) == 3_880
+
+
+def test_a_request_without_a_key_is_told_how_to_send_one(access: Access) -> None:
+    for _ in range(100):
+        with pytest.raises(Unauthenticated):
+            access.enter({}, "192.0.2.1", 0.0)

@@ -1,0 +1,105 @@
+"""Access to a running service of two workers: keys that change under it, guesses, and limits at its door."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.support.extraction import TEXT, assert_problem
+from tests.support.processes import children_of
+from tests.support.service import Service, serving, wait_until
+
+
+def line(client: str, key: str, limits: str = "") -> str:
+    return f"{client} {hashlib.sha256(key.encode()).hexdigest()} {limits}\n"
+
+
+REFUSED = {403, 429}
+GOOD = line("alice", "a") + line("carol", "c", "documents_per_second=1")
+
+
+@pytest.fixture(scope="module")
+def keys(home: Path) -> Path:
+    file = home / "changing-keys"
+    file.write_text(GOOD)
+    file.chmod(0o600)
+    return file
+
+
+@pytest.fixture(scope="module")
+def guarded(home: Path, keys: Path) -> Iterator[Service]:
+    """A service that needs keys."""
+    with serving(home, MODELS="tiny", API_KEYS_FILE=keys, WORKERS=2) as service:
+        yield service
+
+
+def ask(service: Service, key: str) -> httpx.Response:
+    """One text, over a connection of its own, so that any worker may answer."""
+    with service.client() as client:
+        return client.post("/extract", json={"text": TEXT}, headers={"X-API-Key": key})
+
+
+def statuses(service: Service, key: str) -> set[int]:
+    return {ask(service, key).status_code for _ in range(16)}
+
+
+def workers(service: Service) -> set[int]:
+    master = service.child("api")
+    return set(children_of(master))
+
+
+def test_an_edit_holds_in_every_worker_without_a_restart(guarded: Service, keys: Path) -> None:
+    assert statuses(guarded, "a") == {200}
+    keys.write_text(line("bob", "b") + GOOD.replace("alice", "# alice"))
+    wait_until(lambda: statuses(guarded, "a") <= REFUSED, 30)
+    assert statuses(guarded, "b") == {200}
+    keys.write_text(GOOD)
+    wait_until(lambda: statuses(guarded, "a") == {200}, 30)
+
+
+def test_a_bad_keys_file_ends_nothing_and_a_worker_born_beside_it_serves(guarded: Service, keys: Path) -> None:
+    keys.write_text("alice nonsense\n")
+    wait_until(lambda: guarded.metric("gleaner_keys_rejected") == 1, 30)
+    before = workers(guarded)
+    victim = max(before)
+    os.kill(victim, signal.SIGKILL)
+    wait_until(lambda: victim not in workers(guarded) and len(workers(guarded)) == len(before), 60)
+    wait_until(guarded.is_ready, 60)
+    assert statuses(guarded, "a") == {200}
+    assert guarded.process.poll() is None
+    assert "keys_rejected" in guarded.events()
+    keys.write_text(GOOD)
+    wait_until(lambda: guarded.metric("gleaner_keys_rejected") == 0, 30)
+
+
+def test_guesses_are_slowed_with_a_time_to_wait_and_good_keys_are_not(guarded: Service) -> None:
+    """A forwarded address is anybody's claim unless its sender is a trusted proxy."""
+    codes: Counter[int] = Counter()
+    with guarded.client() as client:
+        for number in range(150):
+            headers = {"X-API-Key": f"guess {number}", "X-Forwarded-For": f"192.0.2.{number}"}
+            answer = client.post("/extract", json={"text": TEXT}, headers=headers)
+            codes[answer.status_code] += 1
+        assert_problem(answer, 429, "rate_limited", "unknown keys")
+        assert int(answer.headers["retry-after"]) >= 1
+    assert codes[429] > codes[403] > 0
+    assert statuses(guarded, "a") == {200}
+    assert guarded.metric('gleaner_failed_keys_total{code="rate_limited"}') >= codes[429]
+
+
+def test_a_client_over_its_documents_a_second_waits_at_the_door_of_every_worker(guarded: Service) -> None:
+    with guarded.client() as client:
+        batch = {"documents": [{"text": TEXT}] * 60}
+        assert client.post("/extract", json=batch, headers={"X-API-Key": "c"}).status_code == 200
+    answers = [ask(guarded, "c") for _ in range(8)]
+    assert {answer.status_code for answer in answers} == {429}
+    assert_problem(answers[0], 429, "rate_limited", "documents a second")
+    assert int(answers[0].headers["retry-after"]) >= 1
+    assert statuses(guarded, "a") == {200}
