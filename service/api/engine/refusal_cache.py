@@ -86,12 +86,15 @@ class RefusalCache:
             del self._latest[estimate.kind]
             return
         if cached.applies_to(estimate):
-            documents, tokens = self._counts.get(cached.error.code, (0, 0))
-            more = round(cached.tokens * estimate.size / max(cached.estimate.size, 1))
-            self._counts[cached.error.code] = (documents + 1, tokens + more)
+            self.count(cached.error.code, round(cached.tokens * estimate.size / max(cached.estimate.size, 1)))
             raise type(cached.error)(cached.error.detail, retry_after_seconds=cached.error.retry_after_seconds)
 
+    def count(self, code: str, tokens: int) -> None:
+        """Count a document that the worker itself refused."""
+        documents, before = self._counts.get(code, (0, 0))
+        self._counts[code] = (documents + 1, before + tokens)
+
     def take_counts(self) -> dict[str, tuple[int, int]]:
-        """By error code: documents refused by this cache since the last call, and an estimate of their tokens."""
+        """By error code: documents refused by the worker since the last call, and an estimate of their tokens."""
         taken, self._counts = self._counts, {}
         return taken

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 
 from service.api.engine.refusal_cache import WorkEstimate
 from service.api.schemas import Options
 from service.core.arrays import TokenIds
 from service.wire import ModelStatus, Submitted
+
+LONG_TEXTS_AT_ONCE = 2
+"""Long texts of one request that are tokenized at a time, in their order, so that the first are ready early."""
+
+
+def _turns() -> asyncio.Semaphore:
+    return asyncio.Semaphore(LONG_TEXTS_AT_ONCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +38,7 @@ class ExtractRequest:
         client: whose API key it has; fairness counts documents by client.
         deadline_seconds: absolute, on the monotonic clock.
         alone: True when the request has a single document.
+        long_texts: held by its documents whose long texts are being tokenized.
     """
 
     model: ModelStatus
@@ -37,6 +46,7 @@ class ExtractRequest:
     client: str
     deadline_seconds: float
     alone: bool = False
+    long_texts: asyncio.Semaphore = field(default_factory=_turns, compare=False, repr=False)
 
     def estimate(self, source: DocumentInput, now: float) -> WorkEstimate:
         """The work of a document of this request, estimated from its size alone."""
