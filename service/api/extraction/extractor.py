@@ -24,7 +24,7 @@ from service.api.engine.pending import InferenceResult
 from service.api.engine.refusal_cache import WorkEstimate
 from service.api.engine.token_allowance import check_tokens
 from service.api.extraction.parser_pool import ParserPool
-from service.api.extraction.request import DocumentInput, ExtractRequest
+from service.api.extraction.request import DocumentInput, ExtractRequest, refuse_if_late
 from service.api.extraction.result import build_result
 from service.api.extraction.stage_timer import StageTimer
 from service.api.extraction.time_slicer import TimeSlicer
@@ -71,11 +71,10 @@ class Extractor:
         Raises:
             GleanerError: the document is bad, was refused, or failed.
         """
-        left = request.deadline_seconds - time.monotonic()
-        if left <= 0:
-            raise DeadlineExceeded("the deadline had passed before the document was looked at")
+        now = time.monotonic()
+        refuse_if_late(request.deadline_seconds, now)
         try:
-            async with asyncio.timeout(left):
+            async with asyncio.timeout(request.deadline_seconds - now):
                 return await self._extract(source, request, timer)
         except TimeoutError:
             raise DeadlineExceeded("the deadline passed before the document was finished") from None
@@ -94,6 +93,7 @@ class Extractor:
             self._engine.refusals.remember(estimate, sum(map(len, prepared.sequences)), error, time.monotonic())
             raise
         timer.seconds.update(queue=inference.queue_seconds, compute=inference.compute_seconds)
+        refuse_if_late(request.deadline_seconds, time.monotonic())
         with timer.measure("decode"):
             decode = partial(build_result, source, document, request, tokenizer, prepared, inference)
             return await self._run(decode, request, short=len(prepared.tokens.ids) <= SHORT_TOKENS)
@@ -145,6 +145,7 @@ class Extractor:
     async def _infer(self, sequences: list[TokenIds], request: ExtractRequest) -> InferenceResult:
         if not sequences:
             return InferenceResult([], 0.0, 0.0)
+        refuse_if_late(request.deadline_seconds, time.monotonic())
         return await self._engine.infer(request.submission(self._engine.new_key(), sequences), sequences)
 
     async def _run(self, work: Callable[[], _T], request: ExtractRequest, *, short: bool) -> _T:
