@@ -106,7 +106,8 @@ def known_options() -> str:
 
 def _sentence(error: Any) -> str:
     where = ".".join(map(str, error["loc"])) or "body"
-    return f"{where[:100]}: {error['msg']}{known_options() if error['type'] == 'extra_forbidden' else ''}"
+    what = error["msg"].removeprefix("Value error, ")
+    return f"{where[:100]}: {what}{known_options() if error['type'] == 'extra_forbidden' else ''}"
 
 
 class ModelName(msgspec.Struct, frozen=True):
