@@ -88,6 +88,7 @@ class Settings(BaseSettings):
     max_document_bytes: int = Field(64 * 1024 * 1024, ge=1, description="largest file or text")
     max_document_pages: int = Field(5_000, ge=1, description="most pages of a document")
     max_document_characters: int = Field(20_000_000, ge=1, description="longest text of a document")
+    max_document_tokens: int = Field(5_000_000, ge=1, description="most tokens of a document")
     max_request_bytes: int = Field(256 * 1024 * 1024, ge=1, description="largest body of a request")
     max_request_documents: int = Field(1_000, ge=1, description="most documents of a request")
     parse_seconds: float = Field(60.0, gt=0, description="longest time that one file may take to parse")

@@ -87,6 +87,7 @@ class Status(msgspec.Struct, frozen=True, tag=True):
         engine: different for every engine process.
         admitting: false before there are models, and once a drain has closed admission.
         models_version: grows with every change of the revision that a name stands for.
+        queue_limit_tokens: most tokens that may wait; 0 while it is unknown.
     """
 
     engine: str
@@ -101,6 +102,7 @@ class Status(msgspec.Struct, frozen=True, tag=True):
     tokens_per_second: float | None = None
     start_seconds: dict[str, float] = {}
     models_version: int = 0
+    queue_limit_tokens: int = 0
 
 
 class Started(msgspec.Struct, frozen=True, tag=True):

@@ -67,7 +67,8 @@ MAY_IMPORT = {
     "service/settings.py": ("service.core", "service.environment"),
     "service/commands/healthcheck.py": ("service.environment",),
     "service/metrics/": ("service.core", "service.metrics"),
-    "service/text/tokenizer.py": ("service.core",),
+    "service/text/pieces.py": (),
+    "service/text/tokenizer.py": ("service.core", "service.text.pieces"),
     "service/text/pipeline.py": ("service.core", "service.text.tokenizer"),
     "service/signals/": ("service.signals",),
     "service/publisher/": (

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service.api.http.arrival import arrived_seconds
 from service.metrics.worker import WorkerMetrics
 
 ROUTES = frozenset({"/extract", "/livez", "/readyz", "/models", "/metrics", "/docs", "/openapi.json"})
@@ -35,7 +36,8 @@ class AccessLog:
             return
         worker = scope["state"]["app_state"].worker
         request_id = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1") or uuid.uuid4().hex
-        begun, status, works = time.monotonic(), 500, scope["path"] == "/extract"
+        begun = arrived_seconds(scope, time.monotonic())
+        status, works = 500, scope["path"] == "/extract"
 
         async def send_with_id(message: Message) -> None:
             nonlocal status

@@ -30,6 +30,8 @@ STATUS = {
     "deadline_exceeded": 504,
     "insufficient_memory": 507,
 }
+MOST_DETAIL_CHARACTERS = 300
+"""Longest sentence of a problem: what a client sent comes back in part at most."""
 MEDIA_TYPE = "application/problem+json"
 
 
@@ -49,9 +51,13 @@ def problem(error: GleanerError) -> Problem:
         type=f"urn:gleaner:error:{error.code}",
         title=error.title,
         status=STATUS[error.code],
-        detail=error.detail,
+        detail=_shortened(error.detail),
         code=error.code,
     )
+
+
+def _shortened(detail: str) -> str:
+    return detail if len(detail) <= MOST_DETAIL_CHARACTERS else detail[: MOST_DETAIL_CHARACTERS - 1] + "…"
 
 
 def response(error: GleanerError) -> Response:

@@ -12,8 +12,9 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
 from service.api.engine.routing import find_model, refuse_unless_serving
-from service.api.extraction.request import ExtractRequest
+from service.api.extraction.request import ExtractRequest, refuse_if_late
 from service.api.http.access import Access
+from service.api.http.arrival import arrived_seconds
 from service.api.http.request_body import BodyLimits, read_body
 from service.api.http.response import json_response, ndjson_lines, start_documents, unless_disconnected
 from service.api.openapi import EXTRACT, MODELS, READY
@@ -38,11 +39,12 @@ class AppState:
 
 @router.post("/extract", summary="Documents in, entities out", **EXTRACT)
 async def extract(request: Request) -> Response:
-    begun = time.monotonic()
+    begun = arrived_seconds(request.scope, time.monotonic())
     state: AppState = request.state.app_state
     worker, engine = state.worker, state.worker.engine
     tenant = state.access.enter(request.headers, request.client.host if request.client else "", begun)
     refuse_unless_serving(engine.status, engine.connected)
+    refuse_if_late(begun + state.deadline_seconds, time.monotonic())
     body = await read_body(request, state.body_limits)
     model = find_model(engine.status.models, body.options.model)
     milliseconds = body.options.deadline_ms

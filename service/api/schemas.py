@@ -1,4 +1,6 @@
-"""The schemas of HTTP bodies: request options and documents (pydantic), results (msgspec)."""
+"""The schemas of HTTP bodies: request options (pydantic) and results (msgspec).
+
+`ExtractJson` is what OpenAPI shows of a JSON body; `http/json_body` decodes it."""
 
 from __future__ import annotations
 
@@ -10,12 +12,30 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from service.api.problems import Problem
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.offsets import OffsetUnit
-from service.core.errors import InvalidOptions, MalformedRequest
+from service.core.errors import InvalidOptions
 from service.core.types import Priority
 
+OPTION_CHARACTERS = 65_536
+"""Longest value of an option in a form or a query."""
+_MOST_SENTENCES = 3
 
-def _comma_separated(value: object) -> object:
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+def _labels(value: object) -> object:
+    """A comma-separated string as a list; of a list with anything but strings, the first is named."""
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    if (
+        isinstance(value, list)
+        and (wrong := next((i for i, each in enumerate(value) if type(each) is not str), -1)) >= 0
+    ):
+        raise ValueError(f"Element {wrong} should be a valid string")
+    return value
+
+
+def _number(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("Input should be a number, not true or false")
+    return value
 
 
 class Options(BaseModel):
@@ -23,17 +43,23 @@ class Options(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_enum_values=False)
 
-    model: str | None = Field(None, description="`name`, `name@tag` or `name@sha256:…`; the first served if absent.")
-    labels: Annotated[list[str] | None, BeforeValidator(_comma_separated)] = Field(
+    model: str | None = Field(
+        None, max_length=512, description="`name`, `name@tag` or `name@sha256:…`; the first served if absent."
+    )
+    labels: Annotated[list[str] | None, BeforeValidator(_labels)] = Field(
         None, description="Keep only entities with these labels (comma-separated in forms and queries)."
     )
-    min_score: float = Field(0.0, ge=0.0, le=1.0, description="Keep only entities with at least this score.")
+    min_score: Annotated[float, BeforeValidator(_number)] = Field(
+        0.0, ge=0.0, le=1.0, description="Keep only entities with at least this score."
+    )
     aggregation: Aggregation = Field(
         Aggregation.CONSTRAINED,
         description="`constrained`: the best valid tag path; the others as transformers' pipeline has them.",
     )
     offsets: OffsetUnit = Field(OffsetUnit.CODEPOINT, description="What `start` and `end` count.")
-    deadline_ms: int | None = Field(None, ge=1, le=3_600_000, description="Give up after this many milliseconds.")
+    deadline_ms: Annotated[int | None, BeforeValidator(_number)] = Field(
+        None, ge=1, le=3_600_000, description="Give up after this many milliseconds."
+    )
     priority: Priority = Field(Priority.INTERACTIVE, description="`batch` yields to `interactive`.")
     include_text: bool = Field(False, description="Return each document's text, so that offsets can be checked.")
 
@@ -61,36 +87,27 @@ def read_options(values: dict[str, Any]) -> Options:
     """Validated options.
 
     Raises:
-        InvalidOptions: an unknown name or a bad value; names it.
+        InvalidOptions: an unknown name or a bad value; names it, and the next two if there are more.
     """
+    for name, value in values.items():
+        if isinstance(value, str) and len(value) > OPTION_CHARACTERS:
+            raise InvalidOptions(f"{name[:100]}: longer than {OPTION_CHARACTERS:,} characters.")
     try:
         return Options.model_validate(values)
     except ValidationError as error:
-        raise InvalidOptions("; ".join(_sentence(each) for each in error.errors())) from error
+        wrong = error.errors(include_url=False, include_context=False, include_input=False)
+        raise InvalidOptions("; ".join(map(_sentence, wrong[:_MOST_SENTENCES]))) from None
 
 
-def read_documents(values: dict[str, Any]) -> tuple[list[TextDocument], bool]:
-    """The documents of a JSON body, and True if they came as a list (`documents`).
-
-    Raises:
-        MalformedRequest: neither `text` nor `documents`, both, or something else in their place.
-    """
-    if ("text" in values) == ("documents" in values):
-        raise MalformedRequest("The body needs either `text` or `documents`.")
-    batch = "documents" in values
-    found = values["documents"] if batch else [{"text": values["text"]}]
-    if not isinstance(found, list) or not found:
-        raise MalformedRequest("`documents` must be a list of at least one document.")
-    try:
-        return [TextDocument.model_validate(each) for each in found], batch
-    except ValidationError as error:
-        raise MalformedRequest("; ".join(_sentence(each) for each in error.errors())) from error
+def known_options() -> str:
+    """The names of all options, as a refusal of another one ends."""
+    return f" (known: {', '.join(sorted(OPTION_NAMES))})"
 
 
 def _sentence(error: Any) -> str:
     where = ".".join(map(str, error["loc"])) or "body"
-    known = f" (known: {', '.join(sorted(OPTION_NAMES))})" if error["type"] == "extra_forbidden" else ""
-    return f"{where}: {error['msg']}{known}"
+    what = error["msg"].removeprefix("Value error, ")
+    return f"{where[:100]}: {what}{known_options() if error['type'] == 'extra_forbidden' else ''}"
 
 
 class ModelName(msgspec.Struct, frozen=True):

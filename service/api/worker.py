@@ -63,4 +63,5 @@ def document_limits(settings: Settings) -> DocumentLimits:
         max_bytes=settings.max_document_bytes,
         max_pages=settings.max_document_pages,
         max_characters=settings.max_document_characters,
+        max_tokens=settings.max_document_tokens,
     )

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import codecs
 import re
+from encodings import normalize_encoding
+from encodings.aliases import aliases
 
 from charset_normalizer import CharsetMatch, from_bytes
 
@@ -26,7 +28,8 @@ _WIDE = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
 _CANDIDATES = (
     "cp1252 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 cp1257 iso8859_2 koi8_r shift_jis euc_jp gb18030 big5 euc_kr"
 ).split()
-_CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]+)", re.I)
+_CHARSET = re.compile(r"charset\s*=[\s\"']*([\w.:-]{1,60})", re.I)
+_CODECS = frozenset((*aliases.values(), "koi8_u", "cp874", "utf_8_sig"))
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _UNWANTED = re.compile(r"[\x00\ud800-\udfff]")
 _SAME_CHAOS = 0.02
@@ -62,10 +65,17 @@ def _marked(data: bytes) -> str | None:
 
 
 def _known(declared: str | None) -> str | None:
-    """Python's name of a declared charset, if it is a text encoding; Latin-1 is read as cp1252, as browsers do."""
+    """Python's name of a declared charset, if it is a text encoding; Latin-1 is read as cp1252, as browsers do.
+
+    Only names of a short list are looked up: Python remembers every other one for good.
+    """
+    name = normalize_encoding(declared or "").lower()
+    name = aliases.get(name, name)
+    if name not in _CODECS:
+        return None
     try:
-        info = codecs.lookup(declared or "")
-    except (LookupError, ValueError):
+        info = codecs.lookup(name)
+    except LookupError:  # Windows' own codecs, elsewhere.
         return None
     if not getattr(info, "_is_text_encoding", True):
         return None

@@ -77,7 +77,7 @@ def detect_format(data: bytes, *, media_type: str | None = None, name: str | Non
         UnreadableDocument: the content is of another format than declared, or is encrypted.
         UnsupportedFormat: the format is none of the supported ones.
     """
-    declared = _declared(media_type, name)
+    declared = declared_format(media_type, name)
     found = _certain(data, declared)
     if found is not None:
         return found
@@ -92,6 +92,18 @@ def detect_format(data: bytes, *, media_type: str | None = None, name: str | Non
     return Format.HTML if _looks_like_html(data) else Format.TEXT
 
 
+def declared_format(media_type: str | None, name: str | None) -> Format | None:
+    """The format that a file was sent as, by its media type or the ending of its name; its content may be another."""
+    essence = _essence(media_type or "")
+    if essence in MEDIA_TYPES:
+        return MEDIA_TYPES[essence]
+    if essence.startswith("text/") and essence != "text/rtf":
+        return Format.TEXT
+    if essence in _UNTYPED and name:
+        return ENDINGS.get(name.rpartition(".")[2].lower())
+    return None
+
+
 def unsupported(what: str) -> UnsupportedFormat:
     """The error for a format that is not supported: names it (`what`) and lists those that are."""
     return UnsupportedFormat(f"{what} is not supported; supported are {SUPPORTED}.")
@@ -103,17 +115,6 @@ def _essence(media_type: str) -> str:
 
 def _untyped(media_type: str) -> bool:
     return _essence(media_type) in _UNTYPED
-
-
-def _declared(media_type: str | None, name: str | None) -> Format | None:
-    essence = _essence(media_type or "")
-    if essence in MEDIA_TYPES:
-        return MEDIA_TYPES[essence]
-    if essence.startswith("text/") and essence != "text/rtf":
-        return Format.TEXT
-    if essence in _UNTYPED and name:
-        return ENDINGS.get(name.rpartition(".")[2].lower())
-    return None
 
 
 def _certain(data: bytes, declared: Format | None) -> Format | None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from service.core.errors import DocumentTooLarge
 
 MEBIBYTE = 1024 * 1024
+CHARACTERS_PER_BYTE = 50
+"""Most characters that a file may unpack to for each of its bytes. Ordinary ones: 3 in a DOCX, 1 in a text."""
+ALWAYS_CHARACTERS = 1_000_000
+"""So many characters may come out of a file of any size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,13 +21,22 @@ class DocumentLimits:
         max_bytes: of the document as sent.
         max_pages: of a format that has pages.
         max_characters: of the text, in code points.
+        max_tokens: of the text, by the model's tokenizer; not known to the readers.
         max_unpacked_bytes: of the parts of a zipped format once unpacked, together; stops zip bombs.
+        file_bytes: bytes of the file, where they set `max_characters`.
     """
 
     max_bytes: int = 64 * MEBIBYTE
     max_pages: int = 2_000
     max_characters: int = 10_000_000
+    max_tokens: int = 5_000_000
     max_unpacked_bytes: int = 256 * MEBIBYTE
+    file_bytes: int | None = None
+
+    def for_file_of(self, file_bytes: int) -> DocumentLimits:
+        """The limits of a file of so many bytes, whose text may not be out of all proportion to them."""
+        most = max(ALWAYS_CHARACTERS, CHARACTERS_PER_BYTE * file_bytes)
+        return self if most >= self.max_characters else replace(self, max_characters=most, file_bytes=file_bytes)
 
     def check_bytes(self, count: int) -> None:
         _check(count, self.max_bytes, "bytes")
@@ -32,7 +45,11 @@ class DocumentLimits:
         _check(count, self.max_pages, "pages")
 
     def check_characters(self, count: int) -> None:
-        _check(count, self.max_characters, "characters")
+        unit = "characters" if self.file_bytes is None else f"characters for its {self.file_bytes:,} bytes"
+        _check(count, self.max_characters, unit)
+
+    def check_tokens(self, count: int) -> None:
+        _check(count, self.max_tokens, "tokens or more")
 
     def check_unpacked_bytes(self, count: int) -> None:
         _check(count, self.max_unpacked_bytes, "unpacked bytes")

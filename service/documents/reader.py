@@ -35,6 +35,7 @@ def read_document(
     limits.check_bytes(len(data))
     if not data:
         raise UnreadableDocument("The document is empty: it has no bytes.")
+    limits = limits.for_file_of(len(data))
     format_ = detect_format(data, media_type=media_type, name=name)
     document = _read_as(format_, data, charset_of(media_type), limits)
     limits.check_characters(len(document.text))

@@ -5,7 +5,7 @@ Requests and golden examples take the same steps. Does not know where inference 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -29,7 +29,25 @@ class Prepared:
 
 def prepare(tokenizer: TextTokenizer, text: str, *, longest: int, overlap: int) -> Prepared:
     """Tokenize a text and cut it for a model that takes `longest` tokens, special tokens included."""
-    tokens = tokenizer.encode(text)
+    return _cut(tokenizer, text, tokenizer.encode(text), longest, overlap)
+
+
+def prepare_in_steps(tokenizer: TextTokenizer, text: str, *, longest: int, overlap: int) -> Iterator[int | Prepared]:
+    """What `prepare` does, one piece of the text a step, so that it may end early.
+
+    Yields the number of tokens so far, at last the result; a text of one piece is done in the first step.
+    """
+    parts: list[Tokens] = []
+    count = 0
+    for start, end in tokenizer.pieces(text):
+        if parts:
+            yield count
+        parts.append(tokenizer.encode_piece(text, start, end))
+        count += len(parts[-1].ids)
+    yield _cut(tokenizer, text, Tokens.joined(parts), longest, overlap)
+
+
+def _cut(tokenizer: TextTokenizer, text: str, tokens: Tokens, longest: int, overlap: int) -> Prepared:
     windows = tokenizer.windows(len(tokens.ids), longest=longest, overlap=overlap)
     return Prepared(text, tokens, windows, tokenizer.sequences(tokens.ids, windows))
 

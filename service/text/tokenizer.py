@@ -1,41 +1,31 @@
 """A model's tokenizer: text to token ids with offsets, and token ids to windows with special tokens around each.
 
-A text is encoded as a whole, without special tokens, and then cut into windows. Texts of over `PIECE_CHARACTERS` are
-encoded in pieces, so that other threads run in between. Whether pieces may end at line breaks without changing
-the tokens is tried out when the tokenizer is loaded; where they may not, texts are encoded in one piece.
+A text is encoded as a whole, without special tokens, and then cut into windows. A long text is encoded piece by piece
+(`pieces`), and without the GIL, so that it neither stops other threads nor takes more memory than its tokens; where it
+may be cut without changing them is tried out when the tokenizer is loaded.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from tokenizers import Tokenizer
+from tokenizers import AddedToken, Tokenizer
+from tokenizers import Encoding as Encoded
 
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.aggregation_strategies import subwords
 from service.core.decoding.tokens import Encoding
 from service.core.decoding.windows import Window, split_windows
 from service.core.errors import ModelError
+from service.text.pieces import PLACES, Place, Seam, Separator, pieces
 
-PIECE_CHARACTERS = 32_768
-"""Shortest piece of a long text."""
-_LINE_BREAK = re.compile(r"(?<=[^\W\d_])\n(?=[^\W\d_])")
-_PROBE = "one two\nthree four.\nFive, 6 seven\neight nine\nten"
-
-
-class PieceBorder(Enum):
-    """Where a piece may end, at a line break between two letters, without changing the tokens."""
-
-    AFTER_BREAK = "the line break belongs to the piece before it"
-    WITHOUT_BREAK = "the line break belongs to no piece"
-    NONE = "any border would change the tokens"
+SHORT_CHARACTERS = 4_096
+"""Up to this length the GIL is kept: giving it up costs more than such a text holds others up."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +34,13 @@ class Tokens:
 
     ids: TokenIds
     offsets: npt.NDArray[np.int32]
+
+    @classmethod
+    def joined(cls, parts: Sequence[Tokens]) -> Tokens:
+        """The tokens of a text from those of its pieces, of which it has at least one."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(np.concatenate([part.ids for part in parts]), np.concatenate([part.offsets for part in parts]))
 
 
 class TextTokenizer:
@@ -60,7 +57,7 @@ class TextTokenizer:
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self.prefix, self.suffix = self._special_tokens()
-        self.piece_border = self._find_piece_border()
+        self.seams = self._find_seams()
 
     @property
     def special_tokens(self) -> int:
@@ -69,13 +66,17 @@ class TextTokenizer:
 
     def encode(self, text: str) -> Tokens:
         """Tokenize a text of any length."""
-        ids, offsets = [], []
-        for start, end in pieces(text, self.piece_border):
-            encoding = self._tokenizer.encode(text[start:end], add_special_tokens=False)
-            ids.append(np.array(encoding.ids, dtype=np.int32))
-            borders = np.fromiter(chain.from_iterable(encoding.offsets), dtype=np.int32)
-            offsets.append(borders.reshape(-1, 2) + np.int32(start))
-        return Tokens(np.concatenate(ids), np.concatenate(offsets))
+        return Tokens.joined([self.encode_piece(text, start, end) for start, end in self.pieces(text)])
+
+    def pieces(self, text: str) -> Iterator[tuple[int, int]]:
+        """The pieces `[start, end)` whose tokens, one after another, are the text's."""
+        return pieces(text, self.seams)
+
+    def encode_piece(self, text: str, start: int, end: int) -> Tokens:
+        """Tokenize one piece of a text; the offsets count from the text's beginning."""
+        encoding = self._encode(text[start:end])
+        borders = np.fromiter(chain.from_iterable(encoding.offsets), dtype=np.int32)
+        return Tokens(np.array(encoding.ids, dtype=np.int32), borders.reshape(-1, 2) + np.int32(start))
 
     def windows(self, tokens: int, *, longest: int, overlap: int) -> tuple[Window, ...]:
         """The windows of a text of `tokens` tokens for a model that takes `longest`, special tokens included."""
@@ -117,27 +118,48 @@ class TextTokenizer:
             raise ModelError("the tokenizer gives no token for the letter 'a'")
         return ids[: content[0]], ids[content[-1] + 1 :]
 
-    def _find_piece_border(self) -> PieceBorder:
-        whole = self._tokenizer.encode(_PROBE, add_special_tokens=False)
-        for border in (PieceBorder.AFTER_BREAK, PieceBorder.WITHOUT_BREAK):
+    def _encode(self, text: str) -> Encoded:
+        if len(text) <= SHORT_CHARACTERS:
+            return self._tokenizer.encode(text, add_special_tokens=False)
+        return self._tokenizer.encode_batch([text], add_special_tokens=False)[0]
+
+    def _find_seams(self) -> tuple[Seam, ...]:
+        """The places where this tokenizer's texts may be cut, the best first."""
+        added = list(self._tokenizer.get_added_tokens_decoder().values())
+        if any(map(_reaches_out, added)):
+            return ()
+        whole = [place for place in PLACES if not any(place.pattern.search(each.content) for each in added)]
+        found = (self._seam(place) for place in whole if self._splits_at(place))
+        return tuple(seam for seam in found if seam is not None)
+
+    def _splits_at(self, place: Place) -> bool:
+        """True if no pre-token of the place's probe reaches across one of its places."""
+        normalizer, splitter = self._tokenizer.normalizer, self._tokenizer.pre_tokenizer
+        if splitter is None:
+            return False
+        text = place.probe if normalizer is None else normalizer.normalize_str(place.probe)
+        spans = [span for _, span in splitter.pre_tokenize_str(text)]
+        return not any(place.pattern.search(text[start:end]) for start, end in spans)
+
+    def _seam(self, place: Place) -> Seam | None:
+        """The way to cut at a place that leaves its probe's tokens as they are, if there is one."""
+        whole = self._tokenizer.encode(place.probe, add_special_tokens=False)
+        for seam in (Seam(place, separator) for separator in Separator):
             parts = [
-                (start, self._tokenizer.encode(_PROBE[start:end], add_special_tokens=False))
-                for start, end in pieces(_PROBE, border, shortest=1)
+                (start, self._tokenizer.encode(place.probe[start:end], add_special_tokens=False))
+                for start, end in pieces(place.probe, (seam,), shortest=1)
             ]
             ids = [token for _, part in parts for token in part.ids]
             offsets = [(start + a, start + b) for start, part in parts for a, b in part.offsets]
             if ids == whole.ids and offsets == whole.offsets:
-                return border
-        return PieceBorder.NONE
+                return seam
+        return None
 
 
-def pieces(text: str, border: PieceBorder, *, shortest: int = PIECE_CHARACTERS) -> Iterator[tuple[int, int]]:
-    """The pieces `[start, end)` of a text, all but the last of at least `shortest` characters."""
-    start = 0
-    while border is not PieceBorder.NONE and (found := _LINE_BREAK.search(text, start + shortest)):
-        yield start, found.end() if border is PieceBorder.AFTER_BREAK else found.start()
-        start = found.end()
-    yield start, len(text)
+def _reaches_out(token: AddedToken) -> bool:
+    """True for an added token that looks at what is around it, and is not kept from letters and marks by brackets."""
+    looks = token.lstrip or token.rstrip or token.single_word
+    return looks and not (token.content[:1] in "[<" and token.content[-1:] in "]>")
 
 
 class Tokenizers:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from service.api.problems import MEDIA_TYPE, STATUS, problem, response
+from service.api.problems import MEDIA_TYPE, MOST_DETAIL_CHARACTERS, STATUS, problem, response
 from service.core.errors import BY_CODE, DeadlineExceeded, Overloaded, QueueFull, RequestError, Unauthenticated
 
 
@@ -58,3 +58,9 @@ def test_a_deadline_refusal_has_retry_after() -> None:
 
 def test_an_unauthenticated_problem_has_www_authenticate() -> None:
     assert response(Unauthenticated("Send your key.")).headers["www-authenticate"] == "Bearer"
+
+
+def test_a_long_sentence_is_cut() -> None:
+    detail = problem(QueueFull("x" * 1_000_000))["detail"]
+    assert (len(detail), detail[-2:]) == (MOST_DETAIL_CHARACTERS, "x…")
+    assert problem(QueueFull("x" * MOST_DETAIL_CHARACTERS))["detail"] == "x" * MOST_DETAIL_CHARACTERS

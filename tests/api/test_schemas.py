@@ -1,4 +1,4 @@
-"""Options and JSON bodies: defaults, every spelling, and sentences that name what is wrong."""
+"""Options: defaults, every spelling, and sentences that name what is wrong."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.api.schemas import DocumentResult, Options, read_documents, read_options
+from service.api.schemas import OPTION_CHARACTERS, DocumentResult, Options, read_options
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.offsets import OffsetUnit
-from service.core.errors import GleanerError, InvalidOptions, MalformedRequest
+from service.core.errors import InvalidOptions
 from service.core.types import Priority
 
 ANYTHING: st.SearchStrategy[Any] = st.recursive(
@@ -73,43 +73,38 @@ def test_all_bad_options_are_named_at_once_beside_the_known_ones() -> None:
     assert all(word in caught.value.detail for word in ("min_score", "priority", "lables", "known: aggregation"))
 
 
-def test_a_text_is_one_document_and_documents_are_a_batch() -> None:
-    (alone,), batch = read_documents({"text": "a"})
-    assert (alone.id, alone.text, batch) == (None, "a", False)
-    found, batch = read_documents({"documents": [{"id": "x", "text": "a"}, {"text": ""}]})
-    assert ([(each.id, each.text) for each in found], batch) == ([("x", "a"), (None, "")], True)
+@pytest.mark.parametrize("name", ["deadline_ms", "min_score"])
+def test_true_is_no_number(name: str) -> None:
+    """It was one millisecond."""
+    with pytest.raises(InvalidOptions, match=name):
+        read_options({name: True})
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        {},
-        {"text": "a", "documents": [{"text": "b"}]},
-        {"text": None},
-        {"text": ["a"]},
-        {"documents": None},
-        {"documents": {}},
-        {"documents": []},
-        {"documents": ["a"]},
-        {"documents": [{"id": 5, "text": "a"}]},
-        {"documents": [{"text": "a", "labels": ["PER"]}]},
-    ],
-)
-def test_anything_else_is_malformed(values: dict[str, Any]) -> None:
-    with pytest.raises(MalformedRequest):
-        read_documents(values)
+def test_of_many_wrong_labels_the_first_is_named_and_of_many_wrong_options_three() -> None:
+    with pytest.raises(InvalidOptions, match="Element 1 ") as caught:
+        read_options({"labels": ["PER", *[[]] * 10_000]})
+    assert len(caught.value.detail) < 100
+    with pytest.raises(InvalidOptions) as caught:
+        read_options({f"option{i}": "x" * 1_000 for i in range(1_000)})
+    assert caught.value.detail.count("Extra inputs") == 3
 
 
-@given(st.dictionaries(st.sampled_from([*Options.model_fields, "text", "documents"]), ANYTHING))
-def test_any_json_is_read_or_refused_with_a_detail(values: dict[str, Any]) -> None:
-    for reader in (read_options, read_documents):
-        try:
-            reader(values)
-        except GleanerError as error:
-            refused = error
-        else:
-            continue
-        assert refused.detail
+@pytest.mark.parametrize("name", ["labels", "model", "x" * 100_000])
+def test_an_option_that_is_far_too_long_is_refused(name: str) -> None:
+    with pytest.raises(InvalidOptions, match=name[:50]) as caught:
+        read_options({name: "a," * (OPTION_CHARACTERS // 2 + 1)})
+    assert len(caught.value.detail) < 200
+
+
+@given(st.dictionaries(st.sampled_from([*Options.model_fields, "text"]), ANYTHING))
+def test_any_values_are_read_or_refused_with_a_detail(values: dict[str, Any]) -> None:
+    try:
+        read_options(values)
+    except InvalidOptions as error:
+        refused = error
+    else:
+        return
+    assert refused.detail
 
 
 def test_the_text_comes_back_only_when_it_was_asked_for() -> None:

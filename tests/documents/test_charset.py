@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import encodings
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,3 +84,19 @@ def test_any_bytes_become_clean_text_or_a_refusal(data: bytes, declared: str | N
         return
     assert "\x00" not in text
     text.encode()
+
+
+def test_names_of_charsets_are_not_remembered() -> None:
+    """Python keeps every name that it has looked up, known or not: a client could fill its memory with them."""
+    decode_text(b"a", "utf-8")
+    before = len(encodings._cache)
+    for number in range(200):
+        assert decode_text("ä".encode(), f"made-up-{number}") == "ä"
+        assert decode_text("ä".encode(), "utf" + "-" * number + "8") == "ä"
+    assert len(encodings._cache) == before
+
+
+def test_a_charset_is_found_in_time_that_grows_with_the_header() -> None:
+    """Blanks after the sign of equality took time that grew with their square: ten seconds in a header of 50 KB."""
+    assert charset_of("text/plain; charset=" + " " * 1_000_000) is None
+    assert charset_of("text/plain; charset = ' utf-8'") == "utf-8"

@@ -26,3 +26,9 @@ def _content(of: Path) -> str:
         return of.read_text()
     except (FileNotFoundError, ProcessLookupError):
         return ""
+
+
+def peak_bytes(process: int) -> int:
+    """The most resident memory that the process has had; 0 if it has ended."""
+    lines = _content(Path(f"/proc/{process}/status")).splitlines()
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from service.core.errors import ModelError
-from service.text.tokenizer import PIECE_CHARACTERS, PieceBorder, TextTokenizer, Tokenizers, pieces
+from service.text.pieces import LONGEST_CHARACTERS, PLACES, SHORTEST_CHARACTERS, pieces
+from service.text.tokenizer import TextTokenizer, Tokenizers
 from tests.support.tiny_models import BERT_SPECIALS, ROBERTA_SPECIALS, byte_level, word_piece
 
 LETTERS = st.text(st.sampled_from("aZßéǆя日本語ฟ한ا𝒜٣5²"), min_size=1, max_size=4)
 BREAKS = st.sampled_from(["\n", "\n\n", "\r\n", "\r", " \n", "\n ", "\t", "\u2028", "\x0b", "\x0c", "\x85", "\u00ad\n"])
 OTHERS = st.sampled_from([" ", ". ", "-", "'s", "́", "😀", "invoice", "[SEP]", "<s>", "_", "", "\u200d", "ﬁ"])
-SNIPPETS = st.lists(LETTERS | BREAKS | OTHERS, min_size=1, max_size=25).map("".join)
+MARKS = st.sampled_from(
+    ["--", "- -", "-\n-", ".,", "==", "a -", "- a", "3.5", ". .", "&&", "/\n/", "一二", "。中", "中\u0301", "<mask>"]
+)
+SNIPPETS = st.lists(LETTERS | BREAKS | OTHERS | MARKS, min_size=1, max_size=25).map("".join)
 KINDS = ("word pieces", "bytes", "words and spaces")
 
 
@@ -82,7 +89,7 @@ def test_a_long_text_read_in_pieces_has_the_same_tokens_as_the_whole(
     ours: TextTokenizer, theirs: Tokenizer, snippet: str, joint: str
 ) -> None:
     part = snippet + joint
-    assert_same(ours, theirs, part * (PIECE_CHARACTERS // len(part) + 20))
+    assert_same(ours, theirs, part * (SHORTEST_CHARACTERS // len(part) + 20))
 
 
 @given(snippet=SNIPPETS)
@@ -93,29 +100,66 @@ def test_pieces_at_every_border_have_the_tokens_of_the_whole_text(
     whole = theirs.encode(snippet, add_special_tokens=False)
     parts = [
         (start, theirs.encode(snippet[start:end], add_special_tokens=False))
-        for start, end in pieces(snippet, ours.piece_border, shortest=1)
+        for start, end in pieces(snippet, ours.seams, shortest=1)
     ]
     assert [token for _, part in parts for token in part.ids] == whole.ids
     assert [(start + a, start + b) for start, part in parts for a, b in part.offsets] == whole.offsets
 
 
-@pytest.mark.parametrize(("kind", "cuts"), [("word pieces", True), ("bytes", False), ("words and spaces", True)])
-def test_long_texts_are_cut_where_that_is_harmless(tmp_path: Path, kind: str, cuts: bool) -> None:
+@pytest.mark.parametrize(
+    ("kind", "places"), [("word pieces", range(6)), ("bytes", (1, 3)), ("words and spaces", range(4))]
+)
+def test_texts_are_cut_where_that_is_harmless(tmp_path: Path, kind: str, places: Sequence[int]) -> None:
+    """At white space between letters or marks; in BERT's way also between two marks or two ideographs.
+
+    RoBERTa puts a blank before a piece that has none, so only blanks can be cut at.
+    """
     tokenizer(kind).save(str(tmp_path / "tokenizer.json"))
-    border = TextTokenizer(tmp_path).piece_border
-    lines = "one\ntwo\n" * PIECE_CHARACTERS
-    assert (len(list(pieces(lines, border))) > 4) is cuts
-    assert list(pieces("one\ntwo", border)) == [(0, 7)]
+    assert [seam.place for seam in TextTokenizer(tmp_path).seams] == [PLACES[number] for number in places]
 
 
-@given(text=SNIPPETS, shortest=st.integers(1, 20))
-def test_pieces_cover_the_text_but_for_the_breaks_between_them(text: str, shortest: int) -> None:
-    assert list(pieces(text, PieceBorder.NONE, shortest=shortest)) == [(0, len(text))]
-    after = list(pieces(text, PieceBorder.AFTER_BREAK, shortest=shortest))
-    without = list(pieces(text, PieceBorder.WITHOUT_BREAK, shortest=shortest))
-    assert "".join(text[a:b] for a, b in after) == text
-    assert "\n".join(text[a:b] for a, b in without) == text
-    assert all(b - a >= shortest for a, b in without[:-1])
+@pytest.mark.parametrize("added", [AddedToken("invoice total"), AddedToken("mask", lstrip=True), AddedToken("a--b")])
+def test_texts_are_not_cut_where_an_added_token_may_stand(tmp_path: Path, added: AddedToken) -> None:
+    made = tokenizer("word pieces")
+    made.add_tokens([added])
+    made.save(str(tmp_path / "tokenizer.json"))
+    assert len(TextTokenizer(tmp_path).seams) < len(PLACES)
+    text = f"one {added.content} two " * 2_000
+    assert_same(TextTokenizer(tmp_path), made, text)
+
+
+HOSTILE = ("- ", "-", "の", "\n--", "&", "a", "\n", "中", "e\u0301", "[SEP]")
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_no_text_makes_a_piece_that_is_long(ours: TextTokenizer, unit: str) -> None:
+    text = unit * ((LONGEST_CHARACTERS + SHORTEST_CHARACTERS) // len(unit))
+    assert max(end - start for start, end in pieces(text, ours.seams)) <= LONGEST_CHARACTERS
+
+
+@pytest.mark.parametrize("unit", ["- ", "\n--"])
+def test_a_hostile_text_with_seams_has_the_same_tokens_as_the_whole(
+    ours: TextTokenizer, theirs: Tokenizer, unit: str
+) -> None:
+    assert_same(ours, theirs, unit * SHORTEST_CHARACTERS)
+
+
+def test_other_threads_run_while_a_text_without_line_breaks_is_tokenized(ours: TextTokenizer) -> None:
+    """The longest standstill is a small part of the work; with the GIL held it would be all of it."""
+    text = "- " * LONGEST_CHARACTERS
+    assert min(_standstill(lambda: ours.encode(text)) for _ in range(3)) < 1 / 3
+
+
+def _standstill(work: Callable[[], object]) -> float:
+    """The longest time for which this thread could not run, as a share of the work's in another."""
+    worker = threading.Thread(target=work)
+    longest, begun = 0.0, time.monotonic()
+    worker.start()
+    last = time.monotonic()
+    while worker.is_alive():
+        time.sleep(0.0005)
+        longest, last = max(longest, time.monotonic() - last), time.monotonic()
+    return longest / (time.monotonic() - begun)
 
 
 def test_an_empty_text_has_no_tokens_and_no_windows(ours: TextTokenizer) -> None:

@@ -21,8 +21,11 @@ SIMILAR_SIZE = 0.9
 SIMILAR_SECONDS = 0.01
 """A document counts as having no more time up to this much more."""
 
+MOST_KINDS = 1_024
+"""From so many on, expired refusals are looked for."""
+
 RefusalKind = tuple[str, str, Priority, str]
-"""Model, client, priority, media type."""
+"""Model, client, priority, format: all but the client from a short list, so that no request makes up kinds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ class WorkEstimate:
     model: str
     client: str
     priority: Priority
-    media_type: str
+    format: str
     size: int
     at_seconds: float
     left_seconds: float
@@ -43,7 +46,7 @@ class WorkEstimate:
     @property
     def kind(self) -> RefusalKind:
         """Refusals are cached by this key."""
-        return (self.model, self.client, self.priority, self.media_type)
+        return (self.model, self.client, self.priority, self.format)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +70,20 @@ class RefusalCache:
         self._latest: dict[RefusalKind, _CachedRefusal] = {}
         self._counts: dict[str, tuple[int, int]] = {}
 
+    def __len__(self) -> int:
+        return len(self._latest)
+
     def remember(self, estimate: WorkEstimate, tokens: int, error: Overloaded, now: float) -> None:
         """Cache a refusal of the engine, unless it came so late that the document must have been admitted first."""
         lifetime = min(LIFETIME_SECONDS, LIFETIME_SHARE * estimate.left_seconds)
         if isinstance(error, (QueueFull, DeadlineExceeded)) and now - estimate.at_seconds < lifetime:
+            self._forget_expired(now)
             self._latest[estimate.kind] = _CachedRefusal(estimate, tokens, error, now + lifetime)
+
+    def _forget_expired(self, now: float) -> None:
+        """Make room, where there are many clients."""
+        if len(self._latest) >= MOST_KINDS:
+            self._latest = {kind: each for kind, each in self._latest.items() if now < each.until_seconds}
 
     def check(self, estimate: WorkEstimate) -> None:
         """Raise the cached refusal if it applies to this document, and count the document.
@@ -86,12 +98,15 @@ class RefusalCache:
             del self._latest[estimate.kind]
             return
         if cached.applies_to(estimate):
-            documents, tokens = self._counts.get(cached.error.code, (0, 0))
-            more = round(cached.tokens * estimate.size / max(cached.estimate.size, 1))
-            self._counts[cached.error.code] = (documents + 1, tokens + more)
+            self.count(cached.error.code, round(cached.tokens * estimate.size / max(cached.estimate.size, 1)))
             raise type(cached.error)(cached.error.detail, retry_after_seconds=cached.error.retry_after_seconds)
 
+    def count(self, code: str, tokens: int) -> None:
+        """Count a document that the worker itself refused."""
+        documents, before = self._counts.get(code, (0, 0))
+        self._counts[code] = (documents + 1, before + tokens)
+
     def take_counts(self) -> dict[str, tuple[int, int]]:
-        """By error code: documents refused by this cache since the last call, and an estimate of their tokens."""
+        """By error code: documents refused by the worker since the last call, and an estimate of their tokens."""
         taken, self._counts = self._counts, {}
         return taken

@@ -10,6 +10,9 @@ from service.wire import ModelStatus, Status
 SERVING = (Phase.READY, Phase.DRAINING)
 DEFAULT_TAG, ANY = "stable", ""
 """The tag that a name without one means; where that is not served, any tag of that name."""
+_MOST_LISTED = 200
+"""Characters of a list of models with their revisions; a longer one has the names alone."""
+_MOST_WANTED = 60
 RESTART_SECONDS = 3.0
 """Roughly the time in which an engine is ready again; sent as Retry-After."""
 
@@ -54,5 +57,12 @@ def find_model(served: tuple[ModelStatus, ...], wanted: str | None) -> ModelStat
             wanted_by_name = model.state == SERVED and each in (ANY, model.tag)
             if model.name == name and (wanted_by_name or each == model.revision):
                 return model
-    there = ", ".join(f"{model.name}@{model.tag} ({model.revision})" for model in served if model.state == SERVED)
-    raise UnknownModel(f"{wanted!r} is not served here; there are: {there}.")
+    models = [model for model in served if model.state == SERVED]
+    there = ", ".join(f"{model.name}@{model.tag} ({model.revision})" for model in models)
+    if len(there) > _MOST_LISTED:
+        there = ", ".join(f"{model.name}@{model.tag}" for model in models)
+    raise UnknownModel(f"{_shortened(wanted)!r} is not served here; there are: {there}.")
+
+
+def _shortened(wanted: str) -> str:
+    return wanted if len(wanted) <= _MOST_WANTED else wanted[:_MOST_WANTED] + "…"

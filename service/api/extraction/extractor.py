@@ -3,6 +3,10 @@
 Files are parsed in processes of their own. Long texts are tokenized and decoded in threads, so that the event loop is
 free meanwhile; short texts on the event loop itself, where that is done sooner than a thread would have begun: at once
 if the document came alone, else in slices (`time_slicer`).
+
+The rule: nothing is done for a document that cannot be answered in time. Its deadline ends it at any stage, as its
+client's disconnection does, and a long text is tokenized a piece at a time: texts of several requests take turns, and
+each ends as soon as its tokens are more than the engine would admit.
 """
 
 from __future__ import annotations
@@ -17,8 +21,10 @@ from typing import TypeVar
 
 from service.api.engine.client import EngineClient
 from service.api.engine.pending import InferenceResult
+from service.api.engine.refusal_cache import WorkEstimate
+from service.api.engine.token_allowance import check_tokens
 from service.api.extraction.parser_pool import ParserPool
-from service.api.extraction.request import DocumentInput, ExtractRequest
+from service.api.extraction.request import DocumentInput, ExtractRequest, refuse_if_late
 from service.api.extraction.result import build_result
 from service.api.extraction.stage_timer import StageTimer
 from service.api.extraction.time_slicer import TimeSlicer
@@ -27,12 +33,10 @@ from service.core.arrays import TokenIds
 from service.core.errors import DeadlineExceeded, Overloaded
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
-from service.text.pipeline import Prepared, prepare
-from service.text.tokenizer import TextTokenizer, Tokenizers
+from service.text.pipeline import Prepared, prepare, prepare_in_steps
+from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer, Tokenizers
 from service.wire import ModelStatus
 
-SHORT_CHARACTERS = 4_096
-"""Texts up to this length are tokenized on the event loop: about a millisecond."""
 SHORT_TOKENS = 1_024
 """Documents up to this length are decoded on the event loop: about a millisecond, and 25 if every word is an entity."""
 
@@ -67,20 +71,29 @@ class Extractor:
         Raises:
             GleanerError: the document is bad, was refused, or failed.
         """
+        now = time.monotonic()
+        refuse_if_late(request.deadline_seconds, now)
+        try:
+            async with asyncio.timeout(request.deadline_seconds - now):
+                return await self._extract(source, request, timer)
+        except TimeoutError:
+            raise DeadlineExceeded("the deadline passed before the document was finished") from None
+
+    async def _extract(self, source: DocumentInput, request: ExtractRequest, timer: StageTimer) -> DocumentResult:
         estimate = request.estimate(source, time.monotonic())
         self._engine.refusals.check(estimate)
         with timer.measure("parse"):
-            document = await self._document(source, request)
+            document = await self._document(source)
         with timer.measure("tokenize"):
             tokenizer = await self._tokenizer(request.model)
-            tokenize = partial(self._prepare, tokenizer, document.text, request)
-            prepared = await self._run(tokenize, request, short=len(document.text) <= SHORT_CHARACTERS)
+            prepared = await self._prepare(tokenizer, document.text, source, request)
         try:
             inference = await self._infer(prepared.sequences, request)
         except Overloaded as error:
             self._engine.refusals.remember(estimate, sum(map(len, prepared.sequences)), error, time.monotonic())
             raise
         timer.seconds.update(queue=inference.queue_seconds, compute=inference.compute_seconds)
+        refuse_if_late(request.deadline_seconds, time.monotonic())
         with timer.measure("decode"):
             decode = partial(build_result, source, document, request, tokenizer, prepared, inference)
             return await self._run(decode, request, short=len(prepared.tokens.ids) <= SHORT_TOKENS)
@@ -95,25 +108,44 @@ class Extractor:
             return loaded
         return await self._in_thread(lambda: self._tokenizers.get(model.revision, Path(model.folder)))
 
-    async def _document(self, source: DocumentInput, request: ExtractRequest) -> Document:
+    async def _document(self, source: DocumentInput) -> Document:
         if source.text is not None:
             self._limits.check_bytes(len(source.text))
             self._limits.check_characters(len(source.text))
             return Document(source.text)
-        left = request.deadline_seconds - time.monotonic()
-        try:
-            async with asyncio.timeout(left):
-                return await self._parsers.parse(source.data, source.media_type, source.name)
-        except TimeoutError:
-            raise DeadlineExceeded("the deadline passed while the document was read") from None
+        return await self._parsers.parse(source.data, source.media_type, source.name)
 
-    def _prepare(self, tokenizer: TextTokenizer, text: str, request: ExtractRequest) -> Prepared:
+    async def _prepare(
+        self, tokenizer: TextTokenizer, text: str, source: DocumentInput, request: ExtractRequest
+    ) -> Prepared:
         longest = min(self._window_tokens, request.model.max_tokens)
-        return prepare(tokenizer, text, longest=longest, overlap=self._overlap_tokens)
+        if len(text) <= SHORT_CHARACTERS:
+            work = partial(prepare, tokenizer, text, longest=longest, overlap=self._overlap_tokens)
+            return await self._run(work, request, short=True)
+        async with request.long_texts:
+            estimate = request.estimate(source, time.monotonic())
+            self._engine.refusals.check(estimate)
+            steps = prepare_in_steps(tokenizer, text, longest=longest, overlap=self._overlap_tokens)
+            while not isinstance(step := await self._in_thread(partial(next, steps)), Prepared):
+                self._check_tokens(step, estimate, request)
+            self._limits.check_tokens(len(step.tokens.ids))
+            return step
+
+    def _check_tokens(self, tokens: int, estimate: WorkEstimate, request: ExtractRequest) -> None:
+        """Refuse a document that has at least so many tokens, if that is certain by now."""
+        now = time.monotonic()
+        self._limits.check_tokens(tokens)
+        try:
+            check_tokens(tokens, self._engine.status, request.deadline_seconds, now)
+        except Overloaded as error:
+            self._engine.refusals.count(error.code, tokens)
+            self._engine.refusals.remember(estimate, tokens, error, now)
+            raise
 
     async def _infer(self, sequences: list[TokenIds], request: ExtractRequest) -> InferenceResult:
         if not sequences:
             return InferenceResult([], 0.0, 0.0)
+        refuse_if_late(request.deadline_seconds, time.monotonic())
         return await self._engine.infer(request.submission(self._engine.new_key(), sequences), sequences)
 
     async def _run(self, work: Callable[[], _T], request: ExtractRequest, *, short: bool) -> _T:

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from service.api.engine.refusal_cache import WorkEstimate
 from service.api.schemas import Options
 from service.core.arrays import TokenIds
+from service.core.errors import DeadlineExceeded
 from service.core.tenants import UNLIMITED, ClientQuota
+from service.documents.format_detection import declared_format
 from service.wire import ModelStatus, Submitted
+
+TEXT, UNKNOWN = "text", "unknown"
+"""The formats of an estimate that are none of a file: of a text, and of a file that does not say its own."""
+LONG_TEXTS_AT_ONCE = 2
+"""Long texts of one request that are tokenized at a time, in their order, so that the first are ready early."""
+
+
+def refuse_if_late(deadline_seconds: float, now: float) -> None:
+    """Refuse to begin what would be finished after its deadline.
+
+    Raises:
+        DeadlineExceeded: the deadline has passed.
+    """
+    if now >= deadline_seconds:
+        raise DeadlineExceeded("the deadline has passed")
+
+
+def _turns() -> asyncio.Semaphore:
+    return asyncio.Semaphore(LONG_TEXTS_AT_ONCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +56,7 @@ class ExtractRequest:
         alone: True when the request has a single document.
         quota: what its client may take of the engine's queue.
         charge_tokens: is told the tokens of every document that was answered.
+        long_texts: held by its documents whose long texts are being tokenized.
     """
 
     model: ModelStatus
@@ -43,6 +66,7 @@ class ExtractRequest:
     alone: bool = False
     quota: ClientQuota = UNLIMITED
     charge_tokens: Callable[[int], None] = lambda _: None
+    long_texts: asyncio.Semaphore = field(default_factory=_turns, compare=False, repr=False)
 
     def estimate(self, source: DocumentInput, now: float) -> WorkEstimate:
         """The work of a document of this request, estimated from its size alone."""
@@ -50,7 +74,7 @@ class ExtractRequest:
             model=self.model.revision,
             client=self.client,
             priority=self.options.priority,
-            media_type="text" if source.text is not None else source.media_type or "",
+            format=TEXT if source.text is not None else declared_format(source.media_type, source.name) or UNKNOWN,
             size=len(source.text) if source.text is not None else len(source.data),
             at_seconds=now,
             left_seconds=self.deadline_seconds - now,

@@ -6,7 +6,7 @@ import msgspec
 
 from service.api.engine.pending import InferenceResult
 from service.api.extraction.request import DocumentInput, ExtractRequest
-from service.api.schemas import DocumentResult, EntityResult, Options
+from service.api.schemas import DocumentResult, EntityResult
 from service.core.decoding.entities import Entity
 from service.core.decoding.normalize import normalize
 from service.core.decoding.offsets import OffsetMap
@@ -35,7 +35,12 @@ def build_result(
     found = decode_entities(tokenizer, prepared, inference.logits, request.model.labels, options.aggregation)
     offsets = OffsetMap(text, options.offsets)
     scored = ((each, round(each.score, SCORE_DIGITS)) for each in found)
-    entities = [_entity(each, score, document, offsets) for each, score in scored if _is_wanted(each, score, options)]
+    labels = None if options.labels is None else frozenset(options.labels)
+    entities = [
+        _entity(each, score, document, offsets)
+        for each, score in scored
+        if score >= options.min_score and (labels is None or each.label in labels)
+    ]
     return DocumentResult(
         id=source.id,
         pages=len(document.pages) if document.pages else None,
@@ -48,10 +53,6 @@ def build_result(
         error=None,
         text=text if options.include_text else msgspec.UNSET,
     )
-
-
-def _is_wanted(entity: Entity, score: float, options: Options) -> bool:
-    return score >= options.min_score and (options.labels is None or entity.label in options.labels)
 
 
 def _entity(entity: Entity, score: float, document: Document, offsets: OffsetMap) -> EntityResult:

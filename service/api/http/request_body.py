@@ -13,13 +13,14 @@ from collections.abc import AsyncGenerator, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
 from service.api.extraction.request import DocumentInput
-from service.api.schemas import Options, read_documents, read_options
+from service.api.http.form_charset import check_charset, check_name
+from service.api.http.json_body import read_json
+from service.api.schemas import Options, read_options
 from service.core.errors import DocumentTooLarge, MalformedRequest
 
 JSON = "application/json"
@@ -58,7 +59,7 @@ async def read_body(request: Request, limits: BodyLimits) -> Body:
     """
     media_type = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if media_type == JSON:
-        body = _from_json(await _read_all(request, limits), request)
+        body = _from_json(await _read_all(request, limits), request, limits)
     elif media_type == FORM:
         body = await _from_form(request, limits)
     else:
@@ -76,28 +77,20 @@ def _options(request: Request, values: dict[str, Any]) -> Options:
 
 def _join_repeated(items: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """Fields by name; the values of a repeated field (`labels`) are joined by commas."""
-    found: dict[str, Any] = {}
+    found: dict[str, list[str]] = {}
     for name, value in items:
-        found[name] = f"{found[name]},{value}" if name in found else value
-    return found
+        found.setdefault(name, []).append(value)
+    return {name: ",".join(values) for name, values in found.items()}
 
 
-def _from_json(data: bytes, request: Request) -> Body:
-    try:
-        values = msgspec.json.decode(data)
-    except RecursionError as error:
-        raise MalformedRequest("The body is JSON that is nested too deeply.") from error
-    except msgspec.DecodeError as error:
-        raise MalformedRequest(f"The body is not JSON: {error}.") from error
-    if not isinstance(values, dict):
-        raise MalformedRequest("The body must be a JSON object with `text` or `documents`.")
-    documents, batch = read_documents(values)
-    options = {name: value for name, value in values.items() if name not in ("text", "documents")}
-    sources = (DocumentInput(each.id or str(number), text=each.text) for number, each in enumerate(documents))
-    return Body(tuple(sources), _options(request, options), batch)
+def _from_json(data: bytes, request: Request, limits: BodyLimits) -> Body:
+    found = read_json(data, limits.documents)
+    sources = (DocumentInput(id_ or str(number), text=text) for number, (id_, text) in enumerate(found.documents))
+    return Body(tuple(sources), _options(request, found.options), found.batch)
 
 
 async def _from_form(request: Request, limits: BodyLimits) -> Body:
+    check_charset(request.headers["content-type"])
     parser = MultiPartParser(request.headers, _limited(request, limits), max_files=limits.documents)
     try:
         form = await parser.parse()
@@ -107,7 +100,7 @@ async def _from_form(request: Request, limits: BodyLimits) -> Body:
                 f"The form has more than {limits.documents} files, the limit of one request."
             ) from error
         raise MalformedRequest(f"The form cannot be read: {error.message}") from error
-    except KeyError as error:
+    except (KeyError, UnicodeError) as error:
         raise MalformedRequest(f"The form cannot be read: {error}.") from error
     try:
         files = [(name, value) for name, value in form.multi_items() if isinstance(value, UploadFile)]
@@ -124,6 +117,7 @@ async def _from_form(request: Request, limits: BodyLimits) -> Body:
 
 async def _document(number: int, upload: UploadFile) -> DocumentInput:
     name = upload.filename or None
+    check_name(name or "")
     return DocumentInput(name or str(number), data=await upload.read(), media_type=upload.content_type, name=name)
 
 

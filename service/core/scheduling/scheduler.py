@@ -61,6 +61,7 @@ class Scheduler(Generic[Payload]):
     """The queue in front of one device."""
 
     def __init__(self, limits: QueueLimits) -> None:
+        self.limits = limits
         self._documents: dict[str, _Document[Payload]] = {}
         self._fair_share = FairShareQueue()
         self._stats = QueueStats()

@@ -98,5 +98,6 @@ class StatusPublisher:
             dtype=models.dtype,
             load=self._scheduler.load(now),
             tokens_per_second=self._throughput.tokens_per_second,
+            queue_limit_tokens=self._scheduler.limits.queue_tokens,
             start_seconds=dict(startup.seconds),
         )

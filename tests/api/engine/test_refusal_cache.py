@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from service.api.engine.refusal_cache import RefusalCache, WorkEstimate
+from service.api.engine.refusal_cache import MOST_KINDS, RefusalCache, WorkEstimate
 from service.core.errors import DeadlineExceeded, Draining, QueueFull
 from service.core.types import Priority
 
@@ -38,7 +38,7 @@ def test_a_similar_document_is_refused_with_the_cached_error() -> None:
         {"client": "d"},
         {"model": "sha256:1"},
         {"priority": Priority.BATCH},
-        {"media_type": "application/pdf"},
+        {"format": "PDF"},
         {"at_seconds": 10.61},
     ],
     ids=lambda other: next(iter(other)),
@@ -77,3 +77,11 @@ def test_refused_documents_are_counted_once_with_their_tokens() -> None:
             cache.check(replace(ESTIMATE, at_seconds=10.2, size=size))
     assert cache.take_counts() == {"deadline_exceeded": (2, 1_200)}
     assert cache.take_counts() == {}
+
+
+def test_the_refusals_of_many_clients_do_not_stay() -> None:
+    cache = RefusalCache()
+    for number in range(4 * MOST_KINDS):
+        now = 10.1 + number / 1_000
+        cache.remember(replace(ESTIMATE, client=str(number), at_seconds=now), 400, LATE, now)
+    assert len(cache) <= MOST_KINDS

@@ -95,6 +95,14 @@ def test_an_unknown_model_is_refused_with_those_that_are_there(wanted: str) -> N
     assert all(f"{each.name}@{each.tag} ({each.revision})" in caught.value.detail for each in SERVED)
 
 
+def test_a_long_name_is_not_repeated_and_of_many_models_the_names_are_listed() -> None:
+    served = tuple(model(f"model{i}", revision=f"sha256:{i:064}") for i in range(6))
+    with pytest.raises(UnknownModel) as caught:
+        find_model(served, "x" * 1_000_000)
+    assert all(f"model{i}@stable" in caught.value.detail for i in range(6))
+    assert len(caught.value.detail) < 300
+
+
 def test_a_name_alone_is_its_stable_tag_or_else_the_first_of_that_name() -> None:
     stable, candidate, _ = SERVED
     beta = model("cv", "beta", "sha256:d")

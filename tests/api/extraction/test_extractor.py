@@ -14,14 +14,16 @@ import pytest
 from service.api.engine.client import EngineClient
 from service.api.engine.pending import InferenceResult
 from service.api.engine.refusal_cache import RefusalCache
-from service.api.extraction.extractor import SHORT_CHARACTERS, SHORT_TOKENS, Extractor
+from service.api.extraction.extractor import SHORT_TOKENS, Extractor
 from service.api.extraction.parser_pool import ParserPool
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.stage_timer import StageTimer
 from service.api.schemas import DocumentResult, Options
 from service.core.arrays import TokenIds
+from service.core.types import Phase
 from service.documents.limits import DocumentLimits
-from service.wire import ModelStatus, Submitted
+from service.text.tokenizer import SHORT_CHARACTERS
+from service.wire import ModelStatus, Status, Submitted
 from tests.support.tiny_models import BERT_SPECIALS, word_piece
 
 LONG = "anna " * max(SHORT_CHARACTERS // 5 + 1, SHORT_TOKENS + 1)
@@ -29,6 +31,8 @@ LONG = "anna " * max(SHORT_CHARACTERS // 5 + 1, SHORT_TOKENS + 1)
 
 class FakeEngine:
     """An engine whose logits make every token a person's name."""
+
+    status = Status("1", Phase.READY)
 
     def __init__(self) -> None:
         self.refusals = RefusalCache()

@@ -15,17 +15,19 @@ REQUEST = ExtractRequest(MODEL, Options(priority=Priority.BATCH), "alice", deadl
 
 
 @pytest.mark.parametrize(
-    ("source", "media_type", "size"),
+    ("source", "format_", "size"),
     [
         (DocumentInput("0", text="größe"), "text", 5),
-        (DocumentInput("0", data="größe".encode(), media_type="application/pdf"), "application/pdf", 7),
-        (DocumentInput("0", data=b"", name="a.pdf"), "", 0),
+        (DocumentInput("0", data="größe".encode(), media_type="application/pdf"), "PDF", 7),
+        (DocumentInput("0", data=b"", name="a.pdf"), "PDF", 0),
+        (DocumentInput("0", data=b"a", media_type="made/up"), "unknown", 1),
+        (DocumentInput("0", data=b"a", media_type="TEXT/HTML; charset=" + "x" * 50_000), "HTML", 1),
     ],
 )
-def test_the_estimate_has_the_size_of_the_input(source: DocumentInput, media_type: str, size: int) -> None:
+def test_the_estimate_has_the_size_of_the_input(source: DocumentInput, format_: str, size: int) -> None:
     estimate = REQUEST.estimate(source, now=4.0)
-    assert (estimate.media_type, estimate.size, estimate.left_seconds) == (media_type, size, 6.0)
-    assert estimate.kind == ("sha256:0", "alice", Priority.BATCH, media_type)
+    assert (estimate.format, estimate.size, estimate.left_seconds) == (format_, size, 6.0)
+    assert estimate.kind == ("sha256:0", "alice", Priority.BATCH, format_)
 
 
 def test_the_submission_has_the_lengths_of_the_sequences() -> None:

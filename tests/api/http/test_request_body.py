@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from starlette.requests import Request
 from starlette.types import Message
 
+from service.api.http.form_charset import check_name
 from service.api.http.request_body import Body, BodyLimits, read_body
 from service.api.schemas import Options
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
@@ -188,6 +189,33 @@ def test_too_many_documents_are_too_large_in_json_and_in_forms(count: int) -> No
     for body, media_type in ((documents, JSON), (files, FORM)):
         with pytest.raises(DocumentTooLarge, match="3"):
             read(body, media_type)
+
+
+@pytest.mark.parametrize(
+    "charset", ["undefined", "punycode", "idna", "utf-7", "unicode_escape", "hex", "utf--8", "x" * 60]
+)
+def test_a_form_in_a_charset_that_no_client_uses_is_malformed(charset: str) -> None:
+    """Some codecs raise errors of their own, some give characters that no answer can hold, and all are remembered."""
+    for name in ("a.txt", "a\\ud800.txt", "+2AA-.txt"):
+        with pytest.raises(MalformedRequest, match="charset"):
+            read(form(part("file", b"a", file=name)), f"{FORM}; charset={charset}")
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "UTF-8", '"utf-8"', "us-ascii", "iso-8859-1", "windows-1252"])
+def test_a_form_may_say_its_charset(charset: str) -> None:
+    assert read(form(part("file", b"a", file="a.txt")), f"{FORM}; charset={charset}").sources[0].name == "a.txt"
+
+
+@pytest.mark.parametrize("name", ["\ud800.txt", "x" * 2_000])
+def test_a_file_s_name_that_no_answer_can_hold_is_malformed(name: str) -> None:
+    with pytest.raises(MalformedRequest, match="name"):
+        check_name(name)
+
+
+def test_an_option_in_a_thousand_fields_is_joined_in_one_go_and_refused_if_it_is_long() -> None:
+    body = form(part("file", b"a", file="a.txt"), *[part("labels", b"x" * 1_000)] * 900)
+    with pytest.raises(InvalidOptions, match="labels: longer"):
+        read(body, FORM, limits=BodyLimits(10_000_000, 3))
 
 
 @given(st.binary(max_size=200), st.sampled_from([JSON, FORM, "text/html"]))

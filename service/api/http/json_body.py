@@ -1,0 +1,152 @@
+"""Decodes a JSON body into documents and options: sizes before values, counts before contents, the first error only.
+
+The rule: memory and time stay within a small multiple of the body's own, whatever it holds. So the body is divided into
+its top-level values first, without building any of them (`msgspec.Raw`); an option may take `OPTION_BYTES`; documents
+are built as what they must be, until the first that is something else or one too many.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+
+from service.api.schemas import OPTION_NAMES, known_options
+from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
+
+OPTION_BYTES = 65_536
+"""Most bytes of one option: some thousand labels."""
+ID_CHARACTERS = 1_024
+"""Longest id of a document."""
+_UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*)`", re.S)
+_KINDS = {"`str | null`": "a string or null", "`str`": "a string", "`object`": "an object", "`array`": "a list"}
+
+_T = TypeVar("_T")
+_Id = Annotated[str, msgspec.Meta(max_length=ID_CHARACTERS)]
+_OPTIONS = tuple(sorted(OPTION_NAMES))
+_ABSENT = msgspec.Raw(b"")
+_Envelope: Any = msgspec.defstruct(
+    "_Envelope",
+    [(name, msgspec.Raw, _ABSENT) for name in ("text", "documents", *_OPTIONS)],
+    forbid_unknown_fields=True,
+)
+_decode_envelope: Callable[[bytes], Any] = msgspec.json.Decoder(_Envelope).decode
+_decode_text = msgspec.json.Decoder(str).decode
+
+
+@dataclass(frozen=True, slots=True)
+class JsonBody:
+    """A decoded JSON body. `documents`: pairs of id and text; `batch`: True if they came as a list.
+
+    `options` are decoded, but not validated.
+    """
+
+    documents: tuple[tuple[str | None, str], ...]
+    batch: bool
+    options: dict[str, Any]
+
+
+class _TooManyDocumentsError(Exception):
+    """The list of documents goes on beyond the limit."""
+
+
+class _DocumentsDecoder:
+    """Decodes a list of at most `most` documents; one too many ends it before more are built."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._left = most
+        document: Any = msgspec.defstruct(
+            "JsonDocument",
+            [("text", str), ("id", _Id | None, None)],
+            namespace={"__post_init__": lambda _document: self._count()},
+            forbid_unknown_fields=True,
+        )
+        self._decoder: msgspec.json.Decoder[list[Any]] = msgspec.json.Decoder(list[document])
+
+    def decode(self, data: msgspec.Raw) -> tuple[tuple[str | None, str], ...]:
+        """The id and text of each document."""
+        self._left = self._most
+        return tuple((each.id, each.text) for each in self._decoder.decode(data))
+
+    def _count(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise _TooManyDocumentsError
+
+
+def read_json(data: bytes, most_documents: int) -> JsonBody:
+    """Decode a body.
+
+    Raises:
+        MalformedRequest: not JSON, not UTF-8, or not an object with either `text` or `documents`.
+        InvalidOptions: an option that does not exist, or one that is far too long.
+        DocumentTooLarge: more documents than one request may have.
+    """
+    values = _decoded(lambda: _decode_envelope(data), _body_error)
+    batch = values.documents is not _ABSENT
+    if batch == (values.text is not _ABSENT):
+        raise MalformedRequest("The body needs either `text` or `documents`.")
+    options = {name: _option(name, value) for name in _OPTIONS if (value := getattr(values, name)) is not _ABSENT}
+    if not batch:
+        text = _decoded(lambda: _decode_text(values.text), lambda error: _value_error("text", error))
+        return JsonBody(((None, text),), False, options)
+    return JsonBody(_documents(values.documents, most_documents), True, options)
+
+
+def _documents(data: msgspec.Raw, most: int) -> tuple[tuple[str | None, str], ...]:
+    try:
+        found = _decoded(lambda: _decoder(most).decode(data), lambda error: _value_error("documents", error))
+    except _TooManyDocumentsError:
+        raise DocumentTooLarge(f"The request has more than {most} documents, the limit of one request.") from None
+    if not found:
+        raise MalformedRequest("`documents` must be a list of at least one document.")
+    return found
+
+
+@lru_cache(maxsize=4)
+def _decoder(most: int) -> _DocumentsDecoder:
+    return _DocumentsDecoder(most)
+
+
+def _option(name: str, value: msgspec.Raw) -> Any:
+    if len(memoryview(value)) > OPTION_BYTES:
+        raise InvalidOptions(f"{name}: longer than {OPTION_BYTES:,} bytes.")
+    return _decoded(lambda: msgspec.json.decode(value), lambda error: _value_error(name, error))
+
+
+def _decoded(decode: Callable[[], _T], wrong: Callable[[msgspec.ValidationError], GleanerError]) -> _T:
+    """What `decode` returns; `wrong` makes the error of JSON that is something else than it should be."""
+    try:
+        return decode()
+    except msgspec.ValidationError as error:
+        raise wrong(error) from None
+    except RecursionError:
+        raise MalformedRequest("The body is JSON that is nested too deeply.") from None
+    except UnicodeError:
+        raise MalformedRequest("The body is not JSON: it is not UTF-8.") from None
+    except msgspec.DecodeError as error:
+        raise MalformedRequest(f"The body is not JSON: {error}.") from None
+
+
+def _body_error(error: msgspec.ValidationError) -> GleanerError:
+    unknown = _UNKNOWN_FIELD.match(str(error))
+    if unknown is None:
+        return MalformedRequest("The body must be a JSON object with `text` or `documents`.")
+    return InvalidOptions(f"{unknown[1][:100]}: Extra inputs are not permitted{known_options()}")
+
+
+def _value_error(name: str, error: msgspec.ValidationError) -> GleanerError:
+    """What is wrong with a value, and where: `documents.0.text: Expected a string, got …`."""
+    message, _, path = str(error).rpartition(" - at `$")
+    if not message:
+        message, path = path, ""
+    where = re.sub(r"\[(\d+)\]", r".\1", path.rstrip("`"))
+    for kind, words in _KINDS.items():
+        message = message.replace(kind, words)
+    known = " (known: id, text)" if _UNKNOWN_FIELD.match(message) else ""
+    return MalformedRequest(f"{name}{where}: {message[:200]}{known}")

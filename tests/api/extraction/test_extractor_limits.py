@@ -1,0 +1,200 @@
+"""Work on a document ends as soon as it cannot be answered any more: too many tokens, too late, or its client gone."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from service.api.engine.client import EngineClient
+from service.api.engine.pending import InferenceResult
+from service.api.engine.refusal_cache import RefusalCache
+from service.api.extraction.extractor import Extractor
+from service.api.extraction.parser_pool import ParserPool
+from service.api.extraction.request import LONG_TEXTS_AT_ONCE, DocumentInput, ExtractRequest
+from service.api.extraction.stage_timer import StageTimer
+from service.api.schemas import DocumentResult, Options
+from service.core.arrays import TokenIds
+from service.core.errors import DeadlineExceeded, DocumentTooLarge, GleanerError, QueueFull
+from service.core.types import Load, Phase
+from service.documents.limits import DocumentLimits
+from service.text.pieces import SHORTEST_CHARACTERS
+from service.wire import ModelStatus, Status, Submitted
+from tests.support.tiny_models import BERT_SPECIALS, word_piece
+
+FAR = 1e9
+GIANT = "- " * 2_000_000
+GIANT_PIECES = len(GIANT) // SHORTEST_CHARACTERS
+FEW = 6
+"""Pieces that may be tokenized before it is noticed that they were for nothing."""
+SLOW = Status("1", Phase.READY, tokens_per_second=1_000.0, queue_limit_tokens=10_000)
+
+
+class FakeEngine:
+    """An engine in a given state, that answers at once; `submitted` are the lengths of what came."""
+
+    def __init__(self, status: Status) -> None:
+        self.status = status
+        self.refusals = RefusalCache()
+        self.submitted: list[int] = []
+
+    def new_key(self) -> str:
+        return "k"
+
+    async def infer(self, submission: Submitted, sequences: list[TokenIds]) -> InferenceResult:
+        self.submitted.append(submission.tokens)
+        return InferenceResult([np.zeros((len(each), 2), dtype=np.float32) for each in sequences], 0.0, 0.0)
+
+
+class CountingThread(ThreadPoolExecutor):
+    """One thread that counts what it is brought, which is a piece of a text each time."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.asked = 0
+
+    def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.asked += 1
+        return super().submit(work, *args, **kwargs)
+
+
+class Scene:
+    """An extractor with everything around it."""
+
+    def __init__(self, model: ModelStatus, status: Status = SLOW, **limits: int) -> None:
+        self.model = model
+        self.engine = FakeEngine(status)
+        self.thread = CountingThread()
+        engine, parsers = cast(EngineClient, self.engine), cast(ParserPool, None)
+        self.extractor = Extractor(
+            engine, parsers, self.thread, limits=DocumentLimits(**limits), window_tokens=512, overlap_tokens=128
+        )
+
+    def request(self, deadline_seconds: float = FAR) -> ExtractRequest:
+        return ExtractRequest(self.model, Options(), "c", deadline_seconds)
+
+    def extract(self, text: str, request: ExtractRequest) -> Awaitable[DocumentResult]:
+        return self.extractor.extract(DocumentInput("0", text=text), request, StageTimer())
+
+    def run(self, text: str, deadline_seconds: float = FAR) -> DocumentResult:
+        """One text's result, by an extractor that knows the tokenizer."""
+
+        async def scene() -> DocumentResult:
+            await self.extractor.load_tokenizers((self.model,))
+            self.thread.asked = 0
+            return await self.extract(text, self.request(deadline_seconds))
+
+        return asyncio.run(scene())
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> ModelStatus:
+    folder = tmp_path_factory.mktemp("model")
+    pad, unknown, first, last, mask = BERT_SPECIALS
+    word_piece(first, pad, last, unknown, mask).save(str(folder / "tokenizer.json"))
+    return ModelStatus("m", "stable", "sha256:0", str(folder), ("O", "B-PER"), 512, True, 1)
+
+
+@pytest.fixture
+def scene_of(model: ModelStatus) -> Iterator[Callable[..., Scene]]:
+    scenes: list[Scene] = []
+
+    def make(status: Status = SLOW, **limits: int) -> Scene:
+        scenes.append(Scene(model, status, **limits))
+        return scenes[-1]
+
+    yield make
+    for scene in scenes:
+        scene.thread.shutdown(wait=True, cancel_futures=True)
+
+
+@pytest.mark.parametrize(
+    ("status", "seconds", "limits", "error"),
+    [
+        (SLOW, 10.0, {}, DeadlineExceeded),
+        (Status("1", Phase.READY, load=Load(tokens=1), queue_limit_tokens=10_000), FAR, {}, QueueFull),
+        (Status("1", Phase.READY), FAR, {"max_tokens": 10_000}, DocumentTooLarge),
+    ],
+    ids=["deadline", "queue", "limit"],
+)
+def test_a_text_is_tokenized_no_further_than_its_tokens_may_be_admitted(
+    scene_of: Callable[..., Scene], status: Status, seconds: float, limits: dict[str, int], error: type[GleanerError]
+) -> None:
+    scene = scene_of(status, **limits)
+    with pytest.raises(error):
+        scene.run(GIANT, time.monotonic() + seconds)
+    assert scene.thread.asked <= FEW < GIANT_PIECES
+    assert scene.engine.submitted == []
+
+
+def test_the_engine_hears_of_what_was_refused_for_its_tokens(scene_of: Callable[..., Scene]) -> None:
+    scene = scene_of()
+    with pytest.raises(DeadlineExceeded):
+        scene.run(GIANT, time.monotonic() + 10.0)
+    ((code, (documents, tokens)),) = scene.engine.refusals.take_counts().items()
+    assert (code, documents) == ("deadline_exceeded", 1)
+    assert 10_000 < tokens < 10_000 + 2 * SHORTEST_CHARACTERS
+
+
+def test_a_text_of_one_piece_with_too_many_tokens_is_too_large(scene_of: Callable[..., Scene]) -> None:
+    with pytest.raises(DocumentTooLarge, match="5,001 tokens"):
+        scene_of(max_tokens=5_000).run("-" * 5_001)
+    assert scene_of(max_tokens=5_000).run("-" * 5_000).tokens == 5_000
+
+
+def test_nothing_is_begun_for_a_document_that_is_late_already(scene_of: Callable[..., Scene]) -> None:
+    for text in ("anna", GIANT):
+        scene = scene_of()
+        with pytest.raises(DeadlineExceeded):
+            scene.run(text, time.monotonic() - 0.001)
+        assert (scene.thread.asked, scene.engine.submitted) == (0, [])
+
+
+def test_a_deadline_ends_the_tokenizing_of_a_text(scene_of: Callable[..., Scene]) -> None:
+    scene = scene_of(Status("1", Phase.READY))
+    with pytest.raises(DeadlineExceeded):
+        scene.run(GIANT, time.monotonic() + 0.2)
+    assert scene.thread.asked < GIANT_PIECES
+    assert scene.engine.submitted == []
+
+
+def test_a_client_that_is_gone_ends_the_tokenizing_of_its_text(scene_of: Callable[..., Scene]) -> None:
+    scene = scene_of(Status("1", Phase.READY))
+
+    async def leave() -> None:
+        await scene.extractor.load_tokenizers((scene.model,))
+        working = asyncio.ensure_future(scene.extract(GIANT, scene.request()))
+        while scene.thread.asked < 3:
+            await asyncio.sleep(0)
+        working.cancel()
+        with suppress(asyncio.CancelledError):
+            await working
+
+    asyncio.run(leave())
+    assert scene.thread.asked <= FEW
+    assert scene.engine.submitted == []
+
+
+def test_a_batch_s_first_long_texts_are_ready_before_its_last_are_begun(scene_of: Callable[..., Scene]) -> None:
+    """So that a deadline finds some of them done, rather than all of them nearly."""
+    scene, documents, pieces = scene_of(Status("1", Phase.READY)), 8, 4
+    asked: list[int] = []
+
+    async def one(request: ExtractRequest, text: str) -> None:
+        await scene.extract(text, request)
+        asked.append(scene.thread.asked)
+
+    async def batch() -> None:
+        await scene.extractor.load_tokenizers((scene.model,))
+        scene.thread.asked, request = 0, scene.request()
+        await asyncio.gather(*(one(request, "- " * (pieces * SHORTEST_CHARACTERS // 2)) for _ in range(documents)))
+
+    asyncio.run(batch())
+    assert asked[0] <= (LONG_TEXTS_AT_ONCE + 1) * (pieces + 1)
+    assert len(asked) == documents

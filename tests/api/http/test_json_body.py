@@ -1,0 +1,146 @@
+"""JSON bodies: what they may be, and that what is refused costs little and says little."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.api.http.json_body import ID_CHARACTERS, OPTION_BYTES, JsonBody, read_json
+from service.api.schemas import ExtractJson, Options
+from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
+
+MOST = 1_000
+ANYTHING: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def outcome(values: dict[str, Any]) -> JsonBody | GleanerError:
+    """What a body is read as, or why it is refused."""
+    try:
+        return read_json(json.dumps(values).encode(), MOST)
+    except GleanerError as error:
+        return error
+
+
+def many(part: bytes, times: int) -> bytes:
+    return b",".join([part] * times)
+
+
+def test_a_text_is_one_document_and_documents_are_a_batch() -> None:
+    alone = read_json(b'{"text": "a", "min_score": 0.5, "labels": ["PER"]}', MOST)
+    assert (alone.documents, alone.batch) == (((None, "a"),), False)
+    assert alone.options == {"min_score": 0.5, "labels": ["PER"]}
+    found = read_json(b'{"documents": [{"id": "x", "text": "a"}, {"text": ""}, {"text": "b", "id": null}]}', MOST)
+    assert (found.documents, found.batch) == ((("x", "a"), (None, ""), (None, "b")), True)
+
+
+def test_an_escaped_key_is_the_same_key_and_the_last_of_two_counts() -> None:
+    assert read_json(b'{"\\u0074ext": "a"}', MOST).documents == ((None, "a"),)
+    assert read_json(b'{"text": 5, "text": "b"}', MOST).documents == ((None, "b"),)
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        ({}, "either"),
+        ({"text": "a", "documents": [{"text": "b"}]}, "either"),
+        ({"text": None}, "text: Expected a string"),
+        ({"text": ["a"]}, "text: Expected a string"),
+        ({"documents": None}, "documents: Expected a list"),
+        ({"documents": {}}, "documents: Expected a list"),
+        ({"documents": []}, "at least one"),
+        ({"documents": ["a"]}, "documents.0: Expected an object"),
+        ({"documents": [{"text": "a"}, {"text": 5}]}, "documents.1.text: Expected a string"),
+        ({"documents": [{"id": 5, "text": "a"}]}, "documents.0.id: Expected a string or null"),
+        ({"documents": [{"id": "a" * (ID_CHARACTERS + 1), "text": "a"}]}, "of length <= 1024"),
+        ({"documents": [{"text": "a", "labels": ["PER"]}]}, "labels.*known: id, text"),
+        ([1], "object"),
+    ],
+)
+def test_anything_else_is_malformed(body: Any, word: str) -> None:
+    with pytest.raises(MalformedRequest, match=word):
+        read_json(json.dumps(body).encode(), MOST)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"text": "\xff"}',
+        b'{"documents": [{"text": "\xff"}]}',
+        b'{"text": "a", "model": "\xff"}',
+        b'{"te\xffxt": "a"}',
+        b'{"text": "\\ud800"}',
+        b'{"text": "a", "labels": ' + b"[" * 30_000 + b"]" * 30_000 + b"}",
+        b"[" * 100_000,
+        b'{"text": "a"',
+        b"",
+    ],
+)
+def test_bytes_that_are_no_json_are_malformed(body: bytes) -> None:
+    """Invalid UTF-8 was an error of the service's own."""
+    with pytest.raises(MalformedRequest, match="JSON"):
+        read_json(body, MOST)
+
+
+def test_as_many_documents_as_may_come_are_read_and_one_more_is_refused() -> None:
+    whole = b'{"documents": [' + many(b'{"text": "a"}', MOST) + b"]}"
+    for _ in range(2):
+        assert len(read_json(whole, MOST).documents) == MOST
+        with pytest.raises(DocumentTooLarge, match="more than 1000 documents"):
+            read_json(b'{"documents": [' + many(b'{"text": "a"}', MOST + 1) + b"]}", MOST)
+
+
+COSTLY = {
+    "labels": (b'{"text": "a", "labels": [' + many(b"[]", 500_000) + b"]}", InvalidOptions),
+    "one label": (b'{"text": "a", "labels": ["' + b"x" * 1_000_000 + b'"]}', InvalidOptions),
+    "options": (b'{"text": "a", ' + b",".join(b'"%d": 1' % i for i in range(100_000)) + b"}", InvalidOptions),
+    "an option": (b'{"text": "a", "' + b"x" * 1_000_000 + b'": 1}', InvalidOptions),
+    "a model": (b'{"text": "a", "model": "' + b"x" * 1_000_000 + b'"}', InvalidOptions),
+    "keys": (b'{"documents": [{' + b",".join(b'"%d": 1' % i for i in range(100_000)) + b"}]}", MalformedRequest),
+    "a key": (b'{"documents": [{"' + b"x" * 1_000_000 + b'": 1}]}', MalformedRequest),
+    "documents": (b'{"documents": [' + many(b'{"text":""}', 100_000) + b"]}", DocumentTooLarge),
+    "other documents": (b'{"documents": [' + many(b"[]", 500_000) + b"]}", MalformedRequest),
+    "inside": (b'{"documents": [{"text": [' + many(b"[]", 500_000) + b"]}]}", MalformedRequest),
+}
+
+
+@pytest.mark.parametrize("kind", COSTLY)
+def test_what_is_refused_takes_little_memory_and_says_little(kind: str) -> None:
+    """It took four hundred times as much, and its answer was seventeen times as long."""
+    body, error = COSTLY[kind]
+    tracemalloc.start()
+    with pytest.raises(error) as caught:
+        read_json(body, MOST)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 3 * len(body)
+    assert len(caught.value.detail) < 300
+
+
+def test_an_option_may_be_as_long_as_thousands_of_labels() -> None:
+    labels = [f"LABEL_{i:04}" for i in range(4_000)]
+    body = json.dumps({"text": "a", "labels": labels}).encode()
+    assert len(body) < OPTION_BYTES
+    assert read_json(body, MOST).options == {"labels": labels}
+
+
+@given(st.dictionaries(st.sampled_from([*Options.model_fields, "text", "documents", "other"]), ANYTHING))
+def test_any_json_is_read_or_refused_with_a_detail(values: dict[str, Any]) -> None:
+    found = outcome(values)
+    if isinstance(found, GleanerError):
+        assert 0 < len(found.detail) < 300
+    else:
+        assert found.options == {name: value for name, value in values.items() if name not in ("text", "documents")}
+
+
+def test_the_schema_that_is_shown_has_the_keys_that_are_read() -> None:
+    for name in ExtractJson.model_fields:
+        assert isinstance(outcome({"text": "a", name: None}), JsonBody | MalformedRequest), name

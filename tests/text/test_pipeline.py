@@ -1,0 +1,48 @@
+"""The steps around inference: a text tokenized in steps is what it is when tokenized at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from service.text.pieces import LONGEST_CHARACTERS, SHORTEST_CHARACTERS
+from service.text.pipeline import Prepared, prepare, prepare_in_steps
+from service.text.tokenizer import TextTokenizer
+from tests.support.tiny_models import BERT_SPECIALS, word_piece
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> TextTokenizer:
+    folder = tmp_path_factory.mktemp("model")
+    pad, unknown, first, last, mask = BERT_SPECIALS
+    word_piece(first, pad, last, unknown, mask).save(str(folder / "tokenizer.json"))
+    return TextTokenizer(folder)
+
+
+def test_steps_end_with_what_is_prepared_at_once(tokenizer: TextTokenizer) -> None:
+    text = "anna paid - - the bill\n" * (SHORTEST_CHARACTERS // 4)
+    at_once = prepare(tokenizer, text, longest=128, overlap=32)
+    *counts, last = prepare_in_steps(tokenizer, text, longest=128, overlap=32)
+    assert isinstance(last, Prepared)
+    assert (last.text, last.windows) == (at_once.text, at_once.windows)
+    assert np.array_equal(last.tokens.ids, at_once.tokens.ids)
+    assert np.array_equal(last.tokens.offsets, at_once.tokens.offsets)
+    assert all(np.array_equal(a, b) for a, b in zip(last.sequences, at_once.sequences, strict=True))
+    assert len(counts) > 2
+    assert sorted(counts) == counts  # type: ignore[type-var]
+
+
+def test_a_text_of_one_piece_is_one_step(tokenizer: TextTokenizer) -> None:
+    for text in ("", "anna", "a" * SHORTEST_CHARACTERS):
+        (only,) = prepare_in_steps(tokenizer, text, longest=128, overlap=32)
+        assert isinstance(only, Prepared)
+
+
+@pytest.mark.parametrize("unit", ["- ", "-", "の", "\n--", "&", "a", "中"])
+def test_a_step_takes_few_tokens_whatever_the_text_is(tokenizer: TextTokenizer, unit: str) -> None:
+    """Twenty million of these characters were one step of up to a hundred seconds and eight gigabytes."""
+    steps = prepare_in_steps(tokenizer, unit * (20_000_000 // len(unit)), longest=128, overlap=32)
+    first, second = next(steps), next(steps)
+    assert isinstance(first, int)
+    assert isinstance(second, int)
+    assert first <= second <= first + LONGEST_CHARACTERS
