@@ -83,6 +83,12 @@ class Settings(BaseSettings):
     deadline_ms: int = Field(300_000, ge=1, description="deadline of a request that names none")
     drain_grace_seconds: float = Field(1.0, ge=0, description="after SIGTERM, not ready but still admitting")
     drain_seconds: float = Field(60.0, ge=0, description="after that, longest wait for what was admitted")
+    engine_silence_seconds: float = Field(
+        20.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="an engine that is silent for longer is killed and replaced; 0: never",
+    )
     api_keys_file: Path | None = Field(None, description="lines of `client sha256-of-its-key`; none: no keys needed")
     api_keys: str = Field("", repr=False, description="those lines themselves, for secrets that come as variables")
     keep_alive_seconds: int = Field(
@@ -95,7 +101,9 @@ class Settings(BaseSettings):
         "gleaner", min_length=1, max_length=255, description="the fleet's name there, value of the dimension `Service`"
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="least level that is logged")
-    runtime_dir: Path | None = Field(None, description="folder for sockets and metrics; none: a fresh temporary one")
+    runtime_dir: Path | None = Field(
+        None, description="folder for sockets and metrics; none: a fresh one in memory, else temporary"
+    )
 
     @field_validator("model_weights", "model_rate_limits", mode="before")
     @classmethod

@@ -6,6 +6,7 @@ from tests.support.metric_values import ALL_METRICS, collected, signatures
 
 METRICS: dict[str, tuple[str, ...]] = {
     "gleaner_backlog_seconds": ("gauge",),
+    "gleaner_bad_messages": ("counter",),
     "gleaner_batch_fill": ("histogram",),
     "gleaner_batch_splits": ("counter",),
     "gleaner_batches": ("counter",),
