@@ -34,6 +34,7 @@ class LogEvent(StrEnum):
     WORKER_MESSAGE_FAILED = "worker_message_failed"
     DEVICE_HUNG = "device_hung"
     DOCUMENT_FAILED = "document_failed"
+    ANSWER_NOT_KEPT = "answer_not_kept"
     PARSER_DIED = "parser_died"
     ENGINE_MESSAGE_FAILED = "engine_message_failed"
     ENGINE_MESSAGE_UNEXPECTED = "engine_message_unexpected"

@@ -83,6 +83,12 @@ class Settings(BaseSettings):
     deadline_ms: int = Field(300_000, ge=1, description="deadline of a request that names none")
     drain_grace_seconds: float = Field(1.0, ge=0, description="after SIGTERM, not ready but still admitting")
     drain_seconds: float = Field(60.0, ge=0, description="after that, longest wait for what was admitted")
+    idempotency_seconds: float = Field(
+        600.0, ge=0, allow_inf_nan=False, description="answers of requests with an `Idempotency-Key` are kept; 0: never"
+    )
+    idempotency_client_bytes: int = Field(
+        8 * 1024 * 1024, ge=0, description="most bytes of answers that are kept for one client"
+    )
     engine_silence_seconds: float = Field(
         20.0,
         ge=0,

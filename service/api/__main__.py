@@ -36,7 +36,7 @@ class GunicornServer(BaseApplication):  # type: ignore[misc]
             "keepalive": settings.keep_alive_seconds,
             "graceful_timeout": GRACEFUL_SECONDS,
             "timeout": STUCK_SECONDS,
-            "worker_tmp_dir": str(settings.sockets),
+            "worker_tmp_dir": settings.runtime_dir and str(settings.runtime_dir),
             "logger_class": "service.api.gunicorn_logs.GunicornLogger",
             "post_fork": lambda _server, _worker: die_with_parent(),
             "post_worker_init": lambda _worker: _collect_garbage_seldom(),

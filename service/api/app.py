@@ -15,6 +15,8 @@ from service.api import problems
 from service.api.http.auth import read_keys
 from service.api.http.request_body import BodyLimits
 from service.api.http.response import CLIENT_CLOSED_REQUEST
+from service.api.idempotency.requests import IdempotentRequests
+from service.api.idempotency.store import AnswerStore
 from service.api.middleware import AccessLog
 from service.api.routes import AppState, router
 from service.api.worker import open_worker
@@ -47,8 +49,16 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[dict[str,
             keys=read_keys(settings.api_keys_file, settings.api_keys),
             body_limits=BodyLimits(settings.max_request_bytes, settings.max_request_documents),
             deadline_seconds=settings.deadline_ms / 1000,
+            idempotent=IdempotentRequests(_answer_store(settings), worker.metrics),
         )
         yield {"app_state": app_state}
+
+
+def _answer_store(settings: Settings) -> AnswerStore | None:
+    if not settings.idempotency_seconds:
+        return None
+    folder = settings.sockets / "answers"
+    return AnswerStore(folder, settings.idempotency_seconds, settings.idempotency_client_bytes)
 
 
 async def _disconnected(_request: Request, _error: Exception) -> Response:

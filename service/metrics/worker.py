@@ -26,3 +26,6 @@ class WorkerMetrics:
             "gleaner_parser_deaths", "Parser processes that crashed or were stopped over a file."
         )
         self.resubmitted = counter("gleaner_resubmitted_documents", "Documents submitted again after an engine died.")
+        self.repeated_requests = counter(
+            "gleaner_repeated_requests", "Requests under a known Idempotency-Key, by what they got.", "outcome"
+        )

@@ -50,6 +50,7 @@ METRICS: dict[str, tuple[str, ...]] = {
     "gleaner_queue_sequences": ("gauge",),
     "gleaner_queue_tokens": ("gauge",),
     "gleaner_refusals": ("counter", "code"),
+    "gleaner_repeated_requests": ("counter", "outcome"),
     "gleaner_request_seconds": ("histogram", "route"),
     "gleaner_requests": ("counter", "route", "status"),
     "gleaner_resubmitted_documents": ("counter",),
