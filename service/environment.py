@@ -12,6 +12,8 @@ from pathlib import Path
 PREFIX = "GLEANER_"
 METRICS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 """prometheus-client's own variable: the folder through which the processes of one service add up their metrics."""
+HEARTBEAT_VARIABLE = f"{PREFIX}HEARTBEAT_PIPE"
+"""The descriptor of the pipe that an engine's heartbeats go to; set by the supervisor alone."""
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8080
 
 
@@ -25,15 +27,26 @@ def speaks_tls() -> bool:
     return bool(os.environ.get(f"{PREFIX}TLS_CERTIFICATE"))
 
 
+def heartbeat_pipe() -> int | None:
+    """The pipe that heartbeats of this engine go to; None without a supervisor."""
+    descriptor = os.environ.get(HEARTBEAT_VARIABLE)
+    return int(descriptor) if descriptor else None
+
+
 def child_environment(runtime_dir: Path, **settings: str) -> dict[str, str]:
     """The environment of a child process: this one's, the folder of sockets and metrics, and `settings` by name.
 
     OpenMP's threads spin for microseconds only before they sleep, unless told otherwise: long enough for the next
     operator of a small batch, too short to starve the front workers on the same cores. torch's CUDA allocator grows its
     segments instead of adding new ones, so that batches of ever different shapes do not fragment its memory; on CPUs
-    torch keeps fewer kernels of shapes that were seen once (oneDNN keeps its own, which are those that take time).
+    torch keeps fewer kernels of shapes that were seen once (oneDNN keeps its own, which are those that take time). Its
+    folder for compiled code, which it makes though nothing is compiled, is none that other users of the host share.
     """
-    ours = {f"{PREFIX}RUNTIME_DIR": str(runtime_dir), METRICS_VARIABLE: str(runtime_dir / "metrics")}
+    ours = {
+        f"{PREFIX}RUNTIME_DIR": str(runtime_dir),
+        METRICS_VARIABLE: str(runtime_dir / "metrics"),
+        "TORCHINDUCTOR_CACHE_DIR": str(runtime_dir / "compiled"),
+    }
     defaults = {"GOMP_SPINCOUNT": "5000", "PYTORCH_ALLOC_CONF": "expandable_segments:True", "LRU_CACHE_CAPACITY": "16"}
     fixed = {"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
     named = {PREFIX + name: value for name, value in settings.items()}

@@ -20,9 +20,13 @@ class LogEvent(StrEnum):
     PROCESS_STARTED = "process_started"
     PROCESS_STOP_TIMEOUT = "process_stop_timeout"
     ENGINE_DIED = "engine_died"
+    ENGINE_SILENT = "engine_silent"
+    ENGINE_STUCK = "engine_stuck"
+    ENGINE_NOT_KILLED = "engine_not_killed"
     ENGINE_UNUSABLE = "engine_unusable"
     ENGINE_RESTART_LIMIT = "engine_restart_limit"
     GPU_LOST = "gpu_lost"
+    WORKERS_RESTART_LIMIT = "workers_restart_limit"
     WORKERS_ENDED = "workers_ended"
     DRAIN_STARTED = "drain_started"
     DRAIN_ENDED = "drain_ended"
@@ -31,7 +35,10 @@ class LogEvent(StrEnum):
     KEYS_REJECTED = "keys_rejected"
     KEYS_EXPOSED = "keys_exposed"
 
+    WORKER_MESSAGE_FAILED = "worker_message_failed"
+    DEVICE_HUNG = "device_hung"
     DOCUMENT_FAILED = "document_failed"
+    ANSWER_NOT_KEPT = "answer_not_kept"
     PARSER_DIED = "parser_died"
     ENGINE_MESSAGE_FAILED = "engine_message_failed"
     ENGINE_MESSAGE_UNEXPECTED = "engine_message_unexpected"
@@ -62,11 +69,21 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, default=str, ensure_ascii=False)
 
 
+OURS = ("service", "model_store", "gleaner", "__main__")
+"""The loggers that `log_level` is for: our packages', the access log's, and those of processes' entry points."""
+CHATTY = ("httpx", "urllib3", "asyncio", "boto3", "botocore", "s3transfer")
+
+
 def configure(level: str) -> None:
-    """Make the root logger write JSON lines from `level` on to stderr, Python's warnings among them."""
+    """Make the root logger write JSON lines from `level` on to stderr, Python's warnings among them.
+
+    Libraries log at INFO at most, whatever the level: at DEBUG some write whole requests, with credentials in them.
+    """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    logging.basicConfig(level=level, handlers=[handler], force=True)
+    logging.basicConfig(level=max(logging.getLevelName(level), logging.INFO), handlers=[handler], force=True)
     logging.captureWarnings(True)
-    for chatty in ("httpx", "urllib3", "asyncio"):
-        logging.getLogger(chatty).setLevel("WARNING")
+    for ours in OURS:
+        logging.getLogger(ours).setLevel(level)
+    for chatty in CHATTY:
+        logging.getLogger(chatty).setLevel(max(logging.getLevelName(level), logging.WARNING))

@@ -1,4 +1,4 @@
-"""Conventions between the processes of one service: exit codes, and children that die with their parent."""
+"""Conventions between the processes of one service: exit codes, heartbeats, and children that die with their parent."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ctypes
 import os
 import signal
 import sys
+from contextlib import suppress
 
 EXIT_UNUSABLE = 78
 """The configuration or a model cannot be used, so starting again would not help (EX_CONFIG of sysexits.h)."""
@@ -13,7 +14,20 @@ EXIT_UNUSABLE = 78
 EXIT_DEVICE_LOST = 69
 """The GPU is lost, so only another machine helps (EX_UNAVAILABLE of sysexits.h)."""
 
+EXIT_RESTART_LIMIT = 70
+"""Front workers died too often to be started again (EX_SOFTWARE of sysexits.h)."""
+
+SERVES, STARTS = b"+", b"-"
+"""Heartbeats of an engine that serves, and of one that does not yet."""
+
 _PR_SET_PDEATHSIG = 1
+
+
+def send_heartbeat(pipe: int | None, serves: bool) -> None:
+    """Write a heartbeat into the pipe to the supervisor, if there is one; one that is full is read by nobody now."""
+    if pipe is not None:
+        with suppress(BlockingIOError, BrokenPipeError):
+            os.write(pipe, SERVES if serves else STARTS)
 
 
 def die_with_parent() -> None:

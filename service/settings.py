@@ -99,6 +99,18 @@ class Settings(BaseSettings):
     api_keys_file: Path | None = Field(
         None, description="lines of `client sha256-of-its-key limit=…`, see `gleaner keys`; none: no keys needed"
     )
+    idempotency_seconds: float = Field(
+        600.0, ge=0, allow_inf_nan=False, description="answers of requests with an `Idempotency-Key` are kept; 0: never"
+    )
+    idempotency_client_bytes: int = Field(
+        8 * 1024 * 1024, ge=0, description="most bytes of answers that are kept for one client"
+    )
+    engine_silence_seconds: float = Field(
+        20.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="an engine that is silent for longer is killed and replaced; 0: never",
+    )
     api_keys: str = Field("", repr=False, description="those lines themselves, for secrets that come as variables")
     keep_alive_seconds: int = Field(
         75, ge=1, description="idle connections stay open; longer than a balancer's time-out"
@@ -110,7 +122,9 @@ class Settings(BaseSettings):
         "gleaner", min_length=1, max_length=255, description="the fleet's name there, value of the dimension `Service`"
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="least level that is logged")
-    runtime_dir: Path | None = Field(None, description="folder for sockets and metrics; none: a fresh temporary one")
+    runtime_dir: Path | None = Field(
+        None, description="folder for sockets and metrics; none: a fresh one in memory, else temporary"
+    )
 
     @field_validator("model_weights", "model_rate_limits", mode="before")
     @classmethod

@@ -3,10 +3,12 @@
 It never touches HTTP or torch.
 
     engine dies                   → start it again; the workers submit pending documents again
+    engine is silent              → kill it: it is stopped or stuck, and its successor takes over what is pending
     third death in 60 s           → end the service with exit code 1: a new container may fare better
     engine exits with UNUSABLE    → end the service with exit code 1: starting again would not help
     engine exits with DEVICE_LOST → let the front workers finish their requests, then end with exit code 1
-    front workers die             → end the service with exit code 1 (gunicorn itself restarts single workers)
+    front workers die             → end the service with exit code 1: gunicorn replaces single workers, and ends when
+                                    too many of them die within a minute
     publisher dies                → start it again, at most every 10 s; the service never ends because of it
     SIGTERM, SIGINT               → SIGTERM to the engine, which drains; when it has ended, to all others; exit 0
 """
@@ -15,19 +17,19 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 from service.core.lifecycle.restart_limit import RestartLimit
-from service.environment import child_environment
+from service.engine_watch import EngineWatch, is_traced
+from service.environment import HEARTBEAT_VARIABLE, child_environment
 from service.logs import LogEvent
 from service.metrics.exposition import forget_process
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
+from service.runtime_folder import runtime_folder
 from service.settings import Settings
 
 WORKERS_STOP_SECONDS = 10.0
@@ -36,6 +38,8 @@ PUBLISHER_RESTART_SECONDS = 10.0
 """Shortest time between two starts of the publisher."""
 SLACK_SECONDS = 5.0
 """How much longer than its own limits the engine may take to drain."""
+KILL_SECONDS = 10.0
+"""After SIGKILL a process ends at once, unless a driver holds it."""
 POLL_SECONDS = 1.0
 """Longest wait for a signal; then the processes are checked anyway."""
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -50,24 +54,23 @@ class Supervisor:
     def __init__(self, settings: Settings, flags: dict[str, str]) -> None:
         self._settings = settings
         self._flags = flags
-        self._runtime_dir = Path(settings.runtime_dir or tempfile.mkdtemp(prefix="gleaner-"))
+        self._runtime_dir = Path()
         self._restart_limit = RestartLimit()
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._publisher_start_seconds = 0.0
+        self._watch: EngineWatch | None = None
 
     def run(self) -> int:
         """Serve until a signal or a failure ends the service; returns the exit code."""
         signal.pthread_sigmask(signal.SIG_BLOCK, HANDLED_SIGNALS)
-        (self._runtime_dir / "metrics").mkdir(parents=True, exist_ok=True)
-        try:
-            self._start("engine")
-            self._start("api")
-            self._ensure_publisher()
-            return self._supervise()
-        finally:
-            self._kill_all()
-            if self._settings.runtime_dir is None:
-                shutil.rmtree(self._runtime_dir, ignore_errors=True)
+        with runtime_folder(self._settings.runtime_dir) as self._runtime_dir:
+            try:
+                self._start_engine()
+                self._start("api")
+                self._ensure_publisher()
+                return self._supervise()
+            finally:
+                self._kill_all()
 
     def _supervise(self) -> int:
         while True:
@@ -78,6 +81,8 @@ class Supervisor:
             _reap_orphans({process.pid for process in self._processes.values()})
             if (code := self._processes["api"].poll()) is not None:
                 log.error("the front workers ended", extra={"event": LogEvent.WORKERS_ENDED, "exit_code": code})
+                return 1
+            if not self._kill_stuck_engine():
                 return 1
             if (code := self._processes["engine"].poll()) is not None and not self._restart_engine(code):
                 return 1
@@ -111,7 +116,24 @@ class Supervisor:
         if not self._restart_limit.allows(time.monotonic()):
             log.error("the engine died too often; giving up", extra={"event": LogEvent.ENGINE_RESTART_LIMIT})
             return False
-        self._start("engine")
+        self._start_engine()
+        return True
+
+    def _kill_stuck_engine(self) -> bool:
+        """Kill an engine that has been silent for too long; false when it does not even end then."""
+        engine = self._processes["engine"]
+        if self._watch is None or not self._watch.is_stuck(time.monotonic()) or engine.poll() is not None:
+            return True
+        if is_traced(engine.pid):
+            return True
+        fields = {"event": LogEvent.ENGINE_STUCK, "silent_seconds": round(self._watch.silent_seconds(time.monotonic()))}
+        log.error("the engine is stopped or stuck, and is killed", extra=fields)
+        os.killpg(engine.pid, signal.SIGKILL)
+        try:
+            engine.wait(KILL_SECONDS)
+        except subprocess.TimeoutExpired:
+            log.error("the engine cannot be killed", extra={"event": LogEvent.ENGINE_NOT_KILLED})
+            return False
         return True
 
     def _drain(self) -> int:
@@ -119,13 +141,23 @@ class Supervisor:
         limit = self._settings.drain_grace_seconds + self._settings.drain_seconds + SLACK_SECONDS
         end = time.monotonic() + limit
         self._signal("engine", signal.SIGTERM)
-        while (code := self._wait("engine", end - time.monotonic())) not in (0, None):
+        while (code := self._wait_for_drain(end)) not in (0, None):
             if code in (EXIT_UNUSABLE, EXIT_DEVICE_LOST) or not self._restart_engine(code):
                 break
             self._signal("engine", signal.SIGTERM)
         self._stop_others()
         log.info("drained", extra={"event": LogEvent.DRAIN_ENDED, "engine_exit_code": code})
         return 0 if code == 0 else 1
+
+    def _wait_for_drain(self, end: float) -> int | None:
+        """Wait for the engine, as `_wait` does; one that is stuck is killed meanwhile."""
+        while (left := end - time.monotonic()) > POLL_SECONDS:
+            try:
+                return self._processes["engine"].wait(POLL_SECONDS)
+            except subprocess.TimeoutExpired:
+                if not self._kill_stuck_engine():
+                    return None
+        return self._wait("engine", left)
 
     def _stop_others(self) -> None:
         """Stop all but the engine, which has ended; the front workers finish the requests they are answering."""
@@ -135,11 +167,23 @@ class Supervisor:
         if "publisher" in self._processes:
             self._wait("publisher", PUBLISHER_STOP_SECONDS)
 
-    def _start(self, part: str) -> None:
+    def _start_engine(self) -> None:
+        """Start an engine, with a pipe for its heartbeats."""
+        if self._watch is not None:
+            self._watch.close()
+        self._watch = EngineWatch(self._settings.engine_silence_seconds)
+        self._start("engine", heartbeats=self._watch.writer)
+        self._watch.started()
+
+    def _start(self, part: str, *, heartbeats: int | None = None) -> None:
         environment = child_environment(self._runtime_dir, **self._flags)
+        inherited: tuple[int, ...] = ()
+        if heartbeats is not None:
+            environment, inherited = {**environment, HEARTBEAT_VARIABLE: str(heartbeats)}, (heartbeats,)
         command = [sys.executable, "-m", f"service.{part}"]
+        unblock = _UNBLOCK.get(part, _unblock_signals)
         self._processes[part] = subprocess.Popen(
-            command, env=environment, start_new_session=True, preexec_fn=_UNBLOCK.get(part, _unblock_signals)
+            command, env=environment, start_new_session=True, preexec_fn=unblock, pass_fds=inherited
         )
         child = self._processes[part].pid
         log.info("started", extra={"event": LogEvent.PROCESS_STARTED, "part": part, "child": child})
@@ -160,7 +204,8 @@ class Supervisor:
         for process in self._processes.values():
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+        for part in self._processes:
+            self._wait(part, KILL_SECONDS)
 
 
 def _reap_orphans(ours: set[int]) -> None:

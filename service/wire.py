@@ -5,23 +5,29 @@ little-endian buffer. Messages are named after what happened.
 
     worker → engine   Hello · Submitted (+ int32 token ids) · Cancelled · TurnedAway
     engine → worker   Status · Started · Scored (+ float32 logits) · Refused
+
+What is read has every field within its bounds, none that is unknown, and a buffer of the size that its header says; all
+else is a `WireError`, whatever the bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Annotated, cast
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec import Meta
 
-from service.core.types import Load, Phase, Submission
+from service.core.errors import BY_CODE
+from service.core.types import DocumentKey, Load, Name, Phase, Submission
 
 VERSION = 1
+Count = Annotated[int, Meta(ge=0, le=1 << 53)]
 
 
-class Hello(msgspec.Struct, frozen=True, tag=True):
+class Hello(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     """Heartbeat of a worker.
 
     Attributes:
@@ -31,28 +37,28 @@ class Hello(msgspec.Struct, frozen=True, tag=True):
         revisions: those that its requests use, so that the engine knows which ones it may drop.
     """
 
-    active_requests: int
+    active_requests: Count
     closed: bool = False
-    models_version: int = 0
-    revisions: tuple[str, ...] = ()
+    models_version: Annotated[int, Meta(ge=0)] = 0
+    revisions: Annotated[tuple[Name, ...], Meta(max_length=1_000)] = ()
 
 
-class Submitted(Submission, frozen=True, tag=True):
+class Submitted(Submission, frozen=True, tag=True, forbid_unknown_fields=True):
     """A document for the engine; its token ids, all sequences end to end, follow as int32."""
 
 
-class Cancelled(msgspec.Struct, frozen=True, tag=True):
+class Cancelled(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     """The client of this document has left, or its deadline has passed."""
 
-    key: str
+    key: DocumentKey
 
 
-class TurnedAway(msgspec.Struct, frozen=True, tag=True):
+class TurnedAway(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     """Documents that a worker refused by itself, because the engine had just refused one like them."""
 
-    code: str
-    documents: int
-    tokens: int
+    code: Name
+    documents: Count
+    tokens: Count
 
 
 SERVING, PREVIOUS = "serving", "previous"
@@ -80,7 +86,7 @@ class ModelStatus(msgspec.Struct, frozen=True):
     kernels: str = ""
 
 
-class Status(msgspec.Struct, frozen=True, tag=True):
+class Status(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     """Status of the engine.
 
     Attributes:
@@ -105,28 +111,28 @@ class Status(msgspec.Struct, frozen=True, tag=True):
     queue_limit_tokens: int = 0
 
 
-class Started(msgspec.Struct, frozen=True, tag=True):
+class Started(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     """Sequences of these documents were launched."""
 
     keys: tuple[str, ...]
 
 
-class Scored(msgspec.Struct, frozen=True, tag=True):
+class Scored(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     """The logits of one sequence, float32 of shape [tokens, labels], follow.
 
     Attributes:
         batch: number of the batch that it ran in, which took `batch_seconds` of the device.
     """
 
-    key: str
-    index: int
-    tokens: int
-    labels: int
-    batch: int
+    key: DocumentKey
+    index: Count
+    tokens: Count
+    labels: Count
+    batch: Count
     batch_seconds: float
 
 
-class Refused(msgspec.Struct, frozen=True, tag=True):
+class Refused(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     """Why a document is not served."""
 
     key: str
@@ -144,7 +150,15 @@ _decoder = msgspec.msgpack.Decoder(Message)
 
 
 class WireError(Exception):
-    """Bytes that are no message of this version."""
+    """Bytes that are no message of this version.
+
+    Attributes:
+        key: of the document that they are about, where that much can be read; its sender waits for an answer.
+    """
+
+    def __init__(self, reason: str, key: str | None = None) -> None:
+        super().__init__(reason)
+        self.key = key
 
 
 def pack(message: Message, buffer: Buffer | None = None) -> list[bytes | memoryview]:
@@ -157,21 +171,50 @@ def unpack(frames: Sequence[bytes | memoryview]) -> tuple[Message, Buffer | None
     """The message in these frames, with its buffer as a flat array (not copied).
 
     Raises:
-        WireError: another version, an unknown message, or a buffer that does not belong to it.
+        WireError: another version, an unknown message, a field out of bounds, or a buffer that does not belong to it.
     """
     if not 1 <= len(frames) <= 2 or bytes(frames[0][:1]) != bytes([VERSION]):
         raise WireError("not a message of wire version 1")
     try:
         message = _decoder.decode(frames[0][1:])
-    except msgspec.MsgspecError as error:
-        raise WireError(str(error)) from error
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise WireError(str(error), _key_in(frames[0])) from error
     dtype = _DTYPES.get(type(message))
     if (dtype is None) != (len(frames) == 1):
-        raise WireError(f"{type(message).__name__} with {len(frames)} frames")
-    return message, None if dtype is None else _numbers(frames[1], dtype)
+        raise WireError(f"{type(message).__name__} with {len(frames)} frames", _key_in(frames[0]))
+    buffer = None if dtype is None else _numbers(frames[1], dtype)
+    if (reason := _contradiction(message, buffer)) is not None:
+        raise WireError(reason, _key_in(frames[0]))
+    return message, buffer
 
 
-def _numbers(frame: bytes | memoryview, dtype: type[np.int32] | type[np.float32]) -> Buffer:
-    if len(frame) % 4:
-        raise WireError("a buffer of no whole numbers")
-    return cast(Buffer, np.frombuffer(frame, dtype=dtype))
+def _numbers(frame: bytes | memoryview, dtype: type[np.int32] | type[np.float32]) -> Buffer | None:
+    return None if len(frame) % 4 else cast(Buffer, np.frombuffer(frame, dtype=dtype))
+
+
+def _contradiction(message: Message, buffer: Buffer | None) -> str | None:
+    """What of a message cannot be, though each of its fields can."""
+    match message:
+        case Submitted() | Scored() if buffer is None:
+            return "a buffer of no whole numbers"
+        case Submitted() if buffer is not None and buffer.size != message.tokens:
+            return f"{buffer.size} token ids for {message.tokens} tokens"
+        case Scored() if buffer is not None and buffer.size != message.tokens * message.labels:
+            return f"{buffer.size} logits for {message.tokens} tokens and {message.labels} labels"
+        case TurnedAway(code=code) if code not in BY_CODE:
+            return f"documents refused for {code!r}"
+    return None
+
+
+def _key_in(head: bytes | memoryview) -> str | None:
+    """The document's key in a header that is no message."""
+    try:
+        return msgspec.msgpack.decode(head[1:], type=_Keyed).key
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+
+
+class _Keyed(msgspec.Struct):
+    """What is read of a header that is no message."""
+
+    key: DocumentKey

@@ -71,3 +71,20 @@ def test_a_process_logs_json_on_stderr_with_exceptions_and_warnings_in_it() -> N
     assert "ZeroDivisionError" in found[0]["exception"]
     assert "careful" in found[1]["message"]
     assert ended.stdout == ""
+
+
+LIBRARIES = """
+import logging
+from service.logs import configure
+configure("DEBUG")
+for ours in ("service.part", "model_store.remote", "gleaner.access", "__main__"):
+    logging.getLogger(ours).debug("ours")
+for library in ("a.library", "botocore.auth", "urllib3.connectionpool", "uvicorn.error", "gunicorn.error", "multipart"):
+    logging.getLogger(library).debug("Authorization: a credential")
+"""
+
+
+def test_at_debug_our_own_lines_are_logged_and_those_of_libraries_are_not() -> None:
+    ended = subprocess.run([sys.executable, "-c", LIBRARIES], capture_output=True, text=True, check=True, timeout=60)
+    found = [json.loads(each) for each in ended.stderr.splitlines()]
+    assert [each["message"] for each in found] == ["ours"] * 4

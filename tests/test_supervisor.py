@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from service.logs import LogEvent
+from service.runtime_folder import _is_apart
 from service.supervisor import POLL_SECONDS
 from tests.support.processes import lives
 from tests.support.service import Service, paused, start, wait_until
@@ -67,12 +69,24 @@ def test_a_stop_before_it_was_ready_is_a_clean_end(tmp_path: Path, stop: signal.
         assert_gone(parts)
 
 
-def test_a_temporary_folder_is_removed_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_of_sockets_and_metrics_is_apart_from_temporary_files_and_removed_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
     with start(tmp_path) as running:
         wait_until(lambda: running.phase() != "unreachable")
-        assert list(temporary.glob("gleaner-*"))
+        folder = runtime_folder_of(running.child("engine"))
+        assert (folder / "engine").is_socket()
+        assert folder.parent != temporary or not _is_apart(Path("/dev/shm"))
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         assert running.stop() == 0
-    assert list(temporary.glob("gleaner-*")) == []
+    assert not folder.exists()
+    assert list(temporary.iterdir()) == []
+
+
+def runtime_folder_of(process: int) -> Path:
+    """As the process was told by its environment."""
+    variables = Path(f"/proc/{process}/environ").read_text().split("\0")
+    return Path(dict(each.split("=", 1) for each in variables if "=" in each)["GLEANER_RUNTIME_DIR"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from service.core.types import Load, Phase, Priority
 from service.wire import (
+    VERSION,
     Buffer,
     Cancelled,
     Hello,
@@ -72,6 +74,81 @@ def test_a_torn_buffer_is_refused() -> None:
     head, numbers = pack(Scored("k", 0, 1, 1, 1, 0.1), LOGITS)
     with pytest.raises(WireError, match="whole numbers"):
         unpack([head, bytes(numbers)[:-1]])
+
+
+SUBMITTED = {
+    "type": "Submitted",
+    "key": "k",
+    "model": "sha256:0",
+    "lengths": [2, 3],
+    "client": "c",
+    "priority": "batch",
+    "deadline_seconds": 12.5,
+    "attempt": 1,
+}
+
+
+def head(**fields: object) -> bytes:
+    """A header with these fields, whatever they are."""
+    return bytes([VERSION]) + msgspec.msgpack.encode(fields)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"lengths": [-2, 7]},
+        {"lengths": [0, 5]},
+        {"lengths": []},
+        {"lengths": [1 << 40]},
+        {"lengths": [2, 4]},
+        {"deadline_seconds": float("nan")},
+        {"deadline_seconds": float("inf")},
+        {"deadline_seconds": -1.0},
+        {"attempt": -1},
+        {"attempt": 1 << 60},
+        {"priority": "first of all"},
+        {"client": "c" * 10_000},
+        {"more": "than there is"},
+    ],
+    ids=str,
+)
+def test_a_submission_out_of_bounds_is_refused_and_says_whose_it_is(wrong: dict[str, object]) -> None:
+    assert unpack([head(**SUBMITTED), IDS.tobytes()])[0] == MESSAGES[1][0]
+    with pytest.raises(WireError) as caught:
+        unpack([head(**{**SUBMITTED, **wrong}), IDS.tobytes()])
+    assert caught.value.key == "k"
+
+
+@pytest.mark.parametrize("key", ["", "k" * 1_000, 7, None, b"\xff"], ids=str)
+def test_a_document_without_a_proper_key_is_refused_and_nobodys(key: object) -> None:
+    with pytest.raises(WireError) as caught:
+        unpack([head(**{**SUBMITTED, "key": key}), IDS.tobytes()])
+    assert caught.value.key is None
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"type": "Hello", "active_requests": -1},
+        {"type": "Hello", "active_requests": 1, "models_version": -5},
+        {"type": "Hello", "active_requests": 1, "revisions": ["r"] * 100_000},
+        {"type": "TurnedAway", "code": "queue_full", "documents": -3, "tokens": 10},
+        {"type": "TurnedAway", "code": "queue_full", "documents": 3, "tokens": 1 << 60},
+        {"type": "TurnedAway", "code": "a label of somebody's own", "documents": 3, "tokens": 10},
+        {"type": "Cancelled"},
+        {"type": "Shutdown"},
+        {},
+    ],
+    ids=str,
+)
+def test_other_messages_out_of_bounds_are_refused_too(fields: dict[str, object]) -> None:
+    with pytest.raises(WireError):
+        unpack([head(**fields)])
+
+
+def test_a_header_nested_without_end_is_refused() -> None:
+    with pytest.raises(WireError):
+        unpack([bytes([VERSION]) + b"\x91" * 100_000])
 
 
 @given(st.lists(st.binary(max_size=60), max_size=3))

@@ -13,6 +13,8 @@ MODELS_ON_HOST = "/var/lib/gleaner/models"
 """On the instance's own disk, so that the next task finds what the last one downloaded."""
 TEMPORARY = {"/tmp": 512}
 """Writable folders in memory, MiB; all else but the models is read-only."""
+SHARED_MEMORY_MIB = 1024
+"""/dev/shm, where sockets and metrics are: apart from `/tmp`, which uploads may fill."""
 KEEP_ALIVE_SLACK_SECONDS = 30
 
 

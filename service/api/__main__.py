@@ -8,6 +8,7 @@ from typing import Any
 
 from gunicorn.app.base import BaseApplication
 
+from service.api.arbiter import FrontArbiter
 from service.api.http.access import open_access
 from service.logs import configure
 from service.metrics.exposition import forget_process
@@ -15,6 +16,8 @@ from service.process import die_with_parent
 from service.settings import Settings, read_settings
 
 GRACEFUL_SECONDS = 5
+STUCK_SECONDS = 30
+"""A worker whose event loop stands still for this long is aborted and replaced; its requests are lost."""
 COLLECTION_OBJECTS = 10_000
 """New objects between two garbage collections; with Python's default of 700 they took 6 % of a worker's time."""
 
@@ -35,11 +38,12 @@ class GunicornServer(BaseApplication):  # type: ignore[misc]
             "worker_class": "uvicorn_worker.UvicornWorker",
             "keepalive": settings.keep_alive_seconds,
             "graceful_timeout": GRACEFUL_SECONDS,
-            "timeout": 120,
+            "timeout": STUCK_SECONDS,
+            "worker_tmp_dir": settings.runtime_dir and str(settings.runtime_dir),
             "logger_class": "service.api.gunicorn_logs.GunicornLogger",
             "post_fork": lambda _server, _worker: die_with_parent(),
             "post_worker_init": lambda _worker: _collect_garbage_seldom(),
-            "child_exit": lambda _server, worker: forget_process(worker.pid, settings.sockets / "metrics"),
+            "child_exit": lambda arbiter, worker: _worker_ended(arbiter, worker.pid, settings),
             "control_socket_disable": True,
         }
         if settings.tls_certificate is not None:
@@ -54,6 +58,14 @@ class GunicornServer(BaseApplication):  # type: ignore[misc]
         from service.api.app import create_app
 
         return create_app(self._settings)
+
+    def run(self) -> None:
+        FrontArbiter(self).run()
+
+
+def _worker_ended(arbiter: FrontArbiter, worker: int, settings: Settings) -> None:
+    forget_process(worker, settings.sockets / "metrics")
+    arbiter.record_death()
 
 
 def _ports(settings: Settings) -> tuple[int, ...]:

@@ -16,6 +16,8 @@ from service.api import problems
 from service.api.http.access import Access
 from service.api.http.request_body import BodyLimits
 from service.api.http.response import CLIENT_CLOSED_REQUEST
+from service.api.idempotency.requests import IdempotentRequests
+from service.api.idempotency.store import AnswerStore
 from service.api.internal_port import InternalPort
 from service.api.middleware import AccessLog
 from service.api.routes import AppState, router
@@ -49,6 +51,7 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[dict[str,
             access=access,
             body_limits=BodyLimits(settings.max_request_bytes, settings.max_request_documents),
             deadline_seconds=settings.deadline_ms / 1000,
+            idempotent=IdempotentRequests(_answer_store(settings), worker.metrics),
         )
         yield {"app_state": app_state}
 
@@ -63,6 +66,13 @@ async def _access(settings: Settings, worker: Worker) -> AsyncIterator[Access]:
         yield access
     finally:
         following.cancel()
+
+
+def _answer_store(settings: Settings) -> AnswerStore | None:
+    if not settings.idempotency_seconds:
+        return None
+    folder = settings.sockets / "answers"
+    return AnswerStore(folder, settings.idempotency_seconds, settings.idempotency_client_bytes)
 
 
 async def _disconnected(_request: Request, _error: Exception) -> Response:

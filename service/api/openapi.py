@@ -98,6 +98,14 @@ _QUERY = [
     {"name": name, "in": "query", "required": False, "description": field.description, "schema": {"type": "string"}}
     for name, field in Options.model_fields.items()
 ]
+_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "A text of the client's choice, new for each request. Sent again with the same request it gets the "
+    "same answer (header `Idempotent-Replayed: true`), for which nothing is computed.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+}
 
 EXTRACT: dict[str, Any] = {
     "responses": {
@@ -107,7 +115,7 @@ EXTRACT: dict[str, Any] = {
         },
         **_problem_responses(),
     },
-    "openapi_extra": {"requestBody": {"required": True, "content": _BODIES}, "parameters": _QUERY},
+    "openapi_extra": {"requestBody": {"required": True, "content": _BODIES}, "parameters": [*_QUERY, _KEY]},
 }
 _MODEL = {
     "name": "documents",

@@ -17,6 +17,7 @@ from service.api.http.access import Access
 from service.api.http.arrival import arrived_seconds
 from service.api.http.request_body import BodyLimits, read_body
 from service.api.http.response import json_response, ndjson_lines, start_documents, unless_disconnected
+from service.api.idempotency.requests import IdempotentRequests
 from service.api.openapi import EXTRACT, MODELS, READY
 from service.api.worker import Worker
 from service.core.types import Phase
@@ -35,6 +36,7 @@ class AppState:
     access: Access
     body_limits: BodyLimits
     deadline_seconds: float
+    idempotent: IdempotentRequests
 
 
 @router.post("/extract", summary="Documents in, entities out", **EXTRACT)
@@ -60,12 +62,17 @@ async def extract(request: Request) -> Response:
         charge_tokens=lambda tokens: state.access.served(tenant, tokens, time.monotonic()),
     )
     start = partial(start_documents, worker.extractor, worker.metrics, body, extract_request)
-    if NDJSON in request.headers.get("accept", ""):
-        lines = ndjson_lines(start, extract_request, begun)
-        engine.leases.hold_while_alive(model.revision, lines)
-        return StreamingResponse(lines, media_type=NDJSON)
-    with engine.leases.hold(model.revision):
-        return await unless_disconnected(request, json_response(start(), body, extract_request, begun))
+
+    async def answer(*, stays: bool) -> Response:
+        if NDJSON in request.headers.get("accept", ""):
+            lines = ndjson_lines(start, extract_request, begun)
+            engine.leases.hold_while_alive(model.revision, lines)
+            return StreamingResponse(lines, media_type=NDJSON)
+        with engine.leases.hold(model.revision):
+            work = json_response(start(), body, extract_request, begun)
+            return await (work if stays else unless_disconnected(request, work))
+
+    return await state.idempotent.answer(request, tenant.name, body, deadline, answer)
 
 
 @router.get("/livez", summary="Is the process alive?")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -23,6 +21,7 @@ from service.api.worker import Worker, open_worker
 from service.core.errors import InternalError, ModelError, NotReady
 from service.core.types import Phase
 from service.environment import child_environment
+from service.runtime_folder import runtime_folder
 from service.settings import read_settings
 
 START_SECONDS = 300.0
@@ -67,11 +66,9 @@ class LocalService:
         return found
 
     async def _open(self) -> None:
-        folder = Path(tempfile.mkdtemp(prefix="gleaner-"))
-        self._stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        folder = self._stack.enter_context(runtime_folder(None))
         settings = read_settings(runtime_dir=folder)
         self._deadline_seconds = settings.deadline_ms / 1000
-        (folder / "metrics").mkdir()
         environment = child_environment(folder, LOG_LEVEL="ERROR", MODEL_POLL_SECONDS="0")
         self._engine = subprocess.Popen([sys.executable, "-m", "service.engine"], env=environment)
         self._stack.callback(_stop, self._engine)

@@ -10,10 +10,23 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from service.core.tenants import UNLIMITED, ClientQuota
+
+MOST_SEQUENCES = 1 << 22
+MOST_TOKENS = 1 << 20
+"""Of one sequence."""
+DocumentKey = Annotated[str, Meta(min_length=1, max_length=128)]
+Name = Annotated[str, Meta(max_length=1_024)]
+Lengths = Annotated[
+    tuple[Annotated[int, Meta(ge=1, le=MOST_TOKENS)], ...], Meta(min_length=1, max_length=MOST_SEQUENCES)
+]
+MonotonicSeconds = Annotated[float, Meta(ge=0.0, le=1e12)]
+"""A time; NaN is none."""
 
 
 class Priority(StrEnum):
@@ -34,8 +47,8 @@ class Phase(StrEnum):
     FAILED = "failed"
 
 
-class Submission(msgspec.Struct, frozen=True):
-    """One document for the engine.
+class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One document for the engine. What its fields may hold is checked where it comes off the wire.
 
     Attributes:
         key: unique among all documents of all workers.
@@ -48,13 +61,13 @@ class Submission(msgspec.Struct, frozen=True):
         readmitted: an engine that died had it, so it was accepted already, and no limit turns it away.
     """
 
-    key: str
-    model: str
-    lengths: tuple[int, ...]
-    client: str
+    key: DocumentKey
+    model: Name
+    lengths: Lengths
+    client: Name
     priority: Priority
-    deadline_seconds: float
-    attempt: int = 0
+    deadline_seconds: MonotonicSeconds
+    attempt: Annotated[int, Meta(ge=0, le=100)] = 0
     quota: ClientQuota = UNLIMITED
     readmitted: bool = False
 

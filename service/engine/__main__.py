@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import sys
+from functools import partial
 
 from service.engine.assembly import make_loop
 from service.engine.device.gpu_monitor import GpuMonitor
@@ -13,9 +14,10 @@ from service.engine.execution.executor import DeviceExecutor
 from service.engine.ipc.server import EngineSocket
 from service.engine.ipc.waker import Waker
 from service.engine.models.startup import Startup
+from service.environment import heartbeat_pipe
 from service.logs import configure
 from service.metrics.engine import EngineMetrics
-from service.process import die_with_parent
+from service.process import die_with_parent, send_heartbeat
 from service.settings import read_settings
 
 log = logging.getLogger(__name__)
@@ -38,7 +40,7 @@ def main() -> int:
         gpu.begin(settings.gpu_watch)
     loop = make_loop(str(os.getpid()), ipc, executor, startup.state, settings, metrics, gpu=gpu)
     startup.begin(loop.models, loop.open)
-    loop.run(stop.received)
+    loop.run(stop.received, partial(send_heartbeat, heartbeat_pipe()))
     ipc.close()
     if loop.exit_reason is None:
         return 0

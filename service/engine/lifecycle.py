@@ -9,11 +9,13 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from service.core.lifecycle.awake_clock import AwakeClock
 from service.core.lifecycle.drain import Drain
 from service.core.lifecycle.workers import WorkerRegistry
 from service.core.types import Phase
 from service.engine.models.manager import ModelManager
 from service.engine.models.startup_state import StartupState
+from service.logs import LogEvent
 from service.metrics.engine import EngineMetrics
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.settings import Settings
@@ -66,6 +68,7 @@ class Lifecycle:
         self._settings = settings
         self._metrics = metrics
         self._gpu = gpu
+        self._awake = AwakeClock()
         self._drain: Drain | None = None
         self._exit_reason: ExitReason | None = None
 
@@ -75,6 +78,15 @@ class Lifecycle:
         if self.startup.failure is not None:
             return ExitReason(EXIT_UNUSABLE, self.startup.failure, refuse=False)
         return self._exit_reason
+
+    @property
+    def awake_seconds(self) -> float:
+        """How long this engine has been running, pauses left out: the clock for the silence of others."""
+        return self._awake.seconds
+
+    def was_paused_since(self, seconds: float) -> bool:
+        """True when this engine was paused at some time after `seconds`."""
+        return seconds < self._awake.resumed_seconds
 
     def admitting(self, now: float) -> bool:
         """True unless a drain has closed admission."""
@@ -97,6 +109,7 @@ class Lifecycle:
 
     def advance(self, *, stopping: bool, now: float) -> bool:
         """Take note of what has happened; true when that begins another phase."""
+        self._awake.tick(now)
         if stopping and self._drain is None:
             self._drain = Drain(now, self._settings.drain_grace_seconds, self._settings.drain_seconds)
         phase = self._present_phase()
@@ -122,6 +135,11 @@ class Lifecycle:
     def device_failed(self, reason: str) -> None:
         """Exit, because the device failed over a batch; what waits is left to the next engine."""
         self._exit_reason = self._gpu_lost() or ExitReason(EXIT_BROKEN, reason, refuse=False)
+
+    def device_hung(self, seconds: float) -> None:
+        """Exit, because a batch does not end; what waits and what runs is left to the next engine."""
+        log.error("a batch hangs", extra={"event": LogEvent.DEVICE_HUNG, "seconds": round(seconds, 1)})
+        self.device_failed(f"a batch made no progress for {seconds:.0f} s")
 
     def _present_phase(self) -> Phase:
         if self.exit_reason is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from service.core.lifecycle.batch_watch import BatchWatch
 from service.core.types import Batch
 from service.engine.execution.in_flight import InFlightBatch, InFlightBatches
 from service.engine.ipc.server import EngineSocket
@@ -49,10 +50,14 @@ class EngineLoop:
         self._table = requests.table
         self._scheduler = requests.table.scheduler
         self._in_flight = InFlightBatches()
+        self._batch_watch = BatchWatch()
         self._waits_for_weights = False
 
-    def run(self, stopping: Callable[[], bool]) -> None:
-        """Serve until a drain is done, or until the engine must exit (`exit_reason`)."""
+    def run(self, stopping: Callable[[], bool], beat: Callable[[bool], None] = lambda _: None) -> None:
+        """Serve until a drain is done, or until the engine must exit (`exit_reason`).
+
+        `beat` is called with each status: the heartbeat of this thread, with whether models are served.
+        """
         while not self._is_over():
             self._receive()
             self._advance(stopping=stopping())
@@ -60,8 +65,9 @@ class EngineLoop:
             self.models.guard.refresh(self._clock())
             self._launch()
             self._deliver()
-            self._check_gpu()
-            self._publish()
+            self._check_device()
+            if self._publish():
+                beat(self.models.is_open)
         if self.exit_reason is not None and self.exit_reason.refuse:
             self._table.refuse_all("engine_restarting", "the GPU is lost", retry_after_seconds=1.0)
         self._status.send_to_all(self._clock())
@@ -71,6 +77,9 @@ class EngineLoop:
         self.models.open(initial)
         self._lifecycle.begin_gpu_monitoring()
         self._status.opened(initial)
+        for each in initial.models:
+            if each.timed is not None:
+                self._batch_watch.measured(each.timed.seconds)
 
     @property
     def exit_reason(self) -> ExitReason | None:
@@ -135,20 +144,28 @@ class EngineLoop:
             self._table.deliver(launched.batch, handle.result(), launched.number, handle.seconds)
 
     def _learn(self, launched: InFlightBatch) -> None:
-        """Update throughput and memory budget by a completed batch."""
-        self._status.completed(launched)
+        """Update throughput and memory budget by a completed batch; the time of one that was paused says nothing."""
+        timed = not self._lifecycle.was_paused_since(launched.handle.begun_seconds)
+        self._status.completed(launched, timed=timed)
+        if timed:
+            self._batch_watch.measured(launched.handle.seconds)
         for shape in launched.handle.out_of_memory:
             self.models.guard.budget.failed(launched.batch.model, shape, self._clock())
 
-    def _check_gpu(self) -> None:
+    def _check_device(self) -> None:
+        hung_seconds = self._batch_watch.hung_seconds(self._in_flight.progress, self._lifecycle.awake_seconds)
+        if hung_seconds is not None:
+            self._lifecycle.device_hung(hung_seconds)
         if self._lifecycle.check_gpu():
             self._advance(stopping=False)
 
-    def _publish(self) -> None:
+    def _publish(self) -> bool:
+        """Publish metrics and status, if they are due."""
         now = self._clock()
         if not self._status.is_due(now):
-            return
-        self._requests.forget_silent(now)
+            return False
+        self._requests.forget_silent()
         self.models.collect_retired(self._lifecycle.workers, now)
         self._status.export_metrics(now)
         self._status.send_to_all(now)
+        return True

@@ -26,6 +26,7 @@ class EngineMetrics:
         self.start_seconds = gauge("gleaner_start_seconds", "Seconds that each part of the start took.", "part")
         self.starts = counter("gleaner_engine_starts", "Engines started; above one, engines that died.")
         self.refusals = counter("gleaner_refusals", "Documents that the engine refused.", "code")
+        self.bad_messages = counter("gleaner_bad_messages", "Messages to the engine that made no sense.")
         self.gpu_lost = gauge("gleaner_gpu_lost", "1 when the GPU is lost and the service ends for replacement.")
 
     def update_gpu(self, reading: GpuReading) -> None:

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from prometheus_client import Counter, Gauge, Histogram
 
+from service.metrics.files import keep_in_allocated_files
+
+keep_in_allocated_files()
+
 
 def counter(name: str, text: str, *labels: str) -> Counter:
     """A counter; the processes' values are added up."""

@@ -28,6 +28,7 @@ ACTIONS = st.one_of(
 @settings(max_examples=150, deadline=None)
 def test_whatever_happens_every_document_is_answered_exactly_once(actions: list[Any]) -> None:
     submitted: dict[str, int] = {}
+    owners: dict[str, bytes] = {}
     gone: dict[str, int] = {}
 
     def scene(world: World) -> Iterator[Turn]:
@@ -36,13 +37,13 @@ def test_whatever_happens_every_document_is_answered_exactly_once(actions: list[
         for action in actions:
             match action:
                 case (str(kind), key, lengths, worker, deadline) if key not in submitted:
-                    submitted[key] = len(lengths)
+                    submitted[key], owners[key] = len(lengths), worker
                     broken = 0 if kind == "submit broken" else None
                     turn.append(document(key, *lengths, worker=worker, deadline=deadline, broken=broken))
                 case ("cancel", key) if key in submitted and key not in gone:
                     yield turn
                     gone[key] = len(world.answers(key))
-                    turn = [cancelled(key)]
+                    turn = [cancelled(key, owners[key])]
                 case ("compute",) if world.device.waiting:
                     world.device.step()
                 case ("wait", seconds):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from service.core.gpu_reading import GpuReading
+from service.core.lifecycle.batch_watch import MOST_SECONDS
 from service.core.memory.budget import ModelMemory
 from service.core.memory.cost_model import MemoryCostModel
 from service.core.memory.headroom import FAILURE_SHARE
@@ -46,6 +47,30 @@ def test_a_lost_device_ends_the_engine_without_refusals() -> None:
     )
     assert world.status().phase is Phase.FAILED
     assert [world.answers(key) for key in ("deadly", "neighbour", "waits")] == [[], [], []]
+
+
+def test_a_batch_that_hangs_ends_the_engine_without_refusals() -> None:
+    def scene(world: World) -> Iterator[Turn]:
+        yield [hello()]
+        yield [document("hangs", 3)]
+        for _ in range(int(MOST_SECONDS) + 3):
+            world.now += 1.0
+            yield [hello()]
+
+    world = play(scene)
+    assert world.loop.exit_reason == ExitReason(EXIT_BROKEN, "a batch made no progress for 601 s", refuse=False)
+    assert (world.status().phase, world.answers("hangs")) == (Phase.FAILED, [])
+
+
+def test_a_pause_of_the_engine_is_no_batch_that_hangs() -> None:
+    def scene(world: World) -> Iterator[Turn]:
+        yield [hello()]
+        yield [document("slow", 3)]
+        world.now += 10 * MOST_SECONDS
+        yield [hello()]
+
+    world = play(scene)
+    assert (world.loop.exit_reason, world.scored("slow")) == (None, [0])
 
 
 class Watched:

@@ -51,9 +51,27 @@ def test_a_worker_that_falls_silent_is_worked_for_no_more_and_others_are() -> No
         yield [hello(A), hello(B)]
         yield [document("first", 4, worker=B)]
         yield [document("silent's", 3, worker=A), document("other's", 3, worker=B)]
-        world.now += WORKER_SILENCE_SECONDS + 1
-        yield [hello(B)]
+        for _ in range(int(WORKER_SILENCE_SECONDS) + 2):
+            world.now += 1.0
+            yield [hello(B)]
         assert world.refusal("silent's").code == "internal_error"
 
     world = play(scene)
     assert (world.scored("other's"), world.scored("first"), world.scored("silent's")) == ([0], [0], [])
+
+
+def test_a_pause_of_the_engine_itself_costs_no_worker_its_documents() -> None:
+    """As after SIGSTOP and SIGCONT of the whole container: the engine may go on before the workers do."""
+
+    def scene(world: World) -> Iterator[Turn]:
+        yield [hello(A)]
+        yield [document("first", 4)]
+        yield [document("waits", 3)]
+        world.now += 3_600.0
+        yield []
+        world.now += 1.0
+        yield []
+        yield [hello(A)]
+
+    world = play(scene)
+    assert (world.scored("first"), world.scored("waits")) == ([0], [0])

@@ -6,6 +6,7 @@ from tests.support.metric_values import ALL_METRICS, collected, signatures
 
 METRICS: dict[str, tuple[str, ...]] = {
     "gleaner_backlog_seconds": ("gauge",),
+    "gleaner_bad_messages": ("counter",),
     "gleaner_batch_fill": ("histogram",),
     "gleaner_batch_splits": ("counter",),
     "gleaner_batches": ("counter",),
@@ -51,6 +52,7 @@ METRICS: dict[str, tuple[str, ...]] = {
     "gleaner_queue_sequences": ("gauge",),
     "gleaner_queue_tokens": ("gauge",),
     "gleaner_refusals": ("counter", "code"),
+    "gleaner_repeated_requests": ("counter", "outcome"),
     "gleaner_request_seconds": ("histogram", "route"),
     "gleaner_requests": ("counter", "route", "status"),
     "gleaner_resubmitted_documents": ("counter",),

@@ -24,7 +24,19 @@ from service.engine.models.loaded_model import InitialModels, LoadedModel, Profi
 from service.engine.models.startup_state import StartupState
 from service.metrics.engine import EngineMetrics
 from service.settings import Settings
-from service.wire import Buffer, Cancelled, Hello, Message, ModelStatus, Refused, Scored, Started, Status, Submitted
+from service.wire import (
+    Buffer,
+    Cancelled,
+    Hello,
+    Message,
+    ModelStatus,
+    Refused,
+    Scored,
+    Started,
+    Status,
+    Submitted,
+    WireError,
+)
 from tests.support.budgets import unmeasured
 from tests.support.manual_device import BROKEN, Encoder, HandMovedDevice
 
@@ -36,7 +48,8 @@ FAR = 1e9
 MODEL, OTHER_MODEL = "sha256:a", "sha256:b"
 A, B = b"a", b"b"
 MOST_TURNS = 10_000
-Turn = list[tuple[bytes, Message, Buffer | None]]
+Received = tuple[bytes, Message | WireError, Buffer | None]
+Turn = list[Received]
 Scene = Callable[["World"], Iterator[Turn]]
 
 
@@ -79,7 +92,7 @@ class World:
 
     # The socket
 
-    def receive(self, timeout_seconds: float) -> Iterator[tuple[bytes, Message, Buffer | None]]:
+    def receive(self, timeout_seconds: float) -> Iterator[Received]:
         self.waits.append(timeout_seconds)
         assert len(self.waits) < MOST_TURNS, "the loop does not find its end"
         turn = next(self._turns, None)
@@ -133,21 +146,21 @@ def play(scene: Scene, *, loaded: bool = True, gpu: GpuMonitor | None = None, wo
 
 def document(
     key: str, *lengths: int, worker: bytes = A, model: str = MODEL, deadline: float = FAR, broken: int | None = None
-) -> tuple[bytes, Message, Buffer | None]:
+) -> Received:
     """A submission; the sequence `broken` is one that the model fails on."""
     ids = np.concatenate([np.full(n, BROKEN if i == broken else i, dtype=np.int32) for i, n in enumerate(lengths)])
     return worker, Submitted(key, model, lengths, "c", Priority.INTERACTIVE, deadline, 0), ids
 
 
-def marked(key: str, length: int, mark: int) -> tuple[bytes, Message, Buffer | None]:
+def marked(key: str, length: int, mark: int) -> Received:
     """A submission of one sequence of this mark."""
     submitted = Submitted(key, MODEL, (length,), "c", Priority.INTERACTIVE, FAR, 0)
     return A, submitted, np.full(length, mark, dtype=np.int32)
 
 
-def hello(worker: bytes = A, active: int = 1, *, closed: bool = False) -> tuple[bytes, Message, Buffer | None]:
+def hello(worker: bytes = A, active: int = 1, *, closed: bool = False) -> Received:
     return worker, Hello(active, closed), None
 
 
-def cancelled(key: str, worker: bytes = A) -> tuple[bytes, Message, Buffer | None]:
+def cancelled(key: str, worker: bytes = A) -> Received:
     return worker, Cancelled(key), None

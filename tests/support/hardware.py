@@ -7,6 +7,8 @@ test` (names parted by commas) makes it a failure instead, on a machine that is 
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
@@ -35,6 +37,11 @@ def _linear_kernels() -> bool:
     return linear.available()
 
 
+def _mounts() -> bool:
+    command = ["unshare", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]
+    return shutil.which("unshare") is not None and subprocess.run(command, capture_output=True).returncode == 0
+
+
 NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     "cuda": (_cuda, "a CUDA device"),
     "attention-kernels": (
@@ -45,6 +52,7 @@ NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
         _linear_kernels,
         "AVX512-BF16 and VNNI without AMX, and a C compiler when the service was installed",
     ),
+    "mounts": (_mounts, "unshare, and a kernel that lets its user mount in a namespace"),
 }
 """What can be needed → whether it is there, and what it is in words."""
 

@@ -8,14 +8,16 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from service.api.arbiter import most_deaths
 from service.logs import LogEvent
 from tests.support.document_files import simple_pdf
 from tests.support.extraction import TEXT, assert_problem, random_texts
@@ -53,6 +55,48 @@ def test_killing_the_engine_fails_no_request(home: Path) -> None:
         assert [found(each.result()) for each in asked] == right
         assert service.child("engine") != first_engine
         assert service.metric("gleaner_engine_starts_total") == 2
+
+
+def test_a_stopped_engine_is_unready_within_seconds_then_replaced_and_fails_no_request(home: Path) -> None:
+    settings = {"MODELS": "tiny", "DTYPE": "float32", "PACE_TOKENS_PER_SECOND": PACE, "ENGINE_SILENCE_SECONDS": 9}
+    with serving(home, **settings) as service, ThreadPoolExecutor(20) as pool:
+        right = [found(service.extract(text=text)) for text in TEXTS]
+        asked = ask_all(service, pool)
+        stopped = service.child("engine")
+        os.kill(stopped, signal.SIGSTOP)
+        wait_until(lambda: service.get("/readyz").status_code == 503)
+        assert_problem(service.extract(text=TEXT), 503, "engine_restarting")
+        assert lives(stopped)
+        assert [found(each.result()) for each in asked] == right
+        assert not lives(stopped)
+        assert service.metric("gleaner_engine_starts_total") == 2
+        events = service.events()
+        assert [events.count(event) for event in (LogEvent.ENGINE_STUCK, LogEvent.ENGINE_DIED)] == [1, 1]
+
+
+def test_a_service_that_is_paused_as_a_whole_loses_nothing_and_goes_on(home: Path) -> None:
+    """Longer than engine, workers and supervisor may be silent; the supervisor goes on first, the workers last."""
+    settings = {"MODELS": "tiny", "PACE_TOKENS_PER_SECOND": PACE, "ENGINE_SILENCE_SECONDS": 2}
+    with serving(home, **settings) as service, ThreadPoolExecutor(20) as pool:
+        asked = ask_all(service, pool)
+        parts = [service.process.pid, service.child("engine"), service.child("api"), _worker(service)]
+        with ExitStack() as pauses:
+            for part in reversed(parts):
+                pauses.enter_context(paused(part))
+            time.sleep(7)
+        assert all(found(each.result()) for each in asked)
+        assert [service.process.pid, service.child("engine"), service.child("api"), _worker(service)] == parts
+        assert not {LogEvent.ENGINE_STUCK, LogEvent.ENGINE_DIED} & set(service.events())
+
+
+def test_a_drain_replaces_an_engine_that_is_stopped_and_finishes(home: Path) -> None:
+    settings = {"MODELS": "tiny", "PACE_TOKENS_PER_SECOND": PACE, "ENGINE_SILENCE_SECONDS": 2}
+    with serving(home, **settings) as service, ThreadPoolExecutor(20) as pool:
+        asked = ask_all(service, pool)
+        os.kill(service.child("engine"), signal.SIGSTOP)
+        service.process.send_signal(signal.SIGTERM)
+        assert all(found(each.result()) for each in asked)
+        assert service.process.wait(60) == 0
 
 
 def test_stopping_finishes_the_requests_let_in_and_exits_0(home: Path) -> None:
@@ -118,6 +162,21 @@ def test_a_killed_front_worker_is_replaced(home: Path) -> None:
         os.kill(_worker(service), signal.SIGKILL)
         wait_until(lambda: service.phase() == "ready")
         assert found(service.extract(text=TEXT))
+
+
+def test_front_workers_that_die_again_and_again_end_the_service(home: Path) -> None:
+    with serving(home, MODELS="tiny", WORKERS=1) as service:
+        deaths, front = set[int](), service.child("api")
+        while service.process.poll() is None:
+            assert len(deaths) <= most_deaths(1), "workers are started again for ever"
+            with suppress(FileNotFoundError, ProcessLookupError):  # The front has ended.
+                for worker in children_of(front):
+                    os.kill(worker, signal.SIGKILL)
+                    deaths.add(worker)
+            time.sleep(0.05)
+        assert service.process.wait(60) == 1
+        assert service.events().count(LogEvent.WORKERS_RESTART_LIMIT) == 1
+        assert len(deaths) == most_deaths(1)
 
 
 def test_killing_the_supervisor_leaves_no_process_behind(home: Path) -> None:

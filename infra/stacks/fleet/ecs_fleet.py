@@ -23,6 +23,7 @@ from infra.stacks.container import (
     MODELS_INSIDE,
     MODELS_ON_HOST,
     PORT,
+    SHARED_MEMORY_MIB,
     TEMPORARY,
     USER,
     container_environment,
@@ -201,7 +202,7 @@ class EcsFleet(Fleet):
             ],
             linux_parameters=Task.LinuxParametersProperty(
                 init_process_enabled=True,
-                shared_memory_size=1024,
+                shared_memory_size=SHARED_MEMORY_MIB,
                 capabilities=Task.KernelCapabilitiesProperty(drop=["ALL"]),
                 tmpfs=[Task.TmpfsProperty(container_path=path, size=size) for path, size in TEMPORARY.items()],
             ),

@@ -8,7 +8,7 @@ Without the hook an instance of the warm pool would be stopped in the middle of 
 
 from __future__ import annotations
 
-from infra.stacks.container import MODELS_INSIDE, MODELS_ON_HOST, TEMPORARY, USER
+from infra.stacks.container import MODELS_INSIDE, MODELS_ON_HOST, SHARED_MEMORY_MIB, TEMPORARY, USER
 
 HOOK = "ready"
 READY_UNIT = "gleaner-instance-ready"
@@ -102,7 +102,7 @@ def _unit(stop_seconds: int, needs_keys: bool) -> str:
     """Docker's own restart policy would hide a service that ends again and again; systemd's log shows it."""
     start = [
         "/usr/bin/docker run --rm --name gleaner --gpus all --network host --read-only --init",
-        f"--user {USER} --cap-drop ALL --security-opt no-new-privileges --shm-size 1g",
+        f"--user {USER} --cap-drop ALL --security-opt no-new-privileges --shm-size {SHARED_MEMORY_MIB}m",
         *(f"--tmpfs {folder}:size={size}m" for folder, size in TEMPORARY.items()),
         f"--volume {MODELS_ON_HOST}:{MODELS_INSIDE}",
         "--env-file /etc/gleaner/environment",

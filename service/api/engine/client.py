@@ -22,6 +22,7 @@ from service.api.engine.refusal_cache import RefusalCache
 from service.api.engine.routing import is_serving
 from service.core.arrays import TokenIds
 from service.core.errors import DeadlineExceeded
+from service.core.lifecycle.silence import Silence
 from service.core.types import Phase
 from service.logs import LogEvent
 from service.wire import (
@@ -37,6 +38,9 @@ from service.wire import (
     Submitted,
     TurnedAway,
 )
+
+MOST_SILENCE_SECONDS = 5.0
+"""An engine sends its status twice a second; one that is silent for this long gets no new requests."""
 
 OnModels = Callable[[tuple[ModelStatus, ...]], Awaitable[None]]
 
@@ -56,6 +60,7 @@ class EngineClient:
         self._pending: dict[str, Pending] = {}
         self._status = Status(engine="", phase=Phase.SYNCING)
         self._connected = False
+        self._silence = Silence()
         self._on_models: OnModels | None = None
         self._notifications: set[asyncio.Task[None]] = set()
         self.leases = RevisionLeases()
@@ -85,13 +90,13 @@ class EngineClient:
 
     @property
     def connected(self) -> bool:
-        """True when an engine has sent its status since the last disconnect."""
-        return self._connected
+        """True when an engine has sent its status since the last disconnect, and is not silent."""
+        return self._connected and self._silence.seconds < MOST_SILENCE_SECONDS
 
     @property
     def serving(self) -> bool:
         """True when an engine is connected and answers submissions."""
-        return is_serving(self._status, self._connected)
+        return is_serving(self._status, self.connected)
 
     def new_key(self) -> str:
         """A key for a document, unique among all documents of all workers."""
@@ -122,6 +127,7 @@ class EngineClient:
         pending.submitted = self._connection.send(pending.submission, pending.tokens)
 
     def _on_message(self, message: Message, buffer: Buffer | None) -> None:
+        self._silence.heard()
         match message:
             case Status():
                 self._on_status(message)
@@ -163,6 +169,7 @@ class EngineClient:
         self._connected = False
 
     def _heartbeat(self) -> Iterator[Message]:
+        self._note_silence()
         for code, (documents, tokens) in self.refusals.take_counts().items():
             yield TurnedAway(code, documents, tokens)
         closed = self._status.phase is Phase.DRAINING and not self._status.admitting
@@ -172,6 +179,13 @@ class EngineClient:
             models_version=self._status.models_version,
             revisions=self.leases.revisions,
         )
+
+    def _note_silence(self) -> None:
+        """Let the engine's silence grow; once it is too long, new requests are refused and /readyz says so."""
+        heard = self.connected
+        self._silence.tick(time.monotonic())
+        if heard and not self.connected:
+            log.error("the engine is silent", extra={"event": LogEvent.ENGINE_SILENT, "engine": self._status.engine})
 
 
 async def _notify(callback: OnModels, models: tuple[ModelStatus, ...]) -> None:

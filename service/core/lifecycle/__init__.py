@@ -1,1 +1,1 @@
-"""How a service drains, which workers it has heard of, and how often an engine may restart."""
+"""How a service drains, whom it has heard of lately, when a device hangs, and how often a process may restart."""

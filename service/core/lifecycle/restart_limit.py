@@ -1,4 +1,7 @@
-"""Restart limit of a process: the third death within a minute is not followed by a restart. Pure: time is passed in."""
+"""Restart limit of processes: after too many deaths within a minute there is no further restart.
+
+Pure: time is passed in.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,17 @@ WITHIN_SECONDS = 60.0
 
 
 class RestartLimit:
-    """The recent deaths of one process."""
+    """The recent deaths of one process, or of several of one kind.
 
-    def __init__(self) -> None:
-        self._deaths: deque[float] = deque(maxlen=MOST_DEATHS)
+    Args:
+        most_deaths: how many within `WITHIN_SECONDS` are too many.
+    """
+
+    def __init__(self, most_deaths: int = MOST_DEATHS) -> None:
+        self._deaths: deque[float] = deque(maxlen=most_deaths)
 
     def allows(self, now: float) -> bool:
-        """Record a death; false when it was the `MOST_DEATHS`th within `WITHIN_SECONDS`."""
+        """Record a death; false when it is one too many."""
         self._deaths.append(now)
-        return len(self._deaths) < MOST_DEATHS or now - self._deaths[0] > WITHIN_SECONDS
+        full = len(self._deaths) == self._deaths.maxlen
+        return not full or now - self._deaths[0] > WITHIN_SECONDS

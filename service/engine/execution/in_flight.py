@@ -35,6 +35,12 @@ class InFlightBatches:
     def __len__(self) -> int:
         return len(self._batches)
 
+    @property
+    def progress(self) -> tuple[int, int] | None:
+        """Number of the batch at the head, and how often it or a part of it was begun; None while there is none."""
+        head = next((each for each in self._batches if not each.handle.done()), None)
+        return None if head is None else (head.number, head.handle.attempts)
+
     def add(self, batch: Batch, handle: BatchHandle, full_tokens: int) -> None:
         """Add a launched batch."""
         self._launches += 1

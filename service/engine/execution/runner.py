@@ -44,6 +44,7 @@ class BatchHandle:
 
     Attributes:
         begun_seconds, ended_seconds: when it was on the device, splits included, by time.monotonic(); 0 until done.
+        attempts: how often it or a part of it was begun on the device.
         splits: how often a failed batch was halved.
         out_of_memory: shapes for which memory ran out.
         device_error: why the device is lost, if it is.
@@ -52,6 +53,7 @@ class BatchHandle:
     def __init__(self) -> None:
         self.begun_seconds = 0.0
         self.ended_seconds = 0.0
+        self.attempts = 0
         self.splits = 0
         self.out_of_memory: list[Shape] = []
         self.device_error: str | None = None
@@ -154,6 +156,7 @@ class Runner:
 
     def _try(self, handle: BatchHandle, sequences: list[TokenIds]) -> list[Outcome] | GleanerError:
         """Outcomes, or why the batch as a whole failed; the allocator's cache is released then."""
+        handle.attempts += 1
         try:
             return list(self.encoder.forward(sequences))
         except Exception as error:  # One sequence must not fail the others of its batch.

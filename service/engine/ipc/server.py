@@ -1,12 +1,11 @@
 """Engine socket: receives the messages of all workers and sends each answer to the worker that asked.
 
 Owns the ROUTER socket. Knows nothing of what messages mean. No message is dropped for a full queue: admission bounds
-what waits, not the socket.
+what waits, not the socket. Bytes that are no message come as the `WireError` that says why.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 
 import zmq
@@ -17,8 +16,8 @@ from service.wire import Buffer, Message, WireError, pack, unpack
 
 MOST_AT_ONCE = 1_000
 """Messages received before the loop goes on to launch and deliver."""
-
-log = logging.getLogger(__name__)
+MOST_FRAME_BYTES = 1 << 30
+"""Ten times the token ids of the longest document; whoever sends more is disconnected."""
 
 
 class EngineSocket:
@@ -35,13 +34,14 @@ class EngineSocket:
         self._socket.setsockopt(zmq.SNDHWM, 0)
         self._socket.setsockopt(zmq.RCVHWM, 0)
         self._socket.setsockopt(zmq.ROUTER_HANDOVER, 1)
+        self._socket.setsockopt(zmq.MAXMSGSIZE, MOST_FRAME_BYTES)
         self._socket.bind(address)
         self._waker = waker
         self._poller = zmq.Poller()
         self._poller.register(self._socket, zmq.POLLIN)
         self._poller.register(waker.fileno(), zmq.POLLIN)
 
-    def receive(self, timeout_seconds: float) -> Iterator[tuple[bytes, Message, Buffer | None]]:
+    def receive(self, timeout_seconds: float) -> Iterator[tuple[bytes, Message | WireError, Buffer | None]]:
         """Wait for a message, a wake-up or the timeout; then yield (worker, message, buffer) without waiting."""
         self._poller.poll(int(max(timeout_seconds, 0.0) * 1000))
         self._waker.clear()
@@ -50,12 +50,7 @@ class EngineSocket:
                 worker, *frames = self._socket.recv_multipart(zmq.NOBLOCK)
             except zmq.Again:
                 return
-            try:
-                message, buffer = unpack(frames)
-            except WireError as error:
-                log.error("a worker sent what is no message", extra={"reason": str(error)})
-            else:
-                yield worker, message, buffer
+            yield worker, *_unpacked(frames)
 
     def send(self, worker: bytes, message: Message, buffer: Buffer | None = None) -> None:
         """Send to one worker; a message to a worker that is gone is discarded."""
@@ -64,3 +59,10 @@ class EngineSocket:
     def close(self, linger_seconds: float = 2.0) -> None:
         """Send what is queued, for at most this long, then close."""
         self._context.destroy(linger=int(linger_seconds * 1000))
+
+
+def _unpacked(frames: list[bytes]) -> tuple[Message | WireError, Buffer | None]:
+    try:
+        return unpack(frames)
+    except WireError as error:
+        return error, None

@@ -11,12 +11,14 @@ import numpy as np
 
 from service.core.arrays import TokenIds
 from service.core.scheduling.throughput import ThroughputMeter
+from service.core.types import Refusal
 from service.engine.lifecycle import Lifecycle
 from service.engine.models.manager import ModelManager
 from service.engine.requests.request_table import RequestTable
 from service.engine.requests.status import StatusPublisher
+from service.logs import LogEvent
 from service.metrics.engine import EngineMetrics
-from service.wire import Buffer, Cancelled, Hello, Message, Submitted, TurnedAway
+from service.wire import Buffer, Cancelled, Hello, Message, Submitted, TurnedAway, WireError
 
 log = logging.getLogger(__name__)
 
@@ -44,8 +46,15 @@ class RequestHandler:
         self._status = status
         self._metrics = metrics
 
-    def handle(self, worker: bytes, message: Message, buffer: Buffer | None, now: float) -> None:
-        """Process one message."""
+    def handle(self, worker: bytes, message: Message | WireError, buffer: Buffer | None, now: float) -> None:
+        """Process one message. Whatever a worker sends, the loop goes on, and who waits for an answer gets one."""
+        try:
+            self._dispatch(worker, message, buffer, now)
+        except Exception as error:
+            log.exception("a message could not be handled", extra={"event": LogEvent.WORKER_MESSAGE_FAILED})
+            self._reject(worker, WireError(type(error).__name__, getattr(message, "key", None)))
+
+    def _dispatch(self, worker: bytes, message: Message | WireError, buffer: Buffer | None, now: float) -> None:
         match message:
             case Hello():
                 self._record_heartbeat(worker, message, now)
@@ -56,9 +65,22 @@ class RequestHandler:
                 self._throughput.refused(tokens, now)
                 self._metrics.refusals.labels(code).inc(documents)
             case Cancelled(key=key):
-                self.table.cancel(key)
+                self.table.cancel(worker, key)
+            case WireError():
+                log.error(
+                    "a worker sent what is no message",
+                    extra={"event": LogEvent.WORKER_MESSAGE_FAILED, "reason": str(message)[:200]},
+                )
+                self._reject(worker, message)
             case _:
-                log.error("unexpected message", extra={"kind": type(message).__name__})
+                self._reject(worker, WireError(f"{type(message).__name__} is not for an engine"))
+
+    def _reject(self, worker: bytes, error: WireError) -> None:
+        """Count bytes that are no message; if they were about a document that is not admitted, refuse that."""
+        self._metrics.bad_messages.inc()
+        if error.key is not None and error.key not in self.table.scheduler:
+            refusal = Refusal(error.key, "internal_error", "The worker's message for the engine was not understood.")
+            self.table.send_refusal(worker, refusal)
 
     def expire(self, now: float) -> None:
         """Refuse what can no longer meet its deadline, and everything once the drain timed out."""
@@ -66,15 +88,16 @@ class RequestHandler:
         if self._lifecycle.drain_timed_out(now):
             self.table.refuse_all("draining", "the service stopped before the document was done")
 
-    def forget_silent(self, now: float) -> None:
-        """Remove workers without a heartbeat, and their documents."""
-        for worker in self._lifecycle.workers.forget_silent(now):
+    def forget_silent(self) -> None:
+        """Remove workers without a heartbeat while this engine was awake, and their documents."""
+        for worker in self._lifecycle.workers.forget_silent(self._lifecycle.awake_seconds):
             self.table.refuse_all("internal_error", "the worker that asked was silent for too long", worker=worker)
 
     def _record_heartbeat(self, worker: bytes, hello: Hello, now: float) -> None:
         version, revisions = hello.models_version, hello.revisions
+        awake = self._lifecycle.awake_seconds
         new = self._lifecycle.workers.record_heartbeat(
-            worker, hello.active_requests, hello.closed, now, version=version, revisions=revisions
+            worker, hello.active_requests, hello.closed, awake, version=version, revisions=revisions
         )
         if new:
             self._status.send_to(worker, now)

@@ -73,9 +73,11 @@ class RequestTable:
                 self._send_logits(sequence, outcome, number, batch_seconds)
         self.scheduler.delivered(batch)
 
-    def cancel(self, key: str) -> None:
-        """Remove a document without an answer: its worker wants none."""
-        self.scheduler.cancel(key)
+    def cancel(self, worker: bytes, key: str) -> None:
+        """Remove a worker's document without an answer, because it wants none."""
+        request = self.scheduler.payload(key)
+        if request is not None and request.worker == worker:
+            self.scheduler.cancel(key)
 
     def expire(self, now: float, tokens_per_second: float | None) -> None:
         """Refuse the documents whose deadlines can no longer be met."""

@@ -60,11 +60,11 @@ class StatusPublisher:
         """Record the fill of a launched batch."""
         self._metrics.batches.fill.observe(tokens / full_tokens)
 
-    def completed(self, launched: InFlightBatch) -> None:
-        """Record a completed batch."""
+    def completed(self, launched: InFlightBatch, *, timed: bool) -> None:
+        """Record a completed batch, and learn the device's speed from it if it was `timed` well."""
         handle, tokens = launched.handle, launched.batch.tokens
         times = handle.begun_seconds, handle.ended_seconds
-        seconds = self._throughput.computed(tokens, *times, full_tokens=launched.full_tokens)
+        seconds = self._throughput.computed(tokens, *times, full_tokens=launched.full_tokens) if timed else 0.0
         self._metrics.batches.count(tokens, seconds, handle.splits, len(handle.out_of_memory))
 
     def export_metrics(self, now: float) -> None:

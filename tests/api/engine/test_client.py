@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from service.core.errors import QueueFull
+from service.api.engine.routing import refuse_unless_serving
+from service.core.errors import EngineRestarting, QueueFull
 from service.core.types import Phase
 from service.wire import Cancelled, Hello, Refused, Scored, Submitted
 from tests.support.engine_endpoint import MODEL, World, firsts, play, synchronize, until
@@ -81,6 +82,28 @@ def test_logits_of_a_wrong_shape_are_skipped(tmp_path: Path) -> None:
         await engine.send(Scored(submitted.key, 0, 3, 2, 1, 0.1), np.zeros(5, dtype=np.float32))
         await engine.score(submitted)
         assert firsts(await asked) == [0]
+
+    play(tmp_path, scene)
+
+
+def test_an_engine_that_is_silent_serves_no_more_until_it_is_heard_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.api.engine.client.MOST_SILENCE_SECONDS", 1.0)
+
+    async def scene(world: World) -> None:
+        engine = world.engine("one")
+        await engine.open()
+        await until(lambda: world.client.serving)
+        asked = world.infer(1)
+        submitted, _ = await engine.receive(Submitted)
+        await until(lambda: not world.client.connected)
+        with pytest.raises(EngineRestarting):
+            refuse_unless_serving(world.client.status, world.client.connected)
+        await engine.score(submitted)
+        assert firsts(await asked) == [0]
+        assert world.client.serving
+        assert world.resubmitted == 0
 
     play(tmp_path, scene)
 

@@ -13,13 +13,16 @@ from starlette.types import Message
 
 from service.api import routes
 from service.api.engine.refusal_cache import RefusalCache
+from service.api.http.access import Access
 from service.api.http.arrival import arrived_seconds
-from service.api.http.auth import ApiKeys
 from service.api.http.request_body import BodyLimits
+from service.api.idempotency.requests import IdempotentRequests
 from service.api.routes import AppState
 from service.api.worker import Worker
 from service.core.errors import DeadlineExceeded
+from service.core.tenants import Tenant
 from service.core.types import Phase
+from service.metrics.worker import WorkerMetrics
 from service.wire import Status
 from tests.support.engine_endpoint import MODEL
 
@@ -55,7 +58,9 @@ def answer(sender: FakeSender, waited_seconds: float) -> object:
         status=Status("1", Phase.READY, admitting=True, models=(MODEL,)), connected=True, refusals=RefusalCache()
     )
     worker = cast(Worker, SimpleNamespace(engine=engine))
-    state = AppState(worker, ApiKeys({}), BodyLimits(1_000, 3), deadline_seconds=10.0)
+    access = cast(Access, SimpleNamespace(enter=lambda *_: Tenant("a")))
+    idempotent = IdempotentRequests(None, WorkerMetrics())
+    state = AppState(worker, access, BodyLimits(1_000, 3), deadline_seconds=10.0, idempotent=idempotent)
     scope = {
         "type": "http",
         "method": "POST",

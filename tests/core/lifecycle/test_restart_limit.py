@@ -13,3 +13,9 @@ def test_two_deaths_are_forgiven_and_the_third_within_a_minute_is_not() -> None:
 def test_deaths_far_apart_are_always_forgiven() -> None:
     limit = RestartLimit()
     assert all(limit.allows(now * 40.0) for now in range(10))
+
+
+def test_a_limit_for_several_processes_counts_them_together() -> None:
+    limit = RestartLimit(most_deaths=6)
+    assert [limit.allows(float(now)) for now in range(7)] == [True] * 5 + [False] * 2
+    assert limit.allows(100.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import zmq
 from service.core.types import Priority
 from service.engine.ipc.server import MOST_AT_ONCE, EngineSocket
 from service.engine.ipc.waker import Waker
-from service.wire import Buffer, Cancelled, Hello, Message, Refused, Scored, Submitted, pack, unpack
+from service.wire import Buffer, Cancelled, Hello, Message, Refused, Scored, Submitted, WireError, pack, unpack
 
 LIMIT_SECONDS = 20.0
 
@@ -53,9 +54,9 @@ class Place:
         self._workers.append(Worker(self.address, name))
         return self._workers[-1]
 
-    def receive(self, count: int) -> list[tuple[bytes, Message, Buffer | None]]:
+    def receive(self, count: int) -> list[tuple[bytes, Message | WireError, Buffer | None]]:
         """So many messages, however many looks it takes."""
-        end, found = time.monotonic() + LIMIT_SECONDS, list[tuple[bytes, Message, Buffer | None]]()
+        end, found = time.monotonic() + LIMIT_SECONDS, list[tuple[bytes, Message | WireError, Buffer | None]]()
         while len(found) < count:
             assert time.monotonic() < end, f"only {len(found)} of {count} messages came"
             found += self.ipc.receive(0.1)
@@ -104,12 +105,28 @@ def test_answers_go_to_the_worker_that_asked(place: Place) -> None:
     assert np.array_equal(np.asarray(numbers).reshape(3, 2), rows)
 
 
-def test_what_is_no_message_is_passed_over(place: Place) -> None:
-    worker = place.worker()
+def test_what_is_no_message_comes_as_an_error_with_its_worker(place: Place) -> None:
+    worker = place.worker(b"a")
     worker.socket.send_multipart([b"nonsense"])
     worker.socket.send_multipart([b"", b"", b""])
     worker.send(Hello(1))
-    assert [message for _, message, _ in place.receive(1)] == [Hello(1)]
+    found = place.receive(3)
+    assert [(name, type(message)) for name, message, _ in found] == [
+        (b"a", WireError),
+        (b"a", WireError),
+        (b"a", Hello),
+    ]
+
+
+def test_bytes_that_are_not_even_of_the_protocol_disturb_nobody(place: Place) -> None:
+    """Straight into the Unix socket, as whoever may open it could: garbage, and a greeting that is never finished."""
+    path = place.address.removeprefix("ipc://")
+    for noise in (b"GET / HTTP/1.1\r\n\r\n", bytes(range(256)) * 64, b"\xff" + bytes(8) + b"\x7f\x03", b"\xff"):
+        with socket.socket(socket.AF_UNIX) as raw:
+            raw.connect(path)
+            raw.sendall(noise)
+            place.worker(noise[:5]).send(Hello(1))
+            assert [message for _, message, _ in place.receive(1)] == [Hello(1)]
 
 
 def test_an_answer_to_a_worker_that_is_gone_is_no_failure(place: Place) -> None:

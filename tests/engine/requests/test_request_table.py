@@ -119,8 +119,8 @@ def test_a_cancelled_document_is_answered_nothing() -> None:
     table, sent = make_table()
     admit(table, "k", 1)
     batch = launch(table)
-    table.cancel("k")
-    table.cancel("k")
+    table.cancel(WORKER, "k")
+    table.cancel(WORKER, "k")
     table.deliver(batch, logits(batch), 1, 0.5)
     table.refuse(Refusal("k", "draining", "over"))
     assert sent.answers() == []

@@ -1,0 +1,67 @@
+"""gunicorn's arbiter with two rules more: workers that die too often end the front, and its own pause kills no worker.
+
+gunicorn replaces a dead worker for ever, and aborts one that has not reported for longer than its time-out, also when
+the arbiter itself has just been paused together with it.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any
+
+from gunicorn.arbiter import Arbiter
+from gunicorn.errors import HaltServer
+
+from service.core.lifecycle.restart_limit import RestartLimit
+from service.logs import LogEvent
+from service.process import EXIT_RESTART_LIMIT
+
+PAUSE_SECONDS = 5.0
+"""The arbiter looks after its workers once a second; a longer gap is a pause of its own."""
+FEWEST_DEATHS, DEATHS_OF_EACH = 6, 3
+"""Deaths within a minute that end the front: three for each worker, but not fewer than six."""
+
+log = logging.getLogger(__name__)
+
+
+def most_deaths(workers: int) -> int:
+    """The deaths within a minute at which the front ends, by its number of workers."""
+    return max(FEWEST_DEATHS, DEATHS_OF_EACH * workers)
+
+
+class FrontArbiter(Arbiter):  # type: ignore[misc]
+    """Starts the front workers again when they die, up to a limit."""
+
+    def __init__(self, app: Any) -> None:
+        super().__init__(app)
+        self._restart_limit = RestartLimit(most_deaths(self.num_workers))
+        self._looked_seconds = time.monotonic()
+        self._stopping = False
+
+    def record_death(self) -> None:
+        """Count a worker that ended, unless the front is stopping.
+
+        Raises:
+            HaltServer: too many have died lately.
+        """
+        if self._stopping or self._restart_limit.allows(time.monotonic()):
+            return
+        fields = {"event": LogEvent.WORKERS_RESTART_LIMIT}
+        log.error("the front workers died too often; giving up", extra=fields)
+        raise HaltServer("workers died too often", EXIT_RESTART_LIMIT)
+
+    def murder_workers(self) -> None:
+        """Abort workers whose event loop has stood still for the time-out, counted anew after a pause of our own."""
+        now = time.monotonic()
+        paused = now - self._looked_seconds > PAUSE_SECONDS
+        self._looked_seconds = now
+        if paused:
+            for worker in self.WORKERS.values():
+                worker.tmp.notify()
+        super().murder_workers()
+
+    def stop(self, graceful: bool = True) -> None:
+        """Stop all workers."""
+        self._stopping = True
+        super().stop(graceful)

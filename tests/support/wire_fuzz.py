@@ -1,0 +1,123 @@
+"""Hostile frames for the engine's wire, by seed, and what an engine's loop makes of them.
+
+`fuzz_wire` runs for as many frames as wanted: the tests call it for a few hundred, a longer run for as many as it has
+time for. Frames are messages with a field set to something extreme, and messages with bytes flipped, cut or added.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from service.core.types import Priority
+from service.wire import VERSION, Cancelled, Hello, Submitted, TurnedAway, WireError, pack, unpack
+from tests.support.engine_scenes import FAR, MODEL, OTHER_MODEL, A, B, Turn, World, document, hello, play
+
+FRAMES_OF_A_TURN = 20
+EXTREMES: tuple[Any, ...] = (
+    *(-1, 0, 1, 2**31, 2**53, 2**63, -(2**63), 1e308, float("nan"), float("inf"), -0.0, True, None),
+    *("", "k", "x" * 2_000, "\ud7ff", b"\xff\xfe", [], [[]], {}, {"a": 1}, [0], [-1], [1] * 5_000, [2**40], ["x"]),
+    *(MODEL, OTHER_MODEL, "batch", "queue_full", "Submitted", "Hello", "Cancelled", "Status", "Refused"),
+)
+FIELDS = (
+    *("type", "key", "model", "lengths", "client", "priority", "deadline_seconds", "attempt", "active_requests"),
+    *("closed", "models_version", "revisions", "code", "documents", "tokens", "unknown"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WireFuzz:
+    """What became of the frames of one run."""
+
+    frames: int
+    refused: int
+    understood: int
+
+
+def fuzz_wire(seed: int, frames: int) -> WireFuzz:
+    """Send hostile frames to an engine's loop, honest documents among them.
+
+    Raises:
+        AssertionError: the loop ended, an honest document went unanswered, or a bad frame was not counted.
+    """
+    chance = random.Random(seed)
+    hostile = [_hostile(chance, number) for number in range(frames)]
+    turns = [hostile[start : start + FRAMES_OF_A_TURN] for start in range(0, frames, FRAMES_OF_A_TURN)]
+    read = [_read(each) for each in hostile]
+
+    def scene(world: World) -> Iterator[Turn]:
+        yield [hello(A, 0), hello(B, 0)]
+        for number, turn in enumerate(turns):
+            honest = document(f"honest {number}", 3, worker=A)
+            world.device.finish()
+            world.now += 0.1
+            yield [*[(B, *_read(each)) for each in turn], honest, hello(A, 0), hello(B, 0)]
+
+    world = play(scene, workers=2)
+    assert world.loop.exit_reason is None, f"seed {seed}: {world.loop.exit_reason}"
+    for number in range(len(turns)):
+        assert world.scored(f"honest {number}") == [0], f"seed {seed}: honest {number} was not answered"
+    refused = sum(isinstance(message, WireError) for message, _ in read)
+    counted = world.metrics.bad_messages._value.get()
+    assert counted >= refused, f"seed {seed}: {refused} frames made no sense and {counted} were counted"
+    return WireFuzz(frames, refused, frames - refused)
+
+
+def _read(frames: list[bytes]) -> tuple[Any, Any]:
+    try:
+        return unpack(frames)
+    except WireError as error:
+        return error, None
+
+
+def _hostile(chance: random.Random, number: int) -> list[bytes]:
+    frames = _honest(chance, number)
+    return _with_a_field_changed(chance, frames) if chance.random() < 0.6 else _damaged(chance, frames)
+
+
+def _honest(chance: random.Random, number: int) -> list[bytes]:
+    lengths = tuple(chance.randint(1, 8) for _ in range(chance.randint(1, 4)))
+    ids = np.arange(sum(lengths), dtype=np.int32)
+    submitted = Submitted(f"fuzz {number}", MODEL, lengths, "c", Priority.INTERACTIVE, FAR, 0)
+    messages = (
+        (submitted, ids),
+        (Hello(1, revisions=(MODEL,)), None),
+        (Cancelled(f"honest {number // FRAMES_OF_A_TURN}"), None),
+        (TurnedAway("queue_full", 1, 10), None),
+    )
+    message, buffer = chance.choice(messages)
+    return [bytes(frame) for frame in pack(message, buffer)]
+
+
+def _with_a_field_changed(chance: random.Random, frames: list[bytes]) -> list[bytes]:
+    fields = msgspec.msgpack.decode(frames[0][1:])
+    for _ in range(chance.randint(1, 3)):
+        name = chance.choice((*fields, *FIELDS))
+        if chance.random() < 0.2:
+            fields.pop(name, None)
+        else:
+            fields[name] = chance.choice(EXTREMES)
+    return [bytes([VERSION]) + msgspec.msgpack.encode(fields), *frames[1:]]
+
+
+def _damaged(chance: random.Random, frames: list[bytes]) -> list[bytes]:
+    changed = [bytearray(frame) for frame in frames]
+    for _ in range(chance.randint(1, 8)):
+        frame = chance.choice(changed) if changed else bytearray()
+        match chance.randrange(5):
+            case 0 if frame:
+                frame[chance.randrange(len(frame))] = chance.randrange(256)
+            case 1 if frame:
+                del frame[chance.randrange(len(frame)) :]
+            case 2:
+                frame += chance.randbytes(chance.randint(1, 40))
+            case 3:
+                changed.append(bytearray(chance.randbytes(chance.randint(0, 40))))
+            case 4 if len(changed) > 1:
+                changed.pop()
+    return [bytes(frame) for frame in changed]
