@@ -9,10 +9,12 @@ from gunicorn.app.base import BaseApplication
 
 from service.logs import configure
 from service.metrics.exposition import forget_process
-from service.process import die_with_parent
+from service.process import die_with_parent, raise_open_files
 from service.settings import Settings, read_settings
 
 GRACEFUL_SECONDS = 5
+BACKLOG = 8_192
+"""Connections that the kernel completes while workers are late; `net.core.somaxconn` may be lower."""
 COLLECTION_OBJECTS = 10_000
 """New objects between two garbage collections; with Python's default of 700 they took 6 % of a worker's time."""
 
@@ -29,7 +31,8 @@ class GunicornServer(BaseApplication):  # type: ignore[misc]
         options: dict[str, Any] = {
             "bind": f"{settings.host}:{settings.port}",
             "workers": settings.front_workers,
-            "worker_class": "uvicorn_worker.UvicornWorker",
+            "worker_class": "service.api.connection.uvicorn_worker.BoundedUvicornWorker",
+            "backlog": BACKLOG,
             "keepalive": settings.keep_alive_seconds,
             "graceful_timeout": GRACEFUL_SECONDS,
             "timeout": 120,
@@ -60,6 +63,7 @@ def main() -> None:
     settings = read_settings()
     configure(settings.log_level)
     die_with_parent()
+    raise_open_files()
     GunicornServer(settings).run()
 
 

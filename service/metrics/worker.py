@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.metrics.kinds import counter, histogram
+from service.metrics.kinds import counter, gauge_of_workers, histogram
 
 _STAGE_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 
@@ -26,3 +26,24 @@ class WorkerMetrics:
             "gleaner_parser_deaths", "Parser processes that crashed or were stopped over a file."
         )
         self.resubmitted = counter("gleaner_resubmitted_documents", "Documents submitted again after an engine died.")
+        self.connections = ConnectionMetrics()
+
+
+class ConnectionMetrics:
+    """Metrics of a front worker's connections: what is open and held, and what was refused before it was parsed."""
+
+    def __init__(self) -> None:
+        self.open = gauge_of_workers("gleaner_connections", "Connections that are open.", together="livesum")
+        self.in_flight = gauge_of_workers(
+            "gleaner_requests_in_flight", "Requests that were taken on and are not answered.", together="livesum"
+        )
+        self.held_bytes = gauge_of_workers(
+            "gleaner_held_bytes", "Bytes of unfinished bodies and unread answers.", together="livesum"
+        )
+        self.loop_lag_seconds = gauge_of_workers(
+            "gleaner_event_loop_lag_seconds", "Longest delay of a timer in the last second.", together="livemax"
+        )
+        self.refused = counter(
+            "gleaner_connection_refusals", "Requests and connections refused before they were parsed.", "code"
+        )
+        self.dropped = counter("gleaner_connection_drops", "Connections closed without an answer, by reason.", "reason")

@@ -86,12 +86,16 @@ class RefusalCache:
             del self._latest[estimate.kind]
             return
         if cached.applies_to(estimate):
-            documents, tokens = self._counts.get(cached.error.code, (0, 0))
             more = round(cached.tokens * estimate.size / max(cached.estimate.size, 1))
-            self._counts[cached.error.code] = (documents + 1, tokens + more)
+            self.count(cached.error.code, 1, more)
             raise type(cached.error)(cached.error.detail, retry_after_seconds=cached.error.retry_after_seconds)
 
+    def count(self, code: str, documents: int, tokens: int) -> None:
+        """Count documents that this worker refused by itself, and an estimate of their tokens."""
+        counted, of_tokens = self._counts.get(code, (0, 0))
+        self._counts[code] = (counted + documents, of_tokens + tokens)
+
     def take_counts(self) -> dict[str, tuple[int, int]]:
-        """By error code: documents refused by this cache since the last call, and an estimate of their tokens."""
+        """By error code: documents refused by this worker since the last call, and an estimate of their tokens."""
         taken, self._counts = self._counts, {}
         return taken
