@@ -13,10 +13,11 @@ refused before its body is parsed. The rules:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
-LATE_SHARE = 0.75
+LATE_SHARE = 0.6
 """An answer is late, as a sign of overload, from this share of its deadline on."""
-LAG_SHARE = 0.15
+LAG_SHARE = 0.2
 """The event loop, or a request in its socket, is late from this share of the deadline on."""
 BACKLOG_SHARE = 0.25
 """A refusal is a sign of overload only beside a backlog of this share of the deadline, or a late event loop."""
@@ -39,8 +40,7 @@ RequestKind = tuple[int, int]
 """Client and order of magnitude of the deadline."""
 
 
-@dataclass(frozen=True, slots=True)
-class Admitted:
+class Admitted(NamedTuple):
     """A request that was taken on."""
 
     kind: RequestKind
@@ -54,6 +54,13 @@ class _Kind:
     in_flight: int = 0
     limit: float | None = None
     decreased_seconds: float = float("-inf")
+
+    def refuses(self, waited_seconds: float) -> bool:
+        """True over the limit; and from `LEAST` on for what has waited long, so that the newest come first when late."""
+        if self.limit is None:
+            return False
+        waited_long = waited_seconds > LAG_SHARE * self.deadline_seconds
+        return self.in_flight >= (LEAST if waited_long else self.limit)
 
     def may_decrease(self, now: float) -> bool:
         round_trip = max(ROUND_TRIP_SHARE * self.deadline_seconds, SHORTEST_ROUND_TRIP_SECONDS)
@@ -90,7 +97,7 @@ class OverloadControl:
             found.decrease(now)
         if waited >= deadline_seconds:
             return "deadline_exceeded"
-        if found.limit is not None and found.in_flight >= found.limit:
+        if found.refuses(waited):
             return "queue_full"
         found.in_flight += 1
         self.in_flight += 1

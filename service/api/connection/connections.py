@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from service.api.connection.admission import Admitted, OverloadControl
+from service.api.connection.arrival import ArrivalClock
 from service.api.connection.byte_budget import ByteBudget
 from service.api.connection.limits import ConnectionLimits
 from service.api.connection.prepared import PreparedProblems
@@ -76,6 +77,7 @@ class Connections:
         on_overload: Callable[[str, int], None] = lambda code, count: None,
     ) -> None:
         self.limits = limits
+        self.clock = ArrivalClock()
         self.problems = PreparedProblems(limits)
         self.overload = OverloadControl()
         self._budget: ByteBudget[Transfer] = ByteBudget(limits.held_bytes)

@@ -23,15 +23,13 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from service.api import problems
 from service.api.connection.admission import Admitted
-from service.api.connection.arrival import waited_seconds
 from service.api.connection.connections import Connections, Place, Transfer
 from service.api.connection.limits import MOST_PIPELINED, SMALL_BODY_BYTES, ConnectionLimits
 from service.api.connection.pace import Pace
-from service.api.connection.prepared import SECURITY_HEADERS, PreparedProblem, PreparedProblems
+from service.api.connection.prepared import PreparedProblem, PreparedProblems
 from service.api.connection.request_head import RequestHead, named_deadline_ms, read_head
-from service.core.errors import InternalError, MalformedRequest
+from service.core.errors import MalformedRequest
 from service.logs import LogEvent
 
 BRIEF_SECONDS = 2.0
@@ -95,6 +93,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._since_seconds = time.monotonic()
+        self._file: int = transport.get_extra_info("socket").fileno()
         self._place = self._shared.opened(self, self._since_seconds)
         if self._place is Place.NONE:
             self._answer_and_close(self._problems.too_many_connections)
@@ -112,7 +111,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self._awaits_head:
             if not self._head_bytes:
                 self._since_seconds = time.monotonic()
-                self._arrived_seconds = self._since_seconds - waited_seconds(self.transport)
+                self._arrived_seconds = self._since_seconds - self._shared.clock.waited_seconds(self._file)
             self._head_bytes += len(data)
         else:
             self._wire_bytes += len(data)
@@ -160,7 +159,10 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self._header_count > self._limits.headers or self._header_bytes > self._limits.head_bytes:
             raise _Refusal(self._problems.headers_too_large)
         if self._awaits_head:  # Trailers are dropped: no field of a head may come after the body.
-            super().on_header(name, value)
+            name = name.lower()
+            if name == b"expect" and value.lower() == b"100-continue":
+                self.expect_100_continue = True
+            self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         if self._closing:
@@ -176,8 +178,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._refuse(admitted, head)
             return
         super().on_headers_complete()
-        self._requests[self.cycle] = self._requests.get(self.cycle) or _Request(admitted)
-        self._requests[self.cycle].admitted = admitted
+        self._requests[self.cycle] = _Request(admitted)
         if self._place is not Place.OPEN:
             self.cycle.keep_alive = False
 
@@ -216,10 +217,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._shared.idle(self, self._since_seconds)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        cycle.send_500_response = partial(_send_failure, cycle)  # type: ignore[method-assign]
         task = self.loop.create_task(cycle.run_asgi(app))
         self.tasks.add(task)
-        self._requests.setdefault(cycle, _Request(None))
         task.add_done_callback(partial(self._ended, cycle))
 
     def send_400_response(self, msg: str) -> None:
@@ -344,7 +343,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._shared.refused(problem.code, "/extract" if path in (b"/extract", "/extract") else "other", problem.status)
 
     def _hold_body(self, count: int) -> None:
-        request = self._requests.setdefault(self.cycle, _Request(None))
+        request = self._requests[self.cycle]
         if request.body is None:
             request.body, count = Transfer(self), self._body_bytes
         self._shared.hold(request.body, count)
@@ -389,13 +388,3 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             pace.restart(now)
         elif pace.is_too_slow(now):
             self._end_request(self._problems.too_slow)
-
-
-async def _send_failure(cycle: RequestResponseCycle) -> None:
-    """The answer where the application fails without one, instead of uvicorn's text."""
-    answer = problems.response(InternalError("The service failed over this request."))
-    headers = [*answer.raw_headers, *SECURITY_HEADERS, (b"connection", b"close")]
-    await cycle.send(
-        {"type": "http.response.start", "status": answer.status_code, "headers": headers, "trailers": False}
-    )
-    await cycle.send({"type": "http.response.body", "body": bytes(answer.body), "more_body": False})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from service.core.errors import MalformedRequest
 
@@ -19,8 +19,7 @@ _BODY_DEADLINE = re.compile(rb'deadline_ms"[\s:]*(\d{1,7})')
 _KEY_HEADERS = (b"authorization", b"x-api-key")
 
 
-@dataclass(frozen=True, slots=True)
-class RequestHead:
+class RequestHead(NamedTuple):
     """What the headers say. `length`: declared bytes of the body, None if it is chunked.
 
     `client`: a number that stands for the API key, which is not kept.
