@@ -56,7 +56,7 @@ class _Kind:
     decreased_seconds: float = float("-inf")
 
     def refuses(self, waited_seconds: float) -> bool:
-        """True over the limit; and from `LEAST` on for what has waited long, so that the newest come first when late."""
+        """True over the limit, and from `LEAST` on for what has waited long: the newest come first when late."""
         if self.limit is None:
             return False
         waited_long = waited_seconds > LAG_SHARE * self.deadline_seconds
