@@ -117,7 +117,7 @@ class World:
             await asyncio.sleep(0.01)
 
     async def application(self, scope: Any, receive: Any, send: Any) -> None:
-        """Reads the body and answers its length; /big answers much, /hold waits for the test."""
+        """Reads the body and answers its length; /big answers much, /slow blocks the loop, /hold waits for the test."""
         self.scopes.append(scope)
         length = 0
         while True:
@@ -128,6 +128,8 @@ class World:
             length += len(message["body"])
             if not message["more_body"]:
                 break
+        if scope["path"] == "/slow":
+            time.sleep(0.03)
         if scope["path"] == "/hold":
             await self.held.wait()
         body = bytes(BIG_ANSWER_BYTES) if scope["path"] == "/big" else str(length).encode()

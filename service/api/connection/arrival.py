@@ -7,8 +7,10 @@ worker that is late reads requests late, so its own clock at that moment would h
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import socket
 import sys
+import termios
 
 _LAST_DATA_RECEIVED_AT = 52
 _MOST_SECONDS = 600.0
@@ -36,3 +38,8 @@ class ArrivalClock:
             return 0.0
         seconds = self._milliseconds.value / 1000
         return seconds if seconds < _MOST_SECONDS else 0.0
+
+
+def unread_bytes(file: int) -> int:
+    """Bytes that have come to a socket and were not read."""
+    return int.from_bytes(fcntl.ioctl(file, termios.FIONREAD, bytes(4)), sys.byteorder)

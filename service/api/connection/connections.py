@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import enum
+import itertools
 import logging
 import time
 from collections import Counter
@@ -20,6 +21,7 @@ from service.api.connection.arrival import ArrivalClock
 from service.api.connection.byte_budget import ByteBudget
 from service.api.connection.limits import ConnectionLimits
 from service.api.connection.prepared import PreparedProblems
+from service.api.connection.start_queue import StartQueue
 from service.core.errors import BY_CODE, Overloaded
 from service.logs import LogEvent
 from service.metrics.worker import WorkerMetrics
@@ -29,8 +31,16 @@ TICK_SECONDS = 0.05
 SWEEP_SECONDS = 1.0
 IDLE_EVICTION_SECONDS = 1.0
 """At the limit of connections, one that was idle for so long makes room for a new one."""
+EVICTION_TRIES = 8
 
 log = logging.getLogger(__name__)
+
+
+class Waiting(Protocol):
+    """A request that was taken on, before its work begins."""
+
+    def begin(self) -> None:
+        """Begin its work, or refuse it where its time has passed."""
 
 
 class Place(enum.Enum):
@@ -50,8 +60,8 @@ class Connection(Protocol):
     def give_up(self, transfer: object) -> None:
         """End this connection because of the bytes that one of its transfers holds."""
 
-    def evict(self) -> None:
-        """Close this idle connection."""
+    def evict(self) -> bool:
+        """Close this idle connection, unless a request has come that was not read yet."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -84,6 +94,8 @@ class Connections:
         self._metrics = metrics
         self._backlog_seconds = backlog_seconds
         self._on_overload = on_overload
+        self._starts: StartQueue[Waiting] = StartQueue()
+        self._turns = False
         self._open: set[Connection] = set()
         self._idle: dict[Connection, float] = {}
         self._refused: Counter[tuple[str, str, int]] = Counter()
@@ -115,10 +127,12 @@ class Connections:
         """Count a new connection; at the limit, the one that was idle for longest makes room if it was for a while."""
         over = len(self._open) + 1 - self.limits.connections
         self._open.add(connection)
-        if over <= 0 or self._evict_idle(now):
-            self._idle[connection] = now
-            return Place.OPEN
-        return Place.BRIEF if over <= self.limits.brief_connections else Place.NONE
+        if over > self.limits.brief_connections:
+            return Place.NONE
+        if over > 0 and not self._evict_idle(now):
+            return Place.BRIEF
+        self._idle[connection] = now
+        return Place.OPEN
 
     def closed(self, connection: Connection) -> None:
         """Forget a connection."""
@@ -132,6 +146,14 @@ class Connections:
     def busy(self, connection: Connection) -> None:
         """The head of a request is complete."""
         self._idle.pop(connection, None)
+
+    def start(self, request: Waiting, admitted: Admitted) -> None:
+        """Begin the work of a request now, or in a later turn of the event loop where many come at once."""
+        if self._starts.enter(request, admitted):
+            request.begin()
+        if not self._turns:
+            self._turns = True
+            asyncio.get_running_loop().call_soon(self._next_turn)
 
     def hold(self, transfer: Transfer, count: int) -> None:
         """Add bytes to a transfer that goes on; the largest one is given up when all together are too many."""
@@ -167,14 +189,23 @@ class Connections:
         self.overload.forget(now)
         self._write_metrics()
 
+    def _next_turn(self) -> None:
+        for request in self._starts.next_turn(time.monotonic()):
+            request.begin()
+        self._turns = bool(self._starts)
+        if self._turns:
+            asyncio.get_running_loop().call_soon(self._next_turn)
+
     def _evict_idle(self, now: float) -> bool:
-        oldest = next(iter(self._idle), None)
-        if oldest is None or now - self._idle[oldest] < IDLE_EVICTION_SECONDS:
-            return False
-        del self._idle[oldest]
-        self.dropped("evicted")
-        oldest.evict()
-        return True
+        for connection, since_seconds in list(itertools.islice(self._idle.items(), EVICTION_TRIES)):
+            if now - since_seconds < IDLE_EVICTION_SECONDS:
+                return False
+            del self._idle[connection]
+            if connection.evict():
+                self.dropped("evicted")
+                return True
+            self._idle[connection] = now
+        return False
 
     async def _measure_lag(self) -> None:
         loop = asyncio.get_running_loop()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
+from starlette.types import Receive, Scope, Send
+
 from service.api import problems
 from service.api.connection.limits import ConnectionLimits
 from service.core.errors import (
@@ -37,15 +39,21 @@ class PreparedProblem:
         self.code = error.code
         self.status = response.status_code
         self._start = f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}\r\n".encode()
-        headers = (*response.raw_headers, *SECURITY_HEADERS)
-        rest = b"".join(b"%s: %s\r\n" % (name, value) for name, value in headers)
-        self._stay = rest + b"\r\n" + bytes(response.body)
-        self._close = rest + b"connection: close\r\n\r\n" + bytes(response.body)
+        self._headers = [*response.raw_headers, *SECURITY_HEADERS]
+        self._body = bytes(response.body)
+        rest = b"".join(b"%s: %s\r\n" % (name, value) for name, value in self._headers)
+        self._stay = rest + b"\r\n" + self._body
+        self._close = rest + b"connection: close\r\n\r\n" + self._body
 
     def response(self, default_headers: DefaultHeaders, *, close: bool) -> bytes:
         """The response with the server's own headers, which are few and change each second (`Date`)."""
         own = b"".join([b"%s: %s\r\n" % (name, value) for name, value in default_headers])
         return b"".join((self._start, own, self._close if close else self._stay))
+
+    async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        """The same as an application, for a request that is a task already."""
+        await send({"type": "http.response.start", "status": self.status, "headers": self._headers})
+        await send({"type": "http.response.body", "body": self._body})
 
 
 class PreparedProblems:

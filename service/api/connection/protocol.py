@@ -24,6 +24,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.server import ServerState
 
 from service.api.connection.admission import Admitted
+from service.api.connection.arrival import unread_bytes
 from service.api.connection.connections import Connections, Place, Transfer
 from service.api.connection.limits import MOST_PIPELINED, SMALL_BODY_BYTES, ConnectionLimits
 from service.api.connection.pace import Pace
@@ -50,6 +51,25 @@ class _Request:
 
     admitted: Admitted | None
     body: Transfer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """A request that was taken on, in the order of those that begin."""
+
+    connection: BoundedHttpProtocol
+    cycle: RequestResponseCycle
+    app: Any
+    admitted: Admitted
+
+    def begin(self) -> None:
+        """Begin its work, unless its client is gone, or refuse it where its deadline has passed."""
+        if self.cycle.disconnected:
+            self.connection.forget(self.cycle)
+        elif time.monotonic() - self.admitted.arrived_seconds >= self.admitted.deadline_seconds:
+            self.connection.refuse_late(self.cycle)
+        else:
+            self.connection.run(self.cycle, self.app)
 
 
 class _Refusal(Exception):
@@ -86,6 +106,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._answer: Transfer | None = None
         self._answer_pace: Pace | None = None
         self._unread_bytes = 0
+        self._admitting: Admitted | None = None
         self._requests: dict[RequestResponseCycle, _Request] = {}
 
     # The transport's calls
@@ -177,8 +198,9 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if isinstance(admitted, PreparedProblem):
             self._refuse(admitted, head)
             return
+        self._admitting = admitted
         super().on_headers_complete()
-        self._requests[self.cycle] = _Request(admitted)
+        self._requests.setdefault(self.cycle, _Request(admitted))
         if self._place is not Place.OPEN:
             self.cycle.keep_alive = False
 
@@ -217,14 +239,22 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._shared.idle(self, self._since_seconds)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        task = self.loop.create_task(cycle.run_asgi(app))
-        self.tasks.add(task)
-        task.add_done_callback(partial(self._ended, cycle))
+        request = self._requests.setdefault(cycle, _Request(self._admitting))
+        if request.admitted is None:
+            self.run(cycle, app)
+        else:
+            self._shared.start(_Start(self, cycle, app, request.admitted), request.admitted)
 
     def send_400_response(self, msg: str) -> None:
         self._answer_and_close(self._problems.malformed)
 
     # The worker's calls
+
+    def run(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """Let an application answer a request."""
+        task = self.loop.create_task(cycle.run_asgi(app))
+        self.tasks.add(task)
+        task.add_done_callback(partial(self._ended, cycle))
 
     def enforce_time_limits(self, now: float) -> None:
         """Close the connection, with an answer if it has begun a request, where one of its time limits has passed."""
@@ -240,6 +270,13 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         elif self._body_pace is not None:
             self._enforce_body(self._body_pace, now)
 
+    def refuse_late(self, cycle: RequestResponseCycle) -> None:
+        """Refuse a request whose deadline passed before its work began."""
+        problem = self._problems.overloaded["deadline_exceeded"]
+        self._count(problem)
+        cycle.scope["state"]["status"] = problem.status
+        self.run(cycle, problem)
+
     def give_up(self, transfer: object) -> None:
         """End this connection because of the bytes that one of its transfers holds."""
         if transfer is self._answer:
@@ -247,9 +284,15 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         else:
             self._end_request(self._problems.too_many_bytes)
 
-    def evict(self) -> None:
-        """Close this idle connection."""
-        self.transport.close()
+    def evict(self) -> bool:
+        """Close this idle connection, unless a request has come that was not read yet."""
+        if unread_bytes(self._file):
+            return False
+        if self._served:
+            self.transport.close()
+        else:
+            self._answer_and_close(self._problems.too_many_connections)
+        return True
 
     def _parse(self, data: bytes) -> None:
         try:
@@ -355,6 +398,10 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def _ended(self, cycle: RequestResponseCycle, task: asyncio.Task[None]) -> None:
         self.tasks.discard(task)
+        self.forget(cycle)
+
+    def forget(self, cycle: RequestResponseCycle) -> None:
+        """Release what is held for a request that has ended."""
         request = self._requests.pop(cycle)
         if request.body is not None:
             self._shared.release(request.body)

@@ -63,6 +63,26 @@ def test_a_deadline_counts_from_the_arrival_not_from_when_the_worker_had_time() 
     play(scene)
 
 
+def test_many_at_once_do_not_stop_the_loop_and_late_ones_are_refused_before_their_work_begins() -> None:
+    """A burst of 4,096 stopped a worker for so long that the engine took it for dead and refused them all."""
+
+    async def scene(world: World) -> None:
+        callers = [await world.caller() for _ in range(60)]
+        for caller in callers:
+            caller.send(b"POST /slow?deadline_ms=800 HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n")
+        gone = callers.pop()
+        await asyncio.sleep(0)
+        gone.writer.transport.abort()
+        replies = await asyncio.gather(*(caller.reply() for caller in callers))
+        statuses = [reply.status for reply in replies]
+        assert set(statuses) == {200, 504}
+        assert statuses.count(200) + statuses.count(504) == 59
+        assert len(world.scopes) < 59 + 1, "some were refused without their work"
+        await world.until(lambda: world.connections.overload.in_flight == 0)
+
+    play(scene)
+
+
 def test_the_lag_of_the_event_loop_is_measured() -> None:
     async def scene(world: World) -> None:
         taken_on = [world.connections.overload.admit(0, 0.5, 0.0, 0.0) for _ in range(40)]

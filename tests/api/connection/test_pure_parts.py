@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.api.connection.admission import Admitted
 from service.api.connection.arrival import ArrivalClock
 from service.api.connection.byte_budget import ByteBudget
 from service.api.connection.limits import ConnectionLimits, connection_limits, connections_within
 from service.api.connection.pace import LEAST_BYTES_PER_SECOND, Pace
 from service.api.connection.prepared import PreparedProblem, PreparedProblems
 from service.api.connection.request_head import named_deadline_ms, read_head
+from service.api.connection.start_queue import STARTS_PER_TURN, StartQueue
 from service.core.errors import MalformedRequest, QueueFull
 from service.settings import Settings
 
@@ -62,6 +64,29 @@ def test_a_budget_never_holds_more_than_its_limit_once_the_victim_is_released(
             budget.release(holder)
             finished.discard(holder)
         assert 0 <= budget.held_bytes <= 100
+
+
+def admitted(at: float, deadline: float = 1.0) -> Admitted:
+    return Admitted((0, 0), deadline, at)
+
+
+def test_a_few_requests_begin_in_each_turn_in_order_of_arrival() -> None:
+    starts: StartQueue[int] = StartQueue()
+    begun = [number for number in range(10) if starts.enter(number, admitted(0.0))]
+    assert begun == list(range(STARTS_PER_TURN))
+    assert starts.next_turn(0.1) == list(range(STARTS_PER_TURN, 2 * STARTS_PER_TURN))
+    assert not starts.enter(99, admitted(0.1)), "those that wait come first"
+    assert starts.next_turn(0.1) == [8, 9, 99]
+    assert starts.next_turn(0.1) == []
+    assert starts.enter(100, admitted(0.2))
+
+
+def test_while_the_oldest_is_late_the_newest_begin_first_and_nobody_with_minutes_to_spare_is_late() -> None:
+    for deadline, expected in ((1.0, [19, 18, 17, 16]), (300.0, [4, 5, 6, 7])):
+        starts: StartQueue[int] = StartQueue()
+        for number in range(20):
+            starts.enter(number, admitted(0.0, deadline))
+        assert starts.next_turn(0.5) == expected
 
 
 def test_a_head_says_what_comes_and_stands_for_a_client_by_a_number() -> None:
