@@ -11,6 +11,10 @@ from enum import StrEnum
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message", "taskName"}
 
 
+_OTHER_LINE_ENDS = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
+"""Control characters and line ends that JSON may hold as they are, but at which readers of lines may break one."""
+
+
 class LogEvent(StrEnum):
     """Stable codes of log lines, in their field `event`: for searches, alarms and tests.
 
@@ -44,6 +48,10 @@ class LogEvent(StrEnum):
     ENGINE_MESSAGE_UNEXPECTED = "engine_message_unexpected"
     TOKENIZERS_FAILED = "tokenizers_failed"
 
+    REQUESTS_REFUSED_UNREAD = "requests_refused_unread"
+    REQUEST_HEAD_FAILED = "request_head_failed"
+    CONNECTIONS_NOT_SWEPT = "connections_not_swept"
+
     PUBLISHER_DIED = "publisher_died"
     PUBLISHER_STOPPED = "publisher_stopped"
     POINTS_NOT_SENT = "points_not_sent"
@@ -66,7 +74,7 @@ class JsonLines(logging.Formatter):
         line.update({key: value for key, value in vars(record).items() if key not in _STANDARD})
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str, ensure_ascii=False)
+        return json.dumps(line, default=str, ensure_ascii=False).translate(_OTHER_LINE_ENDS)
 
 
 OURS = ("service", "model_store", "gleaner", "__main__")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import resource
 import signal
 import sys
 from contextlib import suppress
@@ -19,6 +20,8 @@ EXIT_RESTART_LIMIT = 70
 
 SERVES, STARTS = b"+", b"-"
 """Heartbeats of an engine that serves, and of one that does not yet."""
+MANY_FILES = 1_048_576
+"""Stands for no limit of open files."""
 
 _PR_SET_PDEATHSIG = 1
 
@@ -38,3 +41,13 @@ def die_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def raise_open_files() -> int:
+    """Raise this process's limit of open files as far as it may go; returns the limit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return limit if limit != resource.RLIM_INFINITY else MANY_FILES

@@ -115,6 +115,15 @@ class Settings(BaseSettings):
     keep_alive_seconds: int = Field(
         75, ge=1, description="idle connections stay open; longer than a balancer's time-out"
     )
+    max_connections: int = Field(
+        4_096, ge=16, description="most connections of a front worker, fewer where it may not open so many files"
+    )
+    max_held_bytes: int = Field(
+        384 * 1024 * 1024, ge=1024 * 1024, description="most bytes of unfinished bodies and unread answers of a worker"
+    )
+    head_seconds: float = Field(20.0, gt=0, description="longest time for a request's head to arrive")
+    body_seconds: float = Field(30.0, gt=0, description="in each such time a body must go on by 512 bytes a second")
+    write_seconds: float = Field(30.0, gt=0, description="in each such time an answer must be read on likewise")
     cloudwatch_namespace: str | None = Field(
         None, pattern=r"^[0-9A-Za-z_.\-/#:]{1,255}$", description="publish to this namespace of CloudWatch; none: never"
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import httpx
 
+from loadtest.client.crowd import ask_at_once, hold_slowly
 from loadtest.client.http import service_url
 from loadtest.errors import BadInput, Unreachable
 from loadtest.runner.generator_pool import Endpoint, GeneratorPool
@@ -104,24 +105,33 @@ class ActionRunner:
                 return
             self._record(f"{action.do} begins")
             try:
-                self._do(action)
+                found = self._do(action)
             except Exception as error:
                 self._record(f"{action.do} failed: {error}")
                 return
-            self._record(f"{action.do} done")
+            self._record(f"{action.do} done{': ' if found else ''}{found}")
 
-    def _do(self, action: Action) -> None:
+    def _do(self, action: Action) -> str:
+        """Do an action; returns what there is to say of it."""
         managed = self._target.managed
         assert managed is not None, "open_target refuses actions on a URL"
         if action.do == "publish":
             managed.publish()
         elif action.do == "kill_engine":
             managed.instance.kill_engine()
+        elif action.do == "crowd":
+            outcome = ask_at_once(managed.url, action.connections)
+            outcome.check()
+            return str(outcome)
+        elif action.do == "slow_clients":
+            closed = hold_slowly(managed.url, action.connections, action.seconds)
+            return f"{closed} of {action.connections} were closed"
         else:
             url = managed.replace()
             self._pool.redirect(url)
             self._sampler.redirect(url)
             managed.stop_replaced()
+        return ""
 
     def _record(self, text: str) -> None:
         self._target.events.append((time.monotonic() - self._pool.start, text))

@@ -12,12 +12,14 @@ from service.api.arbiter import FrontArbiter
 from service.api.http.access import open_access
 from service.logs import configure
 from service.metrics.exposition import forget_process
-from service.process import die_with_parent
+from service.process import die_with_parent, raise_open_files
 from service.settings import Settings, read_settings
 
 GRACEFUL_SECONDS = 5
 STUCK_SECONDS = 30
 """A worker whose event loop stands still for this long is aborted and replaced; its requests are lost."""
+BACKLOG = 8_192
+"""Connections that the kernel completes while workers are late; `net.core.somaxconn` may be lower."""
 COLLECTION_OBJECTS = 10_000
 """New objects between two garbage collections; with Python's default of 700 they took 6 % of a worker's time."""
 
@@ -35,7 +37,8 @@ class GunicornServer(BaseApplication):  # type: ignore[misc]
             "bind": [f"{settings.host}:{port}" for port in _ports(settings)],
             "forwarded_allow_ips": ",".join(settings.trusted_proxies),
             "workers": settings.front_workers,
-            "worker_class": "uvicorn_worker.UvicornWorker",
+            "worker_class": "service.api.connection.uvicorn_worker.BoundedUvicornWorker",
+            "backlog": BACKLOG,
             "keepalive": settings.keep_alive_seconds,
             "graceful_timeout": GRACEFUL_SECONDS,
             "timeout": STUCK_SECONDS,
@@ -84,6 +87,7 @@ def main() -> None:
     configure(settings.log_level)
     die_with_parent()
     open_access(settings)
+    raise_open_files()
     GunicornServer(settings).run()
 
 

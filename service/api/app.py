@@ -6,13 +6,18 @@ import asyncio
 import importlib.metadata
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from fastapi import FastAPI, Request
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from service.api import problems
+from service.api.connection.connections import Connections
+from service.api.connection.limits import connection_limits
+from service.api.docs_page import docs_page
 from service.api.http.access import Access
 from service.api.http.request_body import BodyLimits
 from service.api.http.response import CLIENT_CLOSED_REQUEST
@@ -20,9 +25,11 @@ from service.api.idempotency.requests import IdempotentRequests
 from service.api.idempotency.store import AnswerStore
 from service.api.internal_port import InternalPort
 from service.api.middleware import AccessLog
+from service.api.openapi import with_keys
 from service.api.routes import AppState, router
 from service.api.worker import Worker, open_worker
-from service.core.errors import GleanerError
+from service.core.errors import GleanerError, InternalError, MalformedRequest, UnknownRoute, WrongMethod
+from service.process import raise_open_files
 from service.settings import Settings
 
 DESCRIPTION = """Posts documents of any length (text, PDF, DOCX, HTML), gets entities with exact offsets, scores,
@@ -37,14 +44,23 @@ def create_app(settings: Settings) -> ASGIApp:
         version=importlib.metadata.version("gleaner"),
         lifespan=lambda app: _lifespan(app, settings),
         routes=router.routes,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
     )
+    app.add_api_route("/docs", _docs, include_in_schema=False)
+    if settings.api_keys_file is not None or settings.api_keys:
+        document = with_keys(app.openapi())
+        app.openapi = lambda: document  # type: ignore[method-assign]
     app.add_exception_handler(GleanerError, _problem)
     app.add_exception_handler(ClientDisconnect, _disconnected)
+    app.add_exception_handler(HTTPException, _not_routed)
+    app.add_exception_handler(Exception, _failed)
     return AccessLog(InternalPort(app, settings.internal_port) if settings.internal_port else app)
 
 
 @asynccontextmanager
-async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[dict[str, AppState]]:
+async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[dict[str, Any]]:
     async with open_worker(settings) as worker, _access(settings, worker) as access:
         app_state = AppState(
             worker=worker,
@@ -53,7 +69,15 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[dict[str,
             deadline_seconds=settings.deadline_ms / 1000,
             idempotent=IdempotentRequests(_answer_store(settings), worker.metrics),
         )
-        yield {"app_state": app_state}
+        limits = connection_limits(settings, raise_open_files())
+        connections = Connections(
+            limits,
+            worker.metrics,
+            backlog_seconds=lambda: worker.engine.backlog_seconds,
+            on_overload=worker.engine.count_unread,
+        )
+        async with connections.watched():
+            yield {"app_state": app_state, "connections": connections}
 
 
 @asynccontextmanager
@@ -82,3 +106,24 @@ async def _disconnected(_request: Request, _error: Exception) -> Response:
 async def _problem(_request: Request, error: Exception) -> Response:
     assert isinstance(error, GleanerError)
     return problems.response(error)
+
+
+async def _docs() -> Response:
+    return docs_page()
+
+
+async def _not_routed(request: Request, error: Exception) -> Response:
+    """The problem document in place of the framework's own 404, 405 and 400."""
+    assert isinstance(error, HTTPException)
+    kinds: dict[int, GleanerError] = {
+        404: UnknownRoute("There is nothing at this path; /docs lists what there is."),
+        405: WrongMethod(f"This path does not take {request.method}."),
+    }
+    answer = problems.response(kinds.get(error.status_code) or MalformedRequest(str(error.detail)))
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+async def _failed(_request: Request, error: Exception) -> Response:
+    """What a defect is answered with; the server logs its traceback."""
+    return problems.response(InternalError(f"The service failed over this request ({type(error).__name__})."))

@@ -1,18 +1,22 @@
-"""ASGI middleware around every request: request id, access log line, metrics, and the count of active requests."""
+"""ASGI middleware around every request: request id, security headers, HEAD, access log, metrics, active requests."""
 
 from __future__ import annotations
 
 import logging
+import re
 import time
 import uuid
 from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service.api.connection.prepared import SECURITY_HEADERS
 from service.api.http.arrival import arrived_seconds
 from service.metrics.worker import WorkerMetrics
 
 ROUTES = frozenset({"/extract", "/livez", "/readyz", "/models", "/metrics", "/docs", "/openapi.json"})
+REQUEST_ID = re.compile(r"[\w.:/+=@~-]{1,128}", re.ASCII)
+"""A client's request id that is taken over; any other is replaced, as it stands in logs and headers."""
 
 log = logging.getLogger("gleaner.access")
 
@@ -34,24 +38,43 @@ class AccessLog:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        worker = scope["state"]["app_state"].worker
-        request_id = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1") or uuid.uuid4().hex
+        state = scope["state"]
+        worker, path, method = state["app_state"].worker, scope["path"], scope["method"]
+        request_id = _request_id(scope)
+        own_headers = [*SECURITY_HEADERS, (b"x-request-id", request_id.encode())]
         begun = arrived_seconds(scope, time.monotonic())
-        status, works = 500, scope["path"] == "/extract"
+        status, works = 500, path == "/extract"
 
-        async def send_with_id(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message = {**message, "headers": [*message["headers"], (b"x-request-id", request_id.encode("latin-1"))]}
+                message = {**message, "headers": _with(own_headers, message["headers"])}
             await send(message)
 
         worker.active_requests.count += works
+        if method == "HEAD":  # Routed as GET; the server sends no body, as it knows the method.
+            scope = {**scope, "method": "GET"}
         try:
-            await self._app(scope, receive, send_with_id)
+            await self._app(scope, receive, send_with_headers)
         finally:
             worker.active_requests.count -= works
-            _record(worker.metrics, scope["path"], scope["method"], status, time.monotonic() - begun, request_id)
+            state["status"] = status
+            _record(worker.metrics, path, method, status, time.monotonic() - begun, request_id)
+
+
+def _request_id(scope: Scope) -> str:
+    for name, value in scope["headers"]:
+        if name == b"x-request-id":
+            sent: str = value.decode("latin-1")
+            return sent if REQUEST_ID.fullmatch(sent) else uuid.uuid4().hex
+    return uuid.uuid4().hex
+
+
+def _with(own: list[tuple[bytes, bytes]], headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers of an answer, and those of ours that it has not set itself."""
+    names = {name for name, _ in headers}
+    return [*headers, *(each for each in own if each[0] not in names)]
 
 
 def _record(metrics: WorkerMetrics, path: str, method: str, status: int, seconds: float, request_id: str) -> None:

@@ -41,10 +41,12 @@ _FILE_TYPES = (
 )
 
 
-def _problem_responses() -> dict[int | str, dict[str, Any]]:
+def _problem_responses(only: tuple[int, ...] = ()) -> dict[int | str, dict[str, Any]]:
+    """The problem documents by status: of all errors, or of these statuses."""
     codes: dict[int, list[str]] = {}
     for code, status in STATUS.items():
-        codes.setdefault(status, []).append(code)
+        if not only or status in only:
+            codes.setdefault(status, []).append(code)
     return {
         status: {
             "description": "; ".join(f"`{code}`: {BY_CODE[code].title}" for code in names),
@@ -145,4 +147,22 @@ MODELS: dict[str, Any] = {
         }
     }
 }
-READY: dict[str, Any] = {"responses": {503: {"description": "Not ready; the phase says why."}}}
+_OF_ANY_ROUTE = (400, 405, 408, 413, 414, 431, 500)
+"""Statuses of a head that is refused before it is routed, and of a defect."""
+ROUTE: dict[str, Any] = {"responses": _problem_responses((*_OF_ANY_ROUTE, 503))}
+MODELS["responses"].update(ROUTE["responses"])
+READY: dict[str, Any] = {
+    "responses": {**_problem_responses(_OF_ANY_ROUTE), 503: {"description": "Not ready; the phase says why."}}
+}
+_KEY_SCHEMES = {
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+}
+
+
+def with_keys(document: dict[str, Any]) -> dict[str, Any]:
+    """The OpenAPI document of a service that asks for API keys: /extract takes one in either header."""
+    schemes = {**document.get("components", {}), "securitySchemes": _KEY_SCHEMES}
+    extract = document["paths"]["/extract"]
+    secured = {"post": {**extract["post"], "security": [{name: []} for name in _KEY_SCHEMES]}}
+    return {**document, "components": schemes, "paths": {**document["paths"], "/extract": {**extract, **secured}}}

@@ -9,7 +9,7 @@ from functools import partial
 
 import msgspec
 from fastapi import APIRouter, Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from service.api.engine.routing import find_model, refuse_unless_serving
 from service.api.extraction.request import ExtractRequest, refuse_if_late
@@ -18,7 +18,7 @@ from service.api.http.arrival import arrived_seconds
 from service.api.http.request_body import BodyLimits, read_body
 from service.api.http.response import json_response, ndjson_lines, start_documents, unless_disconnected
 from service.api.idempotency.requests import IdempotentRequests
-from service.api.openapi import EXTRACT, MODELS, READY
+from service.api.openapi import EXTRACT, MODELS, READY, ROUTE
 from service.api.worker import Worker
 from service.core.types import Phase
 from service.metrics.exposition import CONTENT_TYPE, exposition
@@ -75,7 +75,7 @@ async def extract(request: Request) -> Response:
     return await state.idempotent.answer(request, tenant.name, body, deadline, answer)
 
 
-@router.get("/livez", summary="Is the process alive?")
+@router.get("/livez", summary="Is the process alive?", **ROUTE)
 async def livez() -> dict[str, str]:
     return {"status": "alive"}
 
@@ -101,6 +101,6 @@ async def models(request: Request) -> Response:
     return Response(msgspec.json.encode(body), media_type="application/json")
 
 
-@router.get("/metrics", summary="Metrics for Prometheus")
+@router.get("/metrics", summary="Metrics for Prometheus", response_class=PlainTextResponse, **ROUTE)
 async def metrics() -> Response:
     return Response(await asyncio.to_thread(exposition), headers={"Content-Type": CONTENT_TYPE})

@@ -6,7 +6,12 @@
     │   ├── Unauthenticated
     │   ├── Forbidden
     │   ├── UnknownModel
+    │   ├── UnknownRoute
+    │   ├── WrongMethod
+    │   ├── TooSlow
     │   ├── DocumentTooLarge
+    │   ├── TargetTooLong
+    │   ├── HeadersTooLarge
     │   ├── UnsupportedFormat
     │   ├── InvalidOptions
     │   └── UnreadableDocument
@@ -14,6 +19,7 @@
     │   ├── QueueFull
     │   ├── RateLimited
     │   ├── DeadlineExceeded
+    │   ├── TooMuchAtOnce
     │   ├── NotReady
     │   ├── Draining
     │   └── EngineRestarting
@@ -49,7 +55,7 @@ class RequestError(GleanerError):
 
 class MalformedRequest(RequestError):
     code = "malformed_request"
-    title = "The body is not what its type says"
+    title = "The request or its body is malformed"
 
 
 class Unauthenticated(RequestError):
@@ -65,6 +71,31 @@ class Forbidden(RequestError):
 class UnknownModel(RequestError):
     code = "unknown_model"
     title = "No such model is served here"
+
+
+class UnknownRoute(RequestError):
+    code = "unknown_route"
+    title = "There is nothing at this path"
+
+
+class WrongMethod(RequestError):
+    code = "wrong_method"
+    title = "The path does not take this method"
+
+
+class TooSlow(RequestError):
+    code = "too_slow"
+    title = "The request did not arrive in time"
+
+
+class TargetTooLong(RequestError):
+    code = "target_too_long"
+    title = "The path and query are over a limit"
+
+
+class HeadersTooLarge(RequestError):
+    code = "headers_too_large"
+    title = "The headers are over a limit"
 
 
 class DocumentTooLarge(RequestError):
@@ -104,6 +135,11 @@ class RateLimited(Overloaded):
 class DeadlineExceeded(Overloaded):
     code = "deadline_exceeded"
     title = "The deadline cannot be met"
+
+
+class TooMuchAtOnce(Overloaded):
+    code = "too_much_at_once"
+    title = "Too many connections are open, or too many bytes of bodies and answers held"
 
 
 class NotReady(Overloaded):

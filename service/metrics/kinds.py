@@ -6,6 +6,8 @@ interface: dashboards, alarms and `service/publisher` refer to them.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from prometheus_client import Counter, Gauge, Histogram
 
 from service.metrics.files import keep_in_allocated_files
@@ -26,6 +28,11 @@ def gauge(name: str, text: str, *labels: str) -> Gauge:
 def gauge_by_model(name: str, text: str) -> Gauge:
     """A gauge that disappears with its engine process, because the next one may serve other models."""
     return Gauge(name, text, ("model",), multiprocess_mode="livemostrecent", registry=None)
+
+
+def gauge_of_workers(name: str, text: str, *, together: Literal["livesum", "livemax"]) -> Gauge:
+    """A gauge that each worker has: its sum or its maximum over those that live."""
+    return Gauge(name, text, (), multiprocess_mode=together, registry=None)
 
 
 def histogram(name: str, text: str, buckets: tuple[float, ...], *labels: str) -> Histogram:

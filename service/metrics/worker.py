@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.metrics.kinds import counter, gauge, histogram
+from service.metrics.kinds import counter, gauge, gauge_of_workers, histogram
 
 _STAGE_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 
@@ -35,3 +35,24 @@ class WorkerMetrics:
         self.repeated_requests = counter(
             "gleaner_repeated_requests", "Requests under a known Idempotency-Key, by what they got.", "outcome"
         )
+        self.connections = ConnectionMetrics()
+
+
+class ConnectionMetrics:
+    """Metrics of a front worker's connections: what is open and held, and what was refused before it was parsed."""
+
+    def __init__(self) -> None:
+        self.open = gauge_of_workers("gleaner_connections", "Connections that are open.", together="livesum")
+        self.in_flight = gauge_of_workers(
+            "gleaner_requests_in_flight", "Requests that were taken on and are not answered.", together="livesum"
+        )
+        self.held_bytes = gauge_of_workers(
+            "gleaner_held_bytes", "Bytes of unfinished bodies and unread answers.", together="livesum"
+        )
+        self.loop_lag_seconds = gauge_of_workers(
+            "gleaner_event_loop_lag_seconds", "Longest delay of a timer in the last second.", together="livemax"
+        )
+        self.refused = counter(
+            "gleaner_connection_refusals", "Requests and connections refused before they were parsed.", "code"
+        )
+        self.dropped = counter("gleaner_connection_drops", "Connections closed without an answer, by reason.", "reason")

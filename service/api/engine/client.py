@@ -42,6 +42,8 @@ from service.wire import (
 MOST_SILENCE_SECONDS = 5.0
 """An engine sends its status twice a second; one that is silent for this long gets no new requests."""
 
+LATELY_SHARE = 0.05
+"""Weight of the latest document in the mean length of those of late."""
 OnModels = Callable[[tuple[ModelStatus, ...]], Awaitable[None]]
 
 log = logging.getLogger(__name__)
@@ -63,6 +65,7 @@ class EngineClient:
         self._silence = Silence()
         self._on_models: OnModels | None = None
         self._notifications: set[asyncio.Task[None]] = set()
+        self._tokens_per_document = 0.0
         self.leases = RevisionLeases()
         self.refusals = RefusalCache()
 
@@ -98,6 +101,16 @@ class EngineClient:
         """True when an engine is connected and answers submissions."""
         return is_serving(self._status, self.connected)
 
+    @property
+    def backlog_seconds(self) -> float:
+        """Seconds that the engine needs for what waits in its queue, as it last said."""
+        speed = self._status.tokens_per_second
+        return self._status.load.tokens / speed if speed else 0.0
+
+    def count_unread(self, code: str, documents: int) -> None:
+        """Count documents that were refused unread, as if they were as long as those of late."""
+        self.refusals.count(code, documents, round(documents * self._tokens_per_document))
+
     def new_key(self) -> str:
         """A key for a document, unique among all documents of all workers."""
         return f"{os.getpid()}-{next(self._numbers)}"
@@ -111,6 +124,7 @@ class EngineClient:
         """
         pending = Pending(submission, np.concatenate(sequences), asyncio.get_running_loop().create_future())
         self._pending[submission.key] = pending
+        self._tokens_per_document += LATELY_SHARE * (len(pending.tokens) - self._tokens_per_document)
         if self.serving:
             self._submit(pending)
         try:

@@ -98,15 +98,16 @@ class RefusalCache:
             del self._latest[estimate.kind]
             return
         if cached.applies_to(estimate):
-            self.count(cached.error.code, round(cached.tokens * estimate.size / max(cached.estimate.size, 1)))
+            more = round(cached.tokens * estimate.size / max(cached.estimate.size, 1))
+            self.count(cached.error.code, 1, more)
             raise type(cached.error)(cached.error.detail, retry_after_seconds=cached.error.retry_after_seconds)
 
-    def count(self, code: str, tokens: int) -> None:
-        """Count a document that the worker itself refused."""
-        documents, before = self._counts.get(code, (0, 0))
-        self._counts[code] = (documents + 1, before + tokens)
+    def count(self, code: str, documents: int, tokens: int) -> None:
+        """Count documents that this worker refused by itself, and an estimate of their tokens."""
+        counted, of_tokens = self._counts.get(code, (0, 0))
+        self._counts[code] = (counted + documents, of_tokens + tokens)
 
     def take_counts(self) -> dict[str, tuple[int, int]]:
-        """By error code: documents refused by the worker since the last call, and an estimate of their tokens."""
+        """By error code: documents refused by this worker since the last call, and an estimate of their tokens."""
         taken, self._counts = self._counts, {}
         return taken

@@ -138,7 +138,7 @@ class Extractor:
         try:
             check_tokens(tokens, self._engine.status, request.deadline_seconds, now)
         except Overloaded as error:
-            self._engine.refusals.count(error.code, tokens)
+            self._engine.refusals.count(error.code, 1, tokens)
             self._engine.refusals.remember(estimate, tokens, error, now)
             raise
 

@@ -92,6 +92,7 @@ def _from_json(data: bytes, request: Request, limits: BodyLimits) -> Body:
 async def _from_form(request: Request, limits: BodyLimits) -> Body:
     check_charset(request.headers["content-type"])
     parser = MultiPartParser(request.headers, _limited(request, limits), max_files=limits.documents)
+    parser.spool_max_size = limits.request_bytes + 1  # Held in memory, as every body is, and counted there.
     try:
         form = await parser.parse()
     except MultiPartException as error:

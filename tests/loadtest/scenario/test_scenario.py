@@ -29,7 +29,8 @@ def test_a_builtin_scenario_can_be_read_and_scheduled(name: str) -> None:
 
 
 def test_the_documented_scenarios_are_built_in() -> None:
-    assert set(builtin_scenarios()) == {"smoke", "default", "soak", "overload", "spike", "mixed", "models", "deploy"}
+    names = {"smoke", "default", "soak", "overload", "storm", "spike", "mixed", "models", "deploy"}
+    assert set(builtin_scenarios()) == names
 
 
 def test_shares_of_the_capacity_become_rates() -> None:

@@ -1,0 +1,1 @@
+"""What lies between the socket and the application: limits on connections, heads and bodies, and overload control."""

@@ -1,0 +1,139 @@
+"""Admission at accept: how many requests a worker takes on at once, by what becomes of those that it took on. Pure.
+
+An adaptive concurrency limit for each kind of request: additive increase while answers come in time, multiplicative
+decrease when they come late, are refused for overload, or lie in the socket because the event loop is late (AIMD; the
+idea is TCP's, and that of Netflix' concurrency-limits and Envoy's adaptive concurrency). What is over the limit is
+refused before its body is parsed. The rules:
+
+- A kind is a client and a deadline's order of magnitude: who asks for the impossible shrinks only his own limit, and
+  requests with minutes to spare are not refused because those with a second come late.
+- There is no limit until a kind was late, and none after it was not for a while: bursts that can be served are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+LATE_SHARE = 0.6
+"""An answer is late, as a sign of overload, from this share of its deadline on."""
+LAG_SHARE = 0.2
+"""The event loop, or a request in its socket, is late from this share of the deadline on."""
+BACKLOG_SHARE = 0.25
+"""A refusal is a sign of overload only beside a backlog of this share of the deadline, or a late event loop."""
+LEAST = 16
+"""The lowest limit."""
+DECREASE = 0.85
+INCREASE = 0.1
+"""The limit grows by this with each answer that came in time while it was nearly reached."""
+NEARLY = 0.85
+ROUND_TRIP_SHARE = 0.2
+"""A limit shrinks at most once in this share of the deadline, in which the last decrease shows its effect."""
+SHORTEST_ROUND_TRIP_SECONDS = 0.05
+FORGET_SECONDS = 15.0
+"""A kind that was not late for so long has no limit any more."""
+MOST_KINDS = 1_024
+"""Beyond so many, kinds that are new share one for each deadline."""
+ANY_CLIENT = 0
+
+RequestKind = tuple[int, int]
+"""Client and order of magnitude of the deadline."""
+
+
+class Admitted(NamedTuple):
+    """A request that was taken on."""
+
+    kind: RequestKind
+    deadline_seconds: float
+    arrived_seconds: float
+
+
+@dataclass(slots=True)
+class _Kind:
+    deadline_seconds: float
+    in_flight: int = 0
+    limit: float | None = None
+    decreased_seconds: float = float("-inf")
+
+    def refuses(self, waited_seconds: float) -> bool:
+        """True over the limit, and from `LEAST` on for what has waited long: the newest come first when late."""
+        if self.limit is None:
+            return False
+        waited_long = waited_seconds > LAG_SHARE * self.deadline_seconds
+        return self.in_flight >= (LEAST if waited_long else self.limit)
+
+    def may_decrease(self, now: float) -> bool:
+        round_trip = max(ROUND_TRIP_SHARE * self.deadline_seconds, SHORTEST_ROUND_TRIP_SECONDS)
+        return now - self.decreased_seconds >= round_trip
+
+    def decrease(self, now: float) -> None:
+        if self.may_decrease(now):
+            base = self.in_flight if self.limit is None else min(self.limit, self.in_flight)
+            self.limit = max(LEAST, DECREASE * base)
+            self.decreased_seconds = now
+
+    def increase(self) -> None:
+        if self.limit is not None and self.in_flight >= NEARLY * self.limit:
+            self.limit += INCREASE
+
+
+class OverloadControl:
+    """The limits of all kinds, and the number of requests that were taken on and are not answered."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[RequestKind, _Kind] = {}
+        self.in_flight = 0
+
+    def admit(self, client: int, deadline_seconds: float, arrived_seconds: float, now: float) -> Admitted | str:
+        """Take a request on, or the code of its refusal: `deadline_exceeded`, or `queue_full` over the limit."""
+        waited = now - arrived_seconds
+        kind = (client, int(deadline_seconds * 1000).bit_length())
+        found = self._kinds.get(kind)
+        if found is None:
+            if len(self._kinds) >= MOST_KINDS:
+                kind = (ANY_CLIENT, kind[1])
+            found = self._kinds.setdefault(kind, _Kind(deadline_seconds))
+        if waited > LAG_SHARE * deadline_seconds:
+            found.decrease(now)
+        if waited >= deadline_seconds:
+            return "deadline_exceeded"
+        if found.refuses(waited):
+            return "queue_full"
+        found.in_flight += 1
+        self.in_flight += 1
+        return Admitted(kind, deadline_seconds, arrived_seconds)
+
+    def finished(self, admitted: Admitted, status: int | None, backlog_seconds: float, now: float) -> None:
+        """A request ended with this status, None if its client left; `backlog_seconds` is the engine's."""
+        self.in_flight -= 1
+        found = self._kinds.get(admitted.kind)
+        if found is None:
+            return
+        found.in_flight -= 1
+        if status is None:
+            return
+        took = now - admitted.arrived_seconds
+        refused = status in (429, 504) and backlog_seconds >= BACKLOG_SHARE * admitted.deadline_seconds
+        if refused or took >= LATE_SHARE * admitted.deadline_seconds:
+            found.decrease(now)
+        elif status == 200:
+            found.increase()
+
+    def lagged(self, lag_seconds: float, now: float) -> None:
+        """The event loop was late by so much: the kinds for which that is late shrink."""
+        for found in self._kinds.values():
+            if found.in_flight >= LEAST and lag_seconds > LAG_SHARE * found.deadline_seconds:
+                found.decrease(now)
+
+    def forget(self, now: float) -> None:
+        """Drop the limits of kinds that were not late for a while, and kinds without requests and limit."""
+        for kind, found in list(self._kinds.items()):
+            if now - found.decreased_seconds >= FORGET_SECONDS:
+                found.limit = None
+                if not found.in_flight:
+                    del self._kinds[kind]
+
+    @property
+    def limit(self) -> float:
+        """The lowest limit of any kind; infinite without one."""
+        return min((each.limit for each in self._kinds.values() if each.limit is not None), default=float("inf"))

@@ -1,0 +1,437 @@
+"""The HTTP protocol of a connection: uvicorn's own over httptools, with limits, time limits and admission at the head.
+
+    head arrives    counted byte by byte; too long, too many headers, invalid or too slow: a typed refusal, and closed
+    head complete   refused, with the body unread and no `100 Continue`, or handed on to the application
+    body arrives    its bytes are held from the worker's budget; too slow: a typed refusal, and closed
+    answer leaves   what the client does not read is held too; not read for too long: closed
+
+A refusal leaves the connection open where its body is small. Otherwise it is closed after the client has, or after a
+while: to close with unread bytes would destroy the answer on its way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import httptools
+from uvicorn.config import Config
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.server import ServerState
+
+from service.api.connection.admission import Admitted
+from service.api.connection.arrival import unread_bytes
+from service.api.connection.connections import Connections, Place, Transfer
+from service.api.connection.limits import MOST_PIPELINED, SMALL_BODY_BYTES, ConnectionLimits
+from service.api.connection.pace import Pace
+from service.api.connection.prepared import PreparedProblem, PreparedProblems
+from service.api.connection.request_head import RequestHead, named_deadline_ms, read_head
+from service.core.errors import MalformedRequest
+from service.logs import LogEvent
+
+BRIEF_SECONDS = 2.0
+"""Time for a connection beyond the limit to say what it wants."""
+ALWAYS_ANSWERED = (b"/livez", b"/readyz", b"/metrics")
+"""Asked by those who would replace a service that does not answer, so never refused for load."""
+HEAD_LINGER_BYTES = 1024 * 1024
+"""What is read and dropped after a refusal; of a body that was declared, or of several, as much as comes in time."""
+FRAMING_BYTES = 16
+"""Most bytes of chunk sizes and line ends beside one byte of a body."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Request:
+    """What is held for one request until its application has ended."""
+
+    admitted: Admitted | None
+    body: Transfer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """A request that was taken on, in the order of those that begin."""
+
+    connection: BoundedHttpProtocol
+    cycle: RequestResponseCycle
+    app: Any
+    admitted: Admitted
+
+    def begin(self) -> None:
+        """Begin its work, unless its client is gone, or refuse it where its deadline has passed."""
+        if self.cycle.disconnected:
+            self.connection.forget(self.cycle)
+        elif time.monotonic() - self.admitted.arrived_seconds >= self.admitted.deadline_seconds:
+            self.connection.refuse_late(self.cycle)
+        else:
+            self.connection.run(self.cycle, self.app)
+
+
+class _Refusal(Exception):
+    """Ends the parsing of a head."""
+
+    def __init__(self, problem: PreparedProblem) -> None:
+        super().__init__(problem.code)
+        self.problem = problem
+
+
+class BoundedHttpProtocol(HttpToolsProtocol):
+    """One connection. `app_state` holds the worker's `connections`; each request's own state its `arrived_seconds`."""
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self._shared: Connections = app_state["connections"]
+        self._limits: ConnectionLimits = self._shared.limits
+        self._problems: PreparedProblems = self._shared.problems
+        self._place = Place.OPEN
+        self._since_seconds = 0.0
+        self._arrived_seconds = 0.0
+        self._received = b""
+        self._awaits_head = True
+        self._served = self._discarding = self._closing = False
+        self._head_bytes = self._header_bytes = self._header_count = self._body_bytes = self._wire_bytes = 0
+        self._lingers_bytes = 0.0
+        self._body_pace: Pace | None = None
+        self._answer: Transfer | None = None
+        self._answer_pace: Pace | None = None
+        self._unread_bytes = 0
+        self._admitting: Admitted | None = None
+        self._requests: dict[RequestResponseCycle, _Request] = {}
+
+    # The transport's calls
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._since_seconds = time.monotonic()
+        self._file: int = transport.get_extra_info("socket").fileno()
+        self._place = self._shared.opened(self, self._since_seconds)
+        if self._place is Place.NONE:
+            self._answer_and_close(self._problems.too_many_connections)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._shared.closed(self)
+        self._release_answer()
+
+    def data_received(self, data: bytes) -> None:
+        self._unset_keepalive_if_required()
+        if self._closing:
+            self._drop_unread(len(data))
+            return
+        if self._awaits_head:
+            if not self._head_bytes:
+                self._since_seconds = time.monotonic()
+                self._arrived_seconds = self._since_seconds - self._shared.clock.waited_seconds(self._file)
+            self._head_bytes += len(data)
+        else:
+            self._wire_bytes += len(data)
+        self._received = data
+        self._parse(data)
+        self._received = b""
+        if self._closing or self.transport.is_closing():
+            return
+        if self._awaits_head:
+            if self._head_bytes > self._limits.head_bytes:
+                self._answer_and_close(self._problems.headers_too_large)
+        elif self._wire_bytes > self._limits.head_bytes + FRAMING_BYTES * self._body_bytes:
+            self._end_request(self._problems.headers_too_large)
+        elif self._body_pace is None:
+            self._body_pace = Pace(self._limits.body_seconds, time.monotonic())
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._answer is None:
+            self._unread_bytes = self.transport.get_write_buffer_size()
+            self._answer = Transfer(self)
+            self._answer_pace = Pace(self._limits.write_seconds, time.monotonic())
+            self._shared.hold(self._answer, self._unread_bytes)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._release_answer()
+
+    # The parser's calls
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._header_count = self._header_bytes = 0
+        state: dict[str, Any] = self.scope["state"]
+        state["arrived_seconds"] = self._arrived_seconds
+
+    def on_url(self, url: bytes) -> None:
+        super().on_url(url)
+        if len(self.url) > self._limits.target_bytes:
+            raise _Refusal(self._problems.target_too_long)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._header_count += 1
+        self._header_bytes += len(name) + len(value)
+        if self._header_count > self._limits.headers or self._header_bytes > self._limits.head_bytes:
+            raise _Refusal(self._problems.headers_too_large)
+        if self._awaits_head:  # Trailers are dropped: no field of a head may come after the body.
+            name = name.lower()
+            if name == b"expect" and value.lower() == b"100-continue":
+                self.expect_100_continue = True
+            self.headers.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        if self._closing:
+            return
+        now = time.monotonic()
+        self._awaits_head, self._head_bytes, self._wire_bytes, self._body_bytes = False, 0, 0, 0
+        self._body_pace = None
+        self._shared.busy(self)
+        head = self._checked_head()
+        busy = self._is_answering()
+        admitted = None if busy else self._admit(head, now)
+        if isinstance(admitted, PreparedProblem):
+            self._refuse(admitted, head)
+            return
+        self._admitting = admitted
+        super().on_headers_complete()
+        self._requests.setdefault(self.cycle, _Request(admitted))
+        if self._place is not Place.OPEN:
+            self.cycle.keep_alive = False
+
+    def on_body(self, body: bytes) -> None:
+        self._body_bytes += len(body)
+        if self._body_pace is not None:
+            self._body_pace.moved(len(body))
+        if self._closing or self._discarding:
+            return
+        super().on_body(body)
+        if self._body_bytes > SMALL_BODY_BYTES and not self.cycle.response_complete:
+            self._hold_body(len(body))
+
+    def on_message_complete(self) -> None:
+        if self._closing:
+            return
+        self._awaits_head, self._head_bytes, self._since_seconds = True, 0, time.monotonic()
+        self._served = True
+        if self._discarding:
+            self._discarding = False
+            self._shared.idle(self, self._since_seconds)
+            return
+        request = self._requests.get(self.cycle)
+        if request is not None and request.body is not None:
+            self._shared.finish(request.body)
+        super().on_message_complete()
+        if self.cycle.response_complete:
+            self._shared.idle(self, self._since_seconds)
+
+    # uvicorn's calls
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self._awaits_head and not self.pipeline:
+            self._since_seconds = time.monotonic()
+            self._shared.idle(self, self._since_seconds)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        request = self._requests.setdefault(cycle, _Request(self._admitting))
+        if request.admitted is None:
+            self.run(cycle, app)
+        else:
+            self._shared.start(_Start(self, cycle, app, request.admitted), request.admitted)
+
+    def send_400_response(self, msg: str) -> None:
+        self._answer_and_close(self._problems.malformed)
+
+    # The worker's calls
+
+    def run(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """Let an application answer a request."""
+        task = self.loop.create_task(cycle.run_asgi(app))
+        self.tasks.add(task)
+        task.add_done_callback(partial(self._ended, cycle))
+
+    def enforce_time_limits(self, now: float) -> None:
+        """Close the connection, with an answer if it has begun a request, where one of its time limits has passed."""
+        if self.transport.is_closing():
+            return
+        if self._closing:
+            if now - self._since_seconds > self._limits.linger_seconds:
+                self.transport.abort()
+        elif self._answer_pace is not None:
+            self._enforce_reading(self._answer_pace, now)
+        elif self._awaits_head:
+            self._enforce_head(now)
+        elif self._body_pace is not None:
+            self._enforce_body(self._body_pace, now)
+
+    def refuse_late(self, cycle: RequestResponseCycle) -> None:
+        """Refuse a request whose deadline passed before its work began."""
+        problem = self._problems.overloaded["deadline_exceeded"]
+        self._count(problem)
+        cycle.scope["state"]["status"] = problem.status
+        self.run(cycle, problem)
+
+    def give_up(self, transfer: object) -> None:
+        """End this connection because of the bytes that one of its transfers holds."""
+        if transfer is self._answer:
+            self._drop("held_bytes")
+        else:
+            self._end_request(self._problems.too_many_bytes)
+
+    def evict(self) -> bool:
+        """Close this idle connection, unless a request has come that was not read yet."""
+        if unread_bytes(self._file):
+            return False
+        if self._served:
+            self.transport.close()
+        else:
+            self._answer_and_close(self._problems.too_many_connections)
+        return True
+
+    def _parse(self, data: bytes) -> None:
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade:  # No other protocol is spoken here; what follows the head is not HTTP.
+            self._closing = True
+            if self.cycle is not None:
+                self.cycle.keep_alive = False
+        except httptools.HttpParserError as error:
+            self._answer_and_close(self._problem_of(error.__context__))
+
+    def _problem_of(self, cause: BaseException | None) -> PreparedProblem:
+        """The refusal behind an error of the parser, which wraps what its callbacks raise."""
+        if isinstance(cause, _Refusal):
+            return cause.problem
+        if cause is None or isinstance(cause, (httptools.HttpParserError, UnicodeDecodeError)):
+            return self._problems.malformed
+        log.error("a request's head failed", exc_info=cause, extra={"event": LogEvent.REQUEST_HEAD_FAILED})
+        return self._problems.failed
+
+    def _checked_head(self) -> RequestHead:
+        if not self.url.startswith((b"/", b"http://", b"https://")) or len(self.pipeline) >= MOST_PIPELINED:
+            raise _Refusal(self._problems.malformed)
+        try:
+            return read_head(self.parser.get_http_version(), self.headers)
+        except MalformedRequest as error:
+            raise _Refusal(PreparedProblem(error)) from error
+
+    def _admit(self, head: RequestHead, now: float) -> Admitted | PreparedProblem | None:
+        if head.length is not None and head.length > self._limits.body_bytes:
+            return self._problems.body_too_large
+        if self.parser.get_method() != b"POST":
+            brief = self._place is Place.BRIEF and not self.url.startswith(ALWAYS_ANSWERED)
+            return self._problems.too_many_connections if brief else None
+        if self._place is Place.BRIEF:
+            return self._problems.too_many_connections
+        deadline_ms = named_deadline_ms(self.url, self._received)
+        seconds = deadline_ms / 1000 if deadline_ms else self._limits.deadline_seconds
+        admitted = self._shared.overload.admit(head.client, seconds, self._arrived_seconds, now)
+        return admitted if isinstance(admitted, Admitted) else self._problems.overloaded[admitted]
+
+    def _refuse(self, problem: PreparedProblem, head: RequestHead) -> None:
+        small = head.length is not None and head.length <= SMALL_BODY_BYTES and not head.expects_continue
+        if not (small and self._place is Place.OPEN and self.parser.should_keep_alive()):
+            self._answer_and_close(problem, lingers_bytes=float("inf"))
+            return
+        self._discarding = True
+        self._count(problem)
+        self.transport.write(problem.response(self.server_state.default_headers, close=False))
+
+    def _is_answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _answer_and_close(self, problem: PreparedProblem, lingers_bytes: float = HEAD_LINGER_BYTES) -> None:
+        """Answer, unless another answer is under way, and close once the client has read it."""
+        self._closing, self._since_seconds = True, time.monotonic()
+        self._lingers_bytes = lingers_bytes
+        self._shared.busy(self)
+        if self._is_answering():
+            self.cycle.keep_alive = False
+            return
+        self._count(problem)
+        self.transport.write(problem.response(self.server_state.default_headers, close=True))
+        self.flow.resume_reading()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        else:
+            self.transport.close()
+
+    def _end_request(self, problem: PreparedProblem) -> None:
+        """Refuse the request whose body arrives; its application sees that the client is gone."""
+        if self._is_answering():
+            if self.cycle.response_started:
+                self._drop("body")
+                return
+            self.cycle.disconnected = self.cycle.response_complete = True
+            self.cycle.message_event.set()
+        self._answer_and_close(problem)
+
+    def _drop_unread(self, count: int) -> None:
+        self._lingers_bytes -= count
+        if self._lingers_bytes < 0:
+            self.transport.abort()
+
+    def _drop(self, reason: str) -> None:
+        self._shared.dropped(reason)
+        self.transport.abort()
+
+    def _count(self, problem: PreparedProblem) -> None:
+        path = self.scope.get("path") or self.url.partition(b"?")[0] if self.scope else b""
+        self._shared.refused(problem.code, "/extract" if path in (b"/extract", "/extract") else "other", problem.status)
+
+    def _hold_body(self, count: int) -> None:
+        request = self._requests[self.cycle]
+        if request.body is None:
+            request.body, count = Transfer(self), self._body_bytes
+        self._shared.hold(request.body, count)
+
+    def _release_answer(self) -> None:
+        if self._answer is not None:
+            self._shared.release(self._answer)
+            self._answer = self._answer_pace = None
+
+    def _ended(self, cycle: RequestResponseCycle, task: asyncio.Task[None]) -> None:
+        self.tasks.discard(task)
+        self.forget(cycle)
+
+    def forget(self, cycle: RequestResponseCycle) -> None:
+        """Release what is held for a request that has ended."""
+        request = self._requests.pop(cycle)
+        if request.body is not None:
+            self._shared.release(request.body)
+        if request.admitted is not None:
+            state: dict[str, Any] = cycle.scope["state"]
+            self._shared.finished(request.admitted, None if cycle.disconnected else state.get("status"))
+
+    def _enforce_reading(self, pace: Pace, now: float) -> None:
+        unread = self.transport.get_write_buffer_size()
+        pace.moved(self._unread_bytes - unread)
+        self._unread_bytes = unread
+        if pace.is_too_slow(now):
+            self._drop("unread")
+
+    def _enforce_head(self, now: float) -> None:
+        if self._is_answering():
+            return
+        begun = self._head_bytes > 0
+        most = self._limits.head_seconds if begun or not self._served else self._limits.idle_seconds
+        if now - self._since_seconds > (most if self._place is Place.OPEN else BRIEF_SECONDS):
+            if begun:
+                self._answer_and_close(self._problems.too_slow)
+            elif self._place is not Place.OPEN:
+                self._answer_and_close(self._problems.too_many_connections)
+            else:
+                self._shared.dropped("idle")
+                self.transport.close()
+
+    def _enforce_body(self, pace: Pace, now: float) -> None:
+        if self.flow.read_paused:
+            pace.restart(now)
+        elif pace.is_too_slow(now):
+            self._end_request(self._problems.too_slow)

@@ -1,0 +1,133 @@
+"""Overload control: what is taken on is answered in time, at any load, and only those are limited who come late."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.api.connection.admission import (
+    FORGET_SECONDS,
+    LEAST,
+    MOST_KINDS,
+    Admitted,
+    OverloadControl,
+)
+from tests.support.overload_simulation import Machine, Simulation
+
+
+class NoControl(OverloadControl):
+    """Takes on whatever comes, as before."""
+
+    def admit(self, client: int, deadline_seconds: float, arrived_seconds: float, now: float) -> Admitted | str:
+        return Admitted((client, 0), deadline_seconds, arrived_seconds)
+
+    def finished(self, admitted: Admitted, status: int | None, backlog_seconds: float, now: float) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def peak() -> float:
+    """The highest goodput at any rate."""
+    return max(Simulation(rate).run(15.0).goodput for rate in (190.0, 210.0, 230.0))
+
+
+@pytest.mark.parametrize(("times", "share"), [(1.5, 0.95), (3.0, 0.9), (7.5, 0.7)])
+def test_goodput_stays_near_its_peak_and_nothing_is_late(peak: float, times: float, share: float) -> None:
+    """At three times the peak nearly all answers were late: the requests had waited in their sockets."""
+    outcome = Simulation(times * peak).run(20.0)
+    assert outcome.goodput >= share * peak
+    assert (outcome.late, outcome.refused_slowly) == (0, 0)
+    assert outcome.refused_by_engine < 0.03 * outcome.refused, "prepared in vain"
+
+
+def test_without_control_it_collapses(peak: float) -> None:
+    outcome = Simulation(7.5 * peak, control=NoControl()).run(20.0)
+    assert outcome.goodput < 0.2 * peak
+
+
+def test_it_holds_on_a_machine_a_quarter_as_fast() -> None:
+    slow = Machine().slower(4.0)
+    peak = Simulation(52.0, machine=slow).run(20.0).goodput
+    assert Simulation(3 * peak, machine=slow).run(20.0).goodput >= 0.9 * peak
+
+
+def burst(control: OverloadControl, count: int, *, client: int = 1, deadline: float = 1.0) -> list[Admitted]:
+    found = [control.admit(client, deadline, 0.0, 0.0) for _ in range(count)]
+    return [each for each in found if isinstance(each, Admitted)]
+
+
+def test_a_burst_is_taken_on_while_nothing_was_late() -> None:
+    control = OverloadControl()
+    assert len(burst(control, 3_000)) == 3_000
+    assert control.in_flight == 3_000
+
+
+def test_requests_with_minutes_to_spare_are_not_refused_because_others_are_late() -> None:
+    control = OverloadControl()
+    for admitted in burst(control, 100):
+        control.finished(admitted, 200, 0.0, 0.9)
+    assert control.limit < 100
+    assert len(burst(control, 500, deadline=300.0)) == 500
+    assert len(burst(control, 500, client=2)) == 500, "nor are another client's"
+
+
+def test_who_asks_for_the_impossible_limits_nobody() -> None:
+    """One millisecond, or a long document in half a second: refused by the engine without any backlog."""
+    control = OverloadControl()
+    for deadline in (0.001, 0.5):
+        for _ in range(50):
+            (admitted,) = burst(control, 1, deadline=deadline)
+            control.finished(admitted, 504, 0.0, 0.000_5)
+    assert control.limit == float("inf")
+
+
+def test_a_request_whose_deadline_passed_in_its_socket_is_refused_as_late() -> None:
+    control = OverloadControl()
+    assert control.admit(1, 1.0, arrived_seconds=0.0, now=1.1) == "deadline_exceeded"
+    assert control.in_flight == 0
+
+
+def test_the_newest_come_first_when_late() -> None:
+    control = OverloadControl()
+    for admitted in burst(control, 4 * LEAST)[:LEAST]:
+        control.finished(admitted, 200, 0.0, 0.7)
+    for _ in range(LEAST):
+        control.finished(Admitted((1, 10), 1.0, 0.0), None, 0.0, 0.8)
+    waited_long = [control.admit(1, 1.0, arrived_seconds=0.5, now=0.8) for _ in range(50)]
+    fresh = control.admit(1, 1.0, arrived_seconds=0.75, now=0.8)
+    assert set(waited_long) == {"queue_full"}
+    assert isinstance(fresh, Admitted)
+
+
+def test_a_late_event_loop_shrinks_what_it_makes_late_but_never_below_the_least() -> None:
+    control = OverloadControl()
+    taken_on = [*burst(control, 40), *burst(control, 40, deadline=300.0)]
+    for tenth in range(100):
+        control.lagged(0.5, tenth / 10)
+    assert control.limit == LEAST
+    assert len(burst(control, 10, deadline=300.0)) == 10
+    assert burst(control, 10) == []
+    for admitted in taken_on:
+        control.finished(admitted, None, 0.0, 10.0)
+    assert control.in_flight == 10
+
+
+def test_a_limit_grows_again_and_is_forgotten() -> None:
+    control = OverloadControl()
+    for admitted in burst(control, 100):
+        control.finished(admitted, 200, 0.0, 0.9)
+    limit = control.limit
+    for number in range(100):
+        taken_on = [control.admit(1, 1.0, 1.0 + number, 1.0 + number) for _ in range(int(control.limit) + 1)]
+        for each in taken_on:
+            if isinstance(each, Admitted):
+                control.finished(each, 200, 0.0, 1.1 + number)
+    assert control.limit > limit
+    control.forget(0.9 + FORGET_SECONDS)
+    assert control.limit == float("inf")
+
+
+def test_clients_beyond_a_number_share_a_limit() -> None:
+    control = OverloadControl()
+    for client in range(MOST_KINDS + 500):
+        burst(control, 1, client=client + 1)
+    assert len(control._kinds) <= MOST_KINDS + 1

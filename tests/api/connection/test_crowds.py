@@ -1,0 +1,130 @@
+"""Crowds of connections and of bytes: those beyond a limit are told so at once, and cannot keep others out."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.support.bounded_server import Caller, World, play
+
+GET = b"GET %s HTTP/1.1\r\nHost: a\r\n\r\n"
+POST = b"POST /extract HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
+MIB = 1 << 20
+
+
+async def crowd(world: World, count: int, path: bytes = b"/hold") -> list[Caller]:
+    """Connections whose requests are being answered."""
+    callers = [await world.caller() for _ in range(count)]
+    for caller in callers:
+        caller.send(GET % path)
+    await world.until(lambda: len(world.scopes) == count)
+    return callers
+
+
+def test_connections_beyond_the_limit_are_told_so_and_health_is_answered_all_the_same() -> None:
+    async def scene(world: World) -> None:
+        await crowd(world, 20)
+        for request in (POST % 5 + b"12345", GET % b"/models"):
+            caller = await world.caller()
+            caller.send(request)
+            reply = await caller.reply()
+            assert (reply.status, reply.code) == (503, "too_much_at_once")
+            assert int(reply.headers["retry-after"]) >= 1
+            assert await caller.rest() == b""
+        health = await world.caller()
+        health.send(GET % b"/livez")
+        assert (await health.reply()).status == 200
+        assert await health.rest() == b""
+
+    play(scene, connections=20)
+
+
+def test_far_beyond_the_limit_the_answer_is_there_before_the_question() -> None:
+    async def scene(world: World) -> None:
+        await crowd(world, 20)
+        brief = [await world.caller() for _ in range(16)]
+        await world.until(lambda: world.connections.open_count == 36)
+        late = await world.caller()
+        assert (await late.reply()).code == "too_much_at_once"
+        silent = await brief[0].reply()
+        assert (silent.status, silent.code) == (503, "too_much_at_once")
+
+    play(scene, connections=20)
+
+
+def test_silent_connections_make_room_for_those_that_ask() -> None:
+    async def scene(world: World) -> None:
+        silent = [await world.caller() for _ in range(20)]
+        silent[0].send(b"GET /li")
+        await world.until(lambda: world.connections.open_count == 20)
+        await asyncio.sleep(1.1)
+        for number in range(5):
+            caller = await world.caller()
+            caller.send(POST % 1 + b"a")
+            assert (await caller.reply()).status == 200, number
+        assert (await silent[0].reply()).code == "too_much_at_once"
+
+    play(scene, connections=20)
+
+
+def test_unfinished_bodies_cannot_hold_more_than_the_budget_and_the_largest_pays() -> None:
+    """Fifteen unfinished bodies of 235 MB killed a worker of 4 GB, and two filled the disk for all others' forms."""
+
+    async def scene(world: World) -> None:
+        large = [await world.caller() for _ in range(4)]
+        for caller in large:
+            caller.send(POST % (8 * MIB) + bytes(7 * MIB))
+        gone = await asyncio.wait([asyncio.create_task(each.reply()) for each in large[:]], timeout=1.0)
+        replies = [task.result() for task in gone[0]]
+        assert len(replies) >= 2
+        assert {(reply.status, reply.code) for reply in replies} == {(503, "too_much_at_once")}
+        assert world.connections.held_bytes <= 16 * MIB
+        small = await world.caller()
+        small.send(POST % MIB + bytes(MIB))
+        assert (await small.reply()).body == str(MIB).encode()
+        for task in gone[1]:
+            task.cancel()
+        await asyncio.gather(*gone[1], return_exceptions=True)
+
+    play(scene, held_bytes=16 * MIB)
+
+
+def test_what_is_held_is_freed_when_its_client_leaves_and_when_it_is_answered() -> None:
+    async def scene(world: World) -> None:
+        leaver = await world.caller()
+        leaver.send(POST % (4 * MIB) + bytes(2 * MIB))
+        await world.until(lambda: world.connections.held_bytes >= 2 * MIB)
+        leaver.close()
+        await world.until(lambda: world.connections.held_bytes == 0)
+        assert (await world.ask((POST % MIB).decode(), bytes(MIB))).status == 200
+        await world.until(lambda: world.connections.held_bytes == 0 and world.connections.overload.in_flight == 0)
+
+    play(scene)
+
+
+def test_unread_answers_count_too() -> None:
+    async def scene(world: World) -> None:
+        callers = [await world.caller(buffer_bytes=1 << 10) for _ in range(8)]
+        for caller in callers:
+            caller.send(GET % b"/big")
+        await world.until(lambda: len(world.scopes) == 8)
+        await asyncio.sleep(0.2)
+        assert world.connections.held_bytes <= 16 * MIB
+        whole = [len(await caller.rest()) >= 8 * MIB for caller in callers]
+        assert 1 <= whole.count(True) <= 7
+
+    play(scene, held_bytes=16 * MIB, idle_seconds=0.5)
+
+
+def test_a_crowd_at_once_is_answered_or_told_so_each_and_every_one() -> None:
+    async def scene(world: World) -> None:
+        async def one() -> int:
+            caller = await world.caller()
+            caller.send(POST % 5 + b"12345")
+            status = (await caller.reply()).status
+            await asyncio.sleep(0.2)
+            return status
+
+        statuses = await asyncio.gather(*(one() for _ in range(600)))
+        assert set(statuses) == {200, 503}
+
+    play(scene, connections=100)

@@ -1,0 +1,166 @@
+"""Heads of requests: their size is bounded before anybody is asked for a key, and what is no valid HTTP is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.bounded_server import World, play
+
+MIB = 1 << 20
+GET = "GET /livez HTTP/1.1\r\nHost: a\r\n"
+
+
+def test_a_head_without_end_is_refused_after_its_limit() -> None:
+    """It grew the worker by 180 MB in nine seconds, until the kernel killed it."""
+
+    async def scene(world: World) -> None:
+        for begin, piece in ((GET, b"a: b\r\n" * 4_096), (GET + "X: ", b"x" * 65_536), ("GET /", b"y" * 65_536)):
+            caller = await world.caller()
+            caller.send(begin.encode())
+            taken = await caller.pour(piece, 64 * MIB)
+            assert taken < 16 * MIB, "what the kernels buffer at most"
+            assert world.scopes == []
+
+    play(scene, linger_seconds=0.2)
+
+
+@pytest.mark.parametrize(
+    ("head", "status", "code"),
+    [
+        (GET + "a: b\r\n" * 100 + "\r\n", 431, "headers_too_large"),
+        (GET + f"a: {'b' * 70_000}\r\n\r\n", 431, "headers_too_large"),
+        (f"GET /{'a' * 17_000} HTTP/1.1\r\nHost: a\r\n\r\n", 414, "target_too_long"),
+        ("GET /livez HTTP/1.1\r\n\r\n", 400, "malformed_request"),
+        (GET + "Host: b\r\n\r\n", 400, "malformed_request"),
+        (GET + "Transfer-Encoding: gzip, chunked\r\n\r\n", 400, "malformed_request"),
+        (GET + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n", 400, "malformed_request"),
+        ("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400, "malformed_request"),
+        ("CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n", 400, "malformed_request"),
+        ("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", 400, "malformed_request"),
+        ("GET /\x80 HTTP/1.1\r\nHost: a\r\n\r\n", 400, "malformed_request"),
+        ("NONSENSE\r\n\r\n", 400, "malformed_request"),
+        (GET + "Content-Length: 1\r\nContent-Length: 2\r\n\r\n", 400, "malformed_request"),
+        (GET + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400, "malformed_request"),
+    ],
+)
+def test_each_bad_head_has_a_problem_document_and_ends_the_connection(head: str, status: int, code: str) -> None:
+    async def scene(world: World) -> None:
+        caller = await world.caller()
+        caller.send(head.encode("latin-1"))
+        reply = await caller.reply()
+        assert (reply.status, reply.code) == (status, code)
+        assert reply.headers["connection"] == "close"
+        assert reply.headers["x-content-type-options"] == "nosniff"
+        assert "server" not in reply.headers
+        assert await caller.rest() == b""
+        assert world.scopes == []
+
+    play(scene)
+
+
+def test_honest_heads_pass_up_to_the_limits() -> None:
+    async def scene(world: World) -> None:
+        assert (await world.ask(GET + "a: b\r\n" * 98 + "\r\n")).status == 200
+        assert (await world.ask(GET + f"Cookie: {'b' * 60_000}\r\n\r\n")).status == 200
+        assert (await world.ask(f"GET /?{'a' * 16_000} HTTP/1.1\r\nHost: a\r\n\r\n")).status == 200
+        assert (await world.ask("GET /livez HTTP/1.0\r\n\r\n")).status == 200
+
+    play(scene)
+
+
+def test_what_is_too_long_is_refused_unread_and_without_a_continue() -> None:
+    async def scene(world: World) -> None:
+        caller = await world.caller()
+        caller.send(b"POST /extract HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\nExpect: 100-continue\r\n\r\n")
+        answer = await caller.rest()
+        assert answer.startswith(b"HTTP/1.1 413 "), answer
+        assert b"100 Continue" not in answer
+        assert world.scopes == []
+        caller.close()
+
+    play(scene, body_bytes=4_999)
+
+
+def test_a_client_that_sends_on_still_reads_its_refusal() -> None:
+    """A close with unread bytes would reset the connection, and destroy the answer on its way."""
+
+    async def scene(world: World) -> None:
+        caller = await world.caller()
+        body = bytes(4 * MIB)
+        caller.send(b"POST /extract HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % len(body))
+        await caller.writer.drain()
+        caller.send(body)
+        await caller.writer.drain()
+        reply = await caller.reply()
+        assert (reply.status, reply.code) == (413, "document_too_large")
+
+    play(scene, body_bytes=MIB)
+
+
+def test_trailers_are_bounded_and_are_no_headers() -> None:
+    async def scene(world: World) -> None:
+        head = b"POST /extract HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        caller = await world.caller()
+        caller.send(head + b"3\r\nabc\r\n0\r\nX-API-Key: late\r\n\r\n")
+        assert (await caller.reply()).body == b"3"
+        assert b"x-api-key" not in dict(world.scopes[0]["headers"])
+        caller.send(head + b"3\r\nabc\r\n0\r\nX: ")
+        assert await caller.pour(b"x" * 65_536, 64 * MIB) < 16 * MIB
+        many = await world.caller()
+        many.send(head + b"3\r\nabc\r\n0\r\n")
+        assert await many.pour(b"a: b\r\n" * 4_096, 64 * MIB) < 16 * MIB
+
+    play(scene, linger_seconds=0.2)
+
+
+def test_a_body_in_chunks_of_one_byte_is_read() -> None:
+    async def scene(world: World) -> None:
+        caller = await world.caller()
+        caller.send(b"POST /extract HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in range(40):
+            caller.send(b"1\r\nx\r\n" * 1_000)
+            await caller.writer.drain()
+        caller.send(b"0\r\n\r\n")
+        assert (await caller.reply()).body == b"40000"
+
+    play(scene)
+
+
+def test_each_request_of_a_connection_has_its_own_state_and_time_of_arrival() -> None:
+    async def scene(world: World) -> None:
+        caller = await world.caller()
+        for number in range(2):
+            caller.send(GET.encode() + b"\r\n")
+            await caller.reply()
+            world.scopes[number]["state"]["mine"] = number
+        first, second = (scope["state"] for scope in world.scopes)
+        assert first is not second
+        assert first["mine"] == 0
+        assert first["arrived_seconds"] < second["arrived_seconds"]
+
+    play(scene)
+
+
+def test_pipelined_requests_are_answered_in_order_and_no_more_than_a_number_of_them() -> None:
+    async def scene(world: World) -> None:
+        caller = await world.caller()
+        bodies = [b"x" * number for number in range(40)]
+        for body in bodies:
+            caller.send(b"POST /extract HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        assert [int((await caller.reply()).body) for _ in bodies] == list(range(40))
+        flood = await world.caller()
+        flood.send((GET + "\r\n").encode() * 2_000)
+        await flood.rest()
+        assert len(world.scopes) < 40 + 200
+
+    play(scene)
+
+
+def test_an_upgrade_is_answered_as_http_and_then_closed() -> None:
+    async def scene(world: World) -> None:
+        caller = await world.caller()
+        caller.send((GET + "Connection: Upgrade\r\nUpgrade: websocket\r\n\r\nnoise").encode())
+        assert (await caller.reply()).status == 200
+        assert await caller.rest() == b""
+
+    play(scene)

@@ -1,0 +1,95 @@
+"""Refusals before the body is parsed: cheap, and the connection stays open where its body is small."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from tests.support.bounded_server import World, play
+
+POST = b"POST /extract HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
+
+
+def test_a_refusal_reads_a_small_body_and_keeps_the_connection() -> None:
+    async def scene(world: World) -> None:
+        control = world.connections.overload
+        for admitted in [control.admit(0, 300.0, 0.0, 0.0) for _ in range(16)]:
+            assert not isinstance(admitted, str)
+            control.finished(admitted, 200, 0.0, 299.0)
+        holders = [await world.caller() for _ in range(16)]
+        for holder in holders:
+            holder.send(POST.replace(b"extract", b"hold") % 1 + b"x")
+        await world.until(lambda: len(world.scopes) == 16)
+        caller = await world.caller()
+        for _ in range(3):
+            caller.send(POST % 5 + b"123")
+            caller.send(b"45")
+            reply = await caller.reply()
+            assert (reply.status, reply.code, reply.headers["retry-after"]) == (429, "queue_full", "1")
+        large = await world.caller()
+        large.send(POST % 100_000)
+        assert (await large.reply()).headers["connection"] == "close"
+        expecting = await world.caller()
+        expecting.send((POST % 5)[:-2] + b"Expect: 100-continue\r\n\r\n")
+        assert (await expecting.rest()).startswith(b"HTTP/1.1 429 ")
+        caller.send(b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert (await caller.reply()).status == 200
+        world.held.set()
+        for holder in holders:
+            assert (await holder.reply()).status == 200
+        caller.send(POST % 5 + b"12345")
+        assert (await caller.reply()).body == b"5"
+
+    play(scene)
+
+
+def test_a_deadline_counts_from_the_arrival_not_from_when_the_worker_had_time() -> None:
+    """Requests waited for seconds before the service's own clock began."""
+
+    async def scene(world: World) -> None:
+        caller = await world.caller()
+        deadline = b"POST /extract?deadline_ms=%d HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"
+        caller.send(deadline % 100)
+        time.sleep(0.3)
+        reply = await caller.reply()
+        assert (reply.status, reply.code) == (504, "deadline_exceeded")
+        begun = time.monotonic()
+        caller.send(deadline % 60_000)
+        time.sleep(0.3)
+        assert (await caller.reply()).status == 200
+        arrived = world.scopes[-1]["state"]["arrived_seconds"]
+        assert begun - 0.05 <= arrived <= begun + 0.15
+
+    play(scene)
+
+
+def test_many_at_once_do_not_stop_the_loop_and_late_ones_are_refused_before_their_work_begins() -> None:
+    """A burst of 4,096 stopped a worker for so long that the engine took it for dead and refused them all."""
+
+    async def scene(world: World) -> None:
+        callers = [await world.caller() for _ in range(60)]
+        for caller in callers:
+            caller.send(b"POST /slow?deadline_ms=800 HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n")
+        gone = callers.pop()
+        await asyncio.sleep(0)
+        gone.writer.transport.abort()
+        replies = await asyncio.gather(*(caller.reply() for caller in callers))
+        statuses = [reply.status for reply in replies]
+        assert set(statuses) == {200, 504}
+        assert statuses.count(200) + statuses.count(504) == 59
+        assert len(world.scopes) < 59 + 1, "some were refused without their work"
+        await world.until(lambda: world.connections.overload.in_flight == 0)
+
+    play(scene)
+
+
+def test_the_lag_of_the_event_loop_is_measured() -> None:
+    async def scene(world: World) -> None:
+        taken_on = [world.connections.overload.admit(0, 0.5, 0.0, 0.0) for _ in range(40)]
+        assert len(taken_on) == 40
+        await asyncio.sleep(0.1)
+        time.sleep(0.4)
+        await asyncio.sleep(0.1)
+        assert world.connections.overload.limit < 40
+
+    play(scene)

@@ -1,0 +1,177 @@
+"""A server of the bounded protocol in the test's own event loop, a small application behind it, and raw clients."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import uvloop
+from uvicorn.config import Config
+from uvicorn.server import ServerState
+
+from service.api.connection.connections import Connections
+from service.api.connection.limits import ConnectionLimits
+from service.api.connection.protocol import BoundedHttpProtocol
+from service.metrics.worker import WorkerMetrics
+
+LIMIT_SECONDS = 30.0
+PROTOCOL: type[Any] = BoundedHttpProtocol
+BIG_ANSWER_BYTES = 8 << 20
+
+
+@dataclass
+class Reply:
+    """One response as it came: `body` is what its Content-Length said."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def code(self) -> str:
+        assert self.headers["content-type"] == "application/problem+json", self
+        return str(json.loads(self.body)["code"])
+
+
+class Caller:
+    """One connection, as a client that need not be honest."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader = reader
+        self.writer = writer
+
+    def send(self, data: bytes) -> None:
+        self.writer.write(data)
+
+    async def pour(self, piece: bytes, most_bytes: int) -> int:
+        """Send a piece again and again until the server closes or stops reading; the bytes that it took."""
+        sent = 0
+        try:
+            while sent < most_bytes and not self.reader.at_eof():
+                self.writer.write(piece)
+                async with asyncio.timeout(2.0):
+                    await self.writer.drain()
+                sent += len(piece)
+        except (OSError, TimeoutError):
+            pass
+        return sent
+
+    async def reply(self) -> Reply:
+        """The next response that is not `100 Continue`."""
+        while True:
+            head = (await self.reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+            status = int(head[0].split(" ")[1])
+            if status != 100:
+                break
+        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
+        return Reply(status, headers, await self.reader.readexactly(int(headers["content-length"])))
+
+    async def rest(self) -> bytes:
+        """All that comes until the server closes."""
+        try:
+            return await self.reader.read()
+        except ConnectionError:
+            return b""
+
+    async def is_closed(self) -> bool:
+        """True once the server has closed; its last bytes are dropped."""
+        return await self.rest() is not None
+
+    def close(self) -> None:
+        self.writer.close()
+
+
+@dataclass
+class World:
+    """One server, its connections, and what its application saw."""
+
+    connections: Connections
+    port: int = 0
+    scopes: list[dict[str, Any]] = field(default_factory=list)
+    held: asyncio.Event = field(default_factory=asyncio.Event)
+    disconnects: int = 0
+    callers: list[Caller] = field(default_factory=list)
+
+    async def caller(self, buffer_bytes: int = 1 << 20) -> Caller:
+        self.callers.append(Caller(*await asyncio.open_connection("127.0.0.1", self.port, limit=buffer_bytes)))
+        return self.callers[-1]
+
+    async def ask(self, head: str, body: bytes = b"") -> Reply:
+        """One request over a connection of its own."""
+        caller = await self.caller()
+        caller.send(head.encode() + body)
+        try:
+            return await caller.reply()
+        finally:
+            caller.close()
+
+    async def until(self, holds: Callable[[], bool], seconds: float = 10.0) -> None:
+        end = time.monotonic() + seconds
+        while not holds():
+            assert time.monotonic() < end, "the condition did not come true"
+            await asyncio.sleep(0.01)
+
+    async def application(self, scope: Any, receive: Any, send: Any) -> None:
+        """Reads the body and answers its length; /big answers much, /slow blocks the loop, /hold waits for the test."""
+        self.scopes.append(scope)
+        length = 0
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                self.disconnects += 1
+                return
+            length += len(message["body"])
+            if not message["more_body"]:
+                break
+        if scope["path"] == "/slow":
+            time.sleep(0.03)
+        if scope["path"] == "/hold":
+            await self.held.wait()
+        body = bytes(BIG_ANSWER_BYTES) if scope["path"] == "/big" else str(length).encode()
+        scope["state"]["status"] = 200
+        headers = [(b"content-length", str(len(body)).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+@asynccontextmanager
+async def _world(limits: ConnectionLimits) -> AsyncIterator[World]:
+    world = World(Connections(limits, WorkerMetrics()))
+    config = Config(
+        world.application, interface="asgi3", lifespan="off", ws="none", log_config=None, server_header=False
+    )
+    config.load()
+    state = ServerState()
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(
+        lambda: PROTOCOL(config, state, {"connections": world.connections}), "127.0.0.1", 0, backlog=4_096
+    )
+    world.port = server.sockets[0].getsockname()[1]
+    async with world.connections.watched():
+        try:
+            yield world
+        finally:
+            for caller in world.callers:
+                caller.writer.transport.abort()
+            server.close()
+        world.held.set()
+        for connection in list(state.connections):
+            if connection.transport is not None:
+                connection.transport.abort()
+        await asyncio.gather(*state.tasks, return_exceptions=True)
+        await asyncio.sleep(0.01)
+
+
+def play(scene: Callable[[World], Awaitable[None]], **limits: Any) -> None:
+    """Run a scene with a server of these limits."""
+
+    async def whole() -> None:
+        async with asyncio.timeout(LIMIT_SECONDS), _world(ConnectionLimits(**limits)) as world:
+            await scene(world)
+
+    uvloop.run(whole())
