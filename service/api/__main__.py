@@ -9,7 +9,7 @@ from gunicorn.app.base import BaseApplication
 
 from service.logs import configure
 from service.metrics.exposition import forget_process
-from service.process import die_with_parent
+from service.process import die_with_parent, hide_memory
 from service.settings import Settings, read_settings
 
 GRACEFUL_SECONDS = 5
@@ -60,6 +60,7 @@ def main() -> None:
     settings = read_settings()
     configure(settings.log_level)
     die_with_parent()
+    hide_memory()
     GunicornServer(settings).run()
 
 

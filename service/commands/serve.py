@@ -6,6 +6,7 @@ import argparse
 
 from service.api.http.auth import read_keys
 from service.logs import configure
+from service.process import hide_memory
 from service.settings import read_settings
 from service.supervisor import Supervisor
 
@@ -26,4 +27,5 @@ def run(chosen: argparse.Namespace) -> int:
     settings = read_settings(**flags)
     read_keys(settings.api_keys_file, settings.api_keys)
     configure(settings.log_level)
+    hide_memory()
     return Supervisor(settings, {flag.upper(): value for flag, value in flags.items()}).run()

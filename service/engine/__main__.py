@@ -15,7 +15,7 @@ from service.engine.ipc.waker import Waker
 from service.engine.models.startup import Startup
 from service.logs import configure
 from service.metrics.engine import EngineMetrics
-from service.process import die_with_parent
+from service.process import die_with_parent, hide_memory
 from service.settings import read_settings
 
 log = logging.getLogger(__name__)
@@ -26,6 +26,7 @@ def main() -> int:
     settings = read_settings()
     configure(settings.log_level)
     die_with_parent()
+    hide_memory()
     waker = Waker()
     stop = _StopSignal(waker)
     metrics = EngineMetrics()

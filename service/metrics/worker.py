@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.metrics.kinds import counter, histogram
+from service.metrics.kinds import counter, gauge, histogram
 
 _STAGE_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 
@@ -24,5 +24,8 @@ class WorkerMetrics:
         self.entities = counter("gleaner_entities", "Entities found.")
         self.parser_deaths = counter(
             "gleaner_parser_deaths", "Parser processes that crashed or were stopped over a file."
+        )
+        self.parser_sandbox = gauge(
+            "gleaner_parser_sandbox", "1 if the platform gave this part of the parsers' sandbox, 0 if not.", "part"
         )
         self.resubmitted = counter("gleaner_resubmitted_documents", "Documents submitted again after an engine died.")

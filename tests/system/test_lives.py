@@ -19,6 +19,7 @@ import pytest
 from service.logs import LogEvent
 from tests.support.document_files import simple_pdf
 from tests.support.extraction import TEXT, assert_problem, random_texts
+from tests.support.parsers import parsers_of, zygotes_of
 from tests.support.processes import children_of, lives
 from tests.support.service import Service, environment, paused, serving, wait_until
 
@@ -122,7 +123,8 @@ def test_a_killed_front_worker_is_replaced(home: Path) -> None:
 
 def test_killing_the_supervisor_leaves_no_process_behind(home: Path) -> None:
     with serving(home, MODELS="tiny") as service:
-        parts = [service.child("engine"), service.child("api"), _worker(service), *_parsers(service)]
+        worker = _worker(service)
+        parts = [service.child("engine"), service.child("api"), worker, *zygotes_of(worker), *_parsers(service)]
         service.process.kill()
         service.process.wait()
         wait_until(lambda: not any(lives(part) for part in parts))
@@ -175,6 +177,6 @@ def _worker(service: Service) -> int:
 
 
 def _parsers(service: Service) -> list[int]:
-    children = children_of(_worker(service))
-    assert children
-    return children
+    found = parsers_of(_worker(service))
+    assert found
+    return found

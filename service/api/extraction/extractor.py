@@ -17,14 +17,14 @@ from typing import TypeVar
 
 from service.api.engine.client import EngineClient
 from service.api.engine.pending import InferenceResult
-from service.api.extraction.parser_pool import ParserPool
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.result import build_result
 from service.api.extraction.stage_timer import StageTimer
 from service.api.extraction.time_slicer import TimeSlicer
+from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult
 from service.core.arrays import TokenIds
-from service.core.errors import DeadlineExceeded, Overloaded
+from service.core.errors import Overloaded
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
 from service.text.pipeline import Prepared, prepare
@@ -100,12 +100,9 @@ class Extractor:
             self._limits.check_bytes(len(source.text))
             self._limits.check_characters(len(source.text))
             return Document(source.text)
-        left = request.deadline_seconds - time.monotonic()
-        try:
-            async with asyncio.timeout(left):
-                return await self._parsers.parse(source.data, source.media_type, source.name)
-        except TimeoutError:
-            raise DeadlineExceeded("the deadline passed while the document was read") from None
+        client, deadline = request.client, request.deadline_seconds
+        parse = self._parsers.parse
+        return await parse(source.data, source.media_type, source.name, client=client, deadline_seconds=deadline)
 
     def _prepare(self, tokenizer: TextTokenizer, text: str, request: ExtractRequest) -> Prepared:
         longest = min(self._window_tokens, request.model.max_tokens)
