@@ -25,6 +25,7 @@ from service.core.scheduling.fair_queue import FairQueue
 
 SLICE_SECONDS = 0.25
 PATIENCE = 4.0
+ROUNDING_SECONDS = 1e-6
 FILE_BYTES = 4096
 """What a waiting file counts for beyond its size."""
 
@@ -71,6 +72,10 @@ class QueuedFile:
     charged_until: float = 0.0
     alone: bool = False
     restarted: bool = False
+
+    @property
+    def slice_end(self) -> float:
+        return self.running_since + SLICE_SECONDS
 
     @property
     def due(self) -> float:
@@ -167,16 +172,17 @@ class ParserQueue:
         steps = []
         for file in list(self._running()):
             self._charge(file, now)
-            if file.ran_seconds >= self._limit_seconds:
+            if file.ran_seconds >= self._limit_seconds - ROUNDING_SECONDS:
                 steps.append((Step.TIME_OUT, file.key))
                 self.leave(file.key, now)
         wanted = self._wanted()
         chosen = {file.key for file in wanted}
         for file in list(self._running()):
-            if file.key not in chosen and now - file.running_since >= SLICE_SECONDS:
+            if file.key not in chosen and now >= file.slice_end:
                 file.state = FileState.INTERRUPTED
                 steps.append((Step.INTERRUPT, file.key))
-        for file in wanted:
+        others = sorted(self._in_state(FileState.INTERRUPTED), key=lambda file: (file.due, file.key))
+        for file in (*wanted, *others):
             if file.state is not FileState.RUNNING and self._may_run(file):
                 steps += self._begin(file, chosen, now)
         return steps
@@ -189,8 +195,8 @@ class ParserQueue:
         expiry = min(file.charged_until + self._limit_seconds - file.ran_seconds for file in running)
         if len(running) == len(self._files):
             return expiry
-        slice_end = min(file.running_since for file in running) + SLICE_SECONDS
-        return min(expiry, max(slice_end, now + SLICE_SECONDS / 2))
+        ends = (file.slice_end if file.slice_end > now else now + SLICE_SECONDS / 2 for file in running)
+        return min(expiry, *ends)
 
     def _wanted(self) -> list[QueuedFile]:
         """The files that should be in the parsers: a client after the other, of each the one that is due first."""
@@ -213,13 +219,16 @@ class ParserQueue:
         return sorted(waiting + started, key=lambda file: (file.due, file.key))[: self._parsers + 1]
 
     def _startable(self, client: str) -> Iterator[QueuedFile]:
-        last_place = len(self._started) >= 2 * self._parsers - 1
-        files = (self._files[key] for _, key in self._waiting.get(client, ()))
-        return (file for file in files if not (last_place and file.expected_seconds >= SLICE_SECONDS))
+        return filter(self._has_place, (self._files[key] for _, key in self._waiting.get(client, ())))
+
+    def _has_place(self, file: QueuedFile) -> bool:
+        only_last = len(self._started) >= 2 * self._parsers - 1
+        return not (only_last and file.state is FileState.WAITING and file.expected_seconds >= SLICE_SECONDS)
 
     def _may_run(self, file: QueuedFile) -> bool:
         running = list(self._running())
-        return len(running) < self._parsers and not (running and (file.alone or any(each.alone for each in running)))
+        together = not running or not (file.alone or any(each.alone for each in running))
+        return len(running) < self._parsers and together and self._has_place(file)
 
     def _begin(self, file: QueuedFile, chosen: set[int], now: float) -> list[tuple[Step, int]]:
         steps = []
@@ -236,7 +245,7 @@ class ParserQueue:
 
     def _make_room(self, chosen: set[int], now: float) -> tuple[Step, int]:
         """End the interrupted parser that has run longest. There is one: fewer run than there are parsers."""
-        others = (file for file in self._started.values() if file.state is FileState.INTERRUPTED)
+        others = self._in_state(FileState.INTERRUPTED)
         longest = max((file for file in others if file.key not in chosen), key=lambda file: file.ran_seconds)
         if longest.restarted:
             self.leave(longest.key, now)
@@ -260,7 +269,8 @@ class ParserQueue:
             seconds = max(now - file.charged_until, 0.0)
             file.ran_seconds += seconds
             file.charged_until = now
-            self._shares.charge(file.client, seconds)
+            if seconds:  # Else the fair queue would hold the client twice at the same place.
+                self._shares.charge(file.client, seconds)
 
     def _count(self, file: QueuedFile, sign: int) -> None:
         for sums in (self._total, self._sums.setdefault(file.client, _Sums())):
@@ -279,7 +289,10 @@ class ParserQueue:
                 del self._waiting[file.client]
 
     def _running(self) -> Iterator[QueuedFile]:
-        return (file for file in self._started.values() if file.state is FileState.RUNNING)
+        return self._in_state(FileState.RUNNING)
+
+    def _in_state(self, state: FileState) -> Iterator[QueuedFile]:
+        return (file for file in self._started.values() if file.state is state)
 
 
 def _weight(file: QueuedFile) -> int:
