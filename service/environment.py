@@ -33,6 +33,13 @@ def heartbeat_pipe() -> int | None:
     return int(descriptor) if descriptor else None
 
 
+def parser_environment() -> dict[str, str]:
+    """The environment of the parsers' zygote: how Python is found, and nothing else; no secret is ever passed on."""
+    kept = ("LD_LIBRARY_PATH", "PYTHONHOME", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
+    fixed = {"OPENBLAS_NUM_THREADS": "1", "PYTHONUTF8": "1"}
+    return {**{name: os.environ[name] for name in kept if name in os.environ}, **fixed}
+
+
 def child_environment(runtime_dir: Path, **settings: str) -> dict[str, str]:
     """The environment of a child process: this one's, the folder of sockets and metrics, and `settings` by name.
 

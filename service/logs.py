@@ -44,6 +44,8 @@ class LogEvent(StrEnum):
     DOCUMENT_FAILED = "document_failed"
     ANSWER_NOT_KEPT = "answer_not_kept"
     PARSER_DIED = "parser_died"
+    PARSER_SANDBOX = "parser_sandbox"
+    ZYGOTE_DIED = "zygote_died"
     ENGINE_MESSAGE_FAILED = "engine_message_failed"
     ENGINE_MESSAGE_UNEXPECTED = "engine_message_unexpected"
     TOKENIZERS_FAILED = "tokenizers_failed"

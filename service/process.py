@@ -1,4 +1,4 @@
-"""Conventions between the processes of one service: exit codes, heartbeats, and children that die with their parent."""
+"""Conventions between the processes of one service: exit codes, heartbeats, death with the parent, hidden memory."""
 
 from __future__ import annotations
 
@@ -24,6 +24,10 @@ MANY_FILES = 1_048_576
 """Stands for no limit of open files."""
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
+
+
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def send_heartbeat(pipe: int | None, serves: bool) -> None:
@@ -35,10 +39,10 @@ def send_heartbeat(pipe: int | None, serves: bool) -> None:
 
 def die_with_parent() -> None:
     """Have the kernel send SIGKILL to this process when its parent dies (Linux; elsewhere nothing happens)."""
-    if sys.platform != "linux":
+    if _LIBC is None:
         return
     parent = os.getppid()
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -51,3 +55,12 @@ def raise_open_files() -> int:
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return limit if limit != resource.RLIM_INFINITY else MANY_FILES
+
+
+def hide_memory() -> None:
+    """Keep other processes of the same user from reading this one's memory and environment in /proc (Linux).
+
+    It leaves no core dump either, and a debugger needs the rights of root (CAP_SYS_PTRACE).
+    """
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_DUMPABLE, 0)

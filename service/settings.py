@@ -93,6 +93,16 @@ class Settings(BaseSettings):
     max_request_documents: int = Field(1_000, ge=1, description="most documents of a request")
     parse_seconds: float = Field(60.0, gt=0, description="longest time that one file may take to parse")
     parse_memory_bytes: int = Field(2 * 1024**3, ge=2**28, description="most memory that one parser may take")
+    parser_sandbox: Literal["auto", "require", "off"] = Field(
+        "auto",
+        description="parsers without files, network and other processes; auto: as far as the kernel allows"
+        " (`gleaner_parser_sandbox`); require: refuse to start without; off: only limits of processor and memory",
+    )
+    parser_files: int = Field(
+        16,
+        ge=1,
+        description="most files that one parser reads, all of one API key; without keys each has its own parser",
+    )
     deadline_ms: int = Field(300_000, ge=1, description="deadline of a request that names none")
     drain_grace_seconds: float = Field(1.0, ge=0, description="after SIGTERM, not ready but still admitting")
     drain_seconds: float = Field(60.0, ge=0, description="after that, longest wait for what was admitted")

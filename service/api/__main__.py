@@ -12,7 +12,7 @@ from service.api.arbiter import FrontArbiter
 from service.api.http.access import open_access
 from service.logs import configure
 from service.metrics.exposition import forget_process
-from service.process import die_with_parent, raise_open_files
+from service.process import die_with_parent, hide_memory, raise_open_files
 from service.settings import Settings, read_settings
 
 GRACEFUL_SECONDS = 5
@@ -88,6 +88,7 @@ def main() -> None:
     die_with_parent()
     open_access(settings)
     raise_open_files()
+    hide_memory()
     GunicornServer(settings).run()
 
 

@@ -9,14 +9,23 @@ from dataclasses import dataclass
 
 from service.api.engine.client import EngineClient
 from service.api.extraction.extractor import Extractor
-from service.api.extraction.parser_pool import ParseLimits, ParserPool
 from service.api.middleware import ActiveRequests
+from service.api.parsers.pool import ParseLimits, ParserPool
+from service.api.parsers.sandbox_report import announce
+from service.api.parsers.stock import ParserStock
+from service.api.parsers.zygote import ZygoteConfig
+from service.api.parsers.zygote_client import ZygoteClient
+from service.core.tenants import ANONYMOUS
 from service.documents.limits import DocumentLimits
 from service.metrics.worker import WorkerMetrics
+from service.sandbox.enclosure import SandboxMode
 from service.settings import Settings
 
 THREADS = 4
 """Threads that tokenize and decode long texts, so that the event loop is free meanwhile."""
+
+QUEUED_REQUESTS = 2
+"""As many of the largest requests may wait for the parsers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +44,7 @@ async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
     active_requests, metrics = ActiveRequests(), WorkerMetrics()
     engine = EngineClient(settings.engine_address, lambda: active_requests.count, metrics.resubmitted.inc)
     limits = document_limits(settings)
-    parse_limits = ParseLimits(limits, settings.parse_seconds, settings.parse_memory_bytes)
-    parsers = ParserPool(settings.parsers, parse_limits, metrics.parser_deaths.inc)
+    parsers = _make_parsers(settings, limits, metrics)
     threads = ThreadPoolExecutor(THREADS, thread_name_prefix="text")
     extractor = Extractor(
         engine,
@@ -55,6 +63,15 @@ async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
         await parsers.stop()
         await engine.stop()
         threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _make_parsers(settings: Settings, limits: DocumentLimits, metrics: WorkerMetrics) -> ParserPool:
+    mode = SandboxMode(settings.parser_sandbox)
+    config = ZygoteConfig(mode, settings.parse_memory_bytes, settings.parse_seconds)
+    zygote = ZygoteClient(config, lambda report: announce(report, mode, metrics))
+    parse_limits = ParseLimits(limits, settings.parse_seconds, QUEUED_REQUESTS * settings.max_request_bytes)
+    stock = ParserStock(settings.parsers, settings.parser_files, zygote, nameless=ANONYMOUS)
+    return ParserPool(settings.parsers, parse_limits, stock, metrics.parser_deaths.inc)
 
 
 def document_limits(settings: Settings) -> DocumentLimits:

@@ -7,6 +7,7 @@ import argparse
 from service.api.http.auth import read_keys
 from service.api.tls import check_tls
 from service.logs import configure
+from service.process import hide_memory
 from service.settings import read_settings
 from service.supervisor import Supervisor
 
@@ -28,4 +29,5 @@ def run(chosen: argparse.Namespace) -> int:
     read_keys(settings.api_keys_file, settings.api_keys)
     check_tls(settings.tls_certificate, settings.tls_key)
     configure(settings.log_level)
+    hide_memory()
     return Supervisor(settings, {flag.upper(): value for flag, value in flags.items()}).run()

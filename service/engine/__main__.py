@@ -17,7 +17,7 @@ from service.engine.models.startup import Startup
 from service.environment import heartbeat_pipe
 from service.logs import configure
 from service.metrics.engine import EngineMetrics
-from service.process import die_with_parent, send_heartbeat
+from service.process import die_with_parent, hide_memory, send_heartbeat
 from service.settings import read_settings
 
 log = logging.getLogger(__name__)
@@ -28,6 +28,7 @@ def main() -> int:
     settings = read_settings()
     configure(settings.log_level)
     die_with_parent()
+    hide_memory()
     waker = Waker()
     stop = _StopSignal(waker)
     metrics = EngineMetrics()

@@ -25,6 +25,9 @@ class WorkerMetrics:
         self.parser_deaths = counter(
             "gleaner_parser_deaths", "Parser processes that crashed or were stopped over a file."
         )
+        self.parser_sandbox = gauge(
+            "gleaner_parser_sandbox", "1 if the platform gave this part of the parsers' sandbox, 0 if not.", "part"
+        )
         self.resubmitted = counter("gleaner_resubmitted_documents", "Documents submitted again after an engine died.")
         self.keys_rejected = gauge(
             "gleaner_keys_rejected", "1 while the keys file is bad and the keys before it stay in force."

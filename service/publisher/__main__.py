@@ -10,7 +10,7 @@ import time
 from service.logs import configure
 from service.metrics.exposition import series
 from service.metrics.publisher import PublisherMetrics
-from service.process import die_with_parent
+from service.process import die_with_parent, hide_memory
 from service.publisher.cloudwatch import CloudWatch
 from service.publisher.loop import Inbox, Publisher, PublisherSignal
 from service.settings import read_settings
@@ -28,6 +28,7 @@ def main() -> None:
     settings = read_settings()
     configure(settings.log_level)
     die_with_parent()
+    hide_memory()
     assert settings.cloudwatch_namespace is not None, "the supervisor starts the publisher only if it is set"
     inbox = Inbox()
     signal.signal(signal.SIGTERM, lambda _signal, _frame: inbox.put(PublisherSignal.STOP))

@@ -46,6 +46,7 @@ METRICS: dict[str, tuple[str, ...]] = {
     "gleaner_model_tokens": ("counter", "model"),
     "gleaner_models": ("gauge", "place"),
     "gleaner_parser_deaths": ("counter",),
+    "gleaner_parser_sandbox": ("gauge", "part"),
     "gleaner_phase": ("gauge", "phase"),
     "gleaner_queue_documents": ("gauge",),
     "gleaner_queue_oldest_age_seconds": ("gauge",),

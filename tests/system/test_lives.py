@@ -21,6 +21,7 @@ from service.api.arbiter import most_deaths
 from service.logs import LogEvent
 from tests.support.document_files import simple_pdf
 from tests.support.extraction import TEXT, assert_problem, random_texts
+from tests.support.parsers import parsers_of, zygotes_of
 from tests.support.processes import children_of, lives
 from tests.support.service import Service, environment, paused, serving, wait_until
 
@@ -181,7 +182,8 @@ def test_front_workers_that_die_again_and_again_end_the_service(home: Path) -> N
 
 def test_killing_the_supervisor_leaves_no_process_behind(home: Path) -> None:
     with serving(home, MODELS="tiny") as service:
-        parts = [service.child("engine"), service.child("api"), _worker(service), *_parsers(service)]
+        worker = _worker(service)
+        parts = [service.child("engine"), service.child("api"), worker, *zygotes_of(worker), *_parsers(service)]
         service.process.kill()
         service.process.wait()
         wait_until(lambda: not any(lives(part) for part in parts))
@@ -234,6 +236,6 @@ def _worker(service: Service) -> int:
 
 
 def _parsers(service: Service) -> list[int]:
-    children = children_of(_worker(service))
-    assert children
-    return children
+    found = parsers_of(_worker(service))
+    assert found
+    return found

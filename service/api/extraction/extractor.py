@@ -23,11 +23,11 @@ from service.api.engine.client import EngineClient
 from service.api.engine.pending import InferenceResult
 from service.api.engine.refusal_cache import WorkEstimate
 from service.api.engine.token_allowance import check_tokens
-from service.api.extraction.parser_pool import ParserPool
 from service.api.extraction.request import DocumentInput, ExtractRequest, refuse_if_late
 from service.api.extraction.result import build_result
 from service.api.extraction.stage_timer import StageTimer
 from service.api.extraction.time_slicer import TimeSlicer
+from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult
 from service.core.arrays import TokenIds
 from service.core.errors import DeadlineExceeded, Overloaded
@@ -83,7 +83,7 @@ class Extractor:
         estimate = request.estimate(source, time.monotonic())
         self._engine.refusals.check(estimate)
         with timer.measure("parse"):
-            document = await self._document(source)
+            document = await self._document(source, request)
         with timer.measure("tokenize"):
             tokenizer = await self._tokenizer(request.model)
             prepared = await self._prepare(tokenizer, document.text, source, request)
@@ -108,12 +108,14 @@ class Extractor:
             return loaded
         return await self._in_thread(lambda: self._tokenizers.get(model.revision, Path(model.folder)))
 
-    async def _document(self, source: DocumentInput) -> Document:
+    async def _document(self, source: DocumentInput, request: ExtractRequest) -> Document:
         if source.text is not None:
             self._limits.check_bytes(len(source.text))
             self._limits.check_characters(len(source.text))
             return Document(source.text)
-        return await self._parsers.parse(source.data, source.media_type, source.name)
+        client, deadline = request.client, request.deadline_seconds
+        parse = self._parsers.parse
+        return await parse(source.data, source.media_type, source.name, client=client, deadline_seconds=deadline)
 
     async def _prepare(
         self, tokenizer: TextTokenizer, text: str, source: DocumentInput, request: ExtractRequest

@@ -16,9 +16,9 @@ from service.api.engine.client import EngineClient
 from service.api.engine.pending import InferenceResult
 from service.api.engine.refusal_cache import RefusalCache
 from service.api.extraction.extractor import Extractor
-from service.api.extraction.parser_pool import ParserPool
 from service.api.extraction.request import LONG_TEXTS_AT_ONCE, DocumentInput, ExtractRequest
 from service.api.extraction.stage_timer import StageTimer
+from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult, Options
 from service.core.arrays import TokenIds
 from service.core.errors import DeadlineExceeded, DocumentTooLarge, GleanerError, QueueFull

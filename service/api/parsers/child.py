@@ -1,0 +1,103 @@
+"""The parser: a process that reads files of one client into documents. Forked by the zygote, which imported all of it.
+
+It may crash, hang, run out of memory, or be taken over by its file: it has one connection and the sandbox around it.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import pkgutil
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from typing import BinaryIO
+
+from service.api.parsers.frames import (
+    LENGTH,
+    FileHeader,
+    crash_frames,
+    decode_file,
+    error_frames,
+    frame_prefix,
+    to_frames,
+)
+from service.api.parsers.samples import samples
+from service.core.errors import GleanerError, UnreadableDocument
+from service.documents.document import Document
+from service.documents.limits import DocumentLimits
+from service.documents.reader import read_document
+from service.process import die_with_parent
+from service.sandbox.enclosure import ParserSandbox
+
+CONNECTION = 3
+"""The descriptor of the only way out; 0 to 2 lead to /dev/null, so that no line of the log can be forged."""
+
+Reader = Callable[[bytes, str | None, str | None, DocumentLimits], Document]
+
+
+def read(data: bytes, media_type: str | None, name: str | None, limits: DocumentLimits) -> Document:
+    """Read one file; the function that a parser runs unless a test puts another in its place."""
+    return read_document(data, media_type=media_type, name=name, limits=limits)
+
+
+def prepare() -> None:
+    """Import all that a reader may ever need, since a parser opens no file, and keep pages shared with the children."""
+    import encodings
+
+    for module in pkgutil.iter_modules(encodings.__path__):
+        with suppress(ImportError, LookupError):  # `mbcs` and `oem` are of another operating system.
+            importlib.import_module(f"encodings.{module.name}")
+    for name, data in samples().items():
+        read(data, None, name, DocumentLimits())
+    gc.collect()
+    gc.disable()
+    gc.freeze()
+
+
+def live(connection: int, null: int, sandbox: ParserSandbox, reader: Reader) -> None:
+    """Be a parser: close all doors, then read file after file until the connection ends."""
+    _reset()
+    for number, descriptor in ((0, null), (1, null), (2, null), (CONNECTION, connection)):
+        os.dup2(descriptor, number)
+    os.closerange(CONNECTION + 1, os.sysconf("SC_OPEN_MAX"))
+    with open(CONNECTION, "rb", closefd=False) as source, open(CONNECTION, "wb", closefd=False) as sink:
+        sandbox.enclose()
+        gc.enable()
+        while (head := _read_frame(source)) is not None:
+            for part in _answer(decode_file(head), _read_frame(source) or b"", reader):
+                sink.write(frame_prefix(part))
+                sink.write(part)
+            sink.flush()
+
+
+def _reset() -> None:
+    die_with_parent()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def _answer(file: FileHeader, data: bytes, reader: Reader) -> list[bytes | memoryview]:
+    try:
+        return to_frames(reader(data, file.media_type, file.name, file.limits))
+    except GleanerError as error:
+        return error_frames(error.code, error.detail)
+    except MemoryError:
+        return error_frames(UnreadableDocument.code, "Reading the file takes more memory than one file may have.")
+    except Exception as error:
+        return crash_frames(_place(error))
+
+
+def _place(error: Exception) -> str:
+    """The error's type and where it was raised; nothing of the file."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = f" {os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace else ""
+    return type(error).__name__ + where
+
+
+def _read_frame(source: BinaryIO) -> bytes | None:
+    head = source.read(LENGTH.size)
+    return source.read(LENGTH.unpack(head)[0]) if len(head) == LENGTH.size else None

@@ -1,0 +1,78 @@
+"""One parser as the worker sees it: a connection over which files go and documents come back, one by one."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+from service.api.parsers.frames import LENGTH, BadAnswer, decode_header, frame_prefix, from_frames, longest_frame
+from service.core.errors import BY_CODE, InternalError
+from service.documents.document import Document
+from service.documents.limits import MEBIBYTE, DocumentLimits
+
+DEAD = (asyncio.IncompleteReadError, ConnectionError, BadAnswer)
+"""What a parser that crashed, was killed, or was taken over shows its worker."""
+_END_SECONDS = 1.0
+
+
+class Parser:
+    """A parser process. `number` is its name for the zygote, `client` whose files it reads, `files` how many so far."""
+
+    def __init__(self, number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.number = number
+        self.client = ""
+        self.files = 0
+        self._reader = reader
+        self._writer = writer
+        self._ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    @property
+    def usable(self) -> bool:
+        """Whether it has not ended yet, as far as it is known."""
+        return not self._ended.done() and not self._reader.at_eof()
+
+    async def ask(self, header: bytes, data: bytes, limits: DocumentLimits) -> Document:
+        """The document of a file.
+
+        Raises:
+            GleanerError: the error that the reader raised.
+            DEAD: the parser ended, or answered what no reader would.
+        """
+        for part in (header, data):
+            self._writer.write(frame_prefix(part))
+            self._writer.write(part)
+        await self._writer.drain()
+        longest = longest_frame(limits)
+        parsed = decode_header(await self._read(longest))
+        if parsed.crash:
+            raise BadAnswer(parsed.crash[:100])
+        if parsed.error_code:
+            raise BY_CODE.get(parsed.error_code, InternalError)(parsed.detail[:1000])
+        boxes = await self._read(longest) if parsed.has_layout else b""
+        line_starts = await self._read(longest) if parsed.has_layout else b""
+        return from_frames(parsed, boxes, line_starts, limits)
+
+    def note_end(self, exit_code: int) -> None:
+        """Note that the process has ended: its exit code, or the negative number of the signal that ended it."""
+        if not self._ended.done():
+            self._ended.set_result(exit_code)
+
+    async def exit_code(self) -> int | None:
+        """How it ended; None if that is not known soon."""
+        done, _ = await asyncio.wait((self._ended,), timeout=_END_SECONDS)
+        return self._ended.result() if done else None
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._writer.close()
+
+    async def _read(self, longest: int) -> bytes:
+        length = LENGTH.unpack(await self._reader.readexactly(LENGTH.size))[0]
+        if length > longest:
+            raise BadAnswer(f"a frame of {length:,} bytes")
+        return await self._reader.readexactly(length)
+
+
+async def connect(number: int, ours: socket.socket) -> Parser:
+    """The parser at the other end of a connected socket."""
+    return Parser(number, *await asyncio.open_unix_connection(sock=ours, limit=MEBIBYTE))

@@ -1,0 +1,125 @@
+"""The messages between worker and parser: a file's header and bytes one way, a document or an error the other.
+
+A frame is a little-endian uint32 length and that many bytes. A file is [header, data]; a document is [header, boxes,
+line starts], or [header] alone where it has no layout or there was an error. The rule: a parser may have been taken
+over by its file, so what it answers is bounded before it is read, and checked before it is believed.
+"""
+
+from __future__ import annotations
+
+import struct
+
+import msgspec
+import numpy as np
+
+from service.documents.document import Document, Layout, Page
+from service.documents.limits import MEBIBYTE, DocumentLimits
+
+LENGTH = struct.Struct("<I")
+
+
+class FileHeader(msgspec.Struct, frozen=True):
+    """The header of a file; its bytes follow in the next frame."""
+
+    media_type: str | None
+    name: str | None
+    limits: DocumentLimits
+
+
+class ParsedHeader(msgspec.Struct, frozen=True):
+    """The header of a document; boxes and line starts follow if it has a layout. With `error_code` it is an error.
+
+    `crash` names the exception of a reader that failed in a way that it should not.
+    """
+
+    text: str = ""
+    pages: tuple[tuple[int, int, int], ...] | None = None
+    has_layout: bool = False
+    unread_pages: tuple[int, ...] = ()
+    error_code: str = ""
+    detail: str = ""
+    crash: str = ""
+
+
+class BadAnswer(Exception):
+    """A parser answered what no reader would: it crashed in the middle, or its file has taken it over."""
+
+
+_decode_file = msgspec.msgpack.Decoder(FileHeader).decode
+_decode_parsed = msgspec.msgpack.Decoder(ParsedHeader).decode
+
+
+def frame_prefix(data: bytes | memoryview) -> bytes:
+    """The length prefix of a frame."""
+    return LENGTH.pack(len(data))
+
+
+def longest_frame(limits: DocumentLimits) -> int:
+    """The most bytes that a frame of a document within these limits can have: four numbers for each character."""
+    return 16 * limits.max_characters + 64 * limits.max_pages + MEBIBYTE
+
+
+def file_header(media_type: str | None, name: str | None, limits: DocumentLimits) -> bytes:
+    """The header frame of a file."""
+    return msgspec.msgpack.encode(FileHeader(media_type, name, limits))
+
+
+def decode_file(data: bytes) -> FileHeader:
+    """Decode the header of a file."""
+    return _decode_file(data)
+
+
+def to_frames(document: Document) -> list[bytes | memoryview]:
+    """The frames of a document."""
+    pages = tuple((page.number, page.start, page.end) for page in document.pages) if document.pages else None
+    layout = document.layout
+    head = msgspec.msgpack.encode(ParsedHeader(document.text, pages, layout is not None, document.unread_pages))
+    if layout is None:
+        return [head]
+    arrays = (np.ascontiguousarray(layout.boxes), np.ascontiguousarray(layout.line_starts))
+    return [head, *(array.data.cast("B") for array in arrays)]
+
+
+def error_frames(code: str, detail: str) -> list[bytes | memoryview]:
+    """The frames of an error that the reader raised."""
+    return [msgspec.msgpack.encode(ParsedHeader(error_code=code, detail=detail))]
+
+
+def crash_frames(crash: str) -> list[bytes | memoryview]:
+    """The frames of a reader that failed."""
+    return [msgspec.msgpack.encode(ParsedHeader(crash=crash))]
+
+
+def decode_header(data: bytes) -> ParsedHeader:
+    """Decode the header of a document or an error.
+
+    Raises:
+        BadAnswer: it is none.
+    """
+    try:
+        return _decode_parsed(data)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise BadAnswer(f"no header: {type(error).__name__}") from None
+
+
+def from_frames(parsed: ParsedHeader, boxes: bytes, line_starts: bytes, limits: DocumentLimits) -> Document:
+    """The document whose header and arrays came in these frames.
+
+    Raises:
+        BadAnswer: the parts do not belong together, or are over the limits.
+    """
+    length = len(parsed.text)
+    pages = tuple(Page(*page) for page in parsed.pages) if parsed.pages else None
+    if length > limits.max_characters or len(pages or ()) > limits.max_pages:
+        raise BadAnswer("a document over the limits")
+    if any(not 0 <= page.start <= page.end <= length for page in pages or ()):
+        raise BadAnswer("pages outside the text")
+    if not parsed.has_layout:
+        return Document(parsed.text, pages, None, parsed.unread_pages)
+    if len(boxes) != 16 * length or len(line_starts) % 4:
+        raise BadAnswer("boxes of another text")
+    starts = np.frombuffer(line_starts, dtype=np.int32)
+    if len(starts) > length + 1 or (len(starts) and not 0 <= starts.min() <= starts.max() <= length):
+        raise BadAnswer("lines outside the text")
+    points = np.frombuffer(boxes, dtype=np.float32).reshape(-1, 4)
+    return Document(parsed.text, pages, Layout(points, starts), parsed.unread_pages)

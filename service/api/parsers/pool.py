@@ -1,0 +1,214 @@
+"""A pool of parsers: reads files in sandboxed processes, when the queue says so.
+
+Owns the asyncio side: jobs and timers. What runs when is decided by `ParserQueue`, in which process by `ParserStock`.
+When a parser dies over a file, the file is read once more, alone (the first may have been killed from outside); a
+second death is the file's fault.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+
+from service.api.parsers.connection import DEAD, Parser
+from service.api.parsers.frames import BadAnswer, file_header
+from service.api.parsers.stock import ParserStock
+from service.core.errors import (
+    BY_CODE,
+    DeadlineExceeded,
+    GleanerError,
+    InternalError,
+    QueueFull,
+    UnreadableDocument,
+)
+from service.core.scheduling.parse_cost import ParseCost
+from service.core.scheduling.parser_queue import ParserQueue, QueuedFile, Step
+from service.documents.document import Document
+from service.documents.limits import DocumentLimits
+from service.logs import LogEvent
+
+log = logging.getLogger(__name__)
+
+_MAGIC = ((b"%PDF", "pdf"), (b"PK", "zip"), (b"<", "markup"))
+
+
+@dataclass(frozen=True, slots=True)
+class ParseLimits:
+    """Limits of parsing: of one file its content and its seconds, of all that wait their bytes."""
+
+    document: DocumentLimits
+    seconds: float
+    queue_bytes: int
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    file: QueuedFile
+    kind: str
+    header: bytes
+    data: bytes
+    result: asyncio.Future[Document]
+    reading: asyncio.Task[None] | None = None
+    parser: Parser | None = None
+    interrupted: bool = False
+
+
+class ParserPool:
+    """Reads files, a given number at the same time."""
+
+    def __init__(self, size: int, limits: ParseLimits, stock: ParserStock, on_death: Callable[[], None]) -> None:
+        self._limits = limits
+        self._stock = stock
+        self._on_death = on_death
+        self._queue = ParserQueue(size, limits.queue_bytes, limits.seconds)
+        self._cost = ParseCost()
+        self._jobs: dict[int, _Job] = {}
+        self._keys = count()
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def start(self) -> None:
+        """Start what parsers come from, and the first ones, so that the first file does not wait for them."""
+        await self._stock.start()
+
+    async def stop(self) -> None:
+        """End all parsers."""
+        if self._timer is not None:
+            self._timer.cancel()
+        tasks = [job.reading for job in self._jobs.values() if job.reading]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._stock.stop()
+
+    async def parse(
+        self, data: bytes, media_type: str | None, name: str | None, *, client: str, deadline_seconds: float
+    ) -> Document:
+        """Parse one file of a client.
+
+        Raises:
+            GleanerError: the error that the reader raised (`service/documents/reader.py`).
+            UnreadableDocument: parsing took too long or too much memory, or crashed two parsers.
+            QueueFull: too much waits to be read.
+            DeadlineExceeded: the file cannot be read by its deadline, or was not.
+        """
+        now = time.monotonic()
+        kind = _kind(data)
+        expected = self._cost.expected_seconds(kind, len(data))
+        file = QueuedFile(next(self._keys), client, len(data), now, deadline_seconds, expected)
+        if refusal := self._queue.refusal_for(file, now):
+            raise BY_CODE[refusal.code](refusal.detail, retry_after_seconds=refusal.retry_after_seconds)
+        header = file_header(media_type, name, self._limits.document)
+        job = _Job(file, kind, header, data, asyncio.get_running_loop().create_future())
+        self._jobs[file.key] = job
+        self._queue.join(file)
+        self._act()
+        try:
+            async with asyncio.timeout(deadline_seconds - time.monotonic()):
+                return await job.result
+        except TimeoutError:
+            wait = self._queue.seconds_of_work
+            detail = "the deadline passed while the document was read"
+            raise DeadlineExceeded(detail, retry_after_seconds=wait) from None
+        finally:
+            self._remove(job)
+
+    def _act(self) -> None:
+        """Do what the queue says, and look again when it says so."""
+        now = time.monotonic()
+        for step, key in self._queue.decide(now):
+            self._do(step, self._jobs[key])
+        if self._timer is not None:
+            self._timer.cancel()
+        look = self._queue.next_look(now)
+        self._timer = None if look is None else asyncio.get_running_loop().call_later(look - now, self._act)
+
+    def _do(self, step: Step, job: _Job) -> None:
+        match step:
+            case Step.START:
+                job.interrupted = False
+                job.reading = asyncio.get_running_loop().create_task(self._read(job))
+            case Step.INTERRUPT | Step.RESUME:
+                job.interrupted = step is Step.INTERRUPT
+                if job.parser is not None:
+                    self._stock.interrupt(job.parser, job.interrupted)
+            case Step.RESTART:
+                self._abandon(job)
+            case Step.GIVE_UP:
+                wait = self._queue.seconds_of_work
+                self._fail(job, QueueFull("Other files need the parsers more.", retry_after_seconds=wait))
+            case Step.TIME_OUT:
+                self._on_death()
+                self._fail(job, UnreadableDocument(f"Reading the file took longer than {self._limits.seconds:g} s."))
+
+    async def _read(self, job: _Job) -> None:
+        """Read a job's file in a parser, which is not used again unless all went well."""
+        parser: Parser | None = None
+        document: Document | None = None
+        try:
+            parser = job.parser = await self._stock.take(job.file.client)
+            if job.interrupted:
+                self._stock.interrupt(parser, True)
+            document = await parser.ask(job.header, job.data, self._limits.document)
+        except DEAD as error:
+            await self._mourn(job, parser, error)
+        except Exception as error:
+            self._learn(job)
+            self._fail(job, error if isinstance(error, GleanerError) else InternalError("A parser failed."))
+        else:
+            self._learn(job)
+            if not job.result.done():
+                job.result.set_result(document)
+        finally:
+            if parser is not None:
+                job.parser = None if job.parser is parser else job.parser
+                self._stock.put_back(parser, sound=document is not None)
+        self._act()
+
+    async def _mourn(self, job: _Job, parser: Parser | None, error: Exception) -> None:
+        """Note a parser's death; its file is read once more, or refused."""
+        code = None if parser is None else await parser.exit_code()
+        fields = {"reason": _reason(error, code), "bytes": len(job.data), "second_try": job.file.alone}
+        log.warning("a parser died over a file", extra={"event": LogEvent.PARSER_DIED, **fields})
+        self._on_death()
+        if job.file.alone:
+            self._queue.leave(job.file.key, time.monotonic())
+            self._fail(job, UnreadableDocument("The file crashes its parser; it is damaged or hostile."))
+        elif not job.result.done():
+            self._queue.retry_alone(job.file.key, time.monotonic())
+
+    def _learn(self, job: _Job) -> None:
+        seconds = self._queue.leave(job.file.key, time.monotonic())
+        if seconds is not None:
+            self._cost.observe(job.kind, len(job.data), seconds)
+
+    def _remove(self, job: _Job) -> None:
+        """Forget a job whose caller has its answer, or does not wait for one any more."""
+        del self._jobs[job.file.key]
+        self._abandon(job)
+        if self._queue.leave(job.file.key, time.monotonic()) is not None:
+            self._act()
+
+    def _abandon(self, job: _Job) -> None:
+        if job.reading is not None and job.reading is not asyncio.current_task():
+            job.reading.cancel()
+        job.reading = None
+
+    def _fail(self, job: _Job, error: GleanerError) -> None:
+        if not job.result.done():
+            job.result.set_exception(error)
+
+
+def _kind(data: bytes) -> str:
+    """The kind of file by which its cost is learnt: a guess, not its format."""
+    return next((kind for magic, kind in _MAGIC if data.startswith(magic)), "text")
+
+
+def _reason(error: Exception, exit_code: int | None) -> str:
+    if exit_code is not None and exit_code < 0:
+        return signal.Signals(-exit_code).name
+    return str(error) if isinstance(error, BadAnswer) else type(error).__name__

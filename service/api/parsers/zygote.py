@@ -1,0 +1,174 @@
+"""The zygote (`python -m service.api.parsers.zygote`): a warm process that forks the parsers of one worker.
+
+It has imported the readers, holds no secret, reads no file, and has given up all that parsers must not have. Its
+control connection is stdin. From the worker: [order, number of a parser], with a connection for the new parser where
+it is to fork one. To the worker: first the sandbox's report, then the end of each parser. It ends with its connection.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import struct
+import sys
+from enum import IntEnum
+from importlib import import_module
+
+import msgspec
+
+from service.process import die_with_parent, hide_memory
+from service.sandbox.enclosure import ParserSandbox, SandboxMode
+from service.sandbox.limits import ProcessLimits
+from service.sandbox.report import SandboxPart, SandboxReport
+
+READER = "service.api.parsers.child:read"
+ORDER = struct.Struct("<BQ")
+LENGTH = struct.Struct("<I")
+
+
+class Order(IntEnum):
+    """What the worker wants done with a parser."""
+
+    FORK = 1
+    STOP = 2
+    CONTINUE = 3
+    KILL = 4
+
+
+SIGNALS = {Order.STOP: signal.SIGSTOP, Order.CONTINUE: signal.SIGCONT, Order.KILL: signal.SIGKILL}
+
+
+class ZygoteConfig(msgspec.Struct, frozen=True):
+    """What the zygote is told on its command line, as JSON."""
+
+    mode: SandboxMode
+    memory_bytes: int
+    cpu_seconds: float
+    reader: str = READER
+
+
+class ZygoteReady(msgspec.Struct, frozen=True, tag="ready"):
+    """The zygote's first message: parsers can be forked, in this sandbox."""
+
+    report: SandboxReport
+
+
+class ParserEnded(msgspec.Struct, frozen=True, tag="ended"):
+    """A parser ended, with this exit code, or by this signal if it is negative."""
+
+    number: int
+    exit_code: int
+
+
+class Zygote:
+    """The loop of the zygote: orders in, forks and signals out."""
+
+    def __init__(self, control: socket.socket, sandbox: ParserSandbox, reader: str) -> None:
+        self._control = control
+        self._sandbox = sandbox
+        self._null = os.open(os.devnull, os.O_RDWR)
+        self._child = import_module("service.api.parsers.child")
+        module, _, function = reader.partition(":")
+        self._reader = getattr(import_module(module), function)
+        self._parsers: dict[int, int] = {}
+
+    def run(self) -> None:
+        """Warm up, close the sandbox, and serve orders until the worker is gone."""
+        self._child.prepare()
+        self._sandbox.close()
+        self._try_out()
+        signal.signal(signal.SIGCHLD, lambda _signal, _frame: self._reap())
+        self._tell(ZygoteReady(self._sandbox.report))
+        while message := self._receive():
+            self._obey(*message)
+        for process in self._parsers.values():
+            os.kill(process, signal.SIGKILL)
+
+    def _receive(self) -> tuple[Order, int, list[int]] | None:
+        try:
+            data, descriptors, _, _ = socket.recv_fds(self._control, ORDER.size, 1)
+        except ConnectionError:
+            return None
+        if len(data) < ORDER.size:
+            return None
+        order, number = ORDER.unpack(data)
+        return Order(order), number, descriptors
+
+    def _obey(self, order: Order, number: int, descriptors: list[int]) -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+        try:
+            if order is Order.FORK:
+                self._parsers[number] = self._fork(descriptors[0])
+                os.close(descriptors[0])
+            elif number in self._parsers:
+                os.kill(self._parsers[number], SIGNALS[order])
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+
+    def _fork(self, connection: int) -> int:
+        process = os.fork()
+        if process == 0:
+            code = 1
+            try:
+                self._child.live(connection, self._null, self._sandbox, self._reader)
+                code = 0
+            finally:
+                os._exit(code)
+        return process
+
+    def _try_out(self) -> None:
+        """Let a child enclose itself, so that the report says what holds rather than what was asked for."""
+        if self._sandbox.report.has(SandboxPart.SECCOMP) and os.waitpid(self._enclosed(), 0)[1] != 0:
+            self._sandbox.withdraw(SandboxPart.SECCOMP, "the filter could not be installed, or ended its process")
+
+    def _enclosed(self) -> int:
+        process = os.fork()
+        if process == 0:
+            code = 1
+            try:
+                self._sandbox.enclose()
+                code = 0
+            finally:
+                os._exit(code)
+        return process
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                process, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if process == 0:
+                return
+            number = next((number for number, each in self._parsers.items() if each == process), None)
+            if number is not None:
+                del self._parsers[number]
+                self._tell(ParserEnded(number, os.waitstatus_to_exitcode(status)))
+
+    def _tell(self, message: ZygoteReady | ParserEnded) -> None:
+        data = msgspec.msgpack.encode(message)
+        try:
+            self._control.sendall(LENGTH.pack(len(data)) + data)
+        except OSError:  # The worker is gone.
+            os._exit(0)
+
+
+def main() -> None:
+    """Be the zygote; where there is a process namespace, in a child, which is process 1 of it."""
+    die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    config = msgspec.json.decode(sys.argv[1], type=ZygoteConfig)
+    sandbox = ParserSandbox(config.mode, ProcessLimits(config.memory_bytes, config.cpu_seconds))
+    if sandbox.enter_namespaces() and (process := os.fork()):
+        os.close(0)
+        os._exit(abs(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])))
+    die_with_parent()
+    hide_memory()
+    control = socket.socket(fileno=0)
+    Zygote(control, sandbox, config.reader).run()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

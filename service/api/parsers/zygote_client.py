@@ -1,0 +1,161 @@
+"""The worker's side of the zygote: starts it, has it fork and signal parsers, and starts another one if it dies."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import sys
+from collections.abc import Callable
+from itertools import count
+
+import msgspec
+
+from service.api.parsers.connection import Parser, connect
+from service.api.parsers.zygote import LENGTH, ORDER, Order, ParserEnded, ZygoteConfig, ZygoteReady
+from service.core.errors import InternalError
+from service.environment import parser_environment
+from service.logs import LogEvent
+from service.sandbox.report import SandboxReport
+
+COMMAND = (sys.executable, "-m", "service.api.parsers.zygote")
+START_SECONDS = 60.0
+STOP_SECONDS = 5.0
+
+log = logging.getLogger(__name__)
+
+_decode = msgspec.msgpack.Decoder(ZygoteReady | ParserEnded).decode
+
+
+class ZygoteClient:
+    """The zygote of one worker. `on_start` gets the sandbox's report each time that one has started."""
+
+    def __init__(self, config: ZygoteConfig, on_start: Callable[[SandboxReport], None]) -> None:
+        self._config = config
+        self._on_start = on_start
+        self._starting = asyncio.Lock()
+        self._running: _Running | None = None
+        self._numbers = count(1)
+
+    async def start(self) -> None:
+        """Start a zygote unless one runs.
+
+        Raises:
+            InternalError: it did not come up.
+        """
+        async with self._starting:
+            if self._running is None or self._running.dead:
+                await self.stop()
+                self._running = await _Running.launch(self._config)
+                self._on_start(self._running.report)
+
+    async def stop(self) -> None:
+        """End the zygote and with it all its parsers."""
+        running, self._running = self._running, None
+        if running is not None:
+            await running.stop()
+
+    async def fork(self) -> Parser:
+        """A new parser.
+
+        Raises:
+            InternalError: no zygote can be started.
+        """
+        if self._running is None or self._running.dead:
+            await self.start()
+        assert self._running is not None
+        return await self._running.fork(next(self._numbers))
+
+    def order(self, order: Order, parser: Parser) -> None:
+        """Signal a parser; one that has ended is none the worse for it."""
+        if self._running is not None:
+            self._running.send(order, parser.number)
+
+
+class _Running:
+    """One zygote process that has said what its sandbox is."""
+
+    def __init__(self, process: asyncio.subprocess.Process, control: socket.socket, report: SandboxReport) -> None:
+        self.report = report
+        self.dead = False
+        self._process = process
+        self._control = control
+        self._parsers: dict[int, Parser] = {}
+        self._listening: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def launch(cls, config: ZygoteConfig) -> _Running:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            arguments = (*COMMAND, msgspec.json.encode(config).decode())
+            process = await asyncio.create_subprocess_exec(*arguments, stdin=theirs.fileno(), env=parser_environment())
+        reader, writer = await asyncio.open_unix_connection(sock=ours)
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                ready = await _message(reader)
+            assert isinstance(ready, ZygoteReady)
+        except (TimeoutError, asyncio.IncompleteReadError, ConnectionError) as error:
+            writer.close()
+            await _end(process)
+            raise InternalError("The parsers' zygote cannot be started.") from error
+        running = cls(process, ours, ready.report)
+        running._listening = asyncio.create_task(running._listen(reader, writer))
+        return running
+
+    async def fork(self, number: int) -> Parser:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            parser = await connect(number, ours)
+            self._parsers[number] = parser
+            self.send(Order.FORK, number, theirs)
+        return parser
+
+    def send(self, order: Order, number: int, *connections: socket.socket) -> None:
+        """Send an order; a zygote that does not take it is as good as dead, and ends."""
+        data = ORDER.pack(order, number)
+        try:
+            socket.send_fds(self._control, [data], [each.fileno() for each in connections])
+        except OSError:
+            if not self.dead:
+                self.dead = True
+                self._kill()
+
+    async def stop(self) -> None:
+        self.dead = True
+        if self._listening is not None:
+            self._listening.cancel()
+            await asyncio.wait((self._listening,))
+        await _end(self._process)
+
+    async def _listen(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                message = await _message(reader)
+                if isinstance(message, ParserEnded) and (parser := self._parsers.pop(message.number, None)):
+                    parser.note_end(message.exit_code)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            if not self.dead:
+                log.error("the parsers' zygote died", extra={"event": LogEvent.ZYGOTE_DIED})
+        finally:
+            self.dead = True
+            writer.close()
+
+    def _kill(self) -> None:
+        if self._process.returncode is None:
+            self._process.kill()
+
+
+async def _message(reader: asyncio.StreamReader) -> ZygoteReady | ParserEnded:
+    length = LENGTH.unpack(await reader.readexactly(LENGTH.size))[0]
+    message: ZygoteReady | ParserEnded = _decode(await reader.readexactly(length))
+    return message
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Wait for a process whose connection is closed; one that goes on is killed."""
+    try:
+        async with asyncio.timeout(STOP_SECONDS):
+            await process.wait()
+    except TimeoutError:
+        process.kill()
+        await process.wait()

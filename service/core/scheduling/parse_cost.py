@@ -1,0 +1,36 @@
+"""The expected seconds of parsing a file, learnt for each format from the files that were parsed. Pure.
+
+The mean is geometric and an observation counts for at most eight times the expectation, so that a few files made to be
+slow do not make all others look so.
+"""
+
+from __future__ import annotations
+
+import math
+
+FIRST_GUESS_SECONDS_PER_BYTE = 2e-7
+BASE_SECONDS = 0.002
+"""Of any file, however small."""
+_WEIGHT = 0.05
+_MOST_STEP = math.log(8.0)
+
+
+class ParseCost:
+    """The seconds per byte of each format, as learnt so far."""
+
+    def __init__(self) -> None:
+        self._logarithms: dict[str, float] = {}
+
+    def expected_seconds(self, kind: str, size_bytes: int) -> float:
+        """What a file of this format and size is expected to take."""
+        return BASE_SECONDS + size_bytes * math.exp(self._logarithm(kind))
+
+    def observe(self, kind: str, size_bytes: int, seconds: float) -> None:
+        """Learn from a file that took this long."""
+        known = self._logarithm(kind)
+        rate = max(seconds - BASE_SECONDS, 1e-6) / max(size_bytes, 1)
+        step = min(max(math.log(rate) - known, -_MOST_STEP), _MOST_STEP)
+        self._logarithms[kind] = known + _WEIGHT * step
+
+    def _logarithm(self, kind: str) -> float:
+        return self._logarithms.get(kind, math.log(FIRST_GUESS_SECONDS_PER_BYTE))

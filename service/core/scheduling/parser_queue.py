@@ -1,0 +1,299 @@
+"""Parser queue: which file is read next, which one is interrupted for it, and which is refused at the door. Pure.
+
+The rules:
+- Clients share the parsers by the seconds that their files really took, whatever they were expected to take.
+- Among a client's files a cheap one overtakes: each file is due at its arrival plus `PATIENCE` times its cost, so that
+  no file waits for ever, and one that turns out to be expensive moves back as it runs.
+- A file that has run for `SLICE_SECONDS` is interrupted when another one should run in its place, and goes on later. So
+  a file that hangs delays nobody for longer than that, and no parser has to be kept free.
+- Interrupted files keep their memory, so at most twice as many files as parsers have begun. One that is known to take
+  long does not take the last of these places. Should there be none for a file whose turn it is, the interrupted one
+  that has run longest starts again later; the second time it is refused (`queue_full`).
+- A file whose parser died is read once more, alone.
+- What cannot be read by its deadline, behind what fair sharing lets go before, is refused when it comes.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice, zip_longest
+
+from service.core.scheduling.fair_queue import FairQueue
+
+SLICE_SECONDS = 0.25
+PATIENCE = 4.0
+ROUNDING_SECONDS = 1e-6
+FILE_BYTES = 4096
+"""What a waiting file counts for beyond its size."""
+
+
+class FileState(StrEnum):
+    """Where a file is on its way: `INTERRUPTED` has a parser that stands still."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    INTERRUPTED = "interrupted"
+
+
+class Step(StrEnum):
+    """What is to be done with a file's parser; RESTART and GIVE_UP end it, for a later try or for good."""
+
+    START = "start"
+    INTERRUPT = "interrupt"
+    RESUME = "resume"
+    RESTART = "restart"
+    GIVE_UP = "give_up"
+    TIME_OUT = "time_out"
+
+
+@dataclass(slots=True)
+class QueuedFile:
+    """One file in the queue. Times are absolute seconds of one clock.
+
+    Attributes:
+        expected_seconds: of parsing, estimated from its format and size.
+        ran_seconds: of parsing so far, in its present parser.
+        running_since: the time at which its present run began; `charged_until`: until when that is counted.
+        alone: True for the second try of a file whose first parser died.
+    """
+
+    key: int
+    client: str
+    size_bytes: int
+    arrived: float
+    deadline: float
+    expected_seconds: float
+    state: FileState = FileState.WAITING
+    ran_seconds: float = 0.0
+    running_since: float = 0.0
+    charged_until: float = 0.0
+    alone: bool = False
+    restarted: bool = False
+
+    @property
+    def slice_end(self) -> float:
+        return self.running_since + SLICE_SECONDS
+
+    @property
+    def due(self) -> float:
+        return self.arrived + PATIENCE * max(self.expected_seconds, self.ran_seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class ParserRefusal:
+    """Why a file is refused at the door, and after which time it should be sent again."""
+
+    code: str
+    detail: str
+    retry_after_seconds: float
+
+
+@dataclass(slots=True)
+class _Sums:
+    files: int = 0
+    size_bytes: int = 0
+    seconds: float = 0.0
+
+
+class ParserQueue:
+    """The files of one worker that wait for its parsers, or are in them."""
+
+    def __init__(self, parsers: int, limit_bytes: int, limit_seconds: float) -> None:
+        self._parsers = parsers
+        self._limit_bytes = limit_bytes
+        self._limit_seconds = limit_seconds
+        self._files: dict[int, QueuedFile] = {}
+        self._shares: FairQueue[str] = FairQueue()
+        self._waiting: dict[str, list[tuple[float, int]]] = {}
+        self._started: dict[int, QueuedFile] = {}
+        self._total = _Sums()
+        self._sums: dict[str, _Sums] = {}
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def refusal_for(self, file: QueuedFile, now: float) -> ParserRefusal | None:
+        """Why a file is refused (`queue_full` or `deadline_exceeded`); None admits it."""
+        if not self._files:
+            return None
+        own = self._sums.get(file.client, _Sums())
+        clients = len(self._shares) + (file.client not in self._shares)
+        work = self.seconds_of_work
+        over = self._total.size_bytes + _weight(file) > self._limit_bytes
+        if over and own.size_bytes + _weight(file) > self._limit_bytes / clients:
+            detail = f"files of {self._total.size_bytes:,} bytes wait to be read; the limit is {self._limit_bytes:,}"
+            return ParserRefusal("queue_full", detail, work)
+        fair = clients * (own.seconds + file.expected_seconds) / self._parsers
+        needed = max(min(work + file.expected_seconds, fair), file.expected_seconds)
+        if now + needed > file.deadline:
+            left = max(file.deadline - now, 0.0)
+            detail = f"reading the file would take about {needed:.1f} s with its wait, and {left:.1f} s are left"
+            return ParserRefusal("deadline_exceeded", detail, work)
+        return None
+
+    @property
+    def seconds_of_work(self) -> float:
+        """What the parsers are expected to need for all files that are here."""
+        return self._total.seconds / self._parsers
+
+    def join(self, file: QueuedFile) -> None:
+        """Add a file that waits."""
+        self._files[file.key] = file
+        self._shares.join(file.client)
+        self._count(file, 1)
+        self._wait(file)
+
+    def leave(self, key: int, now: float) -> float | None:
+        """Remove a file, whatever its state; returns the seconds that its parser ran, None if it is not here."""
+        file = self._files.get(key)
+        if file is None:
+            return None
+        self._charge(file, now)
+        self._stop_waiting(file)
+        self._started.pop(key, None)
+        del self._files[key]
+        self._count(file, -1)
+        if not self._sums[file.client].files:
+            del self._sums[file.client]
+            self._shares.leave(file.client)
+        return file.ran_seconds
+
+    def retry_alone(self, key: int, now: float) -> None:
+        """Read a file once more, alone, because its parser died; one that has left is none the worse for it."""
+        if (file := self._files.get(key)) is not None:
+            file.alone = True
+            self._requeue(file, now)
+
+    def decide(self, now: float) -> list[tuple[Step, int]]:
+        """The steps to take now, in order; they are taken for granted."""
+        steps = []
+        for file in list(self._running()):
+            self._charge(file, now)
+            if file.ran_seconds >= self._limit_seconds - ROUNDING_SECONDS:
+                steps.append((Step.TIME_OUT, file.key))
+                self.leave(file.key, now)
+        wanted = self._wanted()
+        chosen = {file.key for file in wanted}
+        for file in list(self._running()):
+            if file.key not in chosen and now >= file.slice_end:
+                file.state = FileState.INTERRUPTED
+                steps.append((Step.INTERRUPT, file.key))
+        others = sorted(self._in_state(FileState.INTERRUPTED), key=lambda file: (file.due, file.key))
+        for file in (*wanted, *others):
+            if file.state is not FileState.RUNNING and self._may_run(file):
+                steps += self._begin(file, chosen, now)
+        return steps
+
+    def next_look(self, now: float) -> float | None:
+        """The time at which `decide` may have something to do though nothing has happened; None: it will not."""
+        running = list(self._running())
+        if not running:
+            return None
+        expiry = min(file.charged_until + self._limit_seconds - file.ran_seconds for file in running)
+        if len(running) == len(self._files):
+            return expiry
+        ends = (file.slice_end if file.slice_end > now else now + SLICE_SECONDS / 2 for file in running)
+        return min(expiry, *ends)
+
+    def _wanted(self) -> list[QueuedFile]:
+        """The files that should be in the parsers: a client after the other, of each the one that is due first."""
+        wanted: list[QueuedFile] = []
+        for file in self._in_turn():
+            if file.alone and wanted:
+                continue
+            wanted.append(file)
+            if file.alone or len(wanted) == self._parsers:
+                break
+        return wanted
+
+    def _in_turn(self) -> Iterator[QueuedFile]:
+        clients = map(self._due, islice(self._shares.in_order(), self._parsers + 1))
+        return (file for turn in zip_longest(*clients) for file in turn if file is not None)
+
+    def _due(self, client: str) -> list[QueuedFile]:
+        waiting = list(islice(self._startable(client), self._parsers + 1))
+        started = [file for file in self._started.values() if file.client == client]
+        return sorted(waiting + started, key=lambda file: (file.due, file.key))[: self._parsers + 1]
+
+    def _startable(self, client: str) -> Iterator[QueuedFile]:
+        return filter(self._has_place, (self._files[key] for _, key in self._waiting.get(client, ())))
+
+    def _has_place(self, file: QueuedFile) -> bool:
+        only_last = len(self._started) >= 2 * self._parsers - 1
+        return not (only_last and file.state is FileState.WAITING and file.expected_seconds >= SLICE_SECONDS)
+
+    def _may_run(self, file: QueuedFile) -> bool:
+        running = list(self._running())
+        together = not running or not (file.alone or any(each.alone for each in running))
+        return len(running) < self._parsers and together and self._has_place(file)
+
+    def _begin(self, file: QueuedFile, chosen: set[int], now: float) -> list[tuple[Step, int]]:
+        steps = []
+        if file.state is FileState.WAITING:
+            if len(self._started) >= 2 * self._parsers:
+                steps.append(self._make_room(chosen, now))
+            self._stop_waiting(file)
+            self._started[file.key] = file
+            steps.append((Step.START, file.key))
+        else:
+            steps.append((Step.RESUME, file.key))
+        file.state, file.running_since, file.charged_until = FileState.RUNNING, now, now
+        return steps
+
+    def _make_room(self, chosen: set[int], now: float) -> tuple[Step, int]:
+        """End the interrupted parser that has run longest. There is one: fewer run than there are parsers."""
+        others = self._in_state(FileState.INTERRUPTED)
+        longest = max((file for file in others if file.key not in chosen), key=lambda file: file.ran_seconds)
+        if longest.restarted:
+            self.leave(longest.key, now)
+            return Step.GIVE_UP, longest.key
+        longest.restarted = True
+        self._requeue(longest, now)
+        return Step.RESTART, longest.key
+
+    def _requeue(self, file: QueuedFile, now: float) -> None:
+        """Let a file wait again from its beginning, with what it took until now as the least that it will take."""
+        self._charge(file, now)
+        self._started.pop(file.key, None)
+        self._count(file, -1)
+        file.state = FileState.WAITING
+        file.expected_seconds, file.ran_seconds = max(file.expected_seconds, file.ran_seconds), 0.0
+        self._count(file, 1)
+        self._wait(file)
+
+    def _charge(self, file: QueuedFile, now: float) -> None:
+        if file.state is FileState.RUNNING:
+            seconds = max(now - file.charged_until, 0.0)
+            file.ran_seconds += seconds
+            file.charged_until = now
+            if seconds:  # Else the fair queue would hold the client twice at the same place.
+                self._shares.charge(file.client, seconds)
+
+    def _count(self, file: QueuedFile, sign: int) -> None:
+        for sums in (self._total, self._sums.setdefault(file.client, _Sums())):
+            sums.files += sign
+            sums.size_bytes += sign * _weight(file)
+            sums.seconds = max(sums.seconds + sign * file.expected_seconds, 0.0) if sums.files else 0.0
+
+    def _wait(self, file: QueuedFile) -> None:
+        insort(self._waiting.setdefault(file.client, []), (file.due, file.key))
+
+    def _stop_waiting(self, file: QueuedFile) -> None:
+        if file.state is FileState.WAITING:
+            waiting = self._waiting[file.client]
+            waiting.remove((file.due, file.key))
+            if not waiting:
+                del self._waiting[file.client]
+
+    def _running(self) -> Iterator[QueuedFile]:
+        return self._in_state(FileState.RUNNING)
+
+    def _in_state(self, state: FileState) -> Iterator[QueuedFile]:
+        return (file for file in self._started.values() if file.state is state)
+
+
+def _weight(file: QueuedFile) -> int:
+    return file.size_bytes + FILE_BYTES

@@ -1,0 +1,291 @@
+"""The pool with its real processes: they are killed, they hang, they run out of memory, and the pool goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from service.api.parsers.pool import ParserPool
+from service.core.errors import (
+    DeadlineExceeded,
+    DocumentTooLarge,
+    QueueFull,
+    UnreadableDocument,
+    UnsupportedFormat,
+)
+from service.core.tenants import ANONYMOUS
+from service.documents.document import Document
+from service.documents.limits import MEBIBYTE, DocumentLimits
+from service.sandbox.enclosure import SandboxMode
+from tests.support.document_files import simple_docx, simple_pdf
+from tests.support.parsers import PoolSetup, parsers_of, pool_of, zygotes_of
+from tests.support.processes import children_of
+
+LIMIT_SECONDS = 240.0
+HANG_SECONDS = 4.0
+"""Long enough for a parser to start on a busy machine; a test that lets one hang waits for it once."""
+
+Scene = Callable[[ParserPool], Awaitable[None]]
+
+
+def play(scene: Scene, setup: PoolSetup | None = None) -> int:
+    """Run a scene with a fresh pool; returns how many deaths it noted."""
+    setup = setup or PoolSetup()
+
+    async def whole() -> None:
+        async with asyncio.timeout(LIMIT_SECONDS), pool_of(setup) as pool:
+            await fresh(setup.size)
+            await scene(pool)
+        assert not children_of(os.getpid()), "a process was left behind"
+
+    asyncio.run(whole())
+    return setup.deaths
+
+
+async def fresh(count: int) -> list[int]:
+    """As many parsers as wait for files, once they are there."""
+    while len(parsers()) < count:
+        await asyncio.sleep(0.001)
+    return parsers()
+
+
+def parsers() -> list[int]:
+    return parsers_of(os.getpid())
+
+
+async def parse(
+    pool: ParserPool, data: bytes, name: str | None = None, *, kind: str | None = None, client: str = "c"
+) -> Document:
+    return await pool.parse(data, kind, name, client=client, deadline_seconds=time.monotonic() + LIMIT_SECONDS)
+
+
+async def text(pool: ParserPool, data: bytes, name: str = "a.txt", client: str = "c") -> str:
+    return (await parse(pool, data, name, client=client)).text
+
+
+@pytest.mark.parametrize("mode", SandboxMode)
+def test_files_become_documents_with_pages_where_they_have_them(mode: SandboxMode) -> None:
+    async def scene(pool: ParserPool) -> None:
+        plain = await parse(pool, "héllo 😀".encode(), kind="text/plain; charset=utf-8")
+        assert (plain.text, plain.pages) == ("héllo 😀", None)
+        paged = await parse(pool, simple_pdf("Anna Smith"), "a.pdf")
+        assert paged.pages is not None
+        assert paged.text.strip() == "Anna Smith"
+        assert paged.boxes(0, 4)
+        assert "Berlin" in await text(pool, simple_docx("Berlin"), "a.docx")
+
+    assert play(scene, PoolSetup(mode=mode)) == 0
+
+
+def test_a_refusal_crosses_the_process_border() -> None:
+    async def scene(pool: ParserPool) -> None:
+        with pytest.raises(UnreadableDocument, match="empty"):
+            await parse(pool, b"", "a.pdf")
+        with pytest.raises(UnsupportedFormat):
+            await parse(pool, bytes(range(256)) * 4, kind="image/png")
+        with pytest.raises(DocumentTooLarge, match="characters"):
+            await parse(pool, b"x" * 11, "a.txt")
+        assert await text(pool, b"hello") == "hello"
+
+    assert play(scene, PoolSetup(limits=DocumentLimits(max_characters=10))) == 0
+
+
+def test_many_files_through_two_parsers_come_back_to_their_callers() -> None:
+    async def scene(pool: ParserPool) -> None:
+        texts = [f"file {number} " * (number * 50 + 1) for number in range(40)]
+        found = await asyncio.gather(*(text(pool, each.encode()) for each in texts))
+        assert found == texts
+
+    assert play(scene, PoolSetup(size=2, files=4)) == 0
+
+
+def test_a_parser_reads_files_of_one_client_only_and_not_for_ever() -> None:
+    async def scene(pool: ParserPool) -> None:
+        first = parsers()[0]
+        for _ in range(2):
+            await text(pool, b"hello", client="a")
+            assert first in parsers(), "it is kept for its client's next file"
+        await text(pool, b"hello", client="b")
+        await text(pool, b"hello", client="a")
+        while first in parsers():  # That was its third file.
+            await asyncio.sleep(0.001)
+
+    assert play(scene, PoolSetup(files=3)) == 0
+
+
+@pytest.mark.parametrize(("client", "files"), [(ANONYMOUS, 16), ("a", 1)])
+def test_where_clients_have_no_names_each_file_has_its_own_parser(client: str, files: int) -> None:
+    async def scene(pool: ParserPool) -> None:
+        for _ in range(3):
+            reading = (await fresh(1))[0]
+            await text(pool, b"hello", client=client)
+            while reading in parsers():
+                await asyncio.sleep(0.001)
+
+    assert play(scene, PoolSetup(files=files)) == 0
+
+
+def test_a_parser_whose_file_was_bad_reads_no_other() -> None:
+    async def scene(pool: ParserPool) -> None:
+        reading = parsers()[0]
+        with pytest.raises(UnreadableDocument):
+            await text(pool, b"%PDF-1.4 nothing", "a.pdf")
+        while reading in parsers():
+            await asyncio.sleep(0.001)
+
+    assert play(scene, PoolSetup(files=16)) == 0
+
+
+def test_a_parser_killed_before_its_file_costs_nothing_and_one_killed_over_it_a_second_try() -> None:
+    async def scene(pool: ParserPool) -> None:
+        os.kill(parsers()[0], signal.SIGKILL)
+        assert await text(pool, b"hello") == "hello"
+        reading = (await fresh(1))[0]
+        os.kill(reading, signal.SIGSTOP)
+        parsing = asyncio.create_task(text(pool, b"hello"))
+        await asyncio.sleep(0.01)
+        os.kill(reading, signal.SIGKILL)
+        assert await parsing == "hello"
+
+    assert play(scene) in (1, 2)
+
+
+def test_a_file_that_kills_two_parsers_is_refused_and_the_pool_goes_on() -> None:
+    async def scene(pool: ParserPool) -> None:
+        with pytest.raises(UnreadableDocument, match="crashes its parser"):
+            await text(pool, b"crash")
+        assert await text(pool, b"hello") == "hello"
+
+    assert play(scene, PoolSetup(reader="tests.support.hostile_readers:crash")) == 2
+
+
+def test_a_reader_that_fails_is_a_death_too() -> None:
+    async def scene(pool: ParserPool) -> None:
+        with pytest.raises(UnreadableDocument, match="crashes its parser"):
+            await text(pool, b"raise")
+        assert await text(pool, b"hello") == "hello"
+
+    assert play(scene, PoolSetup(reader="tests.support.hostile_readers:crash")) == 2
+
+
+def test_a_killed_zygote_is_replaced() -> None:
+    async def scene(pool: ParserPool) -> None:
+        assert await text(pool, b"hello") == "hello"
+        for _ in range(2):
+            zygote = zygotes_of(os.getpid())[0]
+            os.kill(zygote, signal.SIGKILL)
+            while zygote in zygotes_of(os.getpid()):
+                await asyncio.sleep(0.001)
+            assert await text(pool, b"hello") == "hello"
+
+    setup = PoolSetup(size=2)
+    assert play(scene, setup) <= 2
+    assert len(setup.reports) == 3
+
+
+def test_a_file_over_the_time_limit_is_refused_and_the_pool_goes_on() -> None:
+    async def scene(pool: ParserPool) -> None:
+        hanging = parsers()[0]
+        os.kill(hanging, signal.SIGSTOP)
+        begun = time.monotonic()
+        with pytest.raises(UnreadableDocument, match=r"longer than 4 s"):
+            await parse(pool, b"hello", "a.txt")
+        assert time.monotonic() - begun >= HANG_SECONDS
+        assert await text(pool, b"hello") == "hello"
+        while hanging in parsers():
+            await asyncio.sleep(0.001)
+
+    assert play(scene, PoolSetup(seconds=HANG_SECONDS)) == 1
+
+
+def test_an_abandoned_file_does_not_answer_the_next_one() -> None:
+    async def scene(pool: ParserPool) -> None:
+        os.kill(parsers()[0], signal.SIGSTOP)
+        abandoned = asyncio.create_task(text(pool, b"mine"))
+        waiting = asyncio.create_task(text(pool, b"yours"))
+        await asyncio.sleep(0.01)
+        abandoned.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await abandoned
+        assert await waiting == "yours"
+
+    assert play(scene) == 0
+
+
+def test_a_file_over_the_memory_limit_is_refused_and_the_pool_goes_on() -> None:
+    large = DocumentLimits(max_bytes=128 * MEBIBYTE, max_characters=128 * MEBIBYTE)
+
+    async def scene(pool: ParserPool) -> None:
+        with pytest.raises(UnreadableDocument, match="memory"):
+            await parse(pool, b"ab " * (20 * MEBIBYTE), "a.txt")
+        with pytest.raises(UnreadableDocument, match="memory"):  # lxml stops in the middle and only logs it.
+            await parse(pool, b"<p>x</p>" * (4 * MEBIBYTE), "a.html", kind="text/html")
+        assert await text(pool, b"hello") == "hello"
+
+    play(scene, PoolSetup(seconds=LIMIT_SECONDS, memory_bytes=2**28, limits=large))
+
+
+def test_the_smallest_memory_that_may_be_set_is_enough_for_small_files() -> None:
+    async def scene(pool: ParserPool) -> None:
+        assert await text(pool, b"hello") == "hello"
+        assert (await text(pool, b"<p>bye</p>", "d.html")).strip() == "bye"
+        assert "Anna" in await text(pool, simple_pdf("Anna Smith"), "a.pdf")
+
+    assert play(scene, PoolSetup(memory_bytes=2**28)) == 0
+
+
+def test_a_pool_that_stops_in_the_middle_leaves_no_process() -> None:
+    async def scene(pool: ParserPool) -> None:
+        os.kill(parsers()[0], signal.SIGSTOP)
+        parsing = asyncio.create_task(text(pool, b"hello"))
+        await asyncio.sleep(0.01)
+        parsing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await parsing
+
+    play(scene)
+
+
+def test_files_that_hang_do_not_delay_another_client() -> None:
+    """Four files of one client that take the whole time limit: with two parsers they took all of it from everybody."""
+
+    async def scene(pool: ParserPool) -> None:
+        hanging = [asyncio.create_task(text(pool, b"hang", client="a")) for _ in range(4)]
+        await asyncio.sleep(0.5)
+        waits = []
+        for number in range(10):
+            begun = time.monotonic()
+            assert await text(pool, b"%d" % number, client="b") == str(number)
+            waits.append(time.monotonic() - begun)
+        assert not any(each.done() for each in hanging)
+        assert max(waits) < HANG_SECONDS
+        for each in hanging:
+            each.cancel()
+        await asyncio.wait(hanging)
+
+    play(scene, PoolSetup(size=2, seconds=LIMIT_SECONDS, reader="tests.support.hostile_readers:crash"))
+
+
+def test_a_file_that_cannot_be_read_in_time_or_for_which_there_is_no_room_is_refused_with_a_time_to_come_back() -> None:
+    async def scene(pool: ParserPool) -> None:
+        hanging = asyncio.create_task(text(pool, b"hang", client="a"))
+        await asyncio.sleep(0.01)
+        with pytest.raises(QueueFull) as full:
+            await text(pool, b"x" * 2**20, client="a")
+        assert full.value.retry_after_seconds is not None
+        with pytest.raises(DeadlineExceeded) as late:
+            await pool.parse(b"hello", None, "a.txt", client="b", deadline_seconds=time.monotonic())
+        assert late.value.retry_after_seconds is not None
+        with pytest.raises(DeadlineExceeded):
+            await pool.parse(b"hang", None, "a.txt", client="b", deadline_seconds=time.monotonic() + 0.5)
+        assert await text(pool, b"hello", client="b") == "hello"
+        hanging.cancel()
+        await asyncio.wait((hanging,))
+
+    setup = PoolSetup(queue_bytes=2**18, seconds=LIMIT_SECONDS, reader="tests.support.hostile_readers:crash")
+    assert play(scene, setup) == 0
