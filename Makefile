@@ -55,6 +55,10 @@ bench: .venv/.dev .venv/.s3-server ## the benchmarks of BENCHMARKS.md (DOCUMENTS
 bench-peers: .venv/.loadtest .venv/.peers ## the service beside LitServe, mosec and Ray Serve (ARGS='--model six-layer')
 	$(BIN)/python -m loadtest.bench.peers $(ARGS)
 
+.PHONY: chaos
+chaos: .venv/.loadtest ## ten minutes of kills, stops, full disks and crowds, every answer checked (ARGS='--minutes 60 --seed 7')
+	$(BIN)/python -m loadtest.chaos $(ARGS)
+
 loadtest: .venv/.loadtest ## load the service for two minutes and write a report (URL=http://… SCENARIO=overload ARGS=…)
 	@$(BIN)/gleaner loadtest $(or $(SCENARIO),default) $(if $(URL),--url $(URL)) $(ARGS)
 

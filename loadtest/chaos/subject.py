@@ -1,0 +1,43 @@
+"""The subject of a chaos run: a service with a store and a folder for uploads of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from loadtest.service_process.managed_service import ManagedService
+from loadtest.telemetry.process_usage import process_tree, processes_running
+from loadtest.workload.mix import Job
+
+ENGINE, WORKERS, PARSERS = "service.engine", "service.api", "parser"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A running service, and the questions that its callers ask."""
+
+    service: ManagedService
+    questions: Sequence[Job]
+
+    @property
+    def root(self) -> int:
+        """The supervisor's process id."""
+        return self.service.instance.process.pid
+
+    def engines(self) -> list[int]:
+        """The engine's process, if it runs."""
+        return [process.pid for process in processes_running(ENGINE, self.root)]
+
+    def workers(self) -> list[int]:
+        """The front workers, without the process that started them."""
+        found = processes_running(WORKERS, self.root)
+        return [process.pid for process in found if process.ppid() in {each.pid for each in found}]
+
+    def parsers(self) -> list[int]:
+        """The processes that read files."""
+        tree = process_tree(self.root)
+        return [process.pid for process in tree if any(PARSERS in part for part in process.cmdline())]
+
+    def all(self) -> list[int]:
+        """Every process of the service."""
+        return [process.pid for process in process_tree(self.root)]
