@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loadtest.service_process.managed_service import ManagedService
-from loadtest.telemetry.process_usage import process_tree, processes_running
+from loadtest.telemetry.process_usage import children_of, process_tree, processes_matching, processes_running
 from loadtest.workload.mix import Job
 
 ENGINE, WORKERS, PARSERS = "service.engine", "service.api", "parser"
@@ -31,12 +31,12 @@ class Subject:
     def workers(self) -> list[int]:
         """The front workers, without the process that started them."""
         found = processes_running(WORKERS, self.root)
-        return [process.pid for process in found if process.ppid() in {each.pid for each in found}]
+        ids = {process.pid for process in found}
+        return [child.pid for process in found for child in children_of(process) if child.pid in ids]
 
     def parsers(self) -> list[int]:
         """The processes that read files."""
-        tree = process_tree(self.root)
-        return [process.pid for process in tree if any(PARSERS in part for part in process.cmdline())]
+        return [process.pid for process in processes_matching(PARSERS, self.root)]
 
     def all(self) -> list[int]:
         """Every process of the service."""
