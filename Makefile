@@ -56,7 +56,7 @@ bench-peers: .venv/.loadtest .venv/.peers ## the service beside LitServe, mosec 
 	$(BIN)/python -m loadtest.bench.peers $(ARGS)
 
 .PHONY: chaos
-chaos: .venv/.loadtest ## ten minutes of kills, stops, full disks and crowds, every answer checked (ARGS='--minutes 60 --seed 7')
+chaos: .venv/.loadtest .venv/.s3-server ## ten minutes of kills, stops, full disks and crowds, every answer checked (ARGS='--minutes 60 --seed 7')
 	$(BIN)/python -m loadtest.chaos $(ARGS)
 
 .PHONY: fuzz

@@ -14,6 +14,7 @@ from random import SystemRandom
 from loadtest.chaos.catalog import all_faults
 from loadtest.chaos.experiment import Plan, run_chaos
 from loadtest.chaos.questions import make_questions
+from loadtest.chaos.remote_store import remote_store
 from loadtest.chaos.small_disk import small_disk
 from loadtest.chaos.subject import Subject
 from loadtest.service_process.managed_service import ManagedService
@@ -38,15 +39,23 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10.0, help="default: 10")
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**6), help="default: a new one")
     parser.add_argument("--only", action="append", metavar="FAULT", help="part of a fault's name (may be repeated)")
+    parser.add_argument("--no-remote", action="store_true", help="without a remote store")
     chosen = parser.parse_args()
     end_on_sigterm()
     with ExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gleaner-chaos-")))
         small = stack.enter_context(small_disk(home / "uploads", DISK_MEGABYTES))
         os.environ["TMPDIR"] = str(home / "uploads")
-        faults = [each for each in all_faults(home / "uploads" if small else None) if _wanted(each.name, chosen.only)]
+        remote = stack.enter_context(remote_store(home)) if not chosen.no_remote else None
+        faults = [
+            each for each in all_faults(home / "uploads" if small else None, remote) if _wanted(each.name, chosen.only)
+        ]
         print(f"seed {chosen.seed}; {len(faults)} kinds of faults; uploads on a small disk: {small}", flush=True)
-        service = stack.enter_context(ManagedService(SETTINGS, [TENANT], needs_store=True))
+        service = ManagedService(SETTINGS, [TENANT], needs_store=True)
+        if remote:
+            os.environ.update(remote.service_variables)
+            service.publish_through(remote.publisher_variables)
+        stack.enter_context(service)
         subject = Subject(service, make_questions(chosen.seed, key=service.keys[TENANT]))
         plan = Plan(60 * chosen.minutes, faults, chosen.seed)
         ledger = asyncio.run(run_chaos(subject, plan, lambda line: print(line, flush=True)))

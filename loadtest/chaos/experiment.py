@@ -100,12 +100,23 @@ async def _recovery(client: HttpClient, oracle: Oracle, subject: Subject) -> lis
             await asyncio.sleep(0.1)
         if not await _is_ready(probe):
             return [f"the service was not ready {RECOVERY_SECONDS:.0f} s after the last fault"]
+        if not await _serves_newest(probe, subject, end):
+            return [f"{subject.newest_revision} was published, and is not served {RECOVERY_SECONDS:.0f} s later"]
     wrong = []
     for question in subject.questions:
         verdict = oracle.judge(question.kind, await client.post(question))
         if verdict is not Verdict.RIGHT:
             wrong.append(f"{question.kind}: {verdict} after the last fault")
     return wrong
+
+
+async def _serves_newest(probe: httpx.AsyncClient, subject: Subject, end: float) -> bool:
+    while time.monotonic() < end:
+        models = (await probe.get("/models")).text
+        if subject.newest_revision in models:
+            return True
+        await asyncio.sleep(0.5)
+    return False
 
 
 async def _is_ready(probe: httpx.AsyncClient) -> bool:

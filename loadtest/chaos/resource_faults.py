@@ -44,8 +44,7 @@ def _fill(file: Path) -> None:
 
 
 async def _publish(subject: Subject, _draw: Random) -> None:
-    """The tag moves to a new revision of the same weights."""
-    await asyncio.to_thread(subject.service.publish)
+    await asyncio.to_thread(subject.publish)
 
 
 async def _spoil_keys(subject: Subject, _draw: Random) -> None:

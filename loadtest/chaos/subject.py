@@ -12,12 +12,17 @@ from loadtest.workload.mix import Job
 ENGINE, WORKERS, PARSERS = "service.engine", "service.api", "parser"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Subject:
-    """A running service, and the questions that its callers ask."""
+    """A running service, the questions that its callers ask, and the revision that it must serve in the end."""
 
     service: ManagedService
     questions: Sequence[Job]
+    newest_revision: str = ""
+
+    def publish(self) -> None:
+        """Move the tag to a new revision of the same weights."""
+        self.newest_revision = self.service.publish()
 
     @property
     def root(self) -> int:

@@ -18,7 +18,7 @@ LONG = ("20 s", "at once")
 
 def test_every_request_is_answered_rightly_or_refused_with_a_type_while_processes_die() -> None:
     seed = int(time.time())
-    faults = [fault for fault in all_faults(None) if not any(part in fault.name for part in LONG)]
+    faults = [fault for fault in all_faults() if not any(part in fault.name for part in LONG)]
     with ManagedService(SETTINGS, [TENANT], needs_store=True) as service:
         subject = Subject(service, make_questions(seed, key=service.keys[TENANT]))
         ledger = asyncio.run(run_chaos(subject, Plan(SECONDS, faults, seed)))
