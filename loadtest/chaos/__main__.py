@@ -22,6 +22,8 @@ from loadtest.service_process.sigterm import end_on_sigterm
 
 TENANT = "steady"
 DISK_MEGABYTES = 128
+MOST_SHOWN = 30
+"""Findings."""
 SETTINGS: dict[str, str | int | float] = {
     "MODELS": "documents",
     "DTYPE": "float32",
@@ -60,9 +62,9 @@ def main() -> int:
         plan = Plan(60 * chosen.minutes, faults, chosen.seed)
         ledger = asyncio.run(run_chaos(subject, plan, lambda line: print(line, flush=True)))
     print("\n".join(["", *ledger.table(), ""]))
-    for finding in ledger.findings():
-        print(f"FOUND: {finding}")
-    return 1 if ledger.findings() else 0
+    findings = ledger.findings()
+    print("\n".join([f"{len(findings)} findings", *(f"FOUND: {each}" for each in findings[:MOST_SHOWN])]))
+    return 1 if findings else 0
 
 
 def _wanted(name: str, parts: list[str] | None) -> bool:

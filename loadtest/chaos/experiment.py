@@ -24,7 +24,8 @@ BETWEEN_FAULTS_SECONDS = (0.5, 4.0)
 RECOVERY_SECONDS = 60.0
 REST_SECONDS = 0.05
 """A caller whose connection was refused waits for this long."""
-LEARNING_TRIES = 20
+ENGINE_LIFE_SECONDS = 35.0
+"""Between two deaths of the engine: a third one within a minute ends the service, as it should."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +80,12 @@ async def _break_until(
     end: float, subject: Subject, plan: Plan, ledger: Ledger, begun: float, say: Callable[[str], None]
 ) -> None:
     draw = Random(f"faults {plan.seed}")
-    weights = [fault.weight for fault in plan.faults]
+    engine_spared_until = 0.0
     while time.monotonic() < end:
-        fault = draw.choices(plan.faults, weights)[0]
         struck = time.monotonic() - begun
+        possible = [fault for fault in plan.faults if not fault.kills_engine or struck >= engine_spared_until]
+        fault = draw.choices(possible, [fault.weight for fault in possible])[0]
+        engine_spared_until = struck + ENGINE_LIFE_SECONDS if fault.kills_engine else engine_spared_until
         await fault.strike(subject, draw)
         ledger.faults.append(Happened(fault.name, struck, time.monotonic() - begun, fault.loses))
         counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(ledger.verdicts().items()))

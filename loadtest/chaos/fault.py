@@ -11,9 +11,17 @@ from loadtest.chaos.subject import Subject
 
 @dataclass(frozen=True, slots=True)
 class ChaosFault:
-    """A fault. `strike` returns when it is over. `loses`: open connections may be lost by it, and by nothing else."""
+    """A fault.
+
+    Attributes:
+        strike: does it; returns when it is over.
+        loses: open connections may be lost by it, and by nothing else.
+        weight: in the draw.
+        kills_engine: it may cost the engine's life, which a service survives twice a minute.
+    """
 
     name: str
     strike: Callable[[Subject, Random], Awaitable[None]]
     loses: bool = False
     weight: float = 1.0
+    kills_engine: bool = False

@@ -64,11 +64,11 @@ async def _pause(subject: Subject, _draw: Random) -> None:
 
 
 PROCESS_FAULTS = (
-    ChaosFault("engine killed", _kill_engine),
+    ChaosFault("engine killed", _kill_engine, kills_engine=True),
     ChaosFault("worker killed", _kill_worker, loses=True),
     ChaosFault("parser killed", _kill_parser, weight=2.0),
     ChaosFault("engine stopped for a moment", _stop_engine),
-    ChaosFault("engine stopped for 20 s", _hang_engine, weight=0.3),
+    ChaosFault("engine stopped for 20 s", _hang_engine, weight=0.3, kills_engine=True),
     ChaosFault("worker stopped for a moment", _stop_worker),
     ChaosFault("everything paused for 3 s", _pause, weight=0.5),
 )
