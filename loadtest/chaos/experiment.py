@@ -84,6 +84,9 @@ async def _break_until(
     while time.monotonic() < end:
         struck = time.monotonic() - begun
         possible = [fault for fault in plan.faults if not fault.kills_engine or struck >= engine_spared_until]
+        if not possible:
+            await asyncio.sleep(REST_SECONDS)
+            continue
         fault = draw.choices(possible, [fault.weight for fault in possible])[0]
         engine_spared_until = struck + ENGINE_LIFE_SECONDS if fault.kills_engine else engine_spared_until
         await fault.strike(subject, draw)
