@@ -55,6 +55,14 @@ bench: .venv/.dev .venv/.s3-server ## the benchmarks of BENCHMARKS.md (DOCUMENTS
 bench-peers: .venv/.loadtest .venv/.peers ## the service beside LitServe, mosec and Ray Serve (ARGS='--model six-layer')
 	$(BIN)/python -m loadtest.bench.peers $(ARGS)
 
+.PHONY: chaos
+chaos: .venv/.loadtest .venv/.s3-server ## ten minutes of kills, stops, full disks and crowds, every answer checked (ARGS='--minutes 60 --seed 7')
+	$(BIN)/python -m loadtest.chaos $(ARGS)
+
+.PHONY: fuzz
+fuzz: .venv/.dev ## 200,000 mutated files, bodies, messages and HTTP requests (ARGS='--inputs 1000000 --seed 7 --only pdf')
+	$(BIN)/python -m tests.support.fuzz $(ARGS)
+
 loadtest: .venv/.loadtest ## load the service for two minutes and write a report (URL=http://… SCENARIO=overload ARGS=…)
 	@$(BIN)/gleaner loadtest $(or $(SCENARIO),default) $(if $(URL),--url $(URL)) $(ARGS)
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from loadtest.service_process.service import QUIET_LIBRARIES, ServiceProcess, settings_environment
 
 BUILTIN = Path(__file__).parents[2] / "model_store" / "builtin" / "documents"
+REVISION = re.compile(r"sha256:[0-9a-f]{64}")
 MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
 
 
@@ -27,6 +30,7 @@ class ManagedService:
         self._settings: dict[str, object] = {"LOG_LEVEL": "WARNING", **settings}
         self._needs_store = needs_store
         self._published = 0
+        self._publisher_environment: Mapping[str, str] = {}
         self._replaced: list[ServiceProcess] = []
 
     def __enter__(self) -> ManagedService:
@@ -46,8 +50,16 @@ class ManagedService:
     def url(self) -> str:
         return self.instance.url
 
-    def publish(self, name: str = "documents") -> None:
-        """Publish a new revision of the built-in model: the same weights, and a configuration with a counter in it."""
+    def publish_through(self, environment: Mapping[str, str]) -> None:
+        """Publish with these variables, into another store than the service's: revisions reach it by a remote store."""
+        self._publisher_environment = environment
+
+    def publish(self, name: str = "documents") -> str:
+        """Publish a new revision of the built-in model: the same weights, and a configuration with a counter in it.
+
+        Returns:
+            The revision.
+        """
         self._published += 1
         folder = self.home / f"revision-{self._published}"
         folder.mkdir()
@@ -55,9 +67,12 @@ class ManagedService:
             shutil.copyfile(BUILTIN / file, folder / file)
         config = json.loads((folder / "config.json").read_text())
         (folder / "config.json").write_text(json.dumps({**config, "loadtest_revision": self._published}))
-        command = ("-m", "service.cli", "models", "publish", str(folder), name, "--store", str(self.home / "store"))
-        environment = {**os.environ, **QUIET_LIBRARIES}
-        subprocess.run([sys.executable, *command], check=True, env=environment, stdout=subprocess.DEVNULL)
+        store = self.home / ("publisher" if self._publisher_environment else "store")
+        command = (sys.executable, "-m", "service.cli", "models", "publish", str(folder), name, "--store", str(store))
+        environment = {**os.environ, **QUIET_LIBRARIES, **self._publisher_environment}
+        printed = subprocess.run(command, check=True, env=environment, stdout=subprocess.PIPE, text=True).stdout
+        shutil.rmtree(folder)
+        return str(REVISION.findall(printed)[0])
 
     def replace(self) -> str:
         """Start another instance and return its URL when it is ready; the one before runs until `stop_replaced`."""

@@ -1,0 +1,132 @@
+"""A chaos run: callers ask without a pause, one fault follows another, and every reply is judged."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+
+import httpx
+
+from loadtest.chaos.fault import ChaosFault
+from loadtest.chaos.ledger import Exchange, Happened, Ledger
+from loadtest.chaos.oracle import Oracle, Verdict
+from loadtest.chaos.subject import Subject
+from loadtest.client.http import HttpClient
+from loadtest.workload.mix import Job
+
+CALLERS = 8
+TIMEOUT_SECONDS = 120.0
+"""Of one request; the service's own deadline comes first."""
+BETWEEN_FAULTS_SECONDS = (0.5, 4.0)
+RECOVERY_SECONDS = 60.0
+REST_SECONDS = 0.05
+"""A caller whose connection was refused waits for this long."""
+ENGINE_LIFE_SECONDS = 35.0
+"""Between two deaths of the engine: a third one within a minute ends the service, as it should."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How long a run lasts, what may happen in it, and the seed of both."""
+
+    seconds: float
+    faults: Sequence[ChaosFault]
+    seed: int
+
+
+async def run_chaos(subject: Subject, plan: Plan, say: Callable[[str], None] = lambda _line: None) -> Ledger:
+    """Ask and break until the time is over, then see whether the service has recovered."""
+    ledger, oracle = Ledger(), Oracle()
+    async with HttpClient(
+        subject.service.url, most=CALLERS + len(subject.questions), timeout_seconds=TIMEOUT_SECONDS
+    ) as client:
+        await _learn(client, oracle, subject.questions)
+        begun = time.monotonic()
+        end = begun + plan.seconds
+        callers = [
+            asyncio.create_task(
+                _ask_until(end, client, oracle, ledger, Random(f"caller {plan.seed} {number}"), subject, begun)
+            )
+            for number in range(CALLERS)
+        ]
+        await _break_until(end, subject, plan, ledger, begun, say)
+        await asyncio.gather(*callers)
+        ledger.unhealthy += await _recovery(client, oracle, subject)
+    return ledger
+
+
+async def _learn(client: HttpClient, oracle: Oracle, questions: Sequence[Job]) -> None:
+    for question in questions:
+        oracle.learn(question.kind, await client.post(question))
+
+
+async def _ask_until(
+    end: float, client: HttpClient, oracle: Oracle, ledger: Ledger, draw: Random, subject: Subject, begun: float
+) -> None:
+    while (asked := time.monotonic()) < end:
+        question = draw.choice(subject.questions)
+        reply = await client.post(question)
+        verdict = oracle.judge(question.kind, reply)
+        shown = f"{reply.status} {reply.failure} {reply.body[:200]!r}" if verdict is not Verdict.RIGHT else ""
+        ledger.exchanges.append(Exchange(question.kind, verdict, asked - begun, time.monotonic() - begun, shown))
+        if verdict is not Verdict.RIGHT:
+            await asyncio.sleep(REST_SECONDS)
+
+
+async def _break_until(
+    end: float, subject: Subject, plan: Plan, ledger: Ledger, begun: float, say: Callable[[str], None]
+) -> None:
+    draw = Random(f"faults {plan.seed}")
+    engine_spared_until = 0.0
+    while time.monotonic() < end:
+        struck = time.monotonic() - begun
+        possible = [fault for fault in plan.faults if not fault.kills_engine or struck >= engine_spared_until]
+        if not possible:
+            await asyncio.sleep(REST_SECONDS)
+            continue
+        fault = draw.choices(possible, [fault.weight for fault in possible])[0]
+        engine_spared_until = struck + ENGINE_LIFE_SECONDS if fault.kills_engine else engine_spared_until
+        await fault.strike(subject, draw)
+        ledger.faults.append(Happened(fault.name, struck, time.monotonic() - begun, fault.loses))
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(ledger.verdicts().items()))
+        say(f"{struck:7.1f} s  {fault.name:<28} {counts}")
+        await asyncio.sleep(min(draw.uniform(*BETWEEN_FAULTS_SECONDS), max(0.0, end - time.monotonic())))
+
+
+async def _recovery(client: HttpClient, oracle: Oracle, subject: Subject) -> list[str]:
+    """What is wrong after the last fault, once the service has had time to recover."""
+    if subject.service.instance.process.poll() is not None:
+        return [f"the service ended with exit code {subject.service.instance.process.returncode}"]
+    end = time.monotonic() + RECOVERY_SECONDS
+    async with httpx.AsyncClient(base_url=subject.service.url, timeout=10.0, verify=False) as probe:
+        while time.monotonic() < end and not await _is_ready(probe):
+            await asyncio.sleep(0.1)
+        if not await _is_ready(probe):
+            return [f"the service was not ready {RECOVERY_SECONDS:.0f} s after the last fault"]
+        if not await _serves_newest(probe, subject, end):
+            return [f"{subject.newest_revision} was published, and is not served {RECOVERY_SECONDS:.0f} s later"]
+    wrong = []
+    for question in subject.questions:
+        verdict = oracle.judge(question.kind, await client.post(question))
+        if verdict is not Verdict.RIGHT:
+            wrong.append(f"{question.kind}: {verdict} after the last fault")
+    return wrong
+
+
+async def _serves_newest(probe: httpx.AsyncClient, subject: Subject, end: float) -> bool:
+    while time.monotonic() < end:
+        models = (await probe.get("/models")).text
+        if subject.newest_revision in models:
+            return True
+        await asyncio.sleep(0.5)
+    return False
+
+
+async def _is_ready(probe: httpx.AsyncClient) -> bool:
+    try:
+        return (await probe.get("/readyz")).status_code == 200
+    except httpx.HTTPError:
+        return False

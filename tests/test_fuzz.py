@@ -1,0 +1,81 @@
+"""A few hundred inputs of what `make fuzz` sends by the hundred thousand, with another seed each day."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from random import Random
+
+import pytest
+
+from tests.support.fuzz.body_target import BodyTarget
+from tests.support.fuzz.campaign import Target, input_of, run_campaign
+from tests.support.fuzz.file_target import file_targets
+from tests.support.fuzz.http_target import UntypedAnswer, judge
+from tests.support.fuzz.message_target import MessageTarget
+from tests.support.fuzz.mutation import mutate
+
+TARGETS: list[Target] = [*file_targets(), BodyTarget(), MessageTarget()]
+INPUTS = 300
+DAY_SECONDS = 86_400
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+def test_what_reads_bytes_from_outside_raises_typed_errors_only(target: Target) -> None:
+    report = run_campaign(target, INPUTS, int(time.time()) // DAY_SECONDS, print)
+    assert not report.findings
+    assert report.inputs == INPUTS == sum(report.outcomes.values())
+    assert len(report.outcomes) > 1, "the inputs are all of one kind"
+
+
+class Broken:
+    """A target that raises over every fourth input, kills its process over every fifth, and is slow over none."""
+
+    name = "broken"
+
+    def make(self, draw: Random) -> bytes:
+        return bytes([draw.randrange(20)])
+
+    def attack(self, data: bytes) -> str:
+        if data[0] % 5 == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if data[0] % 4 == 0:
+            raise ValueError("no")
+        return "fine"
+
+
+def test_a_wrong_error_and_a_death_are_findings_and_the_campaign_goes_on() -> None:
+    target, seed = Broken(), 3
+    inputs = [input_of(target, seed, number)[0] for number in range(60)]
+    report = run_campaign(target, 60, seed, print)
+    assert report.outcomes == {
+        "killed its process": sum(each % 5 == 0 for each in inputs),
+        "wrong error": sum(each % 4 == 0 and each % 5 > 0 for each in inputs),
+        "fine": sum(each % 4 > 0 and each % 5 > 0 for each in inputs),
+    }
+    assert len(report.findings) == sum(each % 5 == 0 or each % 4 == 0 for each in inputs)
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        (b"HTTP/1.1 200 OK\r\n\r\n", "200"),
+        (b"HTTP/1.1 400 Bad\r\nContent-Type: application/problem+json\r\n\r\n{}", "400"),
+        (b"HTTP/1.1 400 Bad\r\nContent-Type: text/plain\r\n\r\nno", None),
+        (b"HTTP/1.1 500 Oh\r\nContent-Type: application/problem+json\r\n\r\n{}", None),
+        (b"garbage", None),
+        (b"", "closed"),
+    ],
+)
+def test_an_answer_of_the_port_is_judged(answer: bytes, outcome: str | None) -> None:
+    if outcome is None:
+        with pytest.raises(UntypedAnswer):
+            judge(answer)
+    else:
+        assert judge(answer) == outcome
+
+
+def test_mutations_come_from_the_seed() -> None:
+    first, again, other = (mutate(b"sample " * 20, [b"x"], Random(seed)) for seed in (1, 1, 2))
+    assert first == again != other
