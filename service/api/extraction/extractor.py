@@ -19,6 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+
 from service.api.engine.client import EngineClient
 from service.api.engine.pending import InferenceResult
 from service.api.engine.refusal_cache import WorkEstimate
@@ -29,11 +31,10 @@ from service.api.extraction.result import build_result
 from service.api.extraction.stage_timer import StageTimer
 from service.api.extraction.time_slicer import TimeSlicer
 from service.api.schemas import DocumentResult
-from service.core.arrays import TokenIds
 from service.core.errors import DeadlineExceeded, Overloaded
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
-from service.text.pipeline import Prepared, prepare, prepare_in_steps
+from service.text.pipeline import Prepared, kept_rows, prepare, prepare_in_steps
 from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer, Tokenizers
 from service.wire import ModelStatus
 
@@ -88,7 +89,7 @@ class Extractor:
             tokenizer = await self._tokenizer(request.model)
             prepared = await self._prepare(tokenizer, document.text, source, request)
         try:
-            inference = await self._infer(prepared.sequences, request)
+            inference = await self._infer(tokenizer, prepared, request)
         except Overloaded as error:
             self._engine.refusals.remember(estimate, sum(map(len, prepared.sequences)), error, time.monotonic())
             raise
@@ -142,11 +143,13 @@ class Extractor:
             self._engine.refusals.remember(estimate, tokens, error, now)
             raise
 
-    async def _infer(self, sequences: list[TokenIds], request: ExtractRequest) -> InferenceResult:
+    async def _infer(self, tokenizer: TextTokenizer, prepared: Prepared, request: ExtractRequest) -> InferenceResult:
+        sequences = prepared.sequences
         if not sequences:
-            return InferenceResult([], 0.0, 0.0)
+            return InferenceResult(np.empty((0, 0), dtype=np.float32), 0.0, 0.0)
         refuse_if_late(request.deadline_seconds, time.monotonic())
-        return await self._engine.infer(request.submission(self._engine.new_key(), sequences), sequences)
+        submission = request.submission(self._engine.new_key(), sequences)
+        return await self._engine.infer(submission, sequences, kept_rows(tokenizer, prepared))
 
     async def _run(self, work: Callable[[], _T], request: ExtractRequest, *, short: bool) -> _T:
         """Run long work in a thread; short work on the event loop, sliced where a batch brings much of it."""

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from service.api.engine.client import EngineClient
-from service.api.engine.pending import InferenceResult
+from service.api.engine.pending import InferenceResult, Kept
 from service.api.engine.refusal_cache import RefusalCache
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.parser_pool import ParserPool
@@ -47,9 +47,9 @@ class FakeEngine:
     def new_key(self) -> str:
         return "k"
 
-    async def infer(self, submission: Submitted, sequences: list[TokenIds]) -> InferenceResult:
+    async def infer(self, submission: Submitted, _sequences: list[TokenIds], kept: Kept) -> InferenceResult:
         self.submitted.append(submission.tokens)
-        return InferenceResult([np.zeros((len(each), 2), dtype=np.float32) for each in sequences], 0.0, 0.0)
+        return InferenceResult(np.zeros((sum(stop - start for start, stop in kept), 2), dtype=np.float32), 0.0, 0.0)
 
 
 class CountingThread(ThreadPoolExecutor):

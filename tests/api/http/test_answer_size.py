@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from service.api.engine.client import EngineClient
-from service.api.engine.pending import InferenceResult
+from service.api.engine.pending import InferenceResult, Kept
 from service.api.engine.refusal_cache import RefusalCache
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.parser_pool import ParserPool
@@ -56,12 +56,11 @@ class EagerEngine:
     def new_key(self) -> str:
         return "k"
 
-    async def infer(self, _submission: Submitted, sequences: list[TokenIds]) -> InferenceResult:
+    async def infer(self, _submission: Submitted, _sequences: list[TokenIds], kept: Kept) -> InferenceResult:
         if self._error is not None:
             raise self._error
-        return InferenceResult(
-            [np.tile(np.array([0, 1], dtype=np.float32), (len(each), 1)) for each in sequences], 0.0, 0.0
-        )
+        rows = sum(stop - start for start, stop in kept)
+        return InferenceResult(np.tile(np.array([0, 1], dtype=np.float32), (rows, 1)), 0.0, 0.0)
 
 
 @pytest.fixture(scope="module")
