@@ -20,7 +20,7 @@ from starlette.requests import Request
 from service.api.extraction.request import DocumentInput
 from service.api.http.form_charset import check_charset, check_name
 from service.api.http.json_body import read_json
-from service.api.schemas import Options, read_options
+from service.api.schemas import OPTION_CHARACTERS, Options, read_options
 from service.core.errors import DocumentTooLarge, MalformedRequest
 
 JSON = "application/json"
@@ -86,7 +86,9 @@ def _from_json(data: bytes, request: Request, limits: BodyLimits) -> Body:
 
 async def _from_form(request: Request, limits: BodyLimits) -> Body:
     check_charset(request.headers["content-type"])
-    parser = MultiPartParser(request.headers, _limited(request, limits), max_files=limits.documents)
+    parser = MultiPartParser(
+        request.headers, _limited(request, limits), max_files=limits.documents, max_part_size=OPTION_CHARACTERS
+    )
     try:
         form = await parser.parse()
     except MultiPartException as error:
