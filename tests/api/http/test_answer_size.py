@@ -21,10 +21,9 @@ from service.api.engine.refusal_cache import RefusalCache
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.parser_pool import ParserPool
 from service.api.extraction.request import DocumentInput, ExtractRequest
-from service.api.http.json_body import ID_CHARACTERS
 from service.api.http.request_body import Body
 from service.api.http.response import json_response, start_documents
-from service.api.schemas import Options
+from service.api.schemas import ID_CHARACTERS, Options
 from service.core.arrays import TokenIds
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.offsets import OffsetUnit
