@@ -17,6 +17,8 @@ from service.core.types import Priority
 
 OPTION_CHARACTERS = 65_536
 """Longest value of an option in a form or a query."""
+ID_CHARACTERS = 1_024
+"""Longest id of a document."""
 _MOST_SENTENCES = 3
 
 
@@ -69,7 +71,7 @@ class TextDocument(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    id: str | None = Field(None, description="Comes back with the result.")
+    id: str | None = Field(None, max_length=ID_CHARACTERS, description="Comes back with the result.")
     text: str
 
 

@@ -163,7 +163,7 @@ class ServiceError(GleanerError):
 
 class InsufficientMemory(ServiceError):
     code = "insufficient_memory"
-    title = "One sequence alone does not fit the memory budget"
+    title = "One sequence or document alone does not fit the memory"
 
 
 class PoisonDocument(ServiceError):

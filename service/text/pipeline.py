@@ -16,6 +16,9 @@ from service.core.decoding.tag_scheme import Scheme, read_scheme
 from service.core.decoding.windows import Window, merge_windows
 from service.text.tokenizer import TextTokenizer, Tokens
 
+Rows = tuple[int, int]
+"""Rows `[start, stop)` of an array."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
@@ -52,6 +55,12 @@ def _cut(tokenizer: TextTokenizer, text: str, tokens: Tokens, longest: int, over
     return Prepared(text, tokens, windows, tokenizer.sequences(tokens.ids, windows))
 
 
+def kept_rows(tokenizer: TextTokenizer, prepared: Prepared) -> tuple[Rows, ...]:
+    """The rows of each sequence's logits that are kept; one after another they are those of the text's tokens."""
+    before = len(tokenizer.prefix)
+    return tuple((before + w.keep_start - w.start, before + w.keep_stop - w.start) for w in prepared.windows)
+
+
 def decode_entities(
     tokenizer: TextTokenizer,
     prepared: Prepared,
@@ -66,10 +75,27 @@ def decode_entities(
     """
     if not logits:
         return []
+    merged = merge_windows(prepared.windows, [tokenizer.content(part) for part in logits])
+    return decode_merged(tokenizer, prepared, merged, labels, aggregation)
+
+
+def decode_merged(
+    tokenizer: TextTokenizer,
+    prepared: Prepared,
+    logits: Logits,
+    labels: tuple[str, ...],
+    aggregation: Aggregation = Aggregation.CONSTRAINED,
+) -> list[Entity]:
+    """The entities in a text, from the logits of its tokens, `[tokens, labels]`.
+
+    Raises:
+        ModelError: the logits are not finite numbers.
+    """
+    if not len(logits):
+        return []
     wordwise = aggregation not in (Aggregation.CONSTRAINED, Aggregation.SIMPLE)
     encoding = tokenizer.encoding(prepared.text, prepared.tokens, with_subwords=wordwise)
-    merged = merge_windows(prepared.windows, [tokenizer.content(part) for part in logits])
-    return decode_logits(prepared.text, encoding, merged, _scheme(labels), aggregation)
+    return decode_logits(prepared.text, encoding, logits, _scheme(labels), aggregation)
 
 
 @lru_cache(maxsize=64)

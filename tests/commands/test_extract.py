@@ -23,7 +23,7 @@ from tests.support.service import environment
 from tests.support.tiny_models import make_model
 
 COMMAND = [sys.executable, "-m", "service.cli", "extract"]
-LIMIT_SECONDS = 90.0
+LIMIT_SECONDS = 240.0
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
@@ -92,7 +93,8 @@ class World:
         submission = Submitted(
             self.client.new_key(), MODEL.revision, lengths, "c", Priority.INTERACTIVE, deadline, attempt=0
         )
-        return asyncio.create_task(self.client.infer(submission, sequences))
+        kept = tuple((0, length) for length in lengths)
+        return asyncio.create_task(self.client.infer(submission, sequences, kept))
 
     def close(self) -> None:
         for engine in self._engines:
@@ -131,8 +133,8 @@ def play(folder: Path, scene: Callable[[World], Awaitable[None]]) -> None:
 
 
 def firsts(result: InferenceResult) -> list[float]:
-    """The first logit of each sequence: its index, as `Engine.score` fills them."""
-    return [float(logits[0, 0]) for logits in result.logits]
+    """The first logit of each sequence: its index, as `Engine.score` fills all of its rows."""
+    return [float(value) for value, _ in groupby(result.logits[:, 0].tolist())]
 
 
 async def synchronize(engine: Engine, world: World) -> None:

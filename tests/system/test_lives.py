@@ -114,7 +114,7 @@ def test_stopping_finishes_the_requests_let_in_and_exits_0(home: Path) -> None:
 
 
 def test_stopping_while_the_engine_is_replaced_fails_no_request(home: Path) -> None:
-    settings = {"MODELS": "tiny", "DRAIN_SECONDS": 60, "PACE_TOKENS_PER_SECOND": PACE}
+    settings = {"MODELS": "tiny", "DRAIN_SECONDS": 240, "PACE_TOKENS_PER_SECOND": PACE}
     with serving(home, **settings) as service, ThreadPoolExecutor(20) as pool:
         asked = ask_all(service, pool)
         service.kill_engine()

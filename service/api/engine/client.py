@@ -17,7 +17,7 @@ import numpy as np
 
 from service.api.engine.connection import EngineConnection
 from service.api.engine.leases import RevisionLeases
-from service.api.engine.pending import InferenceResult, Pending
+from service.api.engine.pending import InferenceResult, Kept, Pending
 from service.api.engine.refusal_cache import RefusalCache
 from service.api.engine.routing import is_serving
 from service.core.arrays import TokenIds
@@ -115,14 +115,14 @@ class EngineClient:
         """A key for a document, unique among all documents of all workers."""
         return f"{os.getpid()}-{next(self._numbers)}"
 
-    async def infer(self, submission: Submitted, sequences: list[TokenIds]) -> InferenceResult:
-        """The logits of one document's sequences, whose lengths the submission gives.
+    async def infer(self, submission: Submitted, sequences: list[TokenIds], kept: Kept) -> InferenceResult:
+        """The logits of one document's sequences, whose lengths the submission gives; `kept`: which rows of each.
 
         Raises:
             GleanerError: the engine's refusal, as the error that its code names.
             DeadlineExceeded: the deadline passed before the last sequence came back.
         """
-        pending = Pending(submission, np.concatenate(sequences), asyncio.get_running_loop().create_future())
+        pending = Pending(submission, np.concatenate(sequences), kept, asyncio.get_running_loop().create_future())
         self._pending[submission.key] = pending
         self._tokens_per_document += LATELY_SHARE * (len(pending.tokens) - self._tokens_per_document)
         if self.serving:

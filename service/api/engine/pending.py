@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, field
+from itertools import accumulate
 
+import numpy as np
 from msgspec.structs import replace
 
 from service.core.arrays import Logits, TokenIds
@@ -17,16 +19,18 @@ from service.core.errors import BY_CODE, Draining, GleanerError, InternalError, 
 from service.wire import Refused, Scored, Submitted
 
 MOST_DEATHS = 2
+Kept = tuple[tuple[int, int], ...]
+"""Which rows `[start, stop)` of each sequence's logits are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class InferenceResult:
-    """One document's logits `[tokens, labels]`, one array for each sequence, special tokens included.
+    """One document's logits `[tokens, labels]`: the rows that were kept of its sequences' logits, in their order.
 
     `compute_seconds` is the time of the batches that it ran in; `queue_seconds` all other time in the engine.
     """
 
-    logits: list[Logits]
+    logits: Logits
     queue_seconds: float
     compute_seconds: float
 
@@ -38,6 +42,8 @@ class Pending:
     Attributes:
         submission: as it is sent; its `attempt` grows with every death of an engine that ran it.
         tokens: the token ids of all sequences, end to end.
+        kept: which rows `[start, stop)` of each sequence's logits are kept, as soon as they come: a long document's
+            take most of a worker's memory, and neighbouring windows repeat a third of them.
         submitted: True while an engine has it.
         running: True from the engine's `Started` on.
         resubmitted: True once an engine died that had it.
@@ -45,12 +51,15 @@ class Pending:
 
     submission: Submitted
     tokens: TokenIds
+    kept: Kept
     result: asyncio.Future[InferenceResult]
     submitted: bool = False
     running: bool = False
     resubmitted: bool = False
     _begun_seconds: float = field(default_factory=time.monotonic)
-    _logits: dict[int, Logits] = field(default_factory=dict)
+    _logits: Logits | None = None
+    _starts: tuple[int, ...] = ()
+    _arrived: set[int] = field(default_factory=set)
     _batches: dict[int, float] = field(default_factory=dict)
 
     @property
@@ -65,13 +74,27 @@ class Pending:
 
     def collect(self, scored: Scored, logits: Logits) -> None:
         """Add one sequence's logits; the last sequence completes the result."""
-        self._logits[scored.index] = logits.reshape(scored.tokens, scored.labels)
+        if self.result.done():
+            return
+        start, stop = self.kept[scored.index]
+        rows = logits.reshape(scored.tokens, scored.labels)[start:stop]
         self._batches[scored.batch] = scored.batch_seconds
-        if len(self._logits) == len(self.submission.lengths) and not self.result.done():
+        self._arrived.add(scored.index)
+        merged = self._keep(scored.index, rows)
+        if len(self._arrived) == len(self.kept):
             compute = sum(self._batches.values())
             queue = max(time.monotonic() - self._begun_seconds - compute, 0.0)
-            logits_in_order = [self._logits[i] for i in range(len(self._logits))]
-            self.result.set_result(InferenceResult(logits_in_order, queue, compute))
+            self.result.set_result(InferenceResult(merged, queue, compute))
+
+    def _keep(self, index: int, rows: Logits) -> Logits:
+        """Put a sequence's rows in their place among the document's; those of a single one stay where they are."""
+        if len(self.kept) == 1:
+            return rows
+        if self._logits is None:
+            self._starts = tuple(accumulate((stop - start for start, stop in self.kept), initial=0))
+            self._logits = np.empty((self._starts[-1], rows.shape[1]), dtype=np.float32)
+        self._logits[self._starts[index] : self._starts[index + 1]] = rows
+        return self._logits
 
     def refuse(self, refused: Refused) -> None:
         """Fail with the error that the refusal's code names; after `not_ready`, wait for the next submission instead.
@@ -96,6 +119,6 @@ class Pending:
         self.submission = replace(self.submission, attempt=attempt, readmitted=self.resubmitted)
         if self.submission.attempt >= MOST_DEATHS and not self.result.done():
             self.result.set_exception(PoisonDocument("The engine died twice while it worked on this document."))
-        self._logits.clear()
+        self._arrived.clear()
         self._batches.clear()
         self.submitted = self.running = False

@@ -6,7 +6,7 @@ if the document came alone, else in slices (`time_slicer`).
 
 The rule: nothing is done for a document that cannot be answered in time. Its deadline ends it at any stage, as its
 client's disconnection does, and a long text is tokenized a piece at a time: texts of several requests take turns, and
-each ends as soon as its tokens are more than the engine would admit.
+each ends as soon as its tokens are more than the engine, or the worker's memory, would admit.
 """
 
 from __future__ import annotations
@@ -19,21 +19,24 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+
 from service.api.engine.client import EngineClient
 from service.api.engine.pending import InferenceResult
 from service.api.engine.refusal_cache import WorkEstimate
 from service.api.engine.token_allowance import check_tokens
+from service.api.extraction.document_memory import DocumentMemory, MemoryLease
 from service.api.extraction.request import DocumentInput, ExtractRequest, refuse_if_late
 from service.api.extraction.result import build_result
 from service.api.extraction.stage_timer import StageTimer
 from service.api.extraction.time_slicer import TimeSlicer
 from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult
-from service.core.arrays import TokenIds
 from service.core.errors import DeadlineExceeded, Overloaded
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
-from service.text.pipeline import Prepared, prepare, prepare_in_steps
+from service.host_memory import free_bytes
+from service.text.pipeline import Prepared, kept_rows, prepare, prepare_in_steps
 from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer, Tokenizers
 from service.wire import ModelStatus
 
@@ -64,6 +67,7 @@ class Extractor:
         self._overlap_tokens = overlap_tokens
         self._tokenizers = Tokenizers()
         self._time_slicer = TimeSlicer()
+        self.memory = DocumentMemory(free_bytes)
 
     async def extract(self, source: DocumentInput, request: ExtractRequest, timer: StageTimer) -> DocumentResult:
         """One document's entities; `timer` gets the seconds of its stages.
@@ -75,20 +79,23 @@ class Extractor:
         refuse_if_late(request.deadline_seconds, now)
         try:
             async with asyncio.timeout(request.deadline_seconds - now):
-                return await self._extract(source, request, timer)
+                with self.memory.lease() as lease:
+                    return await self._extract(source, request, timer, lease)
         except TimeoutError:
             raise DeadlineExceeded("the deadline passed before the document was finished") from None
 
-    async def _extract(self, source: DocumentInput, request: ExtractRequest, timer: StageTimer) -> DocumentResult:
+    async def _extract(
+        self, source: DocumentInput, request: ExtractRequest, timer: StageTimer, lease: MemoryLease
+    ) -> DocumentResult:
         estimate = request.estimate(source, time.monotonic())
         self._engine.refusals.check(estimate)
         with timer.measure("parse"):
             document = await self._document(source, request)
         with timer.measure("tokenize"):
             tokenizer = await self._tokenizer(request.model)
-            prepared = await self._prepare(tokenizer, document.text, source, request)
+            prepared = await self._prepare(tokenizer, document.text, source, request, lease)
         try:
-            inference = await self._infer(prepared.sequences, request)
+            inference = await self._infer(tokenizer, prepared, request)
         except Overloaded as error:
             self._engine.refusals.remember(estimate, sum(map(len, prepared.sequences)), error, time.monotonic())
             raise
@@ -118,7 +125,7 @@ class Extractor:
         return await parse(source.data, source.media_type, source.name, client=client, deadline_seconds=deadline)
 
     async def _prepare(
-        self, tokenizer: TextTokenizer, text: str, source: DocumentInput, request: ExtractRequest
+        self, tokenizer: TextTokenizer, text: str, source: DocumentInput, request: ExtractRequest, lease: MemoryLease
     ) -> Prepared:
         longest = min(self._window_tokens, request.model.max_tokens)
         if len(text) <= SHORT_CHARACTERS:
@@ -130,7 +137,9 @@ class Extractor:
             steps = prepare_in_steps(tokenizer, text, longest=longest, overlap=self._overlap_tokens)
             while not isinstance(step := await self._in_thread(partial(next, steps)), Prepared):
                 self._check_tokens(step, estimate, request)
+                lease.grow(step, len(request.model.labels))
             self._limits.check_tokens(len(step.tokens.ids))
+            lease.grow(len(step.tokens.ids), len(request.model.labels))
             return step
 
     def _check_tokens(self, tokens: int, estimate: WorkEstimate, request: ExtractRequest) -> None:
@@ -144,11 +153,13 @@ class Extractor:
             self._engine.refusals.remember(estimate, tokens, error, now)
             raise
 
-    async def _infer(self, sequences: list[TokenIds], request: ExtractRequest) -> InferenceResult:
+    async def _infer(self, tokenizer: TextTokenizer, prepared: Prepared, request: ExtractRequest) -> InferenceResult:
+        sequences = prepared.sequences
         if not sequences:
-            return InferenceResult([], 0.0, 0.0)
+            return InferenceResult(np.empty((0, 0), dtype=np.float32), 0.0, 0.0)
         refuse_if_late(request.deadline_seconds, time.monotonic())
-        return await self._engine.infer(request.submission(self._engine.new_key(), sequences), sequences)
+        submission = request.submission(self._engine.new_key(), sequences)
+        return await self._engine.infer(submission, sequences, kept_rows(tokenizer, prepared))
 
     async def _run(self, work: Callable[[], _T], request: ExtractRequest, *, short: bool) -> _T:
         """Run long work in a thread; short work on the event loop, sliced where a batch brings much of it."""

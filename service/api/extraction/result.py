@@ -11,7 +11,7 @@ from service.core.decoding.entities import Entity
 from service.core.decoding.normalize import normalize
 from service.core.decoding.offsets import OffsetMap
 from service.documents.document import Document
-from service.text.pipeline import Prepared, decode_entities
+from service.text.pipeline import Prepared, decode_merged
 from service.text.tokenizer import TextTokenizer
 
 SCORE_DIGITS = 6
@@ -32,7 +32,7 @@ def build_result(
         ModelError: the logits are not finite numbers.
     """
     options, text = request.options, document.text
-    found = decode_entities(tokenizer, prepared, inference.logits, request.model.labels, options.aggregation)
+    found = decode_merged(tokenizer, prepared, inference.logits, request.model.labels, options.aggregation)
     offsets = OffsetMap(text, options.offsets)
     scored = ((each, round(each.score, SCORE_DIGITS)) for each in found)
     labels = None if options.labels is None else frozenset(options.labels)

@@ -15,13 +15,11 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from service.api.schemas import OPTION_NAMES, known_options
+from service.api.schemas import ID_CHARACTERS, OPTION_NAMES, known_options
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
 
 OPTION_BYTES = 65_536
 """Most bytes of one option: some thousand labels."""
-ID_CHARACTERS = 1_024
-"""Longest id of a document."""
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*)`", re.S)
 _KINDS = {"`str | null`": "a string or null", "`str`": "a string", "`object`": "an object", "`array`": "a list"}
 

@@ -20,7 +20,7 @@ from starlette.requests import Request
 from service.api.extraction.request import DocumentInput
 from service.api.http.form_charset import check_charset, check_name
 from service.api.http.json_body import read_json
-from service.api.schemas import Options, read_options
+from service.api.schemas import OPTION_CHARACTERS, Options, read_options
 from service.core.errors import DocumentTooLarge, MalformedRequest
 
 JSON = "application/json"
@@ -91,7 +91,9 @@ def _from_json(data: bytes, request: Request, limits: BodyLimits) -> Body:
 
 async def _from_form(request: Request, limits: BodyLimits) -> Body:
     check_charset(request.headers["content-type"])
-    parser = MultiPartParser(request.headers, _limited(request, limits), max_files=limits.documents)
+    parser = MultiPartParser(
+        request.headers, _limited(request, limits), max_files=limits.documents, max_part_size=OPTION_CHARACTERS
+    )
     parser.spool_max_size = limits.request_bytes + 1  # Held in memory, as every body is, and counted there.
     try:
         form = await parser.parse()

@@ -14,7 +14,6 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -22,6 +21,7 @@ from service.api import problems
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.stage_timer import StageTimer
+from service.api.http.answer_encoder import encode_line, encode_result
 from service.api.http.request_body import Body
 from service.api.schemas import DocumentLine, DocumentResult, ExtractResult, ModelName, Timing
 from service.core.errors import GleanerError, InternalError, Overloaded
@@ -66,7 +66,7 @@ async def json_response(
         return problems.response(errors[0])
     timing = _total(outcomes, time.monotonic() - begun_seconds)
     result = ExtractResult(_model_name(extract_request), [outcome.result for outcome in outcomes], timing)
-    return Response(msgspec.json.encode(result), media_type="application/json")
+    return Response(await encode_result(result), media_type="application/json")
 
 
 async def ndjson_lines(
@@ -78,7 +78,7 @@ async def ndjson_lines(
         for next_outcome in asyncio.as_completed(tasks):
             outcome = await next_outcome
             timing = outcome.timer.timing(time.monotonic() - begun_seconds)
-            yield msgspec.json.encode(DocumentLine(_model_name(extract_request), outcome.result, timing)) + b"\n"
+            yield await encode_line(DocumentLine(_model_name(extract_request), outcome.result, timing)) + b"\n"
     finally:
         _cancel(tasks)
 

@@ -69,7 +69,8 @@ def subwords(
 
 def softmax(logits: Logits) -> Scores:
     """Probabilities `[tokens, labels]`, computed in float32 as the pipeline does."""
-    probabilities: Scores = np.exp(logits - logits.max(axis=1, keepdims=True))
+    probabilities: Scores = logits - logits.max(axis=1, keepdims=True)
+    np.exp(probabilities, out=probabilities)
     probabilities /= probabilities.sum(axis=1, keepdims=True)
     return probabilities
 

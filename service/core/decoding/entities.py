@@ -28,6 +28,8 @@ from service.core.decoding.tokens import Encoding, Span, word_starts
 from service.core.decoding.viterbi import best_path
 from service.core.errors import ModelError
 
+ROWS_AT_ONCE = 8_192
+"""Rows whose probabilities are computed at a time, so that a long document takes little more than its logits."""
 _LOOSE = string.whitespace + "\u00a0\u2007\u202f\u3000,;:"
 """Characters at which no entity of `constrained` begins or ends."""
 
@@ -56,7 +58,7 @@ def decode_logits(
     assert len(logits) == len(encoding.offsets), "logits must have one row for each token"
     if len(logits) == 0:
         return []
-    if not np.isfinite(logits).all():
+    if not np.isfinite((logits.min(), logits.max())).all():
         raise ModelError(
             "The model gave scores that are not finite numbers; its weights or its data type are at fault."
         )
@@ -68,7 +70,7 @@ def decode_logits(
 def constrained(text: str, encoding: Encoding, logits: NDArray[np.float32], scheme: Scheme) -> list[Span]:
     """The entities on the best valid tag path over the words of `text`; `logits` is `[tokens, labels]`."""
     firsts = np.flatnonzero(word_starts(text, encoding.offsets))
-    logits = logits[firsts]
+    logits = logits if len(firsts) == len(logits) else logits[firsts]
     path = best_path(logits, scheme)
     kind = scheme.type_of[path]
     splits = (kind[1:] != kind[:-1]) | scheme.begins[path[1:]] | scheme.ends[path[:-1]]
@@ -88,8 +90,10 @@ def _type_probability(logits: NDArray[np.float32], kind: NDArray[np.int32], sche
     """Each word's probability of the entity type that it was tagged with, `[words]`; 0 for words outside entities."""
     inside = np.flatnonzero(kind >= 0)
     probability = np.zeros(len(logits))
-    of_type = scheme.type_of == kind[inside, None]
-    probability[inside] = np.where(of_type, softmax(logits[inside]), 0).sum(axis=1, dtype=np.float64)
+    for start in range(0, len(inside), ROWS_AT_ONCE):
+        some = inside[start : start + ROWS_AT_ONCE]
+        of_type = scheme.type_of == kind[some, None]
+        probability[some] = np.where(of_type, softmax(logits[some]), 0).sum(axis=1, dtype=np.float64)
     return np.minimum(probability, 1.0)
 
 

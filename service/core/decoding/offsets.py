@@ -26,9 +26,13 @@ class OffsetMap:
         return offset if self._units is None else int(self._units[offset])
 
 
-def _positions(text: str, unit: OffsetUnit) -> npt.NDArray[np.int64]:
-    """The offset of each code point in the unit, then that of the end: int64 `[characters + 1]`."""
+def _positions(text: str, unit: OffsetUnit) -> npt.NDArray[np.int32]:
+    """The offset of each code point in the unit, then that of the end: int32 `[characters + 1]`."""
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     borders = (0xFFFF,) if unit is OffsetUnit.UTF16 else (0x7F, 0x7FF, 0xFFFF)
-    widths = 1 + sum((points > border).astype(np.int64) for border in borders)
-    return np.concatenate([[0], np.cumsum(widths)])
+    widths = np.ones(len(points), dtype=np.uint8)
+    for border in borders:
+        widths += points > border
+    positions = np.zeros(len(points) + 1, dtype=np.int32)
+    np.cumsum(widths, out=positions[1:])
+    return positions

@@ -23,6 +23,9 @@ from numpy.typing import NDArray
 
 from service.core.decoding.tag_scheme import Scheme
 
+SEGMENTS_AT_ONCE = 16_384
+"""Segments that are solved in step, each with some kilobytes of its own."""
+
 Labels = NDArray[np.intp]
 
 
@@ -39,7 +42,9 @@ def best_path(scores: NDArray[np.float32], scheme: Scheme) -> Labels:
         cuts = np.flatnonzero(is_cut)
         segments = np.unique(np.searchsorted(cuts, unsolved, side="right") - 1)
         starts, stops = cuts[segments], cuts[segments + 1]
-        _solve(scores, scheme, starts, stops, path)
+        for first in range(0, len(starts), SEGMENTS_AT_ONCE):
+            some = slice(first, first + SEGMENTS_AT_ONCE)
+            _solve(scores, scheme, starts[some], stops[some], path)
         fails_left = (starts > 0) & ~scheme.may_begin[path[starts]]
         fails_right = (stops < tokens) & ~scheme.may_end[path[stops - 1]]
         for beyond in range(reach):

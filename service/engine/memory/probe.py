@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 import torch
 
+import service.host_memory as host
 from service.core.memory.cost_model import ProbeAccuracy
-from service.engine.memory import host
 
 MEBIBYTE = 1 << 20
 

@@ -58,11 +58,11 @@ def measure(folder: Path, seconds: float, *, int8: bool, exact: bool) -> Figures
     """Run random batches on all cores for this long, counted from the end of the first."""
     import torch
 
+    import service.host_memory as host
     from service.engine.device.selection import use_threads
     from service.engine.encoder.encoder import load_encoder
     from service.engine.execution import row_filling
     from service.engine.execution.cpu_sharding import ShardedEncoder, Threads
-    from service.engine.memory import host
     from service.engine.tools.engine_benchmark import random_batch
 
     if exact:

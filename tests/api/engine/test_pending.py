@@ -23,7 +23,8 @@ def pending(*lengths: int, attempt: int = 0) -> Pending:
     """A submission with an open future; needs a running event loop."""
     submission = Submitted("k", "sha256:0", lengths, "client", Priority.INTERACTIVE, 1e9, attempt)
     result: asyncio.Future[InferenceResult] = asyncio.get_running_loop().create_future()
-    return Pending(submission, np.zeros(sum(lengths), dtype=np.int32), result)
+    kept = tuple((0, length) for length in lengths)
+    return Pending(submission, np.zeros(sum(lengths), dtype=np.int32), kept, result)
 
 
 def collect(document: Pending, index: int, *, batch: int = 1, seconds: float = 0.0) -> None:
@@ -46,8 +47,33 @@ def test_windows_in_any_order_make_the_same_answer(order: list[int]) -> None:
             assert not document.result.done()
         collect(document, order[-1])
         logits = (await document.result).logits
-        assert [part.shape for part in logits] == [(3, 2), (1, 2), (4, 2), (1, 2), (5, 2)]
-        assert [float(part[0, 0]) for part in logits] == [0, 1, 2, 3, 4]
+        assert logits.shape == (14, 2)
+        assert logits[:, 0].tolist() == [0, 0, 0, 1, 2, 2, 2, 2, 3, 4, 4, 4, 4, 4]
+
+    run(scene())
+
+
+def test_of_each_sequence_only_the_kept_rows_stay() -> None:
+    async def scene() -> None:
+        document = pending(4, 5)
+        document.kept = ((1, 3), (2, 4))
+        for index in (1, 0):
+            rows = np.arange(document.submission.lengths[index] * LABELS, dtype=np.float32) + 100 * index
+            document.collect(Scored("k", index, document.submission.lengths[index], LABELS, 1, 0.0), rows)
+        assert (await document.result).logits.tolist() == [[2, 3], [4, 5], [104, 105], [106, 107]]
+
+    run(scene())
+
+
+def test_logits_of_a_single_sequence_are_not_copied() -> None:
+    async def scene() -> None:
+        document = pending(3)
+        document.kept = ((1, 2),)
+        rows = np.arange(3 * LABELS, dtype=np.float32)
+        document.collect(Scored("k", 0, 3, LABELS, 1, 0.0), rows)
+        logits = (await document.result).logits
+        assert logits.tolist() == [[2, 3]]
+        assert np.shares_memory(logits, rows)
 
     run(scene())
 

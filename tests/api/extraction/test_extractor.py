@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from service.api.engine.client import EngineClient
-from service.api.engine.pending import InferenceResult
+from service.api.engine.pending import InferenceResult, Kept
 from service.api.engine.refusal_cache import RefusalCache
 from service.api.extraction.extractor import SHORT_TOKENS, Extractor
 from service.api.extraction.request import DocumentInput, ExtractRequest
@@ -40,10 +40,9 @@ class FakeEngine:
     def new_key(self) -> str:
         return "k"
 
-    async def infer(self, _submission: Submitted, sequences: list[TokenIds]) -> InferenceResult:
-        return InferenceResult(
-            [np.tile(np.array([0, 1], dtype=np.float32), (len(each), 1)) for each in sequences], 0.0, 0.0
-        )
+    async def infer(self, _submission: Submitted, _sequences: list[TokenIds], kept: Kept) -> InferenceResult:
+        rows = sum(stop - start for start, stop in kept)
+        return InferenceResult(np.tile(np.array([0, 1], dtype=np.float32), (rows, 1)), 0.0, 0.0)
 
 
 class CountingThreads(ThreadPoolExecutor):

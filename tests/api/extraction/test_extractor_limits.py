@@ -13,15 +13,16 @@ import numpy as np
 import pytest
 
 from service.api.engine.client import EngineClient
-from service.api.engine.pending import InferenceResult
+from service.api.engine.pending import InferenceResult, Kept
 from service.api.engine.refusal_cache import RefusalCache
+from service.api.extraction.document_memory import DocumentMemory
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.request import LONG_TEXTS_AT_ONCE, DocumentInput, ExtractRequest
 from service.api.extraction.stage_timer import StageTimer
 from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult, Options
 from service.core.arrays import TokenIds
-from service.core.errors import DeadlineExceeded, DocumentTooLarge, GleanerError, QueueFull
+from service.core.errors import DeadlineExceeded, DocumentTooLarge, GleanerError, InsufficientMemory, QueueFull
 from service.core.types import Load, Phase
 from service.documents.limits import DocumentLimits
 from service.text.pieces import SHORTEST_CHARACTERS
@@ -47,9 +48,9 @@ class FakeEngine:
     def new_key(self) -> str:
         return "k"
 
-    async def infer(self, submission: Submitted, sequences: list[TokenIds]) -> InferenceResult:
+    async def infer(self, submission: Submitted, _sequences: list[TokenIds], kept: Kept) -> InferenceResult:
         self.submitted.append(submission.tokens)
-        return InferenceResult([np.zeros((len(each), 2), dtype=np.float32) for each in sequences], 0.0, 0.0)
+        return InferenceResult(np.zeros((sum(stop - start for start, stop in kept), 2), dtype=np.float32), 0.0, 0.0)
 
 
 class CountingThread(ThreadPoolExecutor):
@@ -140,6 +141,17 @@ def test_the_engine_hears_of_what_was_refused_for_its_tokens(scene_of: Callable[
     ((code, (documents, tokens)),) = scene.engine.refusals.take_counts().items()
     assert (code, documents) == ("deadline_exceeded", 1)
     assert 10_000 < tokens < 10_000 + 2 * SHORTEST_CHARACTERS
+
+
+def test_a_text_is_tokenized_no_further_than_memory_holds_its_scores(scene_of: Callable[..., Scene]) -> None:
+    """With 71 labels a million tokens take 0.8 GB of the worker, all of which came after the engine's work."""
+    scene = scene_of(Status("1", Phase.READY))
+    scene.extractor.memory = DocumentMemory(lambda: 60_000_000)
+    with pytest.raises(InsufficientMemory, match="30 MB are free"):
+        scene.run(GIANT)
+    assert scene.thread.asked < GIANT_PIECES / 4
+    assert scene.engine.submitted == []
+    assert scene.extractor.memory.reserved_bytes == 0
 
 
 def test_a_text_of_one_piece_with_too_many_tokens_is_too_large(scene_of: Callable[..., Scene]) -> None:

@@ -16,15 +16,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from service.api.engine.client import EngineClient
-from service.api.engine.pending import InferenceResult
+from service.api.engine.pending import InferenceResult, Kept
 from service.api.engine.refusal_cache import RefusalCache
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.request import DocumentInput, ExtractRequest
-from service.api.http.json_body import ID_CHARACTERS
 from service.api.http.request_body import Body
 from service.api.http.response import json_response, start_documents
 from service.api.parsers.pool import ParserPool
-from service.api.schemas import Options
+from service.api.schemas import ID_CHARACTERS, Options
 from service.core.arrays import TokenIds
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.offsets import OffsetUnit
@@ -56,12 +55,11 @@ class EagerEngine:
     def new_key(self) -> str:
         return "k"
 
-    async def infer(self, _submission: Submitted, sequences: list[TokenIds]) -> InferenceResult:
+    async def infer(self, _submission: Submitted, _sequences: list[TokenIds], kept: Kept) -> InferenceResult:
         if self._error is not None:
             raise self._error
-        return InferenceResult(
-            [np.tile(np.array([0, 1], dtype=np.float32), (len(each), 1)) for each in sequences], 0.0, 0.0
-        )
+        rows = sum(stop - start for start, stop in kept)
+        return InferenceResult(np.tile(np.array([0, 1], dtype=np.float32), (rows, 1)), 0.0, 0.0)
 
 
 @pytest.fixture(scope="module")

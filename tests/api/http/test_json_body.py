@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.api.http.json_body import ID_CHARACTERS, OPTION_BYTES, JsonBody, read_json
-from service.api.schemas import ExtractJson, Options
+from service.api.http.json_body import OPTION_BYTES, JsonBody, read_json
+from service.api.schemas import ID_CHARACTERS, ExtractJson, Options
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
 
 MOST = 1_000

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from service.engine.memory import host
+import service.host_memory as host
 from service.engine.memory.probe import HostProbe, MemoryLimit, graph_bytes, probe_for
 
 MIB = 1 << 20

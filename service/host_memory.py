@@ -25,6 +25,14 @@ def available_bytes(root: Path = ROOT) -> int:
     return max(0, min([_host_available_bytes(root), *headrooms]))
 
 
+def free_bytes() -> int:
+    """What `available_bytes` says; more than there is where the system does not say."""
+    try:
+        return available_bytes()
+    except (OSError, KeyError, ValueError):
+        return UNLIMITED_BYTES
+
+
 def limit_bytes(root: Path = ROOT) -> int:
     """The tightest limit of this process's control groups, or the host's memory if that is less."""
     return min([_kibibytes(root / "proc/meminfo", "MemTotal"), *(limit for limit, _ in _groups(root))])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.engine.memory import host
+import service.host_memory as host
 
 MIB = 1 << 20
 UNLIMITED = 9_223_372_036_854_771_712
