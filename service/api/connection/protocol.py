@@ -260,11 +260,11 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         """Close the connection, with an answer if it has begun a request, where one of its time limits has passed."""
         if self.transport.is_closing():
             return
-        if self._closing:
-            if now - self._since_seconds > self._limits.linger_seconds:
-                self.transport.abort()
-        elif self._answer_pace is not None:
+        if self._answer_pace is not None:
             self._enforce_reading(self._answer_pace, now)
+        elif self._closing:
+            if now - self._since_seconds > self._limits.linger_seconds and not self._is_answering():
+                self.transport.abort()
         elif self._awaits_head:
             self._enforce_head(now)
         elif self._body_pace is not None:

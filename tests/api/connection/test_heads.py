@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from tests.support.bounded_server import World, play
@@ -162,5 +164,22 @@ def test_an_upgrade_is_answered_as_http_and_then_closed() -> None:
         caller.send((GET + "Connection: Upgrade\r\nUpgrade: websocket\r\n\r\nnoise").encode())
         assert (await caller.reply()).status == 200
         assert await caller.rest() == b""
+        slow = await world.caller()
+        slow.send(b"GET /hold HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n")
+        await asyncio.sleep(0.5)
+        world.held.set()
+        assert (await slow.reply()).status == 200
 
-    play(scene)
+    play(scene, linger_seconds=0.1)
+
+
+def test_what_is_bad_after_a_good_request_does_not_touch_the_good_ones_answer() -> None:
+    async def scene(world: World) -> None:
+        caller = await world.caller()
+        caller.send(b"GET /hold HTTP/1.1\r\nHost: a\r\n\r\nNONSENSE\r\n\r\n")
+        await asyncio.sleep(0.5)
+        world.held.set()
+        assert (await caller.reply()).status == 200
+        assert await caller.rest() == b""
+
+    play(scene, linger_seconds=0.1)
