@@ -96,6 +96,7 @@ class World:
     held: asyncio.Event = field(default_factory=asyncio.Event)
     disconnects: int = 0
     callers: list[Caller] = field(default_factory=list)
+    backlog_seconds: float = 0.0
 
     async def caller(self, buffer_bytes: int = 1 << 20) -> Caller:
         self.callers.append(Caller(*await asyncio.open_connection("127.0.0.1", self.port, limit=buffer_bytes)))
@@ -141,7 +142,8 @@ class World:
 
 @asynccontextmanager
 async def _world(limits: ConnectionLimits) -> AsyncIterator[World]:
-    world = World(Connections(limits, WorkerMetrics()))
+    connections = Connections(limits, WorkerMetrics(), backlog_seconds=lambda: world.backlog_seconds)
+    world = World(connections)
     config = Config(
         world.application, interface="asgi3", lifespan="off", ws="none", log_config=None, server_header=False
     )

@@ -9,6 +9,7 @@ import asyncio
 import enum
 import itertools
 import logging
+import math
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
@@ -32,6 +33,7 @@ SWEEP_SECONDS = 1.0
 IDLE_EVICTION_SECONDS = 1.0
 """At the limit of connections, one that was idle for so long makes room for a new one."""
 EVICTION_TRIES = 8
+LONGEST_RETRY_SECONDS = 60.0
 
 log = logging.getLogger(__name__)
 
@@ -96,6 +98,7 @@ class Connections:
         self._on_overload = on_overload
         self._starts: StartQueue[Waiting] = StartQueue()
         self._turns = False
+        self._retry_after_seconds = 1
         self._open: set[Connection] = set()
         self._idle: dict[Connection, float] = {}
         self._refused: Counter[tuple[str, str, int]] = Counter()
@@ -187,7 +190,13 @@ class Connections:
         for connection in list(self._open):
             connection.enforce_time_limits(now)
         self.overload.forget(now)
+        self._set_retry_after(math.ceil(min(max(self._backlog_seconds(), 1.0), LONGEST_RETRY_SECONDS)))
         self._write_metrics()
+
+    def _set_retry_after(self, seconds: int) -> None:
+        if seconds != self._retry_after_seconds:
+            self._retry_after_seconds = seconds
+            self.problems.retry_after(seconds)
 
     def _next_turn(self) -> None:
         for request in self._starts.next_turn(time.monotonic()):

@@ -136,7 +136,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self._closing or self.transport.is_closing():
             return
         if self._size.is_too_large:
-            self._end_request(self._problems.headers_too_large)
+            refuse = self._answer_and_close if self._size.in_head else self._end_request
+            refuse(self._problems.headers_too_large)
         elif not self._size.in_head and self._body_pace is None:
             self._body_pace = Pace(self._limits.body_seconds, time.monotonic())
 

@@ -176,10 +176,14 @@ def test_an_upgrade_is_answered_as_http_and_then_closed() -> None:
 def test_what_is_bad_after_a_good_request_does_not_touch_the_good_ones_answer() -> None:
     async def scene(world: World) -> None:
         caller = await world.caller()
-        caller.send(b"GET /hold HTTP/1.1\r\nHost: a\r\n\r\nNONSENSE\r\n\r\n")
+        good = b"GET /hold HTTP/1.1\r\nHost: a\r\n\r\n"
+        callers = [await world.caller() for _ in range(2)]
+        for caller, bad in zip(callers, (b"NONSENSE\r\n\r\n", b"GET / HTTP/1.1\r\nX: " + b"x" * 70_000), strict=True):
+            caller.send(good + bad)
         await asyncio.sleep(0.5)
         world.held.set()
-        assert (await caller.reply()).status == 200
-        assert await caller.rest() == b""
+        for caller in callers:
+            assert (await caller.reply()).status == 200
+            assert await caller.rest() == b""
 
     play(scene, linger_seconds=0.1)
