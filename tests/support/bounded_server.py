@@ -97,6 +97,7 @@ class World:
     disconnects: int = 0
     callers: list[Caller] = field(default_factory=list)
     backlog_seconds: float = 0.0
+    overloads: list[tuple[str, int]] = field(default_factory=list)
 
     async def caller(self, buffer_bytes: int = 1 << 20) -> Caller:
         self.callers.append(Caller(*await asyncio.open_connection("127.0.0.1", self.port, limit=buffer_bytes)))
@@ -142,7 +143,12 @@ class World:
 
 @asynccontextmanager
 async def _world(limits: ConnectionLimits) -> AsyncIterator[World]:
-    connections = Connections(limits, WorkerMetrics(), backlog_seconds=lambda: world.backlog_seconds)
+    connections = Connections(
+        limits,
+        WorkerMetrics(),
+        backlog_seconds=lambda: world.backlog_seconds,
+        on_overload=lambda code, count: world.overloads.append((code, count)),
+    )
     world = World(connections)
     config = Config(
         world.application, interface="asgi3", lifespan="off", ws="none", log_config=None, server_header=False

@@ -33,6 +33,8 @@ SWEEP_SECONDS = 1.0
 IDLE_EVICTION_SECONDS = 1.0
 """At the limit of connections, one that was idle for so long makes room for a new one."""
 EVICTION_TRIES = 8
+EXTRACT = "/extract"
+"""The route whose refusals count as refused documents."""
 LONGEST_RETRY_SECONDS = 60.0
 
 log = logging.getLogger(__name__)
@@ -251,7 +253,7 @@ class Connections:
         for (code, route, status), count in self._refused.items():
             codes[code] += count
             self._metrics.requests.labels(route, str(status)).inc(count)
-            if issubclass(BY_CODE[code], Overloaded):
+            if route == EXTRACT and issubclass(BY_CODE[code], Overloaded):
                 self._on_overload(code, count)
         self._refused.clear()
         for code, count in codes.items():

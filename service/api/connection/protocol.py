@@ -25,7 +25,7 @@ from uvicorn.server import ServerState
 
 from service.api.connection.admission import Admitted
 from service.api.connection.arrival import unread_bytes
-from service.api.connection.connections import Connections, Place, Transfer
+from service.api.connection.connections import EXTRACT, Connections, Place, Transfer
 from service.api.connection.limits import MOST_PIPELINED, SMALL_BODY_BYTES, ConnectionLimits
 from service.api.connection.message_size import MessageSize
 from service.api.connection.pace import Pace
@@ -370,8 +370,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self.transport.abort()
 
     def _count(self, problem: PreparedProblem) -> None:
-        path = self.scope.get("path") or self.url.partition(b"?")[0] if self.scope else b""
-        self._shared.refused(problem.code, "/extract" if path in (b"/extract", "/extract") else "other", problem.status)
+        path = self.url.partition(b"?")[0] if self.scope else b""
+        self._shared.refused(problem.code, EXTRACT if path == EXTRACT.encode() else "other", problem.status)
 
     def _hold_body(self, count: int) -> None:
         request = self._requests[self.cycle]
