@@ -119,8 +119,10 @@ class World:
             await asyncio.sleep(0.01)
 
     async def application(self, scope: Any, receive: Any, send: Any) -> None:
-        """Reads the body and answers its length; /big answers much, /slow blocks the loop, /hold waits for the test."""
+        """Reads the body and answers its length; /big answers much, /slow blocks the loop; /unread and /hold wait."""
         self.scopes.append(scope)
+        if scope["path"] == "/unread":
+            await self.held.wait()
         length = 0
         while True:
             message = await receive()

@@ -407,7 +407,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
                 self.transport.close()
 
     def _enforce_body(self, pace: Pace, now: float) -> None:
-        if self.flow.read_paused:
+        awaits_us = self.flow.read_paused or (self._is_answering() and self.cycle.waiting_for_100_continue)
+        if awaits_us:
             pace.restart(now)
         elif pace.is_too_slow(now):
             self._end_request(self._problems.too_slow)
