@@ -152,10 +152,13 @@ class Connections:
         """The head of a request is complete."""
         self._idle.pop(connection, None)
 
-    def start(self, request: Waiting, admitted: Admitted) -> None:
-        """Begin the work of a request now, or in a later turn of the event loop where many come at once."""
-        if self._starts.enter(request, admitted):
-            request.begin()
+    def may_begin(self) -> bool:
+        """True if a request's work may begin now; where many come at once, it is to wait."""
+        return self._starts.may_begin(time.monotonic())
+
+    def wait(self, request: Waiting, admitted: Admitted) -> None:
+        """Begin the work of a request in a later turn of the event loop."""
+        self._starts.wait(request, admitted)
         if not self._turns:
             self._turns = True
             asyncio.get_running_loop().call_soon(self._next_turn)

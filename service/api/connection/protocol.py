@@ -227,10 +227,10 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         request = self._requests.setdefault(cycle, _Request(self._admitting))
-        if request.admitted is None:
+        if request.admitted is None or self._shared.may_begin():
             self.run(cycle, app)
         else:
-            self._shared.start(_Start(self, cycle, app, request.admitted), request.admitted)
+            self._shared.wait(_Start(self, cycle, app, request.admitted), request.admitted)
 
     def send_400_response(self, msg: str) -> None:
         self._answer_and_close(self._problems.malformed)
