@@ -1,4 +1,4 @@
-"""The size of a message as it arrives: bytes of its head, headers, and bytes around its body. Pure.
+"""The size of a message as it arrives: bytes of its head and of its body, and those around its body. Pure.
 
 The parser has no limits, and keeps a header line until its end; so bytes are counted before it sees them too.
 """
@@ -14,12 +14,12 @@ FRAMING_BYTES = 16
 class MessageSize:
     """Counts of the message that arrives; all begin anew with the next one."""
 
-    __slots__ = ("_around_body", "_headers", "_headers_bytes", "_limits", "body_bytes", "head_bytes", "in_head")
+    __slots__ = ("_around_body", "_limits", "body_bytes", "head_bytes", "in_head", "trailers")
 
     def __init__(self, limits: ConnectionLimits) -> None:
         self._limits = limits
-        self._headers = self._headers_bytes = self._around_body = 0
-        self.head_bytes = self.body_bytes = 0
+        self._around_body = 0
+        self.head_bytes = self.body_bytes = self.trailers = 0
         self.in_head = True
 
     def receive(self, count: int) -> None:
@@ -29,20 +29,10 @@ class MessageSize:
         else:
             self._around_body += count
 
-    def begin(self) -> None:
-        """The first line of a message begins."""
-        self._headers = self._headers_bytes = 0
-
-    def add_header(self, count: int) -> bool:
-        """Count a header or a trailer of so many bytes; False when there are too many or too large ones."""
-        self._headers += 1
-        self._headers_bytes += count
-        return self._headers <= self._limits.headers and self._headers_bytes <= self._limits.head_bytes
-
     def end_head(self) -> None:
         """The head is complete."""
         self.in_head = False
-        self.head_bytes = self.body_bytes = self._around_body = 0
+        self.head_bytes = self.body_bytes = self.trailers = self._around_body = 0
 
     def end_body(self) -> None:
         """The message is complete."""

@@ -153,7 +153,6 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._size.begin()
         state: dict[str, Any] = self.scope["state"]
         state["arrived_seconds"] = self._arrived_seconds
 
@@ -163,9 +162,11 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             raise _Refusal(self._problems.target_too_long)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if not self._size.add_header(len(name) + len(value)):
+        if not self._size.in_head:
+            self._size.trailers += 1  # And dropped: no field of a head may come after the body.
+        if len(self.headers) + self._size.trailers >= self._limits.headers:
             raise _Refusal(self._problems.headers_too_large)
-        if self._size.in_head:  # Trailers are dropped: no field of a head may come after the body.
+        if self._size.in_head:
             name = name.lower()
             if name == b"expect" and value.lower() == b"100-continue":
                 self.expect_100_continue = True
@@ -175,6 +176,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self._closing:
             return
         now = time.monotonic()
+        if self._size.is_too_large and sum(len(n) + len(v) for n, v in self.headers) > self._limits.head_bytes:
+            raise _Refusal(self._problems.headers_too_large)
         self._size.end_head()
         self._body_pace = None
         self._shared.busy(self)

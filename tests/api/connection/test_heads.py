@@ -62,6 +62,9 @@ def test_each_bad_head_has_a_problem_document_and_ends_the_connection(head: str,
 
 def test_honest_heads_pass_up_to_the_limits() -> None:
     async def scene(world: World) -> None:
+        body = b"x" * 200_000
+        head = f"POST /extract HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n"
+        assert (await world.ask(head, body)).body == b"200000"
         assert (await world.ask(GET + "a: b\r\n" * 98 + "\r\n")).status == 200
         assert (await world.ask(GET + f"Cookie: {'b' * 60_000}\r\n\r\n")).status == 200
         assert (await world.ask(f"GET /?{'a' * 16_000} HTTP/1.1\r\nHost: a\r\n\r\n")).status == 200
