@@ -96,6 +96,8 @@ class World:
     held: asyncio.Event = field(default_factory=asyncio.Event)
     disconnects: int = 0
     callers: list[Caller] = field(default_factory=list)
+    backlog_seconds: float = 0.0
+    overloads: list[tuple[str, int]] = field(default_factory=list)
 
     async def caller(self, buffer_bytes: int = 1 << 20) -> Caller:
         self.callers.append(Caller(*await asyncio.open_connection("127.0.0.1", self.port, limit=buffer_bytes)))
@@ -117,8 +119,10 @@ class World:
             await asyncio.sleep(0.01)
 
     async def application(self, scope: Any, receive: Any, send: Any) -> None:
-        """Reads the body and answers its length; /big answers much, /slow blocks the loop, /hold waits for the test."""
+        """Reads the body and answers its length; /big answers much, /slow blocks the loop; /unread and /hold wait."""
         self.scopes.append(scope)
+        if scope["path"] == "/unread":
+            await self.held.wait()
         length = 0
         while True:
             message = await receive()
@@ -141,7 +145,13 @@ class World:
 
 @asynccontextmanager
 async def _world(limits: ConnectionLimits) -> AsyncIterator[World]:
-    world = World(Connections(limits, WorkerMetrics()))
+    connections = Connections(
+        limits,
+        WorkerMetrics(),
+        backlog_seconds=lambda: world.backlog_seconds,
+        on_overload=lambda code, count: world.overloads.append((code, count)),
+    )
+    world = World(connections)
     config = Config(
         world.application, interface="asgi3", lifespan="off", ws="none", log_config=None, server_header=False
     )

@@ -9,6 +9,7 @@ import asyncio
 import enum
 import itertools
 import logging
+import math
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
@@ -32,6 +33,9 @@ SWEEP_SECONDS = 1.0
 IDLE_EVICTION_SECONDS = 1.0
 """At the limit of connections, one that was idle for so long makes room for a new one."""
 EVICTION_TRIES = 8
+EXTRACT = "/extract"
+"""The route whose refusals count as refused documents."""
+LONGEST_RETRY_SECONDS = 60.0
 
 log = logging.getLogger(__name__)
 
@@ -96,6 +100,7 @@ class Connections:
         self._on_overload = on_overload
         self._starts: StartQueue[Waiting] = StartQueue()
         self._turns = False
+        self._retry_after_seconds = 1
         self._open: set[Connection] = set()
         self._idle: dict[Connection, float] = {}
         self._refused: Counter[tuple[str, str, int]] = Counter()
@@ -147,10 +152,13 @@ class Connections:
         """The head of a request is complete."""
         self._idle.pop(connection, None)
 
-    def start(self, request: Waiting, admitted: Admitted) -> None:
-        """Begin the work of a request now, or in a later turn of the event loop where many come at once."""
-        if self._starts.enter(request, admitted):
-            request.begin()
+    def may_begin(self) -> bool:
+        """True if a request's work may begin now; where many come at once, it is to wait."""
+        return self._starts.may_begin(time.monotonic())
+
+    def wait(self, request: Waiting, admitted: Admitted) -> None:
+        """Begin the work of a request in a later turn of the event loop."""
+        self._starts.wait(request, admitted)
         if not self._turns:
             self._turns = True
             asyncio.get_running_loop().call_soon(self._next_turn)
@@ -187,7 +195,13 @@ class Connections:
         for connection in list(self._open):
             connection.enforce_time_limits(now)
         self.overload.forget(now)
+        self._set_retry_after(math.ceil(min(max(self._backlog_seconds(), 1.0), LONGEST_RETRY_SECONDS)))
         self._write_metrics()
+
+    def _set_retry_after(self, seconds: int) -> None:
+        if seconds != self._retry_after_seconds:
+            self._retry_after_seconds = seconds
+            self.problems.retry_after(seconds)
 
     def _next_turn(self) -> None:
         for request in self._starts.next_turn(time.monotonic()):
@@ -242,7 +256,7 @@ class Connections:
         for (code, route, status), count in self._refused.items():
             codes[code] += count
             self._metrics.requests.labels(route, str(status)).inc(count)
-            if issubclass(BY_CODE[code], Overloaded):
+            if route == EXTRACT and issubclass(BY_CODE[code], Overloaded):
                 self._on_overload(code, count)
         self._refused.clear()
         for code, count in codes.items():

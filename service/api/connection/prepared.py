@@ -83,11 +83,10 @@ class PreparedProblems:
                 f"Unfinished bodies hold {limits.held_bytes} bytes, the limit of a worker; this was the largest."
             )
         )
-        self.overloaded = {
-            "queue_full": PreparedProblem(
-                QueueFull("All is taken on that can be answered in time.", retry_after_seconds=1.0)
-            ),
-            "deadline_exceeded": PreparedProblem(
-                DeadlineExceeded("The deadline passed before the request was read.", retry_after_seconds=1.0)
-            ),
-        }
+        self.retry_after(1.0)
+
+    def retry_after(self, seconds: float) -> None:
+        """Prepare the refusals of overload anew, for clients to come back after this time."""
+        full = QueueFull("All is taken on that can be answered in time.", retry_after_seconds=seconds)
+        late = DeadlineExceeded("The deadline passed before the work began.", retry_after_seconds=seconds)
+        self.overloaded = {error.code: PreparedProblem(error) for error in (full, late)}

@@ -25,11 +25,13 @@ from uvicorn.server import ServerState
 
 from service.api.connection.admission import Admitted
 from service.api.connection.arrival import unread_bytes
-from service.api.connection.connections import Connections, Place, Transfer
+from service.api.connection.connections import EXTRACT, Connections, Place, Transfer
 from service.api.connection.limits import MOST_PIPELINED, SMALL_BODY_BYTES, ConnectionLimits
+from service.api.connection.message_size import MessageSize
 from service.api.connection.pace import Pace
 from service.api.connection.prepared import PreparedProblem, PreparedProblems
 from service.api.connection.request_head import RequestHead, named_deadline_ms, read_head
+from service.api.connection.unread_answer import UnreadAnswer
 from service.core.errors import MalformedRequest
 from service.logs import LogEvent
 
@@ -39,8 +41,6 @@ ALWAYS_ANSWERED = (b"/livez", b"/readyz", b"/metrics")
 """Asked by those who would replace a service that does not answer, so never refused for load."""
 HEAD_LINGER_BYTES = 1024 * 1024
 """What is read and dropped after a refusal; of a body that was declared, or of several, as much as comes in time."""
-FRAMING_BYTES = 16
-"""Most bytes of chunk sizes and line ends beside one byte of a body."""
 
 log = logging.getLogger(__name__)
 
@@ -98,14 +98,11 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._since_seconds = 0.0
         self._arrived_seconds = 0.0
         self._received = b""
-        self._awaits_head = True
+        self._size = MessageSize(self._limits)
         self._served = self._discarding = self._closing = False
-        self._head_bytes = self._header_bytes = self._header_count = self._body_bytes = self._wire_bytes = 0
         self._lingers_bytes = 0.0
         self._body_pace: Pace | None = None
-        self._answer: Transfer | None = None
-        self._answer_pace: Pace | None = None
-        self._unread_bytes = 0
+        self._unread_answer = UnreadAnswer(self, self._shared)
         self._admitting: Admitted | None = None
         self._requests: dict[RequestResponseCycle, _Request] = {}
 
@@ -122,50 +119,40 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._shared.closed(self)
-        self._release_answer()
+        self._unread_answer.release()
 
     def data_received(self, data: bytes) -> None:
         self._unset_keepalive_if_required()
         if self._closing:
             self._drop_unread(len(data))
             return
-        if self._awaits_head:
-            if not self._head_bytes:
-                self._since_seconds = time.monotonic()
-                self._arrived_seconds = self._since_seconds - self._shared.clock.waited_seconds(self._file)
-            self._head_bytes += len(data)
-        else:
-            self._wire_bytes += len(data)
+        if self._size.in_head and not self._size.head_bytes:
+            self._since_seconds = time.monotonic()
+            self._arrived_seconds = self._since_seconds - self._shared.clock.waited_seconds(self._file)
+        self._size.receive(len(data))
         self._received = data
         self._parse(data)
         self._received = b""
         if self._closing or self.transport.is_closing():
             return
-        if self._awaits_head:
-            if self._head_bytes > self._limits.head_bytes:
-                self._answer_and_close(self._problems.headers_too_large)
-        elif self._wire_bytes > self._limits.head_bytes + FRAMING_BYTES * self._body_bytes:
-            self._end_request(self._problems.headers_too_large)
-        elif self._body_pace is None:
+        if self._size.is_too_large:
+            refuse = self._answer_and_close if self._size.in_head else self._end_request
+            refuse(self._problems.headers_too_large)
+        elif not self._size.in_head and self._body_pace is None:
             self._body_pace = Pace(self._limits.body_seconds, time.monotonic())
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        if self._answer is None:
-            self._unread_bytes = self.transport.get_write_buffer_size()
-            self._answer = Transfer(self)
-            self._answer_pace = Pace(self._limits.write_seconds, time.monotonic())
-            self._shared.hold(self._answer, self._unread_bytes)
+        self._unread_answer.pause(self.transport, time.monotonic())
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._release_answer()
+        self._unread_answer.release()
 
     # The parser's calls
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._header_count = self._header_bytes = 0
         state: dict[str, Any] = self.scope["state"]
         state["arrived_seconds"] = self._arrived_seconds
 
@@ -175,11 +162,11 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             raise _Refusal(self._problems.target_too_long)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._header_count += 1
-        self._header_bytes += len(name) + len(value)
-        if self._header_count > self._limits.headers or self._header_bytes > self._limits.head_bytes:
+        if not self._size.in_head:
+            self._size.trailers += 1  # And dropped: no field of a head may come after the body.
+        if len(self.headers) + self._size.trailers >= self._limits.headers:
             raise _Refusal(self._problems.headers_too_large)
-        if self._awaits_head:  # Trailers are dropped: no field of a head may come after the body.
+        if self._size.in_head:
             name = name.lower()
             if name == b"expect" and value.lower() == b"100-continue":
                 self.expect_100_continue = True
@@ -189,7 +176,9 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self._closing:
             return
         now = time.monotonic()
-        self._awaits_head, self._head_bytes, self._wire_bytes, self._body_bytes = False, 0, 0, 0
+        if self._size.is_too_large and sum(len(n) + len(v) for n, v in self.headers) > self._limits.head_bytes:
+            raise _Refusal(self._problems.headers_too_large)
+        self._size.end_head()
         self._body_pace = None
         self._shared.busy(self)
         head = self._checked_head()
@@ -205,19 +194,20 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self.cycle.keep_alive = False
 
     def on_body(self, body: bytes) -> None:
-        self._body_bytes += len(body)
+        self._size.body_bytes += len(body)
         if self._body_pace is not None:
             self._body_pace.moved(len(body))
         if self._closing or self._discarding:
             return
         super().on_body(body)
-        if self._body_bytes > SMALL_BODY_BYTES and not self.cycle.response_complete:
+        if self._size.body_bytes > SMALL_BODY_BYTES and not self.cycle.response_complete:
             self._hold_body(len(body))
 
     def on_message_complete(self) -> None:
         if self._closing:
             return
-        self._awaits_head, self._head_bytes, self._since_seconds = True, 0, time.monotonic()
+        self._size.end_body()
+        self._since_seconds = time.monotonic()
         self._served = True
         if self._discarding:
             self._discarding = False
@@ -234,16 +224,16 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if self._awaits_head and not self.pipeline:
+        if self._size.in_head and not self.pipeline:
             self._since_seconds = time.monotonic()
             self._shared.idle(self, self._since_seconds)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         request = self._requests.setdefault(cycle, _Request(self._admitting))
-        if request.admitted is None:
+        if request.admitted is None or self._shared.may_begin():
             self.run(cycle, app)
         else:
-            self._shared.start(_Start(self, cycle, app, request.admitted), request.admitted)
+            self._shared.wait(_Start(self, cycle, app, request.admitted), request.admitted)
 
     def send_400_response(self, msg: str) -> None:
         self._answer_and_close(self._problems.malformed)
@@ -260,12 +250,13 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         """Close the connection, with an answer if it has begun a request, where one of its time limits has passed."""
         if self.transport.is_closing():
             return
-        if self._closing:
-            if now - self._since_seconds > self._limits.linger_seconds:
+        if self._unread_answer.waits:
+            if self._unread_answer.is_too_slow(self.transport, now):
+                self._drop("unread")
+        elif self._closing:
+            if now - self._since_seconds > self._limits.linger_seconds and not self._is_answering():
                 self.transport.abort()
-        elif self._answer_pace is not None:
-            self._enforce_reading(self._answer_pace, now)
-        elif self._awaits_head:
+        elif self._size.in_head:
             self._enforce_head(now)
         elif self._body_pace is not None:
             self._enforce_body(self._body_pace, now)
@@ -279,7 +270,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def give_up(self, transfer: object) -> None:
         """End this connection because of the bytes that one of its transfers holds."""
-        if transfer is self._answer:
+        if self._unread_answer.holds(transfer):
             self._drop("held_bytes")
         else:
             self._end_request(self._problems.too_many_bytes)
@@ -382,19 +373,14 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self.transport.abort()
 
     def _count(self, problem: PreparedProblem) -> None:
-        path = self.scope.get("path") or self.url.partition(b"?")[0] if self.scope else b""
-        self._shared.refused(problem.code, "/extract" if path in (b"/extract", "/extract") else "other", problem.status)
+        path = self.url.partition(b"?")[0] if self.scope else b""
+        self._shared.refused(problem.code, EXTRACT if path == EXTRACT.encode() else "other", problem.status)
 
     def _hold_body(self, count: int) -> None:
         request = self._requests[self.cycle]
         if request.body is None:
-            request.body, count = Transfer(self), self._body_bytes
+            request.body, count = Transfer(self), self._size.body_bytes
         self._shared.hold(request.body, count)
-
-    def _release_answer(self) -> None:
-        if self._answer is not None:
-            self._shared.release(self._answer)
-            self._answer = self._answer_pace = None
 
     def _ended(self, cycle: RequestResponseCycle, task: asyncio.Task[None]) -> None:
         self.tasks.discard(task)
@@ -409,17 +395,10 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             state: dict[str, Any] = cycle.scope["state"]
             self._shared.finished(request.admitted, None if cycle.disconnected else state.get("status"))
 
-    def _enforce_reading(self, pace: Pace, now: float) -> None:
-        unread = self.transport.get_write_buffer_size()
-        pace.moved(self._unread_bytes - unread)
-        self._unread_bytes = unread
-        if pace.is_too_slow(now):
-            self._drop("unread")
-
     def _enforce_head(self, now: float) -> None:
         if self._is_answering():
             return
-        begun = self._head_bytes > 0
+        begun = self._size.head_bytes > 0
         most = self._limits.head_seconds if begun or not self._served else self._limits.idle_seconds
         if now - self._since_seconds > (most if self._place is Place.OPEN else BRIEF_SECONDS):
             if begun:
@@ -431,7 +410,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
                 self.transport.close()
 
     def _enforce_body(self, pace: Pace, now: float) -> None:
-        if self.flow.read_paused:
+        awaits_us = self.flow.read_paused or (self._is_answering() and self.cycle.waiting_for_100_continue)
+        if awaits_us:
             pace.restart(now)
         elif pace.is_too_slow(now):
             self._end_request(self._problems.too_slow)

@@ -15,6 +15,8 @@ from typing import Generic, TypeVar
 from service.api.connection.admission import LAG_SHARE, Admitted
 
 STARTS_PER_TURN = 4
+TURN_SECONDS = 0.005
+"""After so long a turn is over, where nobody has waited for its end."""
 
 T = TypeVar("T")
 
@@ -25,21 +27,28 @@ class StartQueue(Generic[T]):
     def __init__(self) -> None:
         self._waiting: deque[tuple[T, Admitted]] = deque()
         self._begun = 0
+        self._turn_seconds = float("-inf")
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def enter(self, request: T, admitted: Admitted) -> bool:
-        """True if this request may begin now; else it waits."""
-        if self._begun < STARTS_PER_TURN and not self._waiting:
-            self._begun += 1
-            return True
+    def may_begin(self, now: float) -> bool:
+        """True if a request that has come may begin at once; else it is to wait."""
+        if now - self._turn_seconds > TURN_SECONDS:
+            self._turn_seconds, self._begun = now, 0
+        if self._waiting or self._begun >= STARTS_PER_TURN:
+            return False
+        self._begun += 1
+        return True
+
+    def wait(self, request: T, admitted: Admitted) -> None:
+        """Let a request wait for its turn."""
         self._waiting.append((request, admitted))
-        return False
 
     def next_turn(self, now: float) -> list[T]:
         """A turn of the event loop begins: the requests whose work begins in it."""
         count = self._begun = min(STARTS_PER_TURN, len(self._waiting))
+        self._turn_seconds = now
         return [self._take(now) for _ in range(count)]
 
     def _take(self, now: float) -> T:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from tests.support.bounded_server import World, play
@@ -60,6 +62,9 @@ def test_each_bad_head_has_a_problem_document_and_ends_the_connection(head: str,
 
 def test_honest_heads_pass_up_to_the_limits() -> None:
     async def scene(world: World) -> None:
+        body = b"x" * 200_000
+        head = f"POST /extract HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n"
+        assert (await world.ask(head, body)).body == b"200000"
         assert (await world.ask(GET + "a: b\r\n" * 98 + "\r\n")).status == 200
         assert (await world.ask(GET + f"Cookie: {'b' * 60_000}\r\n\r\n")).status == 200
         assert (await world.ask(f"GET /?{'a' * 16_000} HTTP/1.1\r\nHost: a\r\n\r\n")).status == 200
@@ -162,5 +167,26 @@ def test_an_upgrade_is_answered_as_http_and_then_closed() -> None:
         caller.send((GET + "Connection: Upgrade\r\nUpgrade: websocket\r\n\r\nnoise").encode())
         assert (await caller.reply()).status == 200
         assert await caller.rest() == b""
+        slow = await world.caller()
+        slow.send(b"GET /hold HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n")
+        await asyncio.sleep(0.5)
+        world.held.set()
+        assert (await slow.reply()).status == 200
 
-    play(scene)
+    play(scene, linger_seconds=0.1)
+
+
+def test_what_is_bad_after_a_good_request_does_not_touch_the_good_ones_answer() -> None:
+    async def scene(world: World) -> None:
+        caller = await world.caller()
+        good = b"GET /hold HTTP/1.1\r\nHost: a\r\n\r\n"
+        callers = [await world.caller() for _ in range(2)]
+        for caller, bad in zip(callers, (b"NONSENSE\r\n\r\n", b"GET / HTTP/1.1\r\nX: " + b"x" * 70_000), strict=True):
+            caller.send(good + bad)
+        await asyncio.sleep(0.5)
+        world.held.set()
+        for caller in callers:
+            assert (await caller.reply()).status == 200
+            assert await caller.rest() == b""
+
+    play(scene, linger_seconds=0.1)

@@ -12,10 +12,10 @@ POST = b"POST /extract HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
 
 def test_a_refusal_reads_a_small_body_and_keeps_the_connection() -> None:
     async def scene(world: World) -> None:
-        control = world.connections.overload
-        for admitted in [control.admit(0, 300.0, 0.0, 0.0) for _ in range(16)]:
+        control, now = world.connections.overload, time.monotonic()
+        for admitted in [control.admit(0, 300.0, now - 200.0, now - 200.0) for _ in range(16)]:
             assert not isinstance(admitted, str)
-            control.finished(admitted, 200, 0.0, 299.0)
+            control.finished(admitted, 200, 0.0, now)
         holders = [await world.caller() for _ in range(16)]
         for holder in holders:
             holder.send(POST.replace(b"extract", b"hold") % 1 + b"x")
@@ -29,6 +29,10 @@ def test_a_refusal_reads_a_small_body_and_keeps_the_connection() -> None:
         large = await world.caller()
         large.send(POST % 100_000)
         assert (await large.reply()).headers["connection"] == "close"
+        world.backlog_seconds = 6.2
+        world.connections.sweep(time.monotonic())
+        caller.send(POST % 0)
+        assert (await caller.reply()).headers["retry-after"] == "7"
         expecting = await world.caller()
         expecting.send((POST % 5)[:-2] + b"Expect: 100-continue\r\n\r\n")
         assert (await expecting.rest()).startswith(b"HTTP/1.1 429 ")
@@ -91,5 +95,18 @@ def test_the_lag_of_the_event_loop_is_measured() -> None:
         time.sleep(0.4)
         await asyncio.sleep(0.1)
         assert world.connections.overload.limit < 40
+
+    play(scene)
+
+
+def test_refused_documents_are_reported_for_the_fleet_to_scale_by() -> None:
+    async def scene(world: World) -> None:
+        caller = await world.caller()
+        for path in (b"extract", b"other"):
+            caller.send(b"POST /%s?deadline_ms=50 HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n" % path)
+            time.sleep(0.2)
+            assert (await caller.reply()).status == 504
+        world.connections.sweep(time.monotonic())
+        assert world.overloads == [("deadline_exceeded", 1)]
 
     play(scene)

@@ -15,7 +15,7 @@ from service.api.connection.limits import ConnectionLimits, connection_limits, c
 from service.api.connection.pace import LEAST_BYTES_PER_SECOND, Pace
 from service.api.connection.prepared import PreparedProblem, PreparedProblems
 from service.api.connection.request_head import named_deadline_ms, read_head
-from service.api.connection.start_queue import STARTS_PER_TURN, StartQueue
+from service.api.connection.start_queue import StartQueue
 from service.core.errors import MalformedRequest, QueueFull
 from service.settings import Settings
 
@@ -72,20 +72,23 @@ def admitted(at: float, deadline: float = 1.0) -> Admitted:
 
 def test_a_few_requests_begin_in_each_turn_in_order_of_arrival() -> None:
     starts: StartQueue[int] = StartQueue()
-    begun = [number for number in range(10) if starts.enter(number, admitted(0.0))]
-    assert begun == list(range(STARTS_PER_TURN))
-    assert starts.next_turn(0.1) == list(range(STARTS_PER_TURN, 2 * STARTS_PER_TURN))
-    assert not starts.enter(99, admitted(0.1)), "those that wait come first"
-    assert starts.next_turn(0.1) == [8, 9, 99]
-    assert starts.next_turn(0.1) == []
-    assert starts.enter(100, admitted(0.2))
+    assert [starts.may_begin(0.0) for _ in range(5)] == [True, True, True, True, False]
+    for number in range(6):
+        starts.wait(number, admitted(0.0))
+    assert starts.next_turn(0.1) == [0, 1, 2, 3]
+    assert not starts.may_begin(0.2), "those that wait come first"
+    starts.wait(99, admitted(0.2))
+    assert starts.next_turn(0.2) == [4, 5, 99]
+    assert starts.may_begin(0.2)
+    assert not starts.may_begin(0.2), "of this turn four have begun"
+    assert starts.may_begin(0.3)
 
 
 def test_while_the_oldest_is_late_the_newest_begin_first_and_nobody_with_minutes_to_spare_is_late() -> None:
-    for deadline, expected in ((1.0, [19, 18, 17, 16]), (300.0, [4, 5, 6, 7])):
+    for deadline, expected in ((1.0, [19, 18, 17, 16]), (300.0, [0, 1, 2, 3])):
         starts: StartQueue[int] = StartQueue()
         for number in range(20):
-            starts.enter(number, admitted(0.0, deadline))
+            starts.wait(number, admitted(0.0, deadline))
         assert starts.next_turn(0.5) == expected
 
 

@@ -72,6 +72,20 @@ def test_an_answer_that_is_not_read_is_dropped_and_one_that_is_read_slowly_is_no
     play(scene, write_seconds=0.4)
 
 
+def test_a_client_that_waits_to_be_asked_for_its_body_is_not_too_slow() -> None:
+    async def scene(world: World) -> None:
+        caller = await world.caller()
+        caller.send(b"POST /unread HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n")
+        await world.until(lambda: len(world.scopes) == 1)
+        await asyncio.sleep(0.6)
+        world.held.set()
+        assert await caller.reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
+        caller.send(b"abc")
+        assert (await caller.reply()).body == b"3"
+
+    play(scene, body_seconds=0.2)
+
+
 def test_a_client_that_waits_for_a_long_answer_is_not_too_slow() -> None:
     async def scene(world: World) -> None:
         caller = await world.caller()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import tempfile
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -225,3 +226,12 @@ def test_noise_is_read_or_refused_with_a_typed_error(body: bytes, media_type: st
     except GleanerError as error:
         found = error
     assert isinstance(found, Body | MalformedRequest | InvalidOptions)
+
+
+def test_no_upload_touches_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two unfinished forms filled the disk for all others, who got an error without a type."""
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
+    body = part("file", bytes(3 << 20), file="a.txt") + b"--x--\r\n"
+    chunks = [body[at : at + 65_536] for at in range(0, len(body), 65_536)]
+    found = read(chunks, FORM, limits=BodyLimits(request_bytes=4 << 20, documents=3))
+    assert len(found.sources[0].data) == 3 << 20
