@@ -13,7 +13,7 @@ from starlette.responses import Response, StreamingResponse
 
 from service.api.engine.routing import find_model, refuse_unless_serving
 from service.api.extraction.request import ExtractRequest
-from service.api.http.auth import ApiKeys, presented_key
+from service.api.http.auth import ApiKeys, presented_key, sender_of
 from service.api.http.request_body import BodyLimits, read_body
 from service.api.http.response import json_response, ndjson_lines, start_documents, unless_disconnected
 from service.api.openapi import EXTRACT, MODELS, READY
@@ -47,7 +47,9 @@ async def extract(request: Request) -> Response:
     model = find_model(engine.status.models, body.options.model)
     milliseconds = body.options.deadline_ms
     deadline = begun + (milliseconds / 1000 if milliseconds else state.deadline_seconds)
-    extract_request = ExtractRequest(model, body.options, client, deadline, alone=len(body.sources) == 1)
+    sender = sender_of(client, request.client.host if request.client else None)
+    alone = len(body.sources) == 1
+    extract_request = ExtractRequest(model, body.options, client, deadline, alone=alone, sender=sender)
     start = partial(start_documents, worker.extractor, worker.metrics, body, extract_request)
     if NDJSON in request.headers.get("accept", ""):
         lines = ndjson_lines(start, extract_request, begun)

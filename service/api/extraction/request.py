@@ -28,6 +28,7 @@ class ExtractRequest:
     Attributes:
         model: the revision that its options lead to.
         client: whose API key it has; fairness counts documents by client.
+        sender: whose files may share a parser.
         deadline_seconds: absolute, on the monotonic clock.
         alone: True when the request has a single document.
     """
@@ -37,6 +38,7 @@ class ExtractRequest:
     client: str
     deadline_seconds: float
     alone: bool = False
+    sender: str = ""
 
     def estimate(self, source: DocumentInput, now: float) -> WorkEstimate:
         """The work of a document of this request, estimated from its size alone."""
