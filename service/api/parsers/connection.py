@@ -16,12 +16,16 @@ _END_SECONDS = 1.0
 
 
 class Parser:
-    """A parser process. `number` is its name for the zygote, `client` whose files it reads, `files` how many so far."""
+    """A parser process. `number` is its name for the zygote, `client` whose files it reads, `files` how many so far.
+
+    `halted` is True while it is stopped because it has no file.
+    """
 
     def __init__(self, number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.number = number
         self.client = ""
         self.files = 0
+        self.halted = False
         self._reader = reader
         self._writer = writer
         self._ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()

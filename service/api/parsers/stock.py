@@ -19,6 +19,9 @@ from service.api.parsers.zygote import Order
 from service.core.errors import InternalError
 from service.logs import LogEvent
 
+HALT_SECONDS = 0.01
+"""A parser that is kept stands still after this: the next file often comes before."""
+
 log = logging.getLogger(__name__)
 
 
@@ -71,11 +74,11 @@ class ParserStock:
     def put_back(self, parser: Parser, *, sound: bool) -> None:
         """Take back a parser whose file is done; `sound` if it was read without any error."""
         if sound and parser.files < self._files and parser.client != self._nameless:
-            self._source.order(Order.STOP, parser)
             self._kept.append(parser)
-            parser = self._kept.popleft() if len(self._kept) > self._size else parser
-            if parser in self._kept:
+            asyncio.get_running_loop().call_later(HALT_SECONDS, self._halt, parser, parser.files)
+            if len(self._kept) <= self._size:
                 return
+            parser = self._kept.popleft()
         self._end(parser)
         self._restock()
 
@@ -88,7 +91,9 @@ class ParserStock:
         for parser in [each for each in self._kept if each.client == client]:
             self._kept.remove(parser)
             if parser.usable:
-                self._source.order(Order.CONTINUE, parser)
+                if parser.halted:
+                    parser.halted = False
+                    self._source.order(Order.CONTINUE, parser)
                 yield parser
             self._end(parser)
         while self._fresh:
@@ -96,6 +101,12 @@ class ParserStock:
             if parser.usable:
                 yield parser
             self._end(parser)
+
+    def _halt(self, parser: Parser, files: int) -> None:
+        """Stop a parser that still waits after this many files."""
+        if parser in self._kept and parser.files == files:
+            parser.halted = True
+            self._source.order(Order.STOP, parser)
 
     def _restock(self) -> None:
         while len(self._fresh) + len(self._coming) < self._size:
