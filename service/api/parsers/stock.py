@@ -19,6 +19,8 @@ from service.api.parsers.zygote import Order
 from service.core.errors import InternalError
 from service.logs import LogEvent
 
+MOST_BUSY_SECONDS = 10.0
+"""A parser that has been busy for longer is not kept: its limit of processor time holds for all its files together."""
 HALT_SECONDS = 0.01
 """A parser that is kept stands still after this: the next file often comes before."""
 
@@ -69,11 +71,14 @@ class ParserStock:
         parser = next(self._usable(client), None) or await self._source.fork()
         parser.client = client
         parser.files += 1
+        parser.taken_seconds = asyncio.get_running_loop().time()
         return parser
 
     def put_back(self, parser: Parser, *, sound: bool) -> None:
-        """Take back a parser whose file is done; `sound` if it was read without any error."""
-        if sound and parser.files < self._files and parser.client != self._nameless:
+        """Take back a parser whose file is done; `sound` if it was read without any error and was not large."""
+        parser.busy_seconds += asyncio.get_running_loop().time() - parser.taken_seconds
+        fit = parser.files < self._files and parser.busy_seconds < MOST_BUSY_SECONDS
+        if sound and fit and parser.client != self._nameless:
             self._kept.append(parser)
             asyncio.get_running_loop().call_later(HALT_SECONDS, self._halt, parser, parser.files)
             if len(self._kept) <= self._size:
