@@ -99,9 +99,10 @@ class Settings(BaseSettings):
         " (`gleaner_parser_sandbox`); require: refuse to start without; off: only limits of processor and memory",
     )
     parser_files: int = Field(
-        16,
+        64,
         ge=1,
-        description="most files that one parser reads, all of one API key; without keys each has its own parser",
+        description="most files that one parser reads, all of one API key, or of one address where none is needed;"
+        " 1: each file has a parser of its own",
     )
     deadline_ms: int = Field(300_000, ge=1, description="deadline of a request that names none")
     drain_grace_seconds: float = Field(1.0, ge=0, description="after SIGTERM, not ready but still admitting")

@@ -1,4 +1,4 @@
-"""No child outlives its parent."""
+"""No child outlives its parent, and no other process of the same user reads its memory."""
 
 from __future__ import annotations
 
@@ -31,3 +31,11 @@ def test_a_child_dies_with_its_parent_however_that_dies(how: signal.Signals) -> 
         assert lives(child)
         os.kill(parent.pid, how)
         wait_until(lambda: not lives(child))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel of Linux does it")
+def test_memory_is_hidden_from_other_processes_of_the_same_user() -> None:
+    """PR_GET_DUMPABLE is 3; what it says is what the kernel asks before it opens /proc/PID/mem or environ."""
+    code = "import ctypes; from service.process import hide_memory; p = ctypes.CDLL(None).prctl;"
+    code += "print(p(3, 0, 0, 0, 0)); hide_memory(); print(p(3, 0, 0, 0, 0))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split() == ["1", "0"]

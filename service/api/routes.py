@@ -15,6 +15,7 @@ from service.api.engine.routing import find_model, refuse_unless_serving
 from service.api.extraction.request import ExtractRequest, refuse_if_late
 from service.api.http.access import Access
 from service.api.http.arrival import arrived_seconds
+from service.api.http.auth import sender_of
 from service.api.http.request_body import BodyLimits, read_body
 from service.api.http.response import json_response, ndjson_lines, start_documents, unless_disconnected
 from service.api.idempotency.requests import IdempotentRequests
@@ -60,6 +61,7 @@ async def extract(request: Request) -> Response:
         alone=len(body.sources) == 1,
         quota=tenant.quota,
         charge_tokens=lambda tokens: state.access.served(tenant, tokens, time.monotonic()),
+        sender=sender_of(tenant.name, request.client.host if request.client else None),
     )
     start = partial(start_documents, worker.extractor, worker.metrics, body, extract_request)
 

@@ -6,8 +6,8 @@ import math
 import resource
 from dataclasses import dataclass
 
-SPARE_CPU_SECONDS = 2
-"""Beyond the time limit, which is watched from outside: this one holds also if the watcher hangs."""
+SPARE_CPU_SECONDS = 12
+"""Beyond a file's time limit, which is watched from outside: for the files before it, should a parser read several."""
 _NONE = ("RLIMIT_FSIZE", "RLIMIT_NPROC", "RLIMIT_NOFILE", "RLIMIT_CORE", "RLIMIT_MEMLOCK", "RLIMIT_MSGQUEUE")
 
 

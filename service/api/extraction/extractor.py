@@ -120,9 +120,9 @@ class Extractor:
             self._limits.check_bytes(len(source.text))
             self._limits.check_characters(len(source.text))
             return Document(source.text)
-        client, deadline = request.client, request.deadline_seconds
+        sender, deadline = request.sender or request.client, request.deadline_seconds
         parse = self._parsers.parse
-        return await parse(source.data, source.media_type, source.name, client=client, deadline_seconds=deadline)
+        return await parse(source.data, source.media_type, source.name, client=sender, deadline_seconds=deadline)
 
     async def _prepare(
         self, tokenizer: TextTokenizer, text: str, source: DocumentInput, request: ExtractRequest, lease: MemoryLease

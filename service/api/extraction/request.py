@@ -52,6 +52,7 @@ class ExtractRequest:
     Attributes:
         model: the revision that its options lead to.
         client: whose API key it has; fairness counts documents by client.
+        sender: whose files may share a parser.
         deadline_seconds: absolute, on the monotonic clock.
         alone: True when the request has a single document.
         quota: what its client may take of the engine's queue.
@@ -67,6 +68,7 @@ class ExtractRequest:
     quota: ClientQuota = UNLIMITED
     charge_tokens: Callable[[int], None] = lambda _: None
     long_texts: asyncio.Semaphore = field(default_factory=_turns, compare=False, repr=False)
+    sender: str = ""
 
     def estimate(self, source: DocumentInput, now: float) -> WorkEstimate:
         """The work of a document of this request, estimated from its size alone."""

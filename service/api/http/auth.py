@@ -41,6 +41,11 @@ def digest_of(key: str) -> str:
     return hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()
 
 
+def sender_of(client: str, address: str | None) -> str:
+    """Whose files may share a parser: the client's, or where no keys are needed those from one address."""
+    return f"{ANONYMOUS} {address}" if client == ANONYMOUS and address else client
+
+
 def read_keys(path: Path | None, text: str = "") -> ApiKeys:
     """The keys in a file and in a text of such lines; without both, no keys are needed.
 

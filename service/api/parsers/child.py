@@ -74,8 +74,8 @@ def live(connection: int, null: int, sandbox: ParserSandbox, reader: Reader) -> 
 
 def _reset() -> None:
     die_with_parent()
+    signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def _answer(file: FileHeader, data: bytes, reader: Reader) -> list[bytes | memoryview]:

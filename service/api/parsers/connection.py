@@ -16,12 +16,19 @@ _END_SECONDS = 1.0
 
 
 class Parser:
-    """A parser process. `number` is its name for the zygote, `client` whose files it reads, `files` how many so far."""
+    """A parser process. `number` is its name for the zygote, `client` whose files it reads, `files` how many so far.
+
+    `halted` is True while it is stopped because it has no file. It was taken for its present file at `taken_seconds`,
+    and was busy with those before for `busy_seconds`.
+    """
 
     def __init__(self, number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.number = number
         self.client = ""
         self.files = 0
+        self.halted = False
+        self.taken_seconds = 0.0
+        self.busy_seconds = 0.0
         self._reader = reader
         self._writer = writer
         self._ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()

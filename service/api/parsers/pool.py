@@ -29,7 +29,7 @@ from service.core.errors import (
 from service.core.scheduling.parse_cost import ParseCost
 from service.core.scheduling.parser_queue import ParserQueue, QueuedFile, Step
 from service.documents.document import Document
-from service.documents.limits import DocumentLimits
+from service.documents.limits import MEBIBYTE, DocumentLimits
 from service.logs import LogEvent
 
 log = logging.getLogger(__name__)
@@ -166,7 +166,7 @@ class ParserPool:
         finally:
             if parser is not None:
                 job.parser = None if job.parser is parser else job.parser
-                self._stock.put_back(parser, sound=document is not None)
+                self._stock.put_back(parser, sound=document is not None and _is_small(job, document))
         self._act()
 
     async def _mourn(self, job: _Job, parser: Parser | None, error: Exception) -> None:
@@ -206,6 +206,11 @@ class ParserPool:
 def _kind(data: bytes) -> str:
     """The kind of file by which its cost is learnt: a guess, not its format."""
     return next((kind for magic, kind in _MAGIC if data.startswith(magic)), "text")
+
+
+def _is_small(job: _Job, document: Document) -> bool:
+    """Whether the file can have left little behind in its parser's memory."""
+    return max(len(job.data), len(document.text)) <= 4 * MEBIBYTE
 
 
 def _reason(error: Exception, exit_code: int | None) -> str:

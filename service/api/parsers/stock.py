@@ -19,6 +19,11 @@ from service.api.parsers.zygote import Order
 from service.core.errors import InternalError
 from service.logs import LogEvent
 
+MOST_BUSY_SECONDS = 10.0
+"""A parser that has been busy for longer is not kept: its limit of processor time holds for all its files together."""
+HALT_SECONDS = 0.01
+"""A parser that is kept stands still after this: the next file often comes before."""
+
 log = logging.getLogger(__name__)
 
 
@@ -66,16 +71,19 @@ class ParserStock:
         parser = next(self._usable(client), None) or await self._source.fork()
         parser.client = client
         parser.files += 1
+        parser.taken_seconds = asyncio.get_running_loop().time()
         return parser
 
     def put_back(self, parser: Parser, *, sound: bool) -> None:
-        """Take back a parser whose file is done; `sound` if it was read without any error."""
-        if sound and parser.files < self._files and parser.client != self._nameless:
-            self._source.order(Order.STOP, parser)
+        """Take back a parser whose file is done; `sound` if it was read without any error and was not large."""
+        parser.busy_seconds += asyncio.get_running_loop().time() - parser.taken_seconds
+        fit = parser.files < self._files and parser.busy_seconds < MOST_BUSY_SECONDS
+        if sound and fit and parser.client != self._nameless:
             self._kept.append(parser)
-            parser = self._kept.popleft() if len(self._kept) > self._size else parser
-            if parser in self._kept:
+            asyncio.get_running_loop().call_later(HALT_SECONDS, self._halt, parser, parser.files)
+            if len(self._kept) <= self._size:
                 return
+            parser = self._kept.popleft()
         self._end(parser)
         self._restock()
 
@@ -88,7 +96,9 @@ class ParserStock:
         for parser in [each for each in self._kept if each.client == client]:
             self._kept.remove(parser)
             if parser.usable:
-                self._source.order(Order.CONTINUE, parser)
+                if parser.halted:
+                    parser.halted = False
+                    self._source.order(Order.CONTINUE, parser)
                 yield parser
             self._end(parser)
         while self._fresh:
@@ -96,6 +106,12 @@ class ParserStock:
             if parser.usable:
                 yield parser
             self._end(parser)
+
+    def _halt(self, parser: Parser, files: int) -> None:
+        """Stop a parser that still waits after this many files."""
+        if parser in self._kept and parser.files == files:
+            parser.halted = True
+            self._source.order(Order.STOP, parser)
 
     def _restock(self) -> None:
         while len(self._fresh) + len(self._coming) < self._size:

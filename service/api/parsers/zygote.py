@@ -8,6 +8,7 @@ it is to fork one. To the worker: first the sandbox's report, then the end of ea
 from __future__ import annotations
 
 import os
+import select
 import signal
 import socket
 import struct
@@ -72,18 +73,35 @@ class Zygote:
         module, _, function = reader.partition(":")
         self._reader = getattr(import_module(module), function)
         self._parsers: dict[int, int] = {}
+        self._numbers: dict[int, int] = {}
 
     def run(self) -> None:
         """Warm up, close the sandbox, and serve orders until the worker is gone."""
         self._child.prepare()
         self._sandbox.close()
         self._try_out()
-        signal.signal(signal.SIGCHLD, lambda _signal, _frame: self._reap())
+        ended, waker = socket.socketpair()
+        waker.setblocking(False)
+        signal.signal(signal.SIGCHLD, lambda _signal, _frame: None)
+        signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
         self._tell(ZygoteReady(self._sandbox.report))
-        while message := self._receive():
-            self._obey(*message)
+        self._serve(ended)
         for process in self._parsers.values():
             os.kill(process, signal.SIGKILL)
+
+    def _serve(self, ended: socket.socket) -> None:
+        poll = select.poll()
+        for each in (self._control, ended):
+            poll.register(each, select.POLLIN)
+        while True:
+            ready = {descriptor for descriptor, _ in poll.poll()}
+            if ended.fileno() in ready:
+                ended.recv(4096)
+                self._reap()
+            if self._control.fileno() in ready:
+                if (message := self._receive()) is None:
+                    return
+                self._obey(*message)
 
     def _receive(self) -> tuple[Order, int, list[int]] | None:
         try:
@@ -96,15 +114,12 @@ class Zygote:
         return Order(order), number, descriptors
 
     def _obey(self, order: Order, number: int, descriptors: list[int]) -> None:
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
-        try:
-            if order is Order.FORK:
-                self._parsers[number] = self._fork(descriptors[0])
-                os.close(descriptors[0])
-            elif number in self._parsers:
-                os.kill(self._parsers[number], SIGNALS[order])
-        finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+        if order is Order.FORK:
+            process = self._fork(descriptors[0])
+            os.close(descriptors[0])
+            self._parsers[number], self._numbers[process] = process, number
+        elif number in self._parsers:
+            os.kill(self._parsers[number], SIGNALS[order])
 
     def _fork(self, connection: int) -> int:
         process = os.fork()
@@ -141,8 +156,7 @@ class Zygote:
                 return
             if process == 0:
                 return
-            number = next((number for number, each in self._parsers.items() if each == process), None)
-            if number is not None:
+            if (number := self._numbers.pop(process, None)) is not None:
                 del self._parsers[number]
                 self._tell(ParserEnded(number, os.waitstatus_to_exitcode(status)))
 

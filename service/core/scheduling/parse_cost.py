@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 FIRST_GUESS_SECONDS_PER_BYTE = 2e-7
-BASE_SECONDS = 0.002
-"""Of any file, however small."""
+BASE_BYTES = 64 * 1024
+"""Added to the size of every file, so that what small files take says little of what large ones would."""
 _WEIGHT = 0.05
 _MOST_STEP = math.log(8.0)
 
@@ -23,12 +23,12 @@ class ParseCost:
 
     def expected_seconds(self, kind: str, size_bytes: int) -> float:
         """What a file of this format and size is expected to take."""
-        return BASE_SECONDS + size_bytes * math.exp(self._logarithm(kind))
+        return (size_bytes + BASE_BYTES) * math.exp(self._logarithm(kind))
 
     def observe(self, kind: str, size_bytes: int, seconds: float) -> None:
         """Learn from a file that took this long."""
         known = self._logarithm(kind)
-        rate = max(seconds - BASE_SECONDS, 1e-6) / max(size_bytes, 1)
+        rate = max(seconds, 1e-6) / (size_bytes + BASE_BYTES)
         step = min(max(math.log(rate) - known, -_MOST_STEP), _MOST_STEP)
         self._logarithms[kind] = known + _WEIGHT * step
 

@@ -26,6 +26,8 @@ from service.core.scheduling.fair_queue import FairQueue
 SLICE_SECONDS = 0.25
 PATIENCE = 4.0
 ROUNDING_SECONDS = 1e-6
+CERTAIN_SECONDS = 1.0
+"""Of a file's expected cost no more counts against itself: it is a guess, and a refusal for it could not be mended."""
 FILE_BYTES = 4096
 """What a waiting file counts for beyond its size."""
 
@@ -126,8 +128,8 @@ class ParserQueue:
         if over and own.size_bytes + _weight(file) > self._limit_bytes / clients:
             detail = f"files of {self._total.size_bytes:,} bytes wait to be read; the limit is {self._limit_bytes:,}"
             return ParserRefusal("queue_full", detail, work)
-        fair = clients * (own.seconds + file.expected_seconds) / self._parsers
-        needed = max(min(work + file.expected_seconds, fair), file.expected_seconds)
+        itself = min(file.expected_seconds, CERTAIN_SECONDS)
+        needed = min(work + itself, clients * (own.seconds + itself) / self._parsers)
         if now + needed > file.deadline:
             left = max(file.deadline - now, 0.0)
             detail = f"reading the file would take about {needed:.1f} s with its wait, and {left:.1f} s are left"

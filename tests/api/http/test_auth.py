@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from starlette.datastructures import Headers
 
-from service.api.http.auth import presented_key, read_keys
+from service.api.http.auth import presented_key, read_keys, sender_of
 from service.api.http.keys_file import BadKeysFile
 from service.core.errors import Forbidden, Unauthenticated
 from service.core.tenants import ANONYMOUS
@@ -106,3 +106,9 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
 )
 def test_a_key_comes_as_a_bearer_token_or_in_its_own_header(headers: dict[str, str], key: str | None) -> None:
     assert presented_key(Headers(headers)) == key
+
+
+def test_files_share_a_parser_by_client_or_where_nobody_has_a_name_by_address() -> None:
+    assert sender_of("acme", "10.0.0.1") == "acme"
+    assert sender_of(ANONYMOUS, "10.0.0.1") != sender_of(ANONYMOUS, "10.0.0.2")
+    assert sender_of(ANONYMOUS, None) == ANONYMOUS, "whose files share none"

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from service.core.scheduling.parse_cost import BASE_SECONDS, FIRST_GUESS_SECONDS_PER_BYTE, ParseCost
+from service.core.scheduling.parse_cost import BASE_BYTES, FIRST_GUESS_SECONDS_PER_BYTE, ParseCost
 
 
 def test_before_anything_is_known_a_file_is_expected_to_be_cheap() -> None:
-    assert ParseCost().expected_seconds("pdf", 0) == pytest.approx(BASE_SECONDS)
-    assert ParseCost().expected_seconds("pdf", 10**6) == pytest.approx(
-        BASE_SECONDS + 1e6 * FIRST_GUESS_SECONDS_PER_BYTE
-    )
+    expected = (10**6 + BASE_BYTES) * FIRST_GUESS_SECONDS_PER_BYTE
+    assert ParseCost().expected_seconds("pdf", 10**6) == pytest.approx(expected)
 
 
 def test_formats_are_learnt_apart() -> None:
@@ -34,4 +32,11 @@ def test_a_few_hostile_files_do_not_make_honest_ones_look_expensive() -> None:
 def test_files_without_bytes_and_without_seconds_are_no_error() -> None:
     cost = ParseCost()
     cost.observe("text", 0, 0.0)
-    assert cost.expected_seconds("text", 100) > BASE_SECONDS
+    assert 0 < cost.expected_seconds("text", 100) < ParseCost().expected_seconds("text", 100)
+
+
+def test_small_files_on_a_busy_machine_do_not_make_large_ones_look_hopeless() -> None:
+    cost = ParseCost()
+    for _ in range(1000):
+        cost.observe("text", 500, 0.02)
+    assert cost.expected_seconds("text", 10 * 2**20) < 5.0

@@ -267,10 +267,12 @@ def test_what_cannot_be_read_by_its_deadline_is_refused_with_the_time_to_come_ba
         parsers.add("a", expected=1.0)
     refusal = parsers.queue.refusal_for(parsers.file("a", expected=1.0, deadline=5.0), 0.0)
     assert refusal is not None
-    assert (refusal.code, refusal.retry_after_seconds) == ("deadline_exceeded", pytest.approx(10.0))
+    assert refusal.code == "deadline_exceeded"
+    assert refusal.retry_after_seconds == pytest.approx(10.0)
     assert parsers.queue.refusal_for(parsers.file("a", expected=1.0, deadline=12.0), 0.0) is None
     assert parsers.queue.refusal_for(parsers.file("b", expected=1.0, deadline=5.0), 0.0) is None, "fair sharing"
-    assert parsers.queue.refusal_for(parsers.file("b", expected=9.0, deadline=5.0), 0.0) is not None
+    assert parsers.queue.refusal_for(parsers.file("b", expected=9.0, deadline=5.0), 0.0) is None, "a guess"
+    assert parsers.queue.refusal_for(parsers.file("b", expected=9.0, deadline=0.5), 0.0) is not None
 
 
 @given(
@@ -289,8 +291,9 @@ def test_whatever_comes_every_file_ends_once(
     keys = []
     for client, needs, expected in files:
         keys.append(parsers.add(client, needs, expected=expected))
-        if parsers.running and data.draw(st.booleans()):
-            parsers.die(data.draw(st.sampled_from(sorted(parsers.running))))
+        victim = data.draw(st.sampled_from([None, *sorted(parsers.running)]))
+        if victim is not None:
+            parsers.die(victim)
     parsers.run(lambda: len(parsers.queue) == 0, seconds=3000.0)
     over = [key for step, key in parsers.steps if step in (Step.GIVE_UP, Step.TIME_OUT)]
     assert sorted([*parsers.ended, *over]) == keys

@@ -1,0 +1,90 @@
+"""Every format reads the same in the sandbox as without: nothing that a reader needs is missing there."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from service.core.errors import GleanerError
+from service.documents.document import Document
+from service.documents.limits import DocumentLimits
+from service.documents.reader import read_document
+from tests.support.document_files import column, drawn, pdf, simple_docx, simple_pdf
+from tests.support.parsers import PoolSetup, pool_of
+
+SAMPLES = Path(__file__).parents[3] / "loadtest" / "samples"
+WORDS = "Rechnung über Grüße naïve façade année 2026 Straße".split()
+
+
+def _drawing(canvas: Any) -> None:
+    canvas.rect(10, 10, 100, 100, fill=1)
+    canvas.showPage()
+
+
+def _texts() -> dict[str, bytes]:
+    russian = "Привет, мир! Счёт номер 17. " * 20
+    japanese, chinese = "請求書の合計金額は次の通りです。" * 20, "发票总金额如下。" * 30
+    encoded = {
+        "cp1252": " ".join(WORDS * 20).encode("cp1252"),
+        "koi8-r": russian.encode("koi8-r"),
+        "cp1251": russian.encode("cp1251"),
+        "shift_jis": japanese.encode("shift_jis"),
+        "euc_jp": japanese.encode("euc_jp"),
+        "gb18030": chinese.encode("gb18030"),
+        "utf-16": russian.encode("utf-16"),
+        "utf-32": japanese.encode("utf-32"),
+        "noise": random.Random(7).randbytes(3000),
+    }
+    return {f"{name}.txt": data for name, data in encoded.items()}
+
+
+def _files() -> dict[str, bytes]:
+    lines = [" ".join(random.Random(number).choices(WORDS, k=8)) for number in range(40)]
+    whole = simple_pdf("Anna Smith")
+    return {
+        **_texts(),
+        "invoice.pdf": (SAMPLES / "invoice.pdf").read_bytes(),
+        "resume.docx": (SAMPLES / "resume.docx").read_bytes(),
+        "long.pdf": pdf(*([column(50, 60, lines), column(320, 60, lines)][number % 2] for number in range(60))),
+        "turned.pdf": pdf(column(50, 60, lines), rotation=90),
+        "locked.pdf": pdf(column(50, 60, lines), password="secret"),
+        "drawing.pdf": drawn(_drawing),
+        "cut.pdf": whole[: len(whole) // 2],
+        "long.docx": simple_docx(*lines * 100),
+        "cut.docx": simple_docx("Berlin")[:-200],
+        "long.html": ("<p>" + "</p><table><tr><td>".join(lines * 200)).encode(),
+        "declared.html": "<meta charset='koi8-r'><p>Привет".encode("koi8-r"),
+        "broken.html": b"<html><!-- <p>" + bytes(range(256)),
+        "empty.txt": b"",
+        "picture.png": b"\x89PNG\r\n\x1a\n" + bytes(100),
+    }
+
+
+def _outcome(document: Document) -> tuple[object, ...]:
+    layout = document.layout
+    shape = None if layout is None else (np.nansum(layout.boxes).item(), layout.line_starts.tolist())
+    return document.text, document.pages, document.unread_pages, shape
+
+
+def test_every_format_reads_as_it_does_without_a_sandbox() -> None:
+    async def scene() -> None:
+        async with pool_of(PoolSetup(size=2, seconds=120.0)) as pool:
+            for name, data in _files().items():
+                try:
+                    expected: object = _outcome(read_document(data, name=name, limits=DocumentLimits()))
+                except GleanerError as error:
+                    expected = (error.code, error.detail)
+                try:
+                    deadline = time.monotonic() + 120.0
+                    parsed = await pool.parse(data, None, name, client="a", deadline_seconds=deadline)
+                    found: object = _outcome(parsed)
+                except GleanerError as error:
+                    found = (error.code, error.detail)
+                assert found == expected, name
+
+    asyncio.run(scene())
