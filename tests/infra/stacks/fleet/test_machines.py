@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from infra.environments import Environment, Variant
+from infra.stacks.container import SHARED_MEMORY_MIB
 from tests.support.fleets import EACH, Read, fleet
 from tests.support.templates import resources
 
@@ -45,5 +46,12 @@ def test_user_data_is_shell_that_pulls_readies_and_leaves_nothing_unfilled(
             for line in ("ECS_AWSVPC_BLOCK_IMDS=true", "ECS_WARM_POOLS_CHECK=true", "ECS_ENABLE_GPU_SUPPORT=true"):
                 assert line in text
         else:
-            for option in ("--gpus all", "--network host", "--read-only", "--user 10001", "--cap-drop ALL"):
+            for option in (
+                "--gpus all",
+                "--network host",
+                "--read-only",
+                "--user 10001",
+                "--cap-drop ALL",
+                "--shm-size",
+            ):
                 assert option in text
