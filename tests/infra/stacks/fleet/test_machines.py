@@ -46,12 +46,6 @@ def test_user_data_is_shell_that_pulls_readies_and_leaves_nothing_unfilled(
             for line in ("ECS_AWSVPC_BLOCK_IMDS=true", "ECS_WARM_POOLS_CHECK=true", "ECS_ENABLE_GPU_SUPPORT=true"):
                 assert line in text
         else:
-            for option in (
-                "--gpus all",
-                "--network host",
-                "--read-only",
-                "--user 10001",
-                "--cap-drop ALL",
-                "--shm-size",
-            ):
+            for option in ("--gpus all", "--network host", "--read-only", "--user 10001", "--cap-drop ALL"):
                 assert option in text
+            assert f"--shm-size {SHARED_MEMORY_MIB}m" in text
