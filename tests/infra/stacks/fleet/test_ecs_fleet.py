@@ -5,6 +5,7 @@ from __future__ import annotations
 from infra.environments import Environment, Purchase
 from infra.scaling.oncall_alarms import rollback_alarms
 from infra.stacks.app import policy_of
+from infra.stacks.container import SHARED_MEMORY_MIB
 from infra.stacks.fleet.ecs_fleet import MAXIMUM_PERCENT
 from service.environment import PREFIX
 from service.settings import Settings
@@ -46,6 +47,9 @@ def test_the_task_is_locked_in(template: Read, environment: Environment) -> None
     assert container["ReadonlyRootFilesystem"] is True
     assert container["User"] == "10001"
     assert container["LinuxParameters"]["Capabilities"] == {"Drop": ["ALL"]}
+    memory = container["LinuxParameters"]
+    assert memory["SharedMemorySize"] == SHARED_MEMORY_MIB
+    assert "/dev/shm" not in [mount["ContainerPath"] for mount in memory["Tmpfs"]], "sockets are apart from uploads"
     assert container["MountPoints"] == [{"ContainerPath": "/models", "ReadOnly": False, "SourceVolume": "models"}]
     assert task["Volumes"] == [{"Name": "models", "Host": {"SourcePath": "/var/lib/gleaner/models"}}]
     (secret,) = container["Secrets"]

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from infra.environments import Environment, Variant
+from infra.stacks.container import SHARED_MEMORY_MIB
 from tests.support.fleets import EACH, Read, fleet
 from tests.support.templates import resources
 
@@ -47,3 +48,4 @@ def test_user_data_is_shell_that_pulls_readies_and_leaves_nothing_unfilled(
         else:
             for option in ("--gpus all", "--network host", "--read-only", "--user 10001", "--cap-drop ALL"):
                 assert option in text
+            assert f"--shm-size {SHARED_MEMORY_MIB}m" in text
