@@ -40,14 +40,14 @@ LONGEST_RETRY_SECONDS = 60.0
 log = logging.getLogger(__name__)
 
 
-class Waiting(Protocol):
+class WaitingRequest(Protocol):
     """A request that was taken on, before its work begins."""
 
     def begin(self) -> None:
         """Begin its work, or refuse it where its time has passed."""
 
 
-class Place(enum.Enum):
+class Acceptance(enum.Enum):
     """What a new connection may do: all, say what it wants, or nothing."""
 
     OPEN = "open"
@@ -98,7 +98,7 @@ class Connections:
         self._metrics = metrics
         self._backlog_seconds = backlog_seconds
         self._on_overload = on_overload
-        self._starts: StartQueue[Waiting] = StartQueue()
+        self._starts: StartQueue[WaitingRequest] = StartQueue()
         self._turns = False
         self._retry_after_seconds = 1
         self._open: set[Connection] = set()
@@ -128,16 +128,16 @@ class Connections:
         """Bytes of all unfinished bodies and unread answers."""
         return self._budget.held_bytes
 
-    def opened(self, connection: Connection, now: float) -> Place:
+    def opened(self, connection: Connection, now: float) -> Acceptance:
         """Count a new connection; at the limit, the one that was idle for longest makes room if it was for a while."""
         over = len(self._open) + 1 - self.limits.connections
         self._open.add(connection)
         if over > self.limits.brief_connections:
-            return Place.NONE
+            return Acceptance.NONE
         if over > 0 and not self._evict_idle(now):
-            return Place.BRIEF
+            return Acceptance.BRIEF
         self._idle[connection] = now
-        return Place.OPEN
+        return Acceptance.OPEN
 
     def closed(self, connection: Connection) -> None:
         """Forget a connection."""
@@ -156,7 +156,7 @@ class Connections:
         """True if a request's work may begin now; where many come at once, it is to wait."""
         return self._starts.may_begin(time.monotonic())
 
-    def wait(self, request: Waiting, admitted: Admitted) -> None:
+    def wait(self, request: WaitingRequest, admitted: Admitted) -> None:
         """Begin the work of a request in a later turn of the event loop."""
         self._starts.wait(request, admitted)
         if not self._turns:

@@ -25,7 +25,7 @@ from uvicorn.server import ServerState
 
 from service.api.connection.admission import Admitted
 from service.api.connection.arrival import unread_bytes
-from service.api.connection.connections import EXTRACT, Connections, Place, Transfer
+from service.api.connection.connections import EXTRACT, Acceptance, Connections, Transfer
 from service.api.connection.limits import MOST_PIPELINED, SMALL_BODY_BYTES, ConnectionLimits
 from service.api.connection.message_size import MessageSize
 from service.api.connection.pace import Pace
@@ -94,7 +94,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._shared: Connections = app_state["connections"]
         self._limits: ConnectionLimits = self._shared.limits
         self._problems: PreparedProblems = self._shared.problems
-        self._place = Place.OPEN
+        self._place = Acceptance.OPEN
         self._since_seconds = 0.0
         self._arrived_seconds = 0.0
         self._received = b""
@@ -113,7 +113,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._since_seconds = time.monotonic()
         self._file: int = transport.get_extra_info("socket").fileno()
         self._place = self._shared.opened(self, self._since_seconds)
-        if self._place is Place.NONE:
+        if self._place is Acceptance.NONE:
             self._answer_and_close(self._problems.too_many_connections)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -190,7 +190,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._admitting = admitted
         super().on_headers_complete()
         self._requests.setdefault(self.cycle, _Request(admitted))
-        if self._place is not Place.OPEN:
+        if self._place is not Acceptance.OPEN:
             self.cycle.keep_alive = False
 
     def on_body(self, body: bytes) -> None:
@@ -316,9 +316,9 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if head.length is not None and head.length > self._limits.body_bytes:
             return self._problems.body_too_large
         if self.parser.get_method() != b"POST":
-            brief = self._place is Place.BRIEF and not self.url.startswith(ALWAYS_ANSWERED)
+            brief = self._place is Acceptance.BRIEF and not self.url.startswith(ALWAYS_ANSWERED)
             return self._problems.too_many_connections if brief else None
-        if self._place is Place.BRIEF:
+        if self._place is Acceptance.BRIEF:
             return self._problems.too_many_connections
         deadline_ms = named_deadline_ms(self.url, self._received)
         seconds = deadline_ms / 1000 if deadline_ms else self._limits.deadline_seconds
@@ -327,7 +327,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def _refuse(self, problem: PreparedProblem, head: RequestHead) -> None:
         small = head.length is not None and head.length <= SMALL_BODY_BYTES and not head.expects_continue
-        if not (small and self._place is Place.OPEN and self.parser.should_keep_alive()):
+        if not (small and self._place is Acceptance.OPEN and self.parser.should_keep_alive()):
             self._answer_and_close(problem, lingers_bytes=float("inf"))
             return
         self._discarding = True
@@ -400,10 +400,10 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             return
         begun = self._size.head_bytes > 0
         most = self._limits.head_seconds if begun or not self._served else self._limits.idle_seconds
-        if now - self._since_seconds > (most if self._place is Place.OPEN else BRIEF_SECONDS):
+        if now - self._since_seconds > (most if self._place is Acceptance.OPEN else BRIEF_SECONDS):
             if begun:
                 self._answer_and_close(self._problems.too_slow)
-            elif self._place is not Place.OPEN:
+            elif self._place is not Acceptance.OPEN:
                 self._answer_and_close(self._problems.too_many_connections)
             else:
                 self._shared.dropped("idle")
