@@ -39,7 +39,7 @@ class Separator(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SeamKind:
     """A kind of place in a text. `probe`: a text with many of them, among what may stand around them."""
 
     pattern: re.Pattern[str]
@@ -50,12 +50,12 @@ class Place:
 class Seam:
     """A kind of place where one tokenizer's texts may be cut, and where the white space there goes."""
 
-    place: Place
+    kind: SeamKind
     separator: Separator
 
     def find(self, text: str, start: int, stop: int) -> tuple[int, int] | None:
         """The first seam in `[start, stop)`: the end of the piece before it, and the start of the next."""
-        found = self.place.pattern.search(text, start, stop)
+        found = self.kind.pattern.search(text, start, stop)
         if found is None:
             return None
         end = found.end() if self.separator is Separator.WITH_PREVIOUS else found.start()
@@ -68,13 +68,13 @@ def _between(context: str, separator: str) -> re.Pattern[str]:
 
 _WORDS = "one{0}two three{0}Four. 5, six{0}eighty nine{0}ïn\u0301 ÉA{0}ten"
 _MARKS = "one -{0}- two--{0}--,{0},.{0}. 3 -{0}-.{0}. 's-{0}-'s =={0}== a.{0}.b"
-PLACES = (
-    Place(_between(_LETTER, r"\n"), _WORDS.format("\n")),
-    Place(_between(_LETTER, " "), _WORDS.format(" ")),
-    Place(_between(_MARK, r"\n"), _MARKS.format("\n")),
-    Place(_between(_MARK, " "), _MARKS.format(" ")),
-    Place(_between(_IDEOGRAPH, ""), "一二三 四五\n六七八，九十a中文字"),
-    Place(_between(_MARK, ""), "--- ,.- ==a... ::&&.-;;/**+,,??!!#$%%@@^^~~ -=*=-b--"),
+SEAM_KINDS = (
+    SeamKind(_between(_LETTER, r"\n"), _WORDS.format("\n")),
+    SeamKind(_between(_LETTER, " "), _WORDS.format(" ")),
+    SeamKind(_between(_MARK, r"\n"), _MARKS.format("\n")),
+    SeamKind(_between(_MARK, " "), _MARKS.format(" ")),
+    SeamKind(_between(_IDEOGRAPH, ""), "一二三 四五\n六七八，九十a中文字"),
+    SeamKind(_between(_MARK, ""), "--- ,.- ==a... ::&&.-;;/**+,,??!!#$%%@@^^~~ -=*=-b--"),
 )
 """From the place that is best to cut at to the least."""
 

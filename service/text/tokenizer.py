@@ -22,7 +22,7 @@ from service.core.decoding.aggregation_strategies import subwords
 from service.core.decoding.tokens import Encoding
 from service.core.decoding.windows import Window, split_windows
 from service.core.errors import ModelError
-from service.text.pieces import PLACES, Place, Seam, Separator, pieces
+from service.text.pieces import SEAM_KINDS, Seam, SeamKind, Separator, pieces
 
 SHORT_CHARACTERS = 4_096
 """Up to this length the GIL is kept: giving it up costs more than such a text holds others up."""
@@ -128,26 +128,26 @@ class TextTokenizer:
         added = list(self._tokenizer.get_added_tokens_decoder().values())
         if any(map(_reaches_out, added)):
             return ()
-        whole = [place for place in PLACES if not any(place.pattern.search(each.content) for each in added)]
-        found = (self._seam(place) for place in whole if self._splits_at(place))
+        whole = [kind for kind in SEAM_KINDS if not any(kind.pattern.search(each.content) for each in added)]
+        found = (self._seam(kind) for kind in whole if self._splits_at(kind))
         return tuple(seam for seam in found if seam is not None)
 
-    def _splits_at(self, place: Place) -> bool:
-        """True if no pre-token of the place's probe reaches across one of its places."""
+    def _splits_at(self, kind: SeamKind) -> bool:
+        """True if no pre-token of the kind's probe reaches across one of its places."""
         normalizer, splitter = self._tokenizer.normalizer, self._tokenizer.pre_tokenizer
         if splitter is None:
             return False
-        text = place.probe if normalizer is None else normalizer.normalize_str(place.probe)
+        text = kind.probe if normalizer is None else normalizer.normalize_str(kind.probe)
         spans = [span for _, span in splitter.pre_tokenize_str(text)]
-        return not any(place.pattern.search(text[start:end]) for start, end in spans)
+        return not any(kind.pattern.search(text[start:end]) for start, end in spans)
 
-    def _seam(self, place: Place) -> Seam | None:
-        """The way to cut at a place that leaves its probe's tokens as they are, if there is one."""
-        whole = self._tokenizer.encode(place.probe, add_special_tokens=False)
-        for seam in (Seam(place, separator) for separator in Separator):
+    def _seam(self, kind: SeamKind) -> Seam | None:
+        """The way to cut at places of a kind that leaves its probe's tokens as they are, if there is one."""
+        whole = self._tokenizer.encode(kind.probe, add_special_tokens=False)
+        for seam in (Seam(kind, separator) for separator in Separator):
             parts = [
-                (start, self._tokenizer.encode(place.probe[start:end], add_special_tokens=False))
-                for start, end in pieces(place.probe, (seam,), shortest=1)
+                (start, self._tokenizer.encode(kind.probe[start:end], add_special_tokens=False))
+                for start, end in pieces(kind.probe, (seam,), shortest=1)
             ]
             ids = [token for _, part in parts for token in part.ids]
             offsets = [(start + a, start + b) for start, part in parts for a, b in part.offsets]

@@ -7,12 +7,12 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.text.pieces import PLACES, Seam, Separator, pieces
+from service.text.pieces import SEAM_KINDS, Seam, Separator, pieces
 
 TEXTS = st.lists(st.sampled_from(["a", "one", " ", "\n", "-", "中", "3", "é", "_", "- -", "b\nb"]), max_size=60).map(
     "".join
 )
-SEAMS = st.lists(st.builds(Seam, st.sampled_from(PLACES), st.sampled_from(Separator)), max_size=4)
+SEAMS = st.lists(st.builds(Seam, st.sampled_from(SEAM_KINDS), st.sampled_from(Separator)), max_size=4)
 SIZES = st.tuples(st.integers(1, 12), st.integers(1, 12)).map(lambda sizes: (min(sizes), sum(sizes)))
 
 
@@ -37,7 +37,7 @@ def test_a_short_text_is_one_piece(text: str, seams: list[Seam]) -> None:
 
 def test_a_text_without_seams_is_cut_at_the_limit_alone() -> None:
     assert list(pieces("a" * 25, (), shortest=5, longest=10)) == [(0, 10), (10, 20), (20, 25)]
-    words = Seam(PLACES[1], Separator.WITH_NEXT)
+    words = Seam(SEAM_KINDS[1], Separator.WITH_NEXT)
     assert list(pieces("aaa bbb ccc", (words,), shortest=2, longest=10)) == [(0, 3), (3, 7), (7, 11)]
-    neither = Seam(PLACES[1], Separator.WITH_NEITHER)
+    neither = Seam(SEAM_KINDS[1], Separator.WITH_NEITHER)
     assert list(pieces("aaa bbb ccc", (neither,), shortest=2, longest=10)) == [(0, 3), (4, 7), (8, 11)]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from service.core.errors import ModelError
-from service.text.pieces import LONGEST_CHARACTERS, PLACES, SHORTEST_CHARACTERS, pieces
+from service.text.pieces import LONGEST_CHARACTERS, SEAM_KINDS, SHORTEST_CHARACTERS, pieces
 from service.text.tokenizer import TextTokenizer, Tokenizers
 from tests.support.tiny_models import BERT_SPECIALS, ROBERTA_SPECIALS, byte_level, word_piece
 
@@ -115,7 +115,7 @@ def test_texts_are_cut_where_that_is_harmless(tmp_path: Path, kind: str, places:
     RoBERTa puts a blank before a piece that has none, so only blanks can be cut at.
     """
     tokenizer(kind).save(str(tmp_path / "tokenizer.json"))
-    assert [seam.place for seam in TextTokenizer(tmp_path).seams] == [PLACES[number] for number in places]
+    assert [seam.kind for seam in TextTokenizer(tmp_path).seams] == [SEAM_KINDS[number] for number in places]
 
 
 @pytest.mark.parametrize("added", [AddedToken("invoice total"), AddedToken("mask", lstrip=True), AddedToken("a--b")])
@@ -123,7 +123,7 @@ def test_texts_are_not_cut_where_an_added_token_may_stand(tmp_path: Path, added:
     made = tokenizer("word pieces")
     made.add_tokens([added])
     made.save(str(tmp_path / "tokenizer.json"))
-    assert len(TextTokenizer(tmp_path).seams) < len(PLACES)
+    assert len(TextTokenizer(tmp_path).seams) < len(SEAM_KINDS)
     text = f"one {added.content} two " * 2_000
     assert_same(TextTokenizer(tmp_path), made, text)
 

@@ -38,7 +38,7 @@ def test_a_document_longer_than_the_queue_waits_for_an_empty_one() -> None:
 @given(
     waiting=st.integers(0, 3_000),
     lengths=st.lists(st.integers(1, 400), min_size=1, max_size=20),
-    limit=st.integers(1, 4_000),
+    limit=st.integers(2, 4_000),
     speed=st.none() | st.floats(1, 10_000),
     left=st.floats(0.0, 10.0),
 )
