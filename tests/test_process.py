@@ -31,3 +31,14 @@ def test_a_child_dies_with_its_parent_however_that_dies(how: signal.Signals) -> 
         assert lives(child)
         os.kill(parent.pid, how)
         wait_until(lambda: not lives(child))
+
+
+def test_a_process_may_open_as_many_files_as_it_is_allowed_to() -> None:
+    program = """
+import resource
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
+from service.process import raise_open_files
+assert raise_open_files() == resource.getrlimit(resource.RLIMIT_NOFILE)[0] == hard
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
