@@ -33,6 +33,15 @@ def test_a_line_has_time_level_logger_process_and_message() -> None:
     assert isinstance(found["process"], int)
 
 
+def test_no_line_end_of_any_kind_is_within_a_line_and_its_words_come_back() -> None:
+    """`str.splitlines` and some readers of logs break lines at more than a line feed."""
+    message = "a\u0085b\u2028c\u2029d\x7fe\x1cf ä 北"
+    found = line(message)
+    assert len(found.splitlines()) == 1
+    assert json.loads(found)["message"] == message
+    assert "ä 北" in found
+
+
 def test_an_event_is_its_code() -> None:
     assert json.loads(line("the engine died", event=LogEvent.ENGINE_DIED))["event"] == "engine_died"
     assert all(event.value == event.name.lower() for event in LogEvent)

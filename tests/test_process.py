@@ -39,3 +39,14 @@ def test_memory_is_hidden_from_other_processes_of_the_same_user() -> None:
     code = "import ctypes; from service.process import hide_memory; p = ctypes.CDLL(None).prctl;"
     code += "print(p(3, 0, 0, 0, 0)); hide_memory(); print(p(3, 0, 0, 0, 0))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split() == ["1", "0"]
+
+
+def test_a_process_may_open_as_many_files_as_it_is_allowed_to() -> None:
+    program = """
+import resource
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
+from service.process import raise_open_files
+assert raise_open_files() == resource.getrlimit(resource.RLIMIT_NOFILE)[0] == hard
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

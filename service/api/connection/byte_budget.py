@@ -22,11 +22,11 @@ class ByteBudget(Generic[T]):
         self.held_bytes = 0
 
     def hold(self, holder: T, count: int) -> T | None:
-        """Add bytes to a transfer that goes on; returns the one to give up if the budget is exceeded."""
+        """Add bytes to a transfer that goes on; returns the one to give up if the budget is exceeded by several."""
         self._held[holder] = self._held.get(holder, 0) + count
         self._unfinished.add(holder)
         self.held_bytes += count
-        if self.held_bytes <= self._limit_bytes:
+        if self.held_bytes <= self._limit_bytes or len(self._held) == 1:
             return None
         return max(self._unfinished, key=lambda each: self._held[each])
 
