@@ -41,6 +41,10 @@ class EngineWatch:
         """Close the pipe of an engine that has ended."""
         os.close(self._reader)
 
+    def excuse(self) -> None:
+        """Begin to count anew, because the engine may be silent now."""
+        self._silence.heard()
+
     def silent_seconds(self, now: float) -> float:
         """How long the engine has been silent."""
         with suppress(BlockingIOError):

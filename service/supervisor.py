@@ -125,6 +125,7 @@ class Supervisor:
         if self._watch is None or not self._watch.is_stuck(time.monotonic()) or engine.poll() is not None:
             return True
         if is_traced(engine.pid):
+            self._watch.excuse()
             return True
         fields = {"event": LogEvent.ENGINE_STUCK, "silent_seconds": round(self._watch.silent_seconds(time.monotonic()))}
         log.error("the engine is stopped or stuck, and is killed", extra=fields)

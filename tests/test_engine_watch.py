@@ -69,6 +69,14 @@ def test_a_pause_of_the_supervisor_itself_is_no_silence(watched: Watched) -> Non
     assert not watched.watch.is_stuck(watched.now)
 
 
+def test_an_engine_that_was_excused_has_its_time_again(watched: Watched) -> None:
+    watched.beat()
+    assert watched.stuck_after(LIMIT_SECONDS + 2)
+    watched.watch.excuse()
+    assert not watched.stuck_after(LIMIT_SECONDS)
+    assert watched.stuck_after(2)
+
+
 def test_without_a_limit_no_engine_is_ever_stuck() -> None:
     watched = Watched(0.0)
     watched.beat()
@@ -89,3 +97,15 @@ def test_a_process_that_nobody_debugs_is_not_traced() -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as ended:
         ended.wait()
         assert not is_traced(ended.pid)
+
+
+TRACED = "import ctypes, time; ctypes.CDLL(None).ptrace(0, 0, 0, 0); print(flush=True); time.sleep(600)"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ptrace")
+def test_a_process_that_a_debugger_holds_is_traced() -> None:
+    with subprocess.Popen([sys.executable, "-c", TRACED], stdout=subprocess.PIPE) as traced:
+        assert traced.stdout is not None
+        traced.stdout.readline()
+        assert is_traced(traced.pid)
+        traced.kill()
