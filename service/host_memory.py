@@ -10,7 +10,9 @@ import ctypes
 import os
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import BinaryIO
 
 ROOT = Path("/")
 UNLIMITED_BYTES = 1 << 60
@@ -49,14 +51,23 @@ def peak_resident_bytes() -> int:
     return _kibibytes(Path("/proc/self/status"), "VmHWM")
 
 
-def reset_peak() -> None:
-    """Restart the peak from what is resident now.
+@cache
+def peak_switch() -> BinaryIO:
+    """The file that resets the peak, opened once: a process that has hidden its memory cannot open it any more.
 
     Raises:
         OSError: the kernel does not offer it, or this is not Linux.
     """
-    with Path("/proc/self/clear_refs").open("wb", buffering=0) as switch:
-        switch.write(_RESET_PEAK)
+    return Path("/proc/self/clear_refs").open("wb", buffering=0)
+
+
+def reset_peak() -> None:
+    """Restart the peak from what is resident now.
+
+    Raises:
+        OSError: as for `peak_switch`.
+    """
+    peak_switch().write(_RESET_PEAK)
 
 
 def can_be_measured() -> bool:

@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import sys
+from contextlib import suppress
 from functools import partial
 
 from service.engine.assembly import make_loop
@@ -15,6 +16,7 @@ from service.engine.ipc.server import EngineSocket
 from service.engine.ipc.waker import Waker
 from service.engine.models.startup import Startup
 from service.environment import heartbeat_pipe
+from service.host_memory import peak_switch
 from service.logs import configure
 from service.metrics.engine import EngineMetrics
 from service.process import die_with_parent, hide_memory, send_heartbeat
@@ -28,6 +30,8 @@ def main() -> int:
     settings = read_settings()
     configure(settings.log_level)
     die_with_parent()
+    with suppress(OSError):
+        peak_switch()
     hide_memory()
     waker = Waker()
     stop = _StopSignal(waker)
