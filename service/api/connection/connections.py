@@ -40,7 +40,7 @@ LONGEST_RETRY_SECONDS = 60.0
 log = logging.getLogger(__name__)
 
 
-class Waiting(Protocol):
+class WaitingRequest(Protocol):
     """A request that was taken on, before its work begins."""
 
     def begin(self) -> None:
@@ -101,7 +101,7 @@ class Connections:
         self._metrics = metrics
         self._backlog_seconds = backlog_seconds
         self._on_overload = on_overload
-        self._starts: StartQueue[Waiting] = StartQueue()
+        self._starts: StartQueue[WaitingRequest] = StartQueue()
         self._turns = False
         self._retry_after_seconds = 1
         self._open: set[Connection] = set()
@@ -160,7 +160,7 @@ class Connections:
         """True if a request's work may begin now; where many come at once, it is to wait."""
         return self._starts.may_begin(time.monotonic())
 
-    def wait(self, request: Waiting, admitted: Admitted) -> None:
+    def wait(self, request: WaitingRequest, admitted: Admitted) -> None:
         """Begin the work of a request in a later turn of the event loop."""
         self._starts.wait(request, admitted)
         if not self._turns:
