@@ -133,8 +133,8 @@ class Settings(BaseSettings):
         384 * 1024 * 1024, ge=1024 * 1024, description="most bytes of unfinished bodies and unread answers of a worker"
     )
     head_seconds: float = Field(20.0, gt=0, description="longest time for a request's head to arrive")
-    body_seconds: float = Field(30.0, gt=0, description="in each such time a body must go on by 512 bytes a second")
-    write_seconds: float = Field(30.0, gt=0, description="in each such time an answer must be read on likewise")
+    body_seconds: float = Field(60.0, gt=0, description="in each such time a body must go on by 512 bytes a second")
+    write_seconds: float = Field(60.0, gt=0, description="in each such time an answer must be read on likewise")
     cloudwatch_namespace: str | None = Field(
         None, pattern=r"^[0-9A-Za-z_.\-/#:]{1,255}$", description="publish to this namespace of CloudWatch; none: never"
     )

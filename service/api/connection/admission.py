@@ -21,8 +21,8 @@ LAG_SHARE = 0.2
 """The event loop, or a request in its socket, is late from this share of the deadline on."""
 BACKLOG_SHARE = 0.25
 """A refusal is a sign of overload only beside a backlog of this share of the deadline, or a late event loop."""
-LEAST = 16
-"""The lowest limit."""
+LEAST = 4
+"""The lowest limit: with more, a machine that answers a dozen a second would be late with all of them."""
 DECREASE = 0.85
 INCREASE = 0.1
 """The limit grows by this with each answer that came in time while it was nearly reached."""

@@ -65,7 +65,10 @@ class Connection(Protocol):
         """End this connection because of the bytes that one of its transfers holds."""
 
     def evict(self) -> bool:
-        """Close this idle connection, unless a request has come that was not read yet."""
+        """Close this connection, unless a request has come that was not read yet, or its body goes on."""
+
+    def is_slow(self, now: float) -> bool:
+        """True while the body of its request hardly goes on."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -103,6 +106,7 @@ class Connections:
         self._retry_after_seconds = 1
         self._open: set[Connection] = set()
         self._idle: dict[Connection, float] = {}
+        self._slow: list[Connection] = []
         self._refused: Counter[tuple[str, str, int]] = Counter()
         self._dropped: Counter[str] = Counter()
         self._longest_lag_seconds = 0.0
@@ -129,12 +133,12 @@ class Connections:
         return self._budget.held_bytes
 
     def opened(self, connection: Connection, now: float) -> Acceptance:
-        """Count a new connection; at the limit, the one that was idle for longest makes room if it was for a while."""
+        """Count a new connection; at the limit one makes room that is idle, or whose body hardly goes on."""
         over = len(self._open) + 1 - self.limits.connections
         self._open.add(connection)
         if over > self.limits.brief_connections:
             return Acceptance.NONE
-        if over > 0 and not self._evict_idle(now):
+        if over > 0 and not self._evict_idle(now) and not self._evict_slow():
             return Acceptance.BRIEF
         self._idle[connection] = now
         return Acceptance.OPEN
@@ -194,6 +198,7 @@ class Connections:
         """Enforce all time limits and write the metrics."""
         for connection in list(self._open):
             connection.enforce_time_limits(now)
+        self._slow = [connection for connection in self._open if connection.is_slow(now)] if self._is_full else []
         self.overload.forget(now)
         self._set_retry_after(math.ceil(min(max(self._backlog_seconds(), 1.0), LONGEST_RETRY_SECONDS)))
         self._write_metrics()
@@ -219,6 +224,17 @@ class Connections:
                 self.dropped("evicted")
                 return True
             self._idle[connection] = now
+        return False
+
+    @property
+    def _is_full(self) -> bool:
+        return len(self._open) >= self.limits.connections
+
+    def _evict_slow(self) -> bool:
+        while self._slow:
+            if self._slow.pop().evict():
+                self.dropped("evicted")
+                return True
         return False
 
     async def _measure_lag(self) -> None:

@@ -43,8 +43,8 @@ class ConnectionLimits:
     body_bytes: int = 256 * 1024 * 1024
     held_bytes: int = 384 * 1024 * 1024
     head_seconds: float = 20.0
-    body_seconds: float = 30.0
-    write_seconds: float = 30.0
+    body_seconds: float = 60.0
+    write_seconds: float = 60.0
     idle_seconds: float = 75.0
     linger_seconds: float = 3.0
     deadline_seconds: float = 300.0

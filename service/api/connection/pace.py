@@ -7,6 +7,8 @@ connection for longer than two windows, however much came before.
 from __future__ import annotations
 
 LEAST_BYTES_PER_SECOND = 512
+JUDGED_SECONDS = 2.0
+"""A window is not judged before its end until so much of it has passed."""
 
 
 class Pace:
@@ -34,3 +36,8 @@ class Pace:
         too_slow = self._bytes < LEAST_BYTES_PER_SECOND * self._window_seconds
         self.restart(now)
         return too_slow
+
+    def is_slow_so_far(self, now: float) -> bool:
+        """True when the window has begun some time ago, with too few bytes until now."""
+        elapsed = now - self._begun_seconds
+        return elapsed >= JUDGED_SECONDS and self._bytes < LEAST_BYTES_PER_SECOND * elapsed

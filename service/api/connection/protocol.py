@@ -276,14 +276,27 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._end_request(self._problems.too_many_bytes)
 
     def evict(self) -> bool:
-        """Close this idle connection, unless a request has come that was not read yet."""
-        if unread_bytes(self._file):
+        """Close this connection, unless a request has come that was not read yet, or its body goes on."""
+        if self.transport.is_closing() or unread_bytes(self._file):
             return False
-        if self._served:
+        if not self._size.in_head:
+            if not self.is_slow(time.monotonic()):
+                return False
+            self._end_request(self._problems.too_slow)
+        elif self._served:
             self.transport.close()
         else:
             self._answer_and_close(self._problems.too_many_connections)
         return True
+
+    def is_slow(self, now: float) -> bool:
+        """True while the body of its request hardly goes on."""
+        pace = self._body_pace
+        return pace is not None and not self._size.in_head and not self._awaits_us() and pace.is_slow_so_far(now)
+
+    def _awaits_us(self) -> bool:
+        """True while it is for us that a body does not go on."""
+        return self.flow.read_paused or (self._is_answering() and self.cycle.waiting_for_100_continue)
 
     def _parse(self, data: bytes) -> None:
         try:
@@ -410,8 +423,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
                 self.transport.close()
 
     def _enforce_body(self, pace: Pace, now: float) -> None:
-        awaits_us = self.flow.read_paused or (self._is_answering() and self.cycle.waiting_for_100_continue)
-        if awaits_us:
+        if self._awaits_us():
             pace.restart(now)
         elif pace.is_too_slow(now):
             self._end_request(self._problems.too_slow)

@@ -66,6 +66,25 @@ def test_silent_connections_make_room_for_those_that_ask() -> None:
     play(scene, connections=20)
 
 
+def test_slow_bodies_make_room_too_and_steady_ones_do_not() -> None:
+    async def scene(world: World) -> None:
+        callers = [await world.caller() for _ in range(20)]
+        for caller in callers:
+            caller.send(POST % 100_000 + bytes(20_000))
+        for _ in range(14):
+            callers[0].send(bytes(1_000))
+            await asyncio.sleep(0.2)
+        for number in range(5):
+            caller = await world.caller()
+            caller.send(POST % 1 + b"a")
+            assert (await caller.reply()).status == 200, number
+            caller.close()
+        callers[0].send(bytes(66_000))
+        assert (await callers[0].reply()).body == b"100000"
+
+    play(scene, connections=20, linger_seconds=1.0)
+
+
 def test_unfinished_bodies_cannot_hold_more_than_the_budget_and_the_largest_pays() -> None:
     """Fifteen unfinished bodies of 235 MB killed a worker of 4 GB, and two filled the disk for all others' forms."""
 

@@ -16,10 +16,10 @@ def test_a_refusal_reads_a_small_body_and_keeps_the_connection() -> None:
         for admitted in [control.admit(0, 300.0, now - 200.0, now - 200.0) for _ in range(16)]:
             assert not isinstance(admitted, str)
             control.finished(admitted, 200, 0.0, now)
-        holders = [await world.caller() for _ in range(16)]
+        holders = [await world.caller() for _ in range(13)]
         for holder in holders:
             holder.send(POST.replace(b"extract", b"hold") % 1 + b"x")
-        await world.until(lambda: len(world.scopes) == 16)
+        await world.until(lambda: len(world.scopes) == 13)
         caller = await world.caller()
         for _ in range(3):
             caller.send(POST % 5 + b"123")
