@@ -93,6 +93,17 @@ def runs_unprivileged(container: Container) -> str:
     return f"PID 1 is the supervisor, as user {user}, without capabilities"
 
 
+def confines_parsers(container: Container) -> str:
+    """The rights of an ordinary container suffice for the parts that matter; which others there are, it says."""
+    code = "import urllib.request as r; print(r.urlopen('http://127.0.0.1:8080/metrics').read().decode())"
+    lines = container.run("/opt/gleaner/bin/python", "-c", code).stdout.splitlines()
+    parts = dict(re.findall(r'gleaner_parser_sandbox{part="(\w+)"} (\d)', "\n".join(lines)))
+    assert parts["seccomp"] == parts["no_privileges"] == "1", parts
+    given = [part for part, value in parts.items() if value == "1"]
+    missing = sorted(parts.keys() - set(given))
+    return f"parsers are confined by {', '.join(given)}; not given here: {', '.join(missing) or 'nothing'}"
+
+
 def is_read_only(container: Container) -> str:
     for path in ("/new", "/opt/gleaner/new", "/etc/new"):
         assert container.run("touch", path).returncode != 0, path
@@ -153,6 +164,7 @@ CHECKS: tuple[Callable[[Container], str], ...] = (
     answers,
     has_its_baked_model,
     runs_unprivileged,
+    confines_parsers,
     is_read_only,
     has_no_tools,
     is_healthy,

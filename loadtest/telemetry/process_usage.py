@@ -62,8 +62,12 @@ def _command(process: psutil.Process) -> list[str]:
 
 
 def _memory_bytes(process: psutil.Process) -> float:
-    memory = process.memory_full_info()
-    return float(getattr(memory, "pss", memory.rss))  # Only Linux knows the PSS.
+    """The PSS, which only Linux knows; of a process that hides its memory only root is told, all others get the RSS."""
+    try:
+        memory = process.memory_full_info()
+    except psutil.AccessDenied:
+        return float(process.memory_info().rss)
+    return float(getattr(memory, "pss", memory.rss))
 
 
 def _sum(processes: Iterable[psutil.Process], measure: Callable[[psutil.Process], float]) -> float:

@@ -14,6 +14,7 @@ from service.api.parsers.pool import ParserPool
 from service.core.errors import (
     DeadlineExceeded,
     DocumentTooLarge,
+    InternalError,
     QueueFull,
     UnreadableDocument,
     UnsupportedFormat,
@@ -289,3 +290,9 @@ def test_a_file_that_cannot_be_read_in_time_or_for_which_there_is_no_room_is_ref
 
     setup = PoolSetup(queue_bytes=2**18, seconds=LIMIT_SECONDS, reader="tests.support.hostile_readers:crash")
     assert play(scene, setup) == 0
+
+
+def test_a_zygote_that_cannot_start_is_an_error_and_leaves_no_process() -> None:
+    with pytest.raises(InternalError, match="cannot be started"):
+        play(lambda _pool: asyncio.sleep(0), PoolSetup(reader="tests.support.no_such_module:read"))
+    assert not children_of(os.getpid())
