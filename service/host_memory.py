@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO
 
 ROOT = Path("/")
 UNLIMITED_BYTES = 1 << 60
@@ -52,13 +51,13 @@ def peak_resident_bytes() -> int:
 
 
 @cache
-def peak_switch() -> BinaryIO:
-    """The file that resets the peak, opened once: a process that has hidden its memory cannot open it any more.
+def peak_switch() -> int:
+    """The descriptor that resets the peak, opened once: a process that has hidden its memory cannot open it any more.
 
     Raises:
         OSError: the kernel does not offer it, or this is not Linux.
     """
-    return Path("/proc/self/clear_refs").open("wb", buffering=0)
+    return os.open("/proc/self/clear_refs", os.O_WRONLY | os.O_CLOEXEC)
 
 
 def reset_peak() -> None:
@@ -67,7 +66,7 @@ def reset_peak() -> None:
     Raises:
         OSError: as for `peak_switch`.
     """
-    peak_switch().write(_RESET_PEAK)
+    os.write(peak_switch(), _RESET_PEAK)
 
 
 def can_be_measured() -> bool:

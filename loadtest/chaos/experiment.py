@@ -15,6 +15,7 @@ from loadtest.chaos.ledger import Exchange, Happened, Ledger
 from loadtest.chaos.oracle import Oracle, Verdict
 from loadtest.chaos.subject import Subject
 from loadtest.client.http import HttpClient
+from loadtest.service_process.service import is_ready
 from loadtest.workload.mix import Job
 
 CALLERS = 8
@@ -102,9 +103,9 @@ async def _recovery(client: HttpClient, oracle: Oracle, subject: Subject) -> lis
         return [f"the service ended with exit code {subject.service.instance.process.returncode}"]
     end = time.monotonic() + RECOVERY_SECONDS
     async with httpx.AsyncClient(base_url=subject.service.url, timeout=10.0, verify=False) as probe:
-        while time.monotonic() < end and not await _is_ready(probe):
+        while not (ready := await asyncio.to_thread(is_ready, subject.service.url)) and time.monotonic() < end:
             await asyncio.sleep(0.1)
-        if not await _is_ready(probe):
+        if not ready:
             return [f"the service was not ready {RECOVERY_SECONDS:.0f} s after the last fault"]
         if not await _serves_newest(probe, subject, end):
             return [f"{subject.newest_revision} was published, and is not served {RECOVERY_SECONDS:.0f} s later"]
@@ -123,10 +124,3 @@ async def _serves_newest(probe: httpx.AsyncClient, subject: Subject, end: float)
             return True
         await asyncio.sleep(0.5)
     return False
-
-
-async def _is_ready(probe: httpx.AsyncClient) -> bool:
-    try:
-        return (await probe.get("/readyz")).status_code == 200
-    except httpx.HTTPError:
-        return False

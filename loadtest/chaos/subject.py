@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loadtest.service_process.managed_service import ManagedService
-from loadtest.telemetry.process_usage import children_of, process_tree, processes_matching, processes_running
+from loadtest.telemetry.process_usage import children_of, process_tree, processes_running
 from loadtest.workload.mix import Job
 
-ENGINE, WORKERS, PARSERS = "service.engine", "service.api", "parser"
+ENGINE, WORKERS, PARSERS = "service.engine", "service.api", "service.api.parsers.zygote"
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ class Subject:
 
     def parsers(self) -> list[int]:
         """The processes that read files."""
-        return [process.pid for process in processes_matching(PARSERS, self.root)]
+        return [process.pid for process in processes_running(PARSERS, self.root)]
 
     def all(self) -> list[int]:
         """Every process of the service."""

@@ -93,6 +93,7 @@ class ManagedService:
         if self.keys:
             file = self.home / "keys"
             digests = {tenant: hashlib.sha256(key.encode()).hexdigest() for tenant, key in self.keys.items()}
+            file.touch(mode=0o600)
             file.write_text("".join(f"{tenant} {digest}\n" for tenant, digest in digests.items()))
             self._settings["API_KEYS_FILE"] = file
         if self._needs_store:

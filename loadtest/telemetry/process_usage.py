@@ -43,11 +43,6 @@ def processes_running(module: str, root: int) -> list[psutil.Process]:
     return [process for process in process_tree(root) if module in _command(process)]
 
 
-def processes_matching(part: str, root: int) -> list[psutil.Process]:
-    """The processes of a tree with this somewhere in their command line."""
-    return [process for process in process_tree(root) if any(part in word for word in _command(process))]
-
-
 def children_of(process: psutil.Process) -> list[psutil.Process]:
     """The children of a process; none if it has ended."""
     with suppress(psutil.Error):

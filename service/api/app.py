@@ -50,8 +50,8 @@ def create_app(settings: Settings) -> ASGIApp:
     )
     app.add_api_route("/docs", _docs, include_in_schema=False)
     if settings.api_keys_file is not None or settings.api_keys:
-        document = with_keys(app.openapi())
-        app.openapi = lambda: document  # type: ignore[method-assign]
+        plain = app.openapi
+        app.openapi = lambda: with_keys(plain())  # type: ignore[method-assign]
     app.add_exception_handler(GleanerError, _problem)
     app.add_exception_handler(ClientDisconnect, _disconnected)
     app.add_exception_handler(HTTPException, _not_routed)

@@ -8,12 +8,10 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
-from service.api.http.keys_file import NOBODY, entries, limits_of, parse, read_text
+from service.api.http.keys_file import NOBODY, entries, limits_of, parse, read_text, replaced
 from service.core.errors import InvalidOptions
 from service.core.tenants import Tenant
 
@@ -79,19 +77,12 @@ def edit(path: Path, change: Callable[[str], str]) -> None:
         fcntl.flock(folder, fcntl.LOCK_EX)
         exists = path.exists()
         text = change(read_text(path) if exists else "")
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-        try:
-            with os.fdopen(handle, "w") as file:
-                file.write(text)
-                if exists:
-                    _keep_owner_and_mode(path.stat(), handle)
-                file.flush()
-                os.fsync(handle)
-            os.replace(name, path)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(name)
-            raise
+        with replaced(path) as file:
+            file.write(text)
+            if exists:
+                _keep_owner_and_mode(path.stat(), file.fileno())
+            file.flush()
+            os.fsync(file.fileno())
         os.fsync(folder)
     finally:
         os.close(folder)

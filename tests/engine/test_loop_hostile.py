@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from service.engine.requests.request_table import RequestTable
 from service.wire import Refused, Status, Submitted, WireError
 from tests.support.engine_scenes import A, B, Turn, World, cancelled, document, hello, play
-from tests.support.wire_fuzz import fuzz_wire
+from tests.support.fuzz.wire import fuzz_wire
 
 
 def bad_messages(world: World) -> float:

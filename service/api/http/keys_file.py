@@ -11,10 +11,14 @@ Limits belong to the client: those of all its lines are taken together, and must
 
 from __future__ import annotations
 
+import os
 import re
 import stat
+import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 import msgspec
 
@@ -49,6 +53,20 @@ def read_text(path: Path) -> str:
         return path.read_text()
     except (OSError, UnicodeDecodeError) as error:
         raise BadKeysFile(f"the keys file cannot be read: {error}") from error
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[IO[str]]:
+    """Write a file that takes the place of `path` as a whole when the context ends well; only its owner may read it."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(handle, "w") as file:
+            yield file
+        os.replace(name, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
 
 
 def entries(text: str, source: str) -> Iterator[Line]:

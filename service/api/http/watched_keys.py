@@ -11,16 +11,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import stat
-import tempfile
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 from service.api.http.auth import ApiKeys, parse_keys
-from service.api.http.keys_file import BadKeysFile, read_text
+from service.api.http.keys_file import BadKeysFile, read_text, replaced
 from service.logs import LogEvent
 
 POLL_SECONDS = 1.0
@@ -106,7 +103,8 @@ class WatchedKeys:
         self.keys = parse_keys(text, str(self._path), self._text)
         self._in_force = text
         try:
-            _replace(self._last_good, text)
+            with replaced(self._last_good) as file:
+                file.write(text)
         except OSError as error:
             log.warning("the keys cannot be kept for workers to come: %s", error)
 
@@ -136,16 +134,3 @@ def _signature(path: Path) -> Signature | None:
 
 def _is_settled(signature: Signature | None) -> bool:
     return signature is None or not 0 <= time.time() - max(signature[3:]) / 1e9 < UNSETTLED_SECONDS
-
-
-def _replace(path: Path, text: str) -> None:
-    """Replace a file by one that its owner alone may read."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(handle, "w") as file:
-            file.write(text)
-        os.replace(name, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise

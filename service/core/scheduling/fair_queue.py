@@ -61,10 +61,12 @@ class FairQueue(Generic[Member]):
     def charge(self, member: Member, cost: float) -> None:
         """Charge a member for work of this cost."""
         share = self._shares[member]
+        before = share.tag
         share.tag += cost / share.weight
         self._virtual += cost / self._weight
-        heapq.heappush(self._heap, (share.tag, share.order, member))
-        self._drop_outdated()
+        if share.tag != before:  # Else its entry is current, and a second one would list it twice.
+            heapq.heappush(self._heap, (share.tag, share.order, member))
+            self._drop_outdated()
 
     def in_order(self) -> Iterator[Member]:
         """Members, the one to be served next first; lazily, so that the first few cost little."""

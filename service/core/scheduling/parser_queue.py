@@ -271,8 +271,7 @@ class ParserQueue:
             seconds = max(now - file.charged_until, 0.0)
             file.ran_seconds += seconds
             file.charged_until = now
-            if seconds:  # Else the fair queue would hold the client twice at the same place.
-                self._shares.charge(file.client, seconds)
+            self._shares.charge(file.client, seconds)
 
     def _count(self, file: QueuedFile, sign: int) -> None:
         for sums in (self._total, self._sums.setdefault(file.client, _Sums())):

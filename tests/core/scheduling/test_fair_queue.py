@@ -26,6 +26,16 @@ def test_equal_members_are_served_equally() -> None:
     assert serve(queue, 30) == {"a": 10, "b": 10, "c": 10}
 
 
+def test_a_charge_that_does_not_move_a_member_leaves_it_in_its_one_place() -> None:
+    queue: FairQueue[str] = FairQueue()
+    for name in "ab":
+        queue.join(name)
+    queue.charge("a", 0.0)
+    queue.charge("b", 1e9)
+    queue.charge("b", 1e-9)
+    assert list(queue.in_order()) == ["a", "b"]
+
+
 def test_a_member_of_half_the_weight_gets_half_as_much() -> None:
     queue: FairQueue[str] = FairQueue()
     queue.join("full", 1.0)

@@ -17,6 +17,7 @@ import numpy as np
 from service.core.types import Priority
 from service.wire import VERSION, Cancelled, Hello, Submitted, TurnedAway, WireError, pack, unpack
 from tests.support.engine_scenes import FAR, MODEL, OTHER_MODEL, A, B, Turn, World, document, hello, play
+from tests.support.fuzz.mutation import mutate
 
 FRAMES_OF_A_TURN = 20
 EXTREMES: tuple[Any, ...] = (
@@ -106,18 +107,14 @@ def _with_a_field_changed(chance: random.Random, frames: list[bytes]) -> list[by
 
 
 def _damaged(chance: random.Random, frames: list[bytes]) -> list[bytes]:
-    changed = [bytearray(frame) for frame in frames]
-    for _ in range(chance.randint(1, 8)):
-        frame = chance.choice(changed) if changed else bytearray()
-        match chance.randrange(5):
-            case 0 if frame:
-                frame[chance.randrange(len(frame))] = chance.randrange(256)
-            case 1 if frame:
-                del frame[chance.randrange(len(frame)) :]
-            case 2:
-                frame += chance.randbytes(chance.randint(1, 40))
-            case 3:
-                changed.append(bytearray(chance.randbytes(chance.randint(0, 40))))
-            case 4 if len(changed) > 1:
+    changed = list(frames)
+    for _ in range(chance.randint(1, 3)):
+        match chance.randrange(4):
+            case 0:
+                changed.append(chance.randbytes(chance.randint(0, 40)))
+            case 1 if len(changed) > 1:
                 changed.pop()
-    return [bytes(frame) for frame in changed]
+            case _:
+                place = chance.randrange(len(changed))
+                changed[place] = mutate(changed[place], frames, chance)
+    return changed
