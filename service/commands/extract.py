@@ -20,7 +20,7 @@ from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColum
 from rich.table import Table
 
 from service.core.decoding.aggregation_strategies import Aggregation
-from service.core.errors import GleanerError
+from service.core.errors import GleanerError, InvalidOptions
 
 if TYPE_CHECKING:
     from service.commands.local_service import LocalService
@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = __doc__
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="PDF, DOCX, HTML, TXT or MD")
     parser.add_argument("--url", help="ask this running service, e.g. http://127.0.0.1:8080")
+    parser.add_argument("--key-file", type=Path, help="the file with its API key")
     parser.add_argument("--model", help="`name`, `name@tag` or `name@sha256:…`")
     parser.add_argument("--labels", help="keep only these, comma-separated")
     parser.add_argument("--min-score", type=float, help="keep only entities with at least this score")
@@ -90,10 +91,17 @@ def _service(
     if chosen.url:
         from service.commands.remote_service import RemoteService
 
-        return RemoteService(chosen.url, options)
+        return RemoteService(chosen.url, options, _key(chosen.key_file))
     from service.commands.local_service import LocalService
 
     return LocalService(options, report)
+
+
+def _key(file: Path | None) -> str | None:
+    try:
+        return file.read_text().strip() if file else None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidOptions(f"The key in {file} cannot be read: {error}.") from error
 
 
 async def _ask(service: RemoteService | LocalService, path: Path, gate: asyncio.Semaphore) -> Answer:

@@ -13,12 +13,15 @@ TIMEOUT_SECONDS = 3_600.0
 
 
 class RemoteService:
-    """An HTTP client of one service, as long as the context lasts."""
+    """An HTTP client of one service, as long as the context lasts; `key`: the API key that it sends."""
 
-    def __init__(self, url: str, options: dict[str, Any]) -> None:
+    def __init__(self, url: str, options: dict[str, Any], key: str | None = None) -> None:
         self._url = url.rstrip("/") + "/extract"
         self._options = {name: str(value).lower() if value is True else str(value) for name, value in options.items()}
-        self._client = httpx.AsyncClient(timeout=httpx.Timeout(TIMEOUT_SECONDS, connect=10.0))
+        self._client = httpx.AsyncClient(
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            timeout=httpx.Timeout(TIMEOUT_SECONDS, connect=10.0),
+        )
 
     async def __aenter__(self) -> RemoteService:
         return self

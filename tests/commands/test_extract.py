@@ -190,3 +190,32 @@ def test_a_server_that_is_no_gleaner_is_reported(home: Path, path: str) -> None:
     assert code == 1
     assert "another service" in errors
     assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize("key", [None, "secret"])
+def test_a_key_is_sent_to_the_service(home: Path, tmp_path: Path, key: str | None) -> None:
+    seen: list[str | None] = []
+
+    class Listener(Stranger):
+        def do_POST(self) -> None:
+            seen.append(self.headers["Authorization"])
+            super().do_POST()
+
+    arguments: list[str] = []
+    if key is not None:
+        (tmp_path / "key").write_text(f"{key}\n")
+        arguments = ["--key-file", str(tmp_path / "key")]
+    with ThreadingHTTPServer(("127.0.0.1", 0), Listener) as server:
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            extract(home, "a.txt", "--url", f"http://127.0.0.1:{server.server_port}", *arguments)
+        finally:
+            server.shutdown()
+    assert seen == [None if key is None else f"Bearer {key}"]
+
+
+def test_a_key_that_cannot_be_read_is_one_sentence(home: Path) -> None:
+    code, _, errors = extract(home, "a.txt", "--url", "http://127.0.0.1:9", "--key-file", "nowhere")
+    assert code == 2
+    assert "nowhere" in errors
+    assert "Traceback" not in errors

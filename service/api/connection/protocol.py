@@ -26,19 +26,17 @@ from uvicorn.server import ServerState
 from service.api.connection.admission import Admitted
 from service.api.connection.arrival import unread_bytes
 from service.api.connection.connections import EXTRACT, Acceptance, Connections, Transfer
-from service.api.connection.limits import MOST_PIPELINED, SMALL_BODY_BYTES, ConnectionLimits
+from service.api.connection.head_gate import HeadGate, HeadRefused
+from service.api.connection.limits import SMALL_BODY_BYTES, ConnectionLimits
 from service.api.connection.message_size import MessageSize
 from service.api.connection.pace import Pace
 from service.api.connection.prepared import PreparedProblem, PreparedProblems
-from service.api.connection.request_head import RequestHead, named_deadline_ms, read_head
+from service.api.connection.request_head import RequestHead, named_deadline_ms
 from service.api.connection.unread_answer import UnreadAnswer
-from service.core.errors import MalformedRequest
 from service.logs import LogEvent
 
 BRIEF_SECONDS = 2.0
 """Time for a connection beyond the limit to say what it wants."""
-ALWAYS_ANSWERED = (b"/livez", b"/readyz", b"/metrics")
-"""Asked by those who would replace a service that does not answer, so never refused for load."""
 HEAD_LINGER_BYTES = 1024 * 1024
 """What is read and dropped after a refusal; of a body that was declared, or of several, as much as comes in time."""
 
@@ -46,7 +44,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class _Request:
+class HeldRequest:
     """What is held for one request until its application has ended."""
 
     admitted: Admitted | None
@@ -54,8 +52,8 @@ class _Request:
 
 
 @dataclass(frozen=True, slots=True)
-class _Start:
-    """A request that was taken on, in the order of those that begin."""
+class RequestTurn:
+    """A request that waits for its turn, in the order of those that begin."""
 
     connection: BoundedHttpProtocol
     cycle: RequestResponseCycle
@@ -72,14 +70,6 @@ class _Start:
             self.connection.run(self.cycle, self.app)
 
 
-class _Refusal(Exception):
-    """Ends the parsing of a head."""
-
-    def __init__(self, problem: PreparedProblem) -> None:
-        super().__init__(problem.code)
-        self.problem = problem
-
-
 class BoundedHttpProtocol(HttpToolsProtocol):
     """One connection. `app_state` holds the worker's `connections`; each request's own state its `arrived_seconds`."""
 
@@ -94,6 +84,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._shared: Connections = app_state["connections"]
         self._limits: ConnectionLimits = self._shared.limits
         self._problems: PreparedProblems = self._shared.problems
+        self._gate = HeadGate(self._shared)
         self._place = Acceptance.OPEN
         self._since_seconds = 0.0
         self._arrived_seconds = 0.0
@@ -104,7 +95,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._body_pace: Pace | None = None
         self._unread_answer = UnreadAnswer(self, self._shared)
         self._admitting: Admitted | None = None
-        self._requests: dict[RequestResponseCycle, _Request] = {}
+        self._requests: dict[RequestResponseCycle, HeldRequest] = {}
 
     # The transport's calls
 
@@ -159,13 +150,13 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def on_url(self, url: bytes) -> None:
         super().on_url(url)
         if len(self.url) > self._limits.target_bytes:
-            raise _Refusal(self._problems.target_too_long)
+            raise HeadRefused(self._problems.target_too_long)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if not self._size.in_head:
             self._size.trailers += 1  # And dropped: no field of a head may come after the body.
         if len(self.headers) + self._size.trailers >= self._limits.headers:
-            raise _Refusal(self._problems.headers_too_large)
+            raise HeadRefused(self._problems.headers_too_large)
         if self._size.in_head:
             name = name.lower()
             if name == b"expect" and value.lower() == b"100-continue":
@@ -177,19 +168,18 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             return
         now = time.monotonic()
         if self._size.is_too_large and sum(len(n) + len(v) for n, v in self.headers) > self._limits.head_bytes:
-            raise _Refusal(self._problems.headers_too_large)
+            raise HeadRefused(self._problems.headers_too_large)
         self._size.end_head()
         self._body_pace = None
         self._shared.busy(self)
-        head = self._checked_head()
-        busy = self._is_answering()
-        admitted = None if busy else self._admit(head, now)
+        head = self._gate.read(self.url, self.parser.get_http_version(), self.headers, len(self.pipeline))
+        admitted = None if self._is_answering() else self._admit(head, now)
         if isinstance(admitted, PreparedProblem):
             self._refuse(admitted, head)
             return
         self._admitting = admitted
         super().on_headers_complete()
-        self._requests.setdefault(self.cycle, _Request(admitted))
+        self._requests.setdefault(self.cycle, HeldRequest(admitted))
         if self._place is not Acceptance.OPEN:
             self.cycle.keep_alive = False
 
@@ -229,11 +219,11 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._shared.idle(self, self._since_seconds)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        request = self._requests.setdefault(cycle, _Request(self._admitting))
+        request = self._requests.setdefault(cycle, HeldRequest(self._admitting))
         if request.admitted is None or self._shared.may_begin():
             self.run(cycle, app)
         else:
-            self._shared.wait(_Start(self, cycle, app, request.admitted), request.admitted)
+            self._shared.wait(RequestTurn(self, cycle, app, request.admitted), request.admitted)
 
     def send_400_response(self, msg: str) -> None:
         self._answer_and_close(self._problems.malformed)
@@ -310,33 +300,21 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def _problem_of(self, cause: BaseException | None) -> PreparedProblem:
         """The refusal behind an error of the parser, which wraps what its callbacks raise."""
-        if isinstance(cause, _Refusal):
+        if isinstance(cause, HeadRefused):
             return cause.problem
         if cause is None or isinstance(cause, (httptools.HttpParserError, UnicodeDecodeError)):
             return self._problems.malformed
         log.error("a request's head failed", exc_info=cause, extra={"event": LogEvent.REQUEST_HEAD_FAILED})
         return self._problems.failed
 
-    def _checked_head(self) -> RequestHead:
-        if not self.url.startswith((b"/", b"http://", b"https://")) or len(self.pipeline) >= MOST_PIPELINED:
-            raise _Refusal(self._problems.malformed)
-        try:
-            return read_head(self.parser.get_http_version(), self.headers)
-        except MalformedRequest as error:
-            raise _Refusal(PreparedProblem(error)) from error
-
     def _admit(self, head: RequestHead, now: float) -> Admitted | PreparedProblem | None:
-        if head.length is not None and head.length > self._limits.body_bytes:
-            return self._problems.body_too_large
-        if self.parser.get_method() != b"POST":
-            brief = self._place is Acceptance.BRIEF and not self.url.startswith(ALWAYS_ANSWERED)
-            return self._problems.too_many_connections if brief else None
-        if self._place is Acceptance.BRIEF:
-            return self._problems.too_many_connections
+        """What the request was admitted with, its refusal, or None for one that is no work."""
+        method: bytes = self.parser.get_method()
+        refusal = self._gate.refusal(head, method, self.url, self._place)
+        if refusal is not None or method != b"POST":
+            return refusal
         deadline_ms = named_deadline_ms(self.url, self._received)
-        seconds = deadline_ms / 1000 if deadline_ms else self._limits.deadline_seconds
-        admitted = self._shared.overload.admit(head.client, seconds, self._arrived_seconds, now)
-        return admitted if isinstance(admitted, Admitted) else self._problems.overloaded[admitted]
+        return self._gate.admit(head.client, deadline_ms, self._arrived_seconds, now)
 
     def _refuse(self, problem: PreparedProblem, head: RequestHead) -> None:
         small = head.length is not None and head.length <= SMALL_BODY_BYTES and not head.expects_continue

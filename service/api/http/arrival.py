@@ -13,5 +13,5 @@ def arrived_seconds(scope: Scope, now: float) -> float:
 
     A request may have waited for the event loop, and its body for the client, before anything here is called.
     """
-    said = scope.get("state", {}).get(ARRIVED) or scope.get("extensions", {}).get(ARRIVED)
+    said = scope.get("state", {}).get(ARRIVED)
     return min(said, now) if isinstance(said, float) else now

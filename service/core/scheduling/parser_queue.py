@@ -22,22 +22,13 @@ from enum import StrEnum
 from itertools import islice, zip_longest
 
 from service.core.scheduling.fair_queue import FairQueue
+from service.core.scheduling.queued_file import SLICE_SECONDS, FileState, QueuedFile
 
-SLICE_SECONDS = 0.25
-PATIENCE = 4.0
 ROUNDING_SECONDS = 1e-6
 CERTAIN_SECONDS = 1.0
 """Of a file's expected cost no more counts against itself: it is a guess, and a refusal for it could not be mended."""
 FILE_BYTES = 4096
 """What a waiting file counts for beyond its size."""
-
-
-class FileState(StrEnum):
-    """Where a file is on its way: `INTERRUPTED` has a parser that stands still."""
-
-    WAITING = "waiting"
-    RUNNING = "running"
-    INTERRUPTED = "interrupted"
 
 
 class Step(StrEnum):
@@ -49,39 +40,6 @@ class Step(StrEnum):
     RESTART = "restart"
     GIVE_UP = "give_up"
     TIME_OUT = "time_out"
-
-
-@dataclass(slots=True)
-class QueuedFile:
-    """One file in the queue. Times are absolute seconds of one clock.
-
-    Attributes:
-        expected_seconds: of parsing, estimated from its format and size.
-        ran_seconds: of parsing so far, in its present parser.
-        running_since: the time at which its present run began; `charged_until`: until when that is counted.
-        alone: True for the second try of a file whose first parser died.
-    """
-
-    key: int
-    client: str
-    size_bytes: int
-    arrived: float
-    deadline: float
-    expected_seconds: float
-    state: FileState = FileState.WAITING
-    ran_seconds: float = 0.0
-    running_since: float = 0.0
-    charged_until: float = 0.0
-    alone: bool = False
-    restarted: bool = False
-
-    @property
-    def slice_end(self) -> float:
-        return self.running_since + SLICE_SECONDS
-
-    @property
-    def due(self) -> float:
-        return self.arrived + PATIENCE * max(self.expected_seconds, self.ran_seconds)
 
 
 @dataclass(frozen=True, slots=True)

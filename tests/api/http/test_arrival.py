@@ -31,7 +31,6 @@ from tests.support.engine_endpoint import MODEL
     ("scope", "arrived"),
     [
         ({"state": {"arrived_seconds": 7.5}}, 7.5),
-        ({"state": {}, "extensions": {"arrived_seconds": 7.5}}, 7.5),
         ({"state": {"arrived_seconds": 12.0}}, 10.0),
         ({"state": {"arrived_seconds": "7"}}, 10.0),
         ({"state": {}}, 10.0),

@@ -1,0 +1,57 @@
+"""The gate behind a complete head: refuses a request before its body is read, or says what it was admitted with."""
+
+from __future__ import annotations
+
+from service.api.connection.admission import Admitted
+from service.api.connection.connections import Acceptance, Connections
+from service.api.connection.limits import MOST_PIPELINED
+from service.api.connection.prepared import PreparedProblem
+from service.api.connection.request_head import Headers, RequestHead, read_head
+from service.core.errors import MalformedRequest
+
+ALWAYS_ANSWERED = (b"/livez", b"/readyz", b"/metrics")
+"""Asked by those who would replace a service that does not answer, so never refused for load."""
+
+
+class HeadRefused(Exception):
+    """Ends the parsing of a head."""
+
+    def __init__(self, problem: PreparedProblem) -> None:
+        super().__init__(problem.code)
+        self.problem = problem
+
+
+class HeadGate:
+    """Judges the heads of one worker's requests."""
+
+    def __init__(self, shared: Connections) -> None:
+        self._shared = shared
+        self._limits = shared.limits
+        self._problems = shared.problems
+
+    def read(self, target: bytes, version: str, headers: Headers, pipelined: int) -> RequestHead:
+        """The head as a value; `pipelined` requests of its connection wait for their turn.
+
+        Raises:
+            HeadRefused: it is not valid HTTP, or too many wait.
+        """
+        if not target.startswith((b"/", b"http://", b"https://")) or pipelined >= MOST_PIPELINED:
+            raise HeadRefused(self._problems.malformed)
+        try:
+            return read_head(version, headers)
+        except MalformedRequest as error:
+            raise HeadRefused(PreparedProblem(error)) from error
+
+    def refusal(self, head: RequestHead, method: bytes, target: bytes, place: Acceptance) -> PreparedProblem | None:
+        """Why a request is refused whatever the load; None if it is not."""
+        if head.length is not None and head.length > self._limits.body_bytes:
+            return self._problems.body_too_large
+        if place is Acceptance.BRIEF and (method == b"POST" or not target.startswith(ALWAYS_ANSWERED)):
+            return self._problems.too_many_connections
+        return None
+
+    def admit(self, client: int, deadline_ms: int | None, arrived: float, now: float) -> Admitted | PreparedProblem:
+        """What a request that is work was admitted with, or its refusal for load. `arrived`: seconds, as `now`."""
+        seconds = deadline_ms / 1000 if deadline_ms else self._limits.deadline_seconds
+        admitted = self._shared.overload.admit(client, seconds, arrived, now)
+        return admitted if isinstance(admitted, Admitted) else self._problems.overloaded[admitted]
