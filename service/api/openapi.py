@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from service.api import openapi_schemas as schemas
 from service.api.problems import MEDIA_TYPE, STATUS
-from service.api.schemas import ExtractJson, Options
 from service.core.errors import BY_CODE
 
 _TEXT = "Invoice INV-20931 from Acme GmbH, due 12 March 2026, total EUR 1,200.00."
@@ -50,7 +50,7 @@ def _problem_responses(only: tuple[int, ...] = ()) -> dict[int | str, dict[str, 
     return {
         status: {
             "description": "; ".join(f"`{code}`: {BY_CODE[code].title}" for code in names),
-            "content": {MEDIA_TYPE: {"example": _problem_example(names[0], status)}},
+            "content": {MEDIA_TYPE: {"schema": schemas.problem(), "example": _problem_example(names[0], status)}},
         }
         for status, names in codes.items()
     }
@@ -61,44 +61,20 @@ def _problem_example(code: str, status: int) -> dict[str, Any]:
     return {"type": f"urn:gleaner:error:{code}", "title": title, "status": status, "detail": "…", "code": code}
 
 
-def _json_schema() -> dict[str, Any]:
-    return ExtractJson.model_json_schema(ref_template="#/components/schemas/{model}")
-
-
-def _form_schema() -> dict[str, Any]:
-    options = {name: {"type": "string"} for name in Options.model_fields}
-    files = {"type": "array", "items": {"type": "string", "format": "binary"}}
-    return {"type": "object", "required": ["file"], "properties": {"file": files, **options}}
-
-
-def _inline(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with each `$ref` replaced by its definition, so that it stands alone."""
-    definitions = schema.pop("$defs", {})
-
-    def resolve(node: Any) -> Any:
-        if isinstance(node, dict):
-            name = str(node.get("$ref", "")).rpartition("/")[2]
-            return resolve(definitions[name]) if name else {key: resolve(value) for key, value in node.items()}
-        return [resolve(each) for each in node] if isinstance(node, list) else node
-
-    inlined: dict[str, Any] = resolve(schema)
-    return inlined
-
-
 _BODIES = {
     "application/json": {
-        "schema": _inline(_json_schema()),
+        "schema": schemas.json_body(),
         "examples": {
             "one text": {"value": {"text": _TEXT}},
             "a batch": {"value": {"documents": [{"id": "a", "text": _TEXT}], "min_score": 0.5}},
         },
     },
-    "multipart/form-data": {"schema": _form_schema()},
+    "multipart/form-data": {"schema": schemas.form_body()},
     **{name: {"schema": {"type": "string", "format": "binary"}} for name in _FILE_TYPES},
 }
 _QUERY = [
-    {"name": name, "in": "query", "required": False, "description": field.description, "schema": {"type": "string"}}
-    for name, field in Options.model_fields.items()
+    {"name": name, "in": "query", "required": False, "description": schema["description"], "schema": schema}
+    for name, schema in schemas.written_options().items()
 ]
 _KEY = {
     "name": "Idempotency-Key",
@@ -106,14 +82,14 @@ _KEY = {
     "required": False,
     "description": "A text of the client's choice, new for each request. Sent again with the same request it gets the "
     "same answer (header `Idempotent-Replayed: true`), for which nothing is computed.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]*[!-~][ -~]*$"},
 }
 
 EXTRACT: dict[str, Any] = {
     "responses": {
         200: {
             "description": "The entities of each document; with `Accept: application/x-ndjson`, a line for each.",
-            "content": {"application/json": {"example": _ANSWER}},
+            "content": {"application/json": {"schema": schemas.extract_answer(), "example": _ANSWER}},
         },
         **_problem_responses(),
     },
@@ -143,7 +119,7 @@ MODELS: dict[str, Any] = {
         200: {
             "description": "Every revision that is served. `kernels`: what computes its linear layers: `cuda`, "
             "or on a CPU `native` (compiled with the service), `onednn`, or in float32 `torch`.",
-            "content": {"application/json": {"example": _MODELS_ANSWER}},
+            "content": {"application/json": {"schema": schemas.models_answer(), "example": _MODELS_ANSWER}},
         }
     }
 }
@@ -152,8 +128,14 @@ _OF_ANY_ROUTE = (400, 405, 408, 413, 414, 431, 500)
 ROUTE: dict[str, Any] = {"responses": _problem_responses((*_OF_ANY_ROUTE, 503))}
 MODELS["responses"].update(ROUTE["responses"])
 READY: dict[str, Any] = {
-    "responses": {**_problem_responses(_OF_ANY_ROUTE), 503: {"description": "Not ready; the phase says why."}}
+    "responses": {
+        200: {"description": "Ready.", "content": {"application/json": {"schema": schemas.ready_answer()}}},
+        **_problem_responses((*_OF_ANY_ROUTE, 503)),
+    }
 }
+_not_ready = READY["responses"][503]
+_not_ready["description"] = f"Not ready; the phase says why. {_not_ready['description']}"
+_not_ready["content"]["application/json"] = {"schema": schemas.ready_answer()}
 _KEY_SCHEMES = {
     "bearer": {"type": "http", "scheme": "bearer"},
     "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
