@@ -21,7 +21,7 @@ setup: .venv/.run ## create .venv with what the service needs
 run: .venv/.run ## serve the built-in model on http://HOST:PORT (HOST=127.0.0.1 PORT=8080)
 	@GLEANER_HOST=$(HOST) GLEANER_PORT=$(PORT) $(BIN)/gleaner serve
 
-test: lint types unit ## lint, types, architecture and the whole test suite
+test: lint types unit pure ## lint, types, architecture, the whole test suite, and that it runs every branch of service/core
 lint: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -29,6 +29,16 @@ types: .venv/.dev
 	$(BIN)/mypy service model_store infra loadtest tests
 unit: .venv/.dev .venv/.s3-server
 	GOMP_SPINCOUNT=5000 $(BIN)/python -m pytest -n $(FILES_AT_ONCE) --dist loadfile --no-loadscope-reorder
+pure: .venv/.dev
+	@$(BIN)/python -m coverage run --rcfile=tests/pure.coveragerc -m pytest -q -p no:xdist tests/core
+	@$(BIN)/python -m coverage report --rcfile=tests/pure.coveragerc
+
+.PHONY: pure coverage
+coverage: .venv/.dev .venv/.s3-server ## branch coverage of everything by all tests, processes that they start included (30 minutes)
+	@rm -f .coverage .coverage.*
+	GOMP_SPINCOUNT=5000 $(BIN)/python -m coverage run -m pytest -n $(FILES_AT_ONCE) --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m coverage combine --quiet
+	@$(BIN)/python -m coverage report
 
 .PHONY: infra
 infra: .venv/.dev ## synthesize and check the stacks, and run their tests

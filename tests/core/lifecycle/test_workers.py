@@ -24,3 +24,25 @@ def test_a_silent_worker_is_forgotten_once() -> None:
     assert workers.forget_silent(WORKER_SILENCE_SECONDS + 0.1) == [b"a"]
     assert list(workers) == [b"b"]
     assert workers.closed_and_idle()
+
+
+def test_a_revision_is_done_with_when_nobody_uses_it_and_all_know_of_the_next() -> None:
+    workers = WorkerRegistry(2)
+    assert workers.done_with("old", version=2), "nobody is there to use it"
+    workers.record_heartbeat(b"a", 0, False, now=0.0, version=2, revisions=frozenset())
+    workers.record_heartbeat(b"b", 1, False, now=0.0, version=2, revisions=frozenset({"old"}))
+    assert not workers.done_with("old", version=2)
+    workers.record_heartbeat(b"b", 0, False, now=1.0, version=1, revisions=frozenset())
+    assert not workers.done_with("old", version=2)
+    workers.record_heartbeat(b"b", 0, False, now=2.0, version=2, revisions=frozenset())
+    assert workers.done_with("old", version=2)
+
+
+def test_workers_are_idle_and_complete_by_what_they_reported() -> None:
+    workers = WorkerRegistry(2)
+    workers.record_heartbeat(b"a", 0, False, now=0.0)
+    assert workers.idle()
+    assert not workers.all_reported()
+    workers.record_heartbeat(b"b", 1, False, now=0.0)
+    assert workers.all_reported()
+    assert not workers.idle()

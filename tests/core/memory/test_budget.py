@@ -69,3 +69,10 @@ def test_every_admitted_sequence_fits_whatever_happens(
         budget.headroom.failed(size, float(now)) if fails else budget.headroom.update(size, float(now))
         assert all(budget.admits(model, Shape.of([tokens])) for model, tokens in admitted)
         assert all(tokens <= budget.budget_tokens(model) for model, tokens in admitted)
+
+
+def test_want_of_memory_shrinks_the_room_by_what_the_batch_needed() -> None:
+    budget = _budget(100_000)
+    budget.failed("small", Shape.of([100] * 10), now=0.0)
+    assert budget.headroom.bytes < MemoryCostModel(100, 2, 0, 0, 1, 0.0).bytes(Shape.of([100] * 10))
+    assert budget.headroom.shrinks == 1
