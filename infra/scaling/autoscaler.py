@@ -3,8 +3,9 @@
 The rules are those of CloudWatch and Application Auto Scaling:
 
     an alarm acts when it enters ALARM, and once a minute while it stays there
-    any policy may scale out; of several the one that wants most wins
-    inside a policy's cooldown, what it added last counts as not yet there: only what goes beyond is added
+    a step starts from the tasks that run, not from those that are wanted: while they start, the same shortage asks
+    for the same number, however long a start takes and whether or not the cooldown is over
+    any policy may scale out, to more than is wanted already; of several the one that wants most wins
     scaling in waits for its own cooldown and for every other's
 
 Target tracking is evaluated as AWS does it for ECS, on three periods of a minute.
@@ -45,7 +46,6 @@ class _Record:
     state: State = State.OK
     acted_at: float = -math.inf
     changed_at: float = -math.inf
-    added: int = 0
 
     def acts(self, state: State, now: float) -> bool:
         """Record the alarm's state; True when its action is invoked now."""
@@ -66,11 +66,15 @@ class Autoscaler:
         names = [step.alarm.name for step in policy.steps]
         self._records = {name: _Record() for name in (*names, TRACKING)}
 
-    def decide(self, series: Series, now: float) -> Decision | None:
-        """Evaluate every alarm at `now`; change the wanted number if a policy asks for it."""
-        asked = [self._step(i, series, now) for i in range(len(self.policy.scale_out))]
+    def decide(self, series: Series, now: float, running: int) -> Decision | None:
+        """Evaluate every alarm at `now`; change the wanted number if a policy asks for it.
+
+        Args:
+            running: tasks that run by now; those that still start are not among them.
+        """
+        asked = [self._step(i, series, now, running) for i in range(len(self.policy.scale_out))]
         asked.append(self._track_target(series, now))
-        fewer = self._scale_in(series, now)
+        fewer = self._scale_in(series, now, running)
         more = [ask for ask in asked if ask]
         if more:
             return self._apply(max(more, key=lambda ask: ask.tasks_after))
@@ -81,14 +85,13 @@ class Autoscaler:
         """The alarms that were in state ALARM at the last evaluation."""
         return tuple(name for name, record in self._records.items() if record.state is State.ALARM)
 
-    def _step(self, index: int, series: Series, now: float) -> Decision | None:
+    def _step(self, index: int, series: Series, now: float, running: int) -> Decision | None:
         step = self.policy.scale_out[index]
         value = self._invoked(step.alarm, series, now)
         if value is None:
             return None
-        added = self._added_lately(step.alarm.name, step.cooldown_seconds, now)
-        change = step.change(value, self.wanted - added) - added
-        return self._decision(step.alarm.name, value, max(change, 0), now)
+        wanted = max(running + step.change(value, running), self.wanted)
+        return self._decision(step.alarm.name, value, wanted, now)
 
     def _track_target(self, series: Series, now: float) -> Decision | None:
         tracking = self.policy.tracking
@@ -96,15 +99,16 @@ class Autoscaler:
         if not self._records[TRACKING].acts(evaluation.state, now) or evaluation.value is None:
             return None
         work = evaluation.value / POINTS_A_MINUTE
-        change = math.ceil(round(work / tracking.target, 6)) - self.wanted
-        return self._decision(TRACKING, work / self.wanted, max(change, 0), now)
+        wanted = max(math.ceil(round(work / tracking.target, 6)), self.wanted)
+        return self._decision(TRACKING, work / self.wanted, wanted, now)
 
-    def _scale_in(self, series: Series, now: float) -> Decision | None:
+    def _scale_in(self, series: Series, now: float, running: int) -> Decision | None:
         step = self.policy.scale_in
         value = self._invoked(step.alarm, series, now)
         if value is None or not self._is_calm(now):
             return None
-        return self._decision(step.alarm.name, value, step.change(value, self.wanted), now)
+        wanted = min(running + step.change(value, running), self.wanted)
+        return self._decision(step.alarm.name, value, wanted, now)
 
     def _invoked(self, alarm: Alarm, series: Series, now: float) -> float | None:
         """The alarm's value if its action is invoked now."""
@@ -112,31 +116,20 @@ class Autoscaler:
         evaluation = evaluate(alarm, series, now, record.state)
         return evaluation.value if record.acts(evaluation.state, now) else None
 
-    def _added_lately(self, name: str, cooldown_seconds: float, now: float) -> int:
-        record = self._records[name]
-        return min(record.added, self.wanted) if now - record.changed_at < cooldown_seconds else 0
-
     def _is_calm(self, now: float) -> bool:
         cooldowns = {step.alarm.name: step.cooldown_seconds for step in self.policy.steps}
         cooldowns[TRACKING] = self.policy.tracking.cooldown_seconds
         return all(now - self._records[name].changed_at >= seconds for name, seconds in cooldowns.items())
 
-    def _decision(self, by: str, value: float, change: int, now: float) -> Decision | None:
+    def _decision(self, by: str, value: float, wanted: int, now: float) -> Decision | None:
         limits = self.policy.limits
-        after = min(max(self.wanted + change, limits.minimum_tasks), limits.maximum_tasks)
+        after = min(max(wanted, limits.minimum_tasks), limits.maximum_tasks)
         return Decision(now, by, value, self.wanted, after) if after != self.wanted else None
 
     def _apply(self, decision: Decision) -> Decision:
-        record = self._records[decision.by]
-        lately = self._added_lately(decision.by, self._cooldown(decision.by), decision.at_seconds)
-        record.added = max(lately + decision.tasks_after - decision.tasks_before, 0)
-        record.changed_at = decision.at_seconds
+        self._records[decision.by].changed_at = decision.at_seconds
         self.wanted = decision.tasks_after
         return decision
-
-    def _cooldown(self, name: str) -> int:
-        steps = {step.alarm.name: step.cooldown_seconds for step in self.policy.steps}
-        return steps.get(name, self.policy.tracking.cooldown_seconds)
 
 
 def tracking_alarm(tracking: TargetTracking, wanted: int) -> Alarm:
