@@ -108,8 +108,8 @@ class Environment:
             (self.step_tasks >= 1, "a step adds one task at least"),
             (
                 not self.warm_pool or self.warm_pool >= self.step_tasks,
-                f"the warm pool has {self.warm_pool} of the {self.step_tasks} instances of a usual step; the rest would "
-                "start cold: raise warm_pool, or lower step_tasks",
+                f"the warm pool has {self.warm_pool} of the {self.step_tasks} instances of a usual step; the rest "
+                "would start cold: raise warm_pool, or lower step_tasks",
             ),
             (len(self.zones or range(self.zone_count)) in (2, 3), "a fleet is in two zones or three"),
             (self.log_days in LOG_DAYS, f"log_days is one of {', '.join(map(str, LOG_DAYS))}"),

@@ -39,7 +39,7 @@ class Capacity:
 
     @property
     def queue_limit_tokens(self) -> int:
-        """Most tokens that may wait: what the device does within the limit, since a longer queue only makes answers late.
+        """Most tokens that may wait: what the device does within the limit; a longer queue only makes answers late.
 
         A document larger than that is still admitted where no other waits.
         """

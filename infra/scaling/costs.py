@@ -28,8 +28,8 @@ AROUND_DOLLARS: Mapping[str, float] = {
 }
 """By the hour, whatever the size of the fleet."""
 NOT_IN_IT = (
-    "what the balancer carries, flow logs, Container Insights, logs, traffic between zones, and instances that come and "
-    "go: by each start of one, and a quarter of an hour after ECS needs it no more"
+    "what the balancer carries, flow logs, Container Insights, logs, traffic between zones, and instances that come "
+    "and go: by each start of one, and a quarter of an hour after ECS needs it no more"
 )
 
 

@@ -56,9 +56,7 @@ def alarms_for(policy: Policy) -> tuple[Alarm, ...]:
         ),
         Alarm(
             name="refusals",
-            conditions=(
-                Condition(REFUSALS, Statistic.SUM, Comparison.ABOVE, MOST_REFUSED, per=REQUEST_SECONDS),
-            ),
+            conditions=(Condition(REFUSALS, Statistic.SUM, Comparison.ABOVE, MOST_REFUSED, per=REQUEST_SECONDS),),
             periods=2,
             period_seconds=MINUTE,
             meaning="More than one document for each hundred requests is turned away (429): the queue is full or "
@@ -84,8 +82,8 @@ def alarms_for(policy: Policy) -> tuple[Alarm, ...]:
             conditions=(Condition(GPU_LOST, Statistic.MAXIMUM, Comparison.AT_LEAST, 1.0),),
             periods=3,
             meaning="A GPU no longer answers (fell off the bus, needs a reset).",
-            remedy="The task is unhealthy and gets replaced, and after three minutes its instance as well, which asks its "
-            "GPU by itself. If it stays: `aws autoscaling set-instance-health --health-status Unhealthy`.",
+            remedy="The task is unhealthy and gets replaced, and after three minutes its instance as well, which asks "
+            "its GPU by itself. If it stays: `aws autoscaling set-instance-health --health-status Unhealthy`.",
         ),
         Alarm(
             name="gpu-unseen",
@@ -93,8 +91,8 @@ def alarms_for(policy: Policy) -> tuple[Alarm, ...]:
             periods=15,
             period_seconds=MINUTE,
             missing=Missing.BREACHING,
-            meaning="For a quarter of an hour GPUs were not measured, though tasks may be well: without this metric the "
-            "fleet never shrinks.",
+            meaning="For a quarter of an hour GPUs were not measured, though tasks may be well: without this metric "
+            "the fleet never shrinks.",
             remedy="Are there tasks (metrics-missing)? Then NVML: driver, NVIDIA_DRIVER_CAPABILITIES with `utility`, "
             "GLEANER_GPU_WATCH.",
         ),

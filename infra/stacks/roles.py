@@ -96,7 +96,9 @@ def speaks_for_its_instance(group_names: list[str]) -> Statements:
     """The end of the launch hook, and that its GPU is gone; for its own groups only."""
     pattern = f"arn:{Aws.PARTITION}:autoscaling:{Aws.REGION}:{Aws.ACCOUNT_ID}:autoScalingGroup:*:autoScalingGroupName"
     groups = [f"{pattern}/{name}" for name in group_names]
-    return [_allow("SpeakForInstance", ["autoscaling:CompleteLifecycleAction", "autoscaling:SetInstanceHealth"], groups)]
+    return [
+        _allow("SpeakForInstance", ["autoscaling:CompleteLifecycleAction", "autoscaling:SetInstanceHealth"], groups)
+    ]
 
 
 def _allow(name: str, actions: list[str], resources: list[str]) -> iam.PolicyStatement:

@@ -1,4 +1,4 @@
-"""The network: two zones or three, private subnets without a way to the internet, and endpoints for the AWS services in use.
+"""The network: private subnets without a way to the internet, and endpoints for the AWS services in use.
 
 A process that reads strangers' documents has no business calling out; what it needs of AWS comes through endpoints.
 """

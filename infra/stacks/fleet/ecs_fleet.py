@@ -207,7 +207,9 @@ class EcsFleet(Fleet):
             port_mappings=[
                 Task.PortMappingProperty(container_port=port, protocol="tcp") for port in (PORT, INTERNAL_PORT)
             ],
-            environment=[Task.KeyValuePairProperty(name=name, value=value) for name, value in sorted(variables.items())],
+            environment=[
+                Task.KeyValuePairProperty(name=name, value=value) for name, value in sorted(variables.items())
+            ],
             secrets=[Task.SecretProperty(name="GLEANER_API_KEYS", value_from=self.base.keys.secret_arn)]
             if keys
             else None,
