@@ -4,7 +4,8 @@ The rules are those of CloudWatch and Application Auto Scaling:
 
     an alarm acts when it enters ALARM, and once a minute while it stays there
     a step starts from the tasks that run, not from those that are wanted: while they start, the same shortage asks
-    for the same number, however long a start takes and whether or not the cooldown is over
+    for the same number, however long a start takes
+    inside a policy's cooldown, what it added last counts as not yet there, even where it runs already
     any policy may scale out, to more than is wanted already; of several the one that wants most wins
     scaling in waits for its own cooldown and for every other's
 
@@ -46,6 +47,7 @@ class _Record:
     state: State = State.OK
     acted_at: float = -math.inf
     changed_at: float = -math.inf
+    added: int = 0
 
     def acts(self, state: State, now: float) -> bool:
         """Record the alarm's state; True when its action is invoked now."""
@@ -90,7 +92,8 @@ class Autoscaler:
         value = self._invoked(step.alarm, series, now)
         if value is None:
             return None
-        wanted = max(running + step.change(value, running), self.wanted)
+        there = min(running, self.wanted - self._added_lately(step.alarm.name, step.cooldown_seconds, now))
+        wanted = max(there + step.change(value, there), self.wanted)
         return self._decision(step.alarm.name, value, wanted, now)
 
     def _track_target(self, series: Series, now: float) -> Decision | None:
@@ -116,6 +119,10 @@ class Autoscaler:
         evaluation = evaluate(alarm, series, now, record.state)
         return evaluation.value if record.acts(evaluation.state, now) else None
 
+    def _added_lately(self, name: str, cooldown_seconds: float, now: float) -> int:
+        record = self._records[name]
+        return min(record.added, self.wanted) if now - record.changed_at < cooldown_seconds else 0
+
     def _is_calm(self, now: float) -> bool:
         cooldowns = {step.alarm.name: step.cooldown_seconds for step in self.policy.steps}
         cooldowns[TRACKING] = self.policy.tracking.cooldown_seconds
@@ -127,9 +134,16 @@ class Autoscaler:
         return Decision(now, by, value, self.wanted, after) if after != self.wanted else None
 
     def _apply(self, decision: Decision) -> Decision:
-        self._records[decision.by].changed_at = decision.at_seconds
+        record = self._records[decision.by]
+        lately = self._added_lately(decision.by, self._cooldown(decision.by), decision.at_seconds)
+        record.added = max(lately + decision.tasks_after - decision.tasks_before, 0)
+        record.changed_at = decision.at_seconds
         self.wanted = decision.tasks_after
         return decision
+
+    def _cooldown(self, name: str) -> int:
+        steps = {step.alarm.name: step.cooldown_seconds for step in self.policy.steps}
+        return steps.get(name, self.policy.tracking.cooldown_seconds)
 
 
 def tracking_alarm(tracking: TargetTracking, wanted: int) -> Alarm:
