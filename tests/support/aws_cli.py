@@ -1,4 +1,4 @@
-"""An `aws` command with a memory: of AWS's behaviour, what makes deployments fail. State is a JSON file, named by STATE.
+"""An `aws` command with a memory: of AWS's behaviour, what makes deployments fail. State: a JSON file, $STATE.
 
 A stack whose creation failed cannot be deployed; a cluster needs ECS's role; a group with protected instances, or a
 warm pool, is never deleted; instances of a pool keep the version that they were launched with.
@@ -50,7 +50,7 @@ class FakeAws:
         self.state, self.words = state, arguments
         self.options = {
             name.removeprefix("--"): value
-            for name, value in zip(arguments, [*arguments[1:], ""])
+            for name, value in zip(arguments, [*arguments[1:], ""], strict=True)
             if name.startswith("--")
         }
 

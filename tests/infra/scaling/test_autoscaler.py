@@ -104,7 +104,7 @@ def test_target_tracking_does_not_ask_again_for_tasks_that_start() -> None:
 @pytest.mark.parametrize(("tasks", "most"), [(4, 24), (15, 90)])
 @pytest.mark.parametrize("start_seconds", [60.0, 260.0, 600.0])
 def test_a_start_longer_than_the_cooldown_does_not_run_away(tasks: int, most: int, start_seconds: float) -> None:
-    """AWS counts from what runs. From what is wanted, 4 tasks became 214 and 15 became 400 where 20 and 75 are needed."""
+    """AWS counts from what runs. From what is wanted, 4 tasks became 214 and 15 became 400, where 20 and 75 do."""
     hasty = policy_for(limits=Limits(minimum_tasks=2, maximum_tasks=400), delays=Delays(start_seconds=60.0))
     assert hasty.scale_out[0].cooldown_seconds == 90
     load: Load = lambda now, running: {catalog.WORK_RATIO: 0.7 * tasks * (5.0 if now > 60 else 1.0) / running}  # noqa: E731
