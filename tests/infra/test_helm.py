@@ -1,4 +1,4 @@
-"""The chart as Helm renders it, against Kubernetes' own schemas, the policy and Prometheus' rules; no cluster is needed."""
+"""The chart as Helm renders it, against Kubernetes' own schemas, the policy and Prometheus' rules; without a cluster."""
 
 from __future__ import annotations
 
