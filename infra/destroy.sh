@@ -16,7 +16,6 @@ fi
 
 for stack in "$fleet-fleet" "$fleet-base"; do
   say "Deleting $stack…"
-  run aws cloudformation delete-stack --region "$region" --stack-name "$stack"
-  run aws cloudformation wait stack-delete-complete --region "$region" --stack-name "$stack"
+  remove "$stack"
 done
 say "What stays, with your data in it: the buckets of models and access logs, and the image repository."

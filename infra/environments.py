@@ -5,6 +5,7 @@ A value that cannot work is refused here, before anything is synthesized; each r
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from dataclasses import dataclass, field
@@ -14,6 +15,12 @@ from infra.scaling.policy_values import Delays, Forecast, Limits, Schedule
 
 PLACEHOLDER_ACCOUNT = "111122223333"
 SPOT_NOTICE_SECONDS = 120
+ON_DEMAND_QUOTA, SPOT_QUOTA = "L-DB2E81BA", "L-3819A6DF"
+"""Codes of EC2's quotas of vCPUs for G and VT instances."""
+VCPUS_EACH = 4
+"""Of an xlarge."""
+DEPLOYING = 1.5
+"""Tasks while a release is rolled out, over those before."""
 LOG_DAYS = (1, 7, 14, 30, 90, 365)
 """Some of the numbers of days that CloudWatch Logs knows."""
 _CERTIFICATE = re.compile(r"arn:aws[\w-]*:acm:[a-z0-9-]+:\d{12}:certificate/[0-9a-f-]{36}")
@@ -44,13 +51,18 @@ class Environment:
 
     Attributes:
         instance_types: one GPU each, in the order of preference; the others are taken when the first has run out.
-        warm_pool: stopped instances that wait, booted and with the image pulled.
+        warm_pool: stopped instances that wait, booted and with the image pulled; it is exactly as large as said.
+        step_tasks: tasks that the largest usual step adds at once; the warm pool must hold as many, since what it lacks
+            starts cold, and the fleet is as late as its last task.
         above_base: what is added above the minimum; Spot is cheaper and may go at two minutes' notice.
         capacity_file: JSON of `gleaner loadtest --find-knee`, relative to this folder; none: a cautious assumption.
         certificate: ARN in AWS Certificate Manager; TLS is not optional.
         allowed_networks: networks that may reach the balancer.
         public: whether the balancer has public addresses; otherwise it is for the network and its peers only.
         models: what the tasks serve, as GLEANER_MODELS takes it.
+        scrape_networks: networks beside the VPC's own that may read /metrics from the tasks.
+        zones: two or three zones by name, which the deployment checks for the instance types; none: the first ones.
+        zone_count: how many of the first ones.
         spare_percent: instances kept running and empty, so that a task starts without waiting for one; costs that much.
         alarm_email: address that is notified; none: subscribe to the topic by hand.
     """
@@ -61,17 +73,21 @@ class Environment:
     limits: Limits = field(default_factory=Limits)
     delays: Delays = field(default_factory=Delays)
     warm_pool: int = 2
+    step_tasks: int = 2
     above_base: Purchase = Purchase.ON_DEMAND
     spare_percent: int = 0
     capacity_file: str | None = None
     certificate: str
     allowed_networks: tuple[str, ...] = ("10.0.0.0/8",)
+    scrape_networks: tuple[str, ...] = ()
     public: bool = False
     models: tuple[str, ...] = ("documents",)
     needs_api_keys: bool = True
     schedules: tuple[Schedule, ...] = ()
     forecast: Forecast = Forecast.OFF
     network: str = "10.42.0.0/16"
+    zones: tuple[str, ...] = ()
+    zone_count: int = 2
     volume_gib: int = 100
     log_days: int = 30
     alarm_email: str | None = None
@@ -89,6 +105,13 @@ class Environment:
             (bool(self.models), "at least one model is needed"),
             (_CERTIFICATE.fullmatch(self.certificate) is not None, "the certificate is not an ARN of ACM"),
             (0 <= self.warm_pool <= self.limits.maximum_tasks, "the warm pool is larger than the fleet may become"),
+            (self.step_tasks >= 1, "a step adds one task at least"),
+            (
+                not self.warm_pool or self.warm_pool >= self.step_tasks,
+                f"the warm pool has {self.warm_pool} of the {self.step_tasks} instances of a usual step; the rest "
+                "would start cold: raise warm_pool, or lower step_tasks",
+            ),
+            (len(self.zones or range(self.zone_count)) in (2, 3), "a fleet is in two zones or three"),
             (self.log_days in LOG_DAYS, f"log_days is one of {', '.join(map(str, LOG_DAYS))}"),
             (0 <= self.spare_percent < 100, "spare_percent is a share of what runs"),
             (not (spot and self.warm_pool), "Spot instances cannot wait in a warm pool: set warm_pool=0"),
@@ -116,6 +139,22 @@ class Environment:
         return self.certificate.split(":")[3]
 
     @property
+    def timed_delays(self) -> Delays:
+        """The delays with the start that this fleet has: by the capacity provider or not, from the pool or cold."""
+        return self.delays.starting(warm=self.warm_pool >= self.step_tasks, managed=self.variant is Variant.ECS)
+
+    @property
+    def vcpus(self) -> dict[str, int]:
+        """Most vCPUs that the fleet may run, by code of the quota that counts them; stopped ones count once started.
+
+        A deployment may run half as many tasks again. Spot has a quota of its own, which new accounts do not have.
+        """
+        most = math.ceil(self.limits.maximum_tasks * DEPLOYING) * VCPUS_EACH
+        if self.above_base is Purchase.SPOT:
+            return {ON_DEMAND_QUOTA: math.ceil(self.limits.minimum_tasks * DEPLOYING) * VCPUS_EACH, SPOT_QUOTA: most}
+        return {ON_DEMAND_QUOTA: most + self.warm_pool * VCPUS_EACH}
+
+    @property
     def is_placeholder(self) -> bool:
         """True when the certificate is still the example's: it synthesizes, but must not be deployed."""
         return f":{PLACEHOLDER_ACCOUNT}:" in self.certificate
@@ -139,16 +178,18 @@ ENVIRONMENTS = (
     Environment(
         name="staging",
         limits=Limits(minimum_tasks=2, maximum_tasks=6),
-        delays=Delays(start_seconds=260.0, longest_request_seconds=80, drain_grace_seconds=5, stop_slack_seconds=25),
+        delays=Delays(longest_request_seconds=80, drain_grace_seconds=5, stop_slack_seconds=25),
         warm_pool=0,
         above_base=Purchase.SPOT,
         certificate=_example_certificate(),
+        network="10.43.0.0/16",
     ),
     Environment(
         name="plain",
         variant=Variant.ASG,
         limits=Limits(minimum_tasks=2, maximum_tasks=8),
         certificate=_example_certificate(),
+        network="10.44.0.0/16",
     ),
 )
 """Examples of the three shapes: ECS with a warm pool, ECS with Spot above the base, no ECS at all."""
@@ -167,9 +208,9 @@ def find_environment(name: str) -> Environment:
 
 
 def main() -> int:
-    """`python -m infra.environments NAME`: prints the region of an environment."""
+    """`python -m infra.environments NAME [region|warm_pool]`: prints an environment's region, or its pool's size."""
     try:
-        print(find_environment(sys.argv[1]).region)
+        print(getattr(find_environment(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "region"))
     except BadEnvironment as error:
         print(f"infra: {error}", file=sys.stderr)
         return 2

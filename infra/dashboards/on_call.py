@@ -19,7 +19,13 @@ ADVICE = (
     ),
     ("compute", "longer documents, a GPU that throttles or is shared", "Compare tokens per document.", "GleanerSlow"),
     ("parse", "large or hostile files", "Whose files? The log names the client.", "GleanerParserDeaths"),
-    ("tokenize, decode", "the host's cores are busy", "Fewer parsers, or a larger instance.", "GleanerSlow"),
+    ("tokenize, decode", "the host's cores are busy", "Fewer parsers, or a larger instance.", "GleanerLoopLate"),
+    (
+        "nothing, but refusals unread",
+        "the front is full, or attacked",
+        "Which code? More tasks, by hand.",
+        "GleanerRefusesConnections",
+    ),
     ("nothing, but errors", "an engine that dies, a bad release", "Roll back.", "GleanerEngineDied"),
 )
 """What has grown, why that usually is, what to do first, and which alert's section of the runbook says more."""
@@ -208,6 +214,56 @@ SINCE_WHEN = Row(
     ),
 )
 
+FRONT = Row(
+    "Does the front keep up?",
+    (
+        Panel(
+            title="Open connections",
+            kind=Kind.LINES,
+            unit="none",
+            queries=(
+                Query("sum by (instance) (gleaner_connections)", "{{instance}} open"),
+                Query("sum by (instance) (gleaner_requests_in_flight)", "{{instance}} being answered"),
+            ),
+            meaning="Balancers keep idle connections open. Being answered and growing, with nothing in the engine's "
+            "queue: requests wait for the front.",
+        ),
+        Panel(
+            title="Refused unread",
+            kind=Kind.STACK,
+            unit="reqps",
+            queries=(Query("sum by (code) (gleaner:connection_refusals:rate1m) or vector(0)", "{{code}}"),),
+            meaning="Requests and connections refused before a body was read. queue_full and deadline_exceeded: the "
+            "front is full.",
+        ),
+        Panel(
+            title="Event loop late by",
+            kind=Kind.LINES,
+            unit="s",
+            queries=(Query("max by (instance) (gleaner_event_loop_lag_seconds)", "{{instance}}"),),
+            meaning="Longest delay of a timer in the last second, in the worst worker. The cores are busy.",
+            worry=0.1,
+            alarm=0.5,
+        ),
+        Panel(
+            title="Bytes held",
+            kind=Kind.LINES,
+            unit="bytes",
+            queries=(Query("sum by (instance) (gleaner_held_bytes)", "{{instance}}"),),
+            meaning="Unfinished bodies and unread answers. At its limit the largest is given up.",
+            width=12,
+        ),
+        Panel(
+            title="Dropped without an answer",
+            kind=Kind.STACK,
+            unit="cps",
+            queries=(Query("sum by (reason) (rate(gleaner_connection_drops_total[1m])) or vector(0)", "{{reason}}"),),
+            meaning="Idle or slow connections that were closed, by reason.",
+            width=12,
+        ),
+    ),
+)
+
 DEVICE = Row(
     "Is the device well?",
     (
@@ -280,6 +336,7 @@ ON_CALL = Page(
         IS_IT_SLOW,
         WHY,
         SINCE_WHEN,
+        FRONT,
         DEVICE,
         Row("What to do", (Text(title="What to do", markdown=advice(), height=8),)),
     ),

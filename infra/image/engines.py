@@ -9,6 +9,9 @@ from pathlib import Path
 
 DOCKERFILE = "Dockerfile.gpu"
 
+PLATFORM = "linux/amd64"
+"""Of the fleet's instances, whatever the machine that builds: an image for its own processor would not start there."""
+
 ISOLATION = ("--format", "docker", "--layers", "--isolation", "chroot")
 """HEALTHCHECK is lost in any format but docker's; steps run in a chroot, which works inside a container too."""
 
@@ -60,7 +63,16 @@ def choose(works: Callable[[Sequence[str]], bool]) -> Engine:
 def build_command(engine: Engine, wanted: ImageBuild, context: Path) -> list[str]:
     """The engine's command line for one image."""
     arguments = [part for name, value in wanted.arguments.items() for part in ("--build-arg", f"{name}={value}")]
-    common = [*arguments, "--file", str(context / DOCKERFILE), "--tag", wanted.tag, str(context)]
+    common = [
+        "--platform",
+        PLATFORM,
+        *arguments,
+        "--file",
+        str(context / DOCKERFILE),
+        "--tag",
+        wanted.tag,
+        str(context),
+    ]
     if engine is Engine.DOCKER:
         if wanted.mounts:
             raise NoEngine("docker cannot mount this machine's pip configuration into a build; podman and buildah can.")

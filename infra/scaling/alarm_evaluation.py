@@ -66,12 +66,17 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A statistic of one signal against a threshold."""
+    """A statistic of one signal against a threshold.
+
+    Attributes:
+        per: the statistic counts for each point of this signal in the same period: refusals for each request.
+    """
 
     signal: Signal
     statistic: Statistic
     comparison: Comparison
     threshold: float
+    per: Signal | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,8 +139,15 @@ class Series:
 
     def statistic(self, condition: Condition, after: float, until: float) -> float | None:
         """The condition's statistic over the period (after, until]; None without points."""
-        track = self._tracks.get(condition.signal.name)
-        return track.statistic(condition.statistic, after, until) if track else None
+        found = self._statistic(condition.signal, condition.statistic, after, until)
+        if condition.per is None or found is None:
+            return found
+        count = self._statistic(condition.per, Statistic.SAMPLE_COUNT, after, until)
+        return found / count if count else None
+
+    def _statistic(self, signal: Signal, statistic: Statistic, after: float, until: float) -> float | None:
+        track = self._tracks.get(signal.name)
+        return track.statistic(statistic, after, until) if track else None
 
 
 class _Track:

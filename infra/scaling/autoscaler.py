@@ -3,8 +3,10 @@
 The rules are those of CloudWatch and Application Auto Scaling:
 
     an alarm acts when it enters ALARM, and once a minute while it stays there
-    any policy may scale out; of several the one that wants most wins
-    inside a policy's cooldown, what it added last counts as not yet there: only what goes beyond is added
+    a step starts from the tasks that run, not from those that are wanted: while they start, the same shortage asks
+    for the same number, however long a start takes
+    inside a policy's cooldown, what it added last counts as not yet there, even where it runs already
+    any policy may scale out, to more than is wanted already; of several the one that wants most wins
     scaling in waits for its own cooldown and for every other's
 
 Target tracking is evaluated as AWS does it for ECS, on three periods of a minute.
@@ -66,11 +68,15 @@ class Autoscaler:
         names = [step.alarm.name for step in policy.steps]
         self._records = {name: _Record() for name in (*names, TRACKING)}
 
-    def decide(self, series: Series, now: float) -> Decision | None:
-        """Evaluate every alarm at `now`; change the wanted number if a policy asks for it."""
-        asked = [self._step(i, series, now) for i in range(len(self.policy.scale_out))]
+    def decide(self, series: Series, now: float, running: int) -> Decision | None:
+        """Evaluate every alarm at `now`; change the wanted number if a policy asks for it.
+
+        Args:
+            running: tasks that run by now; those that still start are not among them.
+        """
+        asked = [self._step(i, series, now, running) for i in range(len(self.policy.scale_out))]
         asked.append(self._track_target(series, now))
-        fewer = self._scale_in(series, now)
+        fewer = self._scale_in(series, now, running)
         more = [ask for ask in asked if ask]
         if more:
             return self._apply(max(more, key=lambda ask: ask.tasks_after))
@@ -81,14 +87,14 @@ class Autoscaler:
         """The alarms that were in state ALARM at the last evaluation."""
         return tuple(name for name, record in self._records.items() if record.state is State.ALARM)
 
-    def _step(self, index: int, series: Series, now: float) -> Decision | None:
+    def _step(self, index: int, series: Series, now: float, running: int) -> Decision | None:
         step = self.policy.scale_out[index]
         value = self._invoked(step.alarm, series, now)
         if value is None:
             return None
-        added = self._added_lately(step.alarm.name, step.cooldown_seconds, now)
-        change = step.change(value, self.wanted - added) - added
-        return self._decision(step.alarm.name, value, max(change, 0), now)
+        there = min(running, self.wanted - self._added_lately(step.alarm.name, step.cooldown_seconds, now))
+        wanted = max(there + step.change(value, there), self.wanted)
+        return self._decision(step.alarm.name, value, wanted, now)
 
     def _track_target(self, series: Series, now: float) -> Decision | None:
         tracking = self.policy.tracking
@@ -96,15 +102,16 @@ class Autoscaler:
         if not self._records[TRACKING].acts(evaluation.state, now) or evaluation.value is None:
             return None
         work = evaluation.value / POINTS_A_MINUTE
-        change = math.ceil(round(work / tracking.target, 6)) - self.wanted
-        return self._decision(TRACKING, work / self.wanted, max(change, 0), now)
+        wanted = max(math.ceil(round(work / tracking.target, 6)), self.wanted)
+        return self._decision(TRACKING, work / self.wanted, wanted, now)
 
-    def _scale_in(self, series: Series, now: float) -> Decision | None:
+    def _scale_in(self, series: Series, now: float, running: int) -> Decision | None:
         step = self.policy.scale_in
         value = self._invoked(step.alarm, series, now)
         if value is None or not self._is_calm(now):
             return None
-        return self._decision(step.alarm.name, value, step.change(value, self.wanted), now)
+        wanted = min(running + step.change(value, running), self.wanted)
+        return self._decision(step.alarm.name, value, wanted, now)
 
     def _invoked(self, alarm: Alarm, series: Series, now: float) -> float | None:
         """The alarm's value if its action is invoked now."""
@@ -121,9 +128,9 @@ class Autoscaler:
         cooldowns[TRACKING] = self.policy.tracking.cooldown_seconds
         return all(now - self._records[name].changed_at >= seconds for name, seconds in cooldowns.items())
 
-    def _decision(self, by: str, value: float, change: int, now: float) -> Decision | None:
+    def _decision(self, by: str, value: float, wanted: int, now: float) -> Decision | None:
         limits = self.policy.limits
-        after = min(max(self.wanted + change, limits.minimum_tasks), limits.maximum_tasks)
+        after = min(max(wanted, limits.minimum_tasks), limits.maximum_tasks)
         return Decision(now, by, value, self.wanted, after) if after != self.wanted else None
 
     def _apply(self, decision: Decision) -> Decision:

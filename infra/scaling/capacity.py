@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import MISSING, dataclass, fields
 
 
@@ -27,10 +28,23 @@ class Capacity:
     saturated_documents_per_second: float | None = None
 
     @property
+    def full_documents_per_second(self) -> float:
+        """The rate at full load, of which every work ratio is a share; the knee's where nothing else was measured."""
+        return max(self.saturated_documents_per_second or 0.0, self.documents_per_second)
+
+    @property
     def knee_ratio(self) -> float:
         """The work ratio at which the limit is just held; 1 where it is not known."""
-        full = self.saturated_documents_per_second or self.documents_per_second
-        return min(self.documents_per_second / full, 1.0)
+        return self.documents_per_second / self.full_documents_per_second
+
+    @property
+    def queue_limit_tokens(self) -> int:
+        """Most tokens that may wait: what the device does within the limit; a longer queue only makes answers late.
+
+        A document larger than that is still admitted where no other waits.
+        """
+        tokens_per_document = self.tokens_per_second / self.documents_per_second
+        return math.ceil(max(self.full_documents_per_second * self.slo_ms / 1000, 1.0) * tokens_per_document)
 
 
 ASSUMED = Capacity(documents_per_second=100.0, tokens_per_second=40_000.0, slo_ms=500.0)

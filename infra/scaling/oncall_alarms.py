@@ -7,7 +7,9 @@ from infra.scaling.policy import Policy
 from service.signals.catalog import (
     GPU_LOST,
     GPU_MEMORY_UTILIZATION,
+    GPU_UTILIZATION,
     MEMORY_SPLITS,
+    PERIOD_SECONDS,
     REFUSALS,
     REQUEST_SECONDS,
     RESTARTS,
@@ -18,13 +20,23 @@ from service.signals.catalog import (
 MINUTE = 60
 
 
+MOST_REFUSED = 0.01
+"""Documents for each request."""
+
+
+def points_of(tasks: int) -> int:
+    """Fewest points in a minute of as many tasks; one may lie beyond the minute's edge."""
+    return tasks * MINUTE // PERIOD_SECONDS - 1
+
+
 def alarms_for(policy: Policy) -> tuple[Alarm, ...]:
     """All alarms that notify a person, the worst first."""
     targets, limits = policy.targets, policy.limits
+    fewest = points_of(limits.minimum_tasks)
     return (
         Alarm(
             name="metrics-missing",
-            conditions=(Condition(WORK_RATIO, Statistic.SAMPLE_COUNT, Comparison.BELOW, limits.minimum_tasks * 3),),
+            conditions=(Condition(WORK_RATIO, Statistic.SAMPLE_COUNT, Comparison.BELOW, fewest),),
             periods=3,
             period_seconds=MINUTE,
             missing=Missing.BREACHING,
@@ -42,12 +54,15 @@ def alarms_for(policy: Policy) -> tuple[Alarm, ...]:
             remedy="Which stage is slow: parse, tokenize, queue, compute or decode? Queue: is the fleet at its "
             "maximum, or starting? Parse or compute: which documents came?",
         ),
-        _counted(
-            REFUSALS,
-            "refusals",
-            "Work is turned away (429): the queue is full or deadlines are out of reach.",
-            "Is the fleet at its maximum? Raise it. Is it starting? Callers retry after the time they are told.",
+        Alarm(
+            name="refusals",
+            conditions=(Condition(REFUSALS, Statistic.SUM, Comparison.ABOVE, MOST_REFUSED, per=REQUEST_SECONDS),),
             periods=2,
+            period_seconds=MINUTE,
+            meaning="More than one document for each hundred requests is turned away (429): the queue is full or "
+            "deadlines are out of reach.",
+            remedy="Is the fleet at its maximum? Raise it. Is it starting? Callers retry after the time they are told. "
+            "Does one client ask with deadlines that nobody could keep? The log names it.",
         ),
         _counted(
             RESTARTS,
@@ -67,8 +82,19 @@ def alarms_for(policy: Policy) -> tuple[Alarm, ...]:
             conditions=(Condition(GPU_LOST, Statistic.MAXIMUM, Comparison.AT_LEAST, 1.0),),
             periods=3,
             meaning="A GPU no longer answers (fell off the bus, needs a reset).",
-            remedy="The task is unhealthy and gets replaced; terminate its instance, since a new task would get the "
-            "same GPU: `aws autoscaling set-instance-health --health-status Unhealthy`.",
+            remedy="The task is unhealthy and gets replaced, and after three minutes its instance as well, which asks "
+            "its GPU by itself. If it stays: `aws autoscaling set-instance-health --health-status Unhealthy`.",
+        ),
+        Alarm(
+            name="gpu-unseen",
+            conditions=(Condition(GPU_UTILIZATION, Statistic.SAMPLE_COUNT, Comparison.BELOW, fewest),),
+            periods=15,
+            period_seconds=MINUTE,
+            missing=Missing.BREACHING,
+            meaning="For a quarter of an hour GPUs were not measured, though tasks may be well: without this metric "
+            "the fleet never shrinks.",
+            remedy="Are there tasks (metrics-missing)? Then NVML: driver, NVIDIA_DRIVER_CAPABILITIES with `utility`, "
+            "GLEANER_GPU_WATCH.",
         ),
         Alarm(
             name="gpu-memory-high",
@@ -81,7 +107,7 @@ def alarms_for(policy: Policy) -> tuple[Alarm, ...]:
         Alarm(
             name="at-maximum",
             conditions=(
-                Condition(WORK_RATIO, Statistic.SAMPLE_COUNT, Comparison.AT_LEAST, limits.maximum_tasks * 6),
+                Condition(WORK_RATIO, Statistic.SAMPLE_COUNT, Comparison.AT_LEAST, points_of(limits.maximum_tasks)),
                 Condition(WORK_RATIO, Statistic.AVERAGE, Comparison.ABOVE, targets.scale_out_work_ratio),
             ),
             periods=5,
@@ -93,8 +119,11 @@ def alarms_for(policy: Policy) -> tuple[Alarm, ...]:
 
 
 def rollback_alarms(policy: Policy) -> tuple[str, ...]:
-    """Names of the alarms that a bad release sets off: a deployment during which one is in ALARM is rolled back."""
-    bad = {"latency-slo", "engine-restarts", "memory-splits", "refusals"}
+    """Names of the alarms that a bad release sets off: a deployment during which one is in ALARM is rolled back.
+
+    Not `refusals`: under overload a release, which may be the remedy, would be rolled back for the load.
+    """
+    bad = {"latency-slo", "engine-restarts", "memory-splits"}
     return tuple(alarm.name for alarm in alarms_for(policy) if alarm.name in bad)
 
 

@@ -15,7 +15,7 @@ together with a queue, as a reason to scale out that does not depend on our own 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition, Statistic
@@ -100,17 +100,17 @@ def policy_for(
     )
 
 
-WORK_RATIOS = (0.5, 0.7, 0.85, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)
-"""Where the steps change."""
+STEP_EDGES = (1.0, 1.2, 1.5, 1.8, 2.1, 2.5, 2.9, 3.5, 4.3, 5.4, 6.7, 8.3, 10.0)
+"""Where the steps change, as multiples of the ratio above which one is taken: each about a fifth above the one
+before, so that no step lands beside the threshold for scaling in. The last is what the open step is computed for."""
 
 
 def _by_work(targets: Targets, cooldown_seconds: int) -> StepScaling:
     """Proportional: enough tasks for the upper end of each step to come down to the target."""
     base = targets.scale_out_work_ratio
-    bounds = (base, *(bound for bound in WORK_RATIOS if bound > base + 0.1))
-    steps = tuple(
+    *steps, largest = (
         Step(round(lower - base, 6), round(upper - base, 6), math.ceil(100 * (upper / targets.work_ratio - 1)))
-        for lower, upper in pairwise(bounds)
+        for lower, upper in pairwise(base * edge for edge in STEP_EDGES)
     )
     return StepScaling(
         alarm=Alarm(
@@ -120,7 +120,7 @@ def _by_work(targets: Targets, cooldown_seconds: int) -> StepScaling:
             meaning="Each task is asked for more work than it should carry.",
             remedy="Tasks are added in proportion. If the fleet is at its maximum, raise it.",
         ),
-        steps=(*steps, Step(round(bounds[-1] - base, 6), None, 600)),
+        steps=(*steps, replace(largest, upper=None)),
         cooldown_seconds=cooldown_seconds,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from infra.scaling.alarm_evaluation import Alarm
@@ -126,23 +126,36 @@ class Delays:
 
     Attributes:
         ingest: from PutMetricData to an alarm that sees it.
+        capacity_provider: from a task without an instance to the instance asked for: ECS looks once a minute.
         warm_start: a stopped instance of the warm pool → a task that answers (30 to 80 s).
-        baked_start: a new instance whose image is baked into its AMI.
-        cold_start: a new instance that pulls an image of 8 GB (boot about 130 s, pull 10 to 19 s per GB).
-        start: whichever of the three this fleet has; what was added must come before more is asked for.
+        cold_start: a new instance that pulls an image of 8 GB (boot about 130 s, pull 10 to 19 s per GB); with the
+            image baked into the machine image about 150 s.
+        start: the whole of it, for the fleet in question; what was added must come before more is asked for.
+        ready: from a container's start to a warm model; until then the balancer's opinion does not count.
         longest_request: the deadline of a request that names none; everything that cuts connections waits longer.
         drain_grace: after SIGTERM a balancer still sends for a second or two.
         stop_slack: what the service takes to end after its last answer.
     """
 
     ingest_seconds: float = 5.0
+    capacity_provider_seconds: float = 75.0
     warm_start_seconds: float = 60.0
-    baked_start_seconds: float = 150.0
     cold_start_seconds: float = 260.0
     start_seconds: float = 60.0
+    ready_seconds: int = 300
     longest_request_seconds: int = 300
     drain_grace_seconds: int = 5
     stop_slack_seconds: int = 25
+
+    def starting(self, *, warm: bool, managed: bool) -> Delays:
+        """The delays with `start_seconds` summed up.
+
+        Args:
+            warm: a usual step comes out of the warm pool.
+            managed: ECS's capacity provider asks for the instances.
+        """
+        wait = self.capacity_provider_seconds if managed else 0.0
+        return replace(self, start_seconds=wait + (self.warm_start_seconds if warm else self.cold_start_seconds))
 
     @property
     def scale_out_cooldown_seconds(self) -> int:
@@ -156,8 +169,10 @@ class Delays:
 
     @property
     def deregistration_seconds(self) -> int:
-        """How long a balancer leaves a parting task its open requests: as long as the longest, and it ends sooner
-        when there are none."""
+        """How long a balancer leaves a parting task its open requests: as long as the longest.
+
+        It seldom ends sooner, since the balancer keeps idle connections open, so every task that ends takes this long.
+        """
         return self.longest_request_seconds
 
     @property

@@ -46,7 +46,7 @@ def policy_of(environment: Environment) -> Policy:
     return policy_for(
         capacity=_capacity(environment),
         limits=environment.limits,
-        delays=environment.delays,
+        delays=environment.timed_delays,
         schedules=environment.schedules,
         forecast=environment.forecast,
     )

@@ -11,7 +11,8 @@ from typing import Any
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
-from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition, Statistic
+from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition, Missing, Statistic
+from infra.scaling.platform_alarms import Shortfall
 from infra.stacks.container import NAMESPACE
 from service.signals.catalog import SERVICE_DIMENSION
 
@@ -26,7 +27,8 @@ _SYMBOLS = {
 def alarm(scope: Construct, fleet: str, wanted: Alarm, actions: list[str], notify: bool) -> cloudwatch.CfnAlarm:
     """The alarm with these actions, which `notify` also takes when the alarm ends."""
     first = wanted.conditions[0]
-    what = _expression(fleet, wanted) if len(wanted.conditions) > 1 else _metric(fleet, wanted, first)
+    plain = len(wanted.conditions) == 1 and first.per is None
+    what = _metric(fleet, wanted, first) if plain else _expression(fleet, wanted)
     return cloudwatch.CfnAlarm(
         scope,
         _identifier(wanted.name),
@@ -43,9 +45,54 @@ def alarm(scope: Construct, fleet: str, wanted: Alarm, actions: list[str], notif
     )
 
 
+def shortfall_alarm(scope: Construct, fleet: str, wanted: Shortfall, actions: list[str]) -> cloudwatch.CfnAlarm:
+    """The alarm on a difference of two metrics of AWS; it also notifies when it ends."""
+    Query = cloudwatch.CfnAlarm.MetricDataQueryProperty  # noqa: N806
+    parts = [
+        Query(
+            id=name,
+            return_data=False,
+            metric_stat=cloudwatch.CfnAlarm.MetricStatProperty(
+                metric=cloudwatch.CfnAlarm.MetricProperty(
+                    namespace=metric.namespace,
+                    metric_name=metric.name,
+                    dimensions=[
+                        cloudwatch.CfnAlarm.DimensionProperty(name=key, value=value)
+                        for key, value in metric.dimensions.items()
+                    ],
+                ),
+                period=wanted.period_seconds,
+                stat=Statistic.AVERAGE.value,
+            ),
+        )
+        for name, metric in (("wanted", wanted.wanted), ("present", wanted.present))
+    ]
+    whole = Query(id="missing", expression=wanted.expression, label=wanted.name, return_data=True)
+    return cloudwatch.CfnAlarm(
+        scope,
+        _identifier(wanted.name),
+        alarm_name=f"{fleet}-{wanted.name}",
+        alarm_description=f"{wanted.meaning} {wanted.remedy}",
+        comparison_operator=Comparison.ABOVE.value,
+        threshold=0,
+        evaluation_periods=wanted.periods,
+        datapoints_to_alarm=wanted.periods,
+        treat_missing_data=Missing.BREACHING.value,
+        alarm_actions=actions,
+        ok_actions=actions,
+        metrics=[*parts, whole],
+    )
+
+
 def expression(conditions: tuple[Condition, ...]) -> str:
-    """Metric math: the first metric where the other conditions hold, else a safe value. Metrics are m0, m1, …"""
+    """Metric math: the first metric where the other conditions hold, else a safe value. Metrics are m0, m1, …
+
+    Of a condition `per` another signal, alone in its alarm, the quotient; `per` is that signal's number of points.
+    """
     first, others = conditions[0], conditions[1:]
+    if first.per is not None:
+        assert not others, "a quotient stands alone"
+        return "m0 / per"
     permission = " AND ".join(
         f"m{i} {_SYMBOLS[each.comparison]} {each.threshold:g}" for i, each in enumerate(others, 1)
     )
@@ -72,19 +119,22 @@ def _metric(fleet: str, wanted: Alarm, condition: Condition) -> dict[str, Any]:
 
 def _expression(fleet: str, wanted: Alarm) -> dict[str, Any]:
     Query = cloudwatch.CfnAlarm.MetricDataQueryProperty  # noqa: N806
+    asked = {f"m{i}": (each.signal, each.statistic) for i, each in enumerate(wanted.conditions)}
+    if (per := wanted.conditions[0].per) is not None:
+        asked["per"] = (per, Statistic.SAMPLE_COUNT)
     parts = [
         Query(
-            id=f"m{i}",
+            id=name,
             return_data=False,
             metric_stat=cloudwatch.CfnAlarm.MetricStatProperty(
                 metric=cloudwatch.CfnAlarm.MetricProperty(
-                    namespace=NAMESPACE, metric_name=each.signal.name, dimensions=[_dimension(fleet)]
+                    namespace=NAMESPACE, metric_name=signal.name, dimensions=[_dimension(fleet)]
                 ),
                 period=wanted.period_seconds,
-                stat=each.statistic.value,
+                stat=statistic.value,
             ),
         )
-        for i, each in enumerate(wanted.conditions)
+        for name, (signal, statistic) in asked.items()
     ]
     whole = Query(id="value", expression=expression(wanted.conditions), label=wanted.name, return_data=True)
     return {"metrics": [*parts, whole]}

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from infra.environments import Environment
 from infra.scaling.policy import Policy
 
 NAMESPACE = "Gleaner"
 PORT = 8080
+INTERNAL_PORT = 8081
+"""Metrics, models and docs: for scrapers inside the network, never through the balancer."""
 USER = 10001
 MODELS_INSIDE = "/models"
 MODELS_ON_HOST = "/var/lib/gleaner/models"
@@ -18,12 +22,20 @@ SHARED_MEMORY_MIB = 1024
 KEEP_ALIVE_SLACK_SECONDS = 30
 
 
-def container_environment(environment: Environment, policy: Policy, bucket: str, region: str) -> dict[str, str]:
-    """The service's environment variables."""
+def container_environment(
+    environment: Environment, policy: Policy, *, proxies: Sequence[str], bucket: str, region: str
+) -> dict[str, str]:
+    """The service's environment variables.
+
+    Args:
+        proxies: the networks that the balancer's own addresses are in; its X-Forwarded-For is believed.
+    """
     delays = policy.delays
     settings: dict[str, object] = {
         "HOST": "0.0.0.0",
         "PORT": PORT,
+        "INTERNAL_PORT": INTERNAL_PORT,
+        "TRUSTED_PROXIES": ",".join(proxies),
         "DEVICE": "cuda",
         "MODELS": ",".join(environment.models),
         "MODEL_STORE": MODELS_INSIDE,
@@ -35,6 +47,8 @@ def container_environment(environment: Environment, policy: Policy, bucket: str,
         "DRAIN_SECONDS": delays.longest_request_seconds,
         "KEEP_ALIVE_SECONDS": delays.idle_seconds + KEEP_ALIVE_SLACK_SECONDS,
     }
+    if environment.capacity_file is not None:
+        settings["QUEUE_LIMIT_TOKENS"] = policy.capacity.queue_limit_tokens
     return {
         **{f"GLEANER_{name}": str(value) for name, value in settings.items()},
         "AWS_REGION": region,

@@ -2,7 +2,8 @@
 
 task       read models, write its own metrics
 execution  what the ECS agent does for a task: pull the image, read the secret, write logs
-instance   ECS: join its own cluster; no ECS: all of the above. Both: sessions, and ending its group's launch hook
+instance   ECS: join its own cluster; no ECS: all of the above. Both: sessions, boot logs, its group's launch hook, and
+           calling itself unhealthy
 """
 
 from __future__ import annotations
@@ -91,11 +92,13 @@ def serves_sessions() -> Statements:
     return [_allow("Sessions", actions, ["*"])]
 
 
-def completes_launch_hook(group_names: list[str]) -> Statements:
-    """The end of the launch hook, for its own groups only."""
+def speaks_for_its_instance(group_names: list[str]) -> Statements:
+    """The end of the launch hook, and that its GPU is gone; for its own groups only."""
     pattern = f"arn:{Aws.PARTITION}:autoscaling:{Aws.REGION}:{Aws.ACCOUNT_ID}:autoScalingGroup:*:autoScalingGroupName"
     groups = [f"{pattern}/{name}" for name in group_names]
-    return [_allow("SayReady", ["autoscaling:CompleteLifecycleAction"], groups)]
+    return [
+        _allow("SpeakForInstance", ["autoscaling:CompleteLifecycleAction", "autoscaling:SetInstanceHealth"], groups)
+    ]
 
 
 def _allow(name: str, actions: list[str], resources: list[str]) -> iam.PolicyStatement:

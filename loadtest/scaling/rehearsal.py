@@ -98,7 +98,7 @@ class ScalingController:
             self._timeline.add(self._row(tick, published))
 
     def _decide(self, tick: float) -> None:
-        decision = self._scaler.decide(self._series, tick)
+        decision = self._scaler.decide(self._series, tick, self._fleet.serving)
         if decision is None:
             return
         now = self._timeline.now()

@@ -30,6 +30,8 @@ def dry() -> str:
 def test_a_dry_run_shows_every_step_in_order(dry: str) -> None:
     steps = [
         "sts get-caller-identity",
+        "-m infra.preflight production",
+        "create-service-linked-role --aws-service-name ecs.amazonaws.com",
         "--stack-name gleaner-production-base",
         "secretsmanager put-secret-value",
         "infra.image.build --tag",
@@ -37,6 +39,8 @@ def test_a_dry_run_shows_every_step_in_order(dry: str) -> None:
         "push",
         "--stack-name gleaner-production-fleet",
         "ImageTag=v1",
+        "put-warm-pool",
+        "--state-value ALARM",
     ]
     places = [dry.index(step) for step in steps]
     assert places == sorted(places)

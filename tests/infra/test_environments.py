@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_network
+from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from infra.environments import ENVIRONMENTS, BadEnvironment, Environment, Purchase, Variant, find_environment
-from infra.scaling.policy_values import Delays, Schedule
+from infra.environments import (
+    ENVIRONMENTS,
+    ON_DEMAND_QUOTA,
+    SPOT_QUOTA,
+    BadEnvironment,
+    Environment,
+    Purchase,
+    Variant,
+    find_environment,
+)
+from infra.scaling.policy_values import Delays, Limits, Schedule
+from infra.stacks.app import policy_of
+from infra.stacks.container import container_environment
 
 CERTIFICATE = ENVIRONMENTS[0].certificate
 SHORT = Delays(longest_request_seconds=80)
@@ -21,6 +35,10 @@ SHORT = Delays(longest_request_seconds=80)
         ({"models": ()}, "one model"),
         ({"instance_types": ()}, "one instance type"),
         ({"warm_pool": 99}, "warm pool is larger"),
+        ({"warm_pool": 2, "step_tasks": 8}, "2 of the 8 instances of a usual step"),
+        ({"step_tasks": 0}, "one task at least"),
+        ({"zones": ("eu-central-1a",)}, "two zones or three"),
+        ({"zone_count": 4}, "two zones or three"),
         ({"spare_percent": 100}, "share"),
         ({"log_days": 42}, "log_days is one of"),
         ({"above_base": Purchase.SPOT, "delays": SHORT}, "set warm_pool=0"),
@@ -38,6 +56,55 @@ def test_contradictions_are_refused(changes: dict[str, Any], words: str) -> None
 def test_spot_works_with_short_requests_and_no_warm_pool() -> None:
     spot = Environment(name="test", certificate=CERTIFICATE, above_base=Purchase.SPOT, warm_pool=0, delays=SHORT)
     assert spot.delays.stop_seconds <= 120
+
+
+@pytest.mark.parametrize(
+    ("changes", "seconds"),
+    [
+        ({"warm_pool": 2}, 135),
+        ({"warm_pool": 0}, 335),
+        ({"warm_pool": 8, "step_tasks": 8}, 135),
+        ({"warm_pool": 0, "variant": Variant.ASG}, 260),
+    ],
+)
+def test_a_start_takes_what_pool_and_capacity_provider_take(changes: dict[str, Any], seconds: float) -> None:
+    environment = Environment(**{"name": "test", "certificate": CERTIFICATE, **changes})
+    assert environment.timed_delays.start_seconds == seconds
+    assert policy_of(environment).scale_out[0].cooldown_seconds == seconds + 30
+
+
+@pytest.mark.parametrize(
+    ("changes", "vcpus"),
+    [
+        ({"limits": Limits(maximum_tasks=20), "warm_pool": 2}, {ON_DEMAND_QUOTA: 128}),
+        (
+            {"limits": Limits(maximum_tasks=6), "warm_pool": 0, "above_base": Purchase.SPOT, "delays": SHORT},
+            {ON_DEMAND_QUOTA: 12, SPOT_QUOTA: 36},
+        ),
+    ],
+)
+def test_quotas_count_a_deployment_the_pool_and_spot_apart(changes: dict[str, Any], vcpus: dict[str, int]) -> None:
+    assert Environment(**{"name": "test", "certificate": CERTIFICATE, **changes}).vcpus == vcpus
+
+
+def test_environments_may_be_peered_with_one_another() -> None:
+    networks = [ip_network(each.network) for each in ENVIRONMENTS]
+    assert not any(one.overlaps(other) for one, other in combinations(networks, 2))
+
+
+def test_a_measured_capacity_limits_what_may_wait(tmp_path: Path) -> None:
+    file = tmp_path / "capacity.json"
+    file.write_text('{"documents_per_second": 76, "tokens_per_second": 30400, "slo_ms": 500}')
+    environments = {
+        name: Environment(name="test", certificate=CERTIFICATE, capacity_file=given)
+        for name, given in (("assumed", None), ("measured", str(file)))
+    }
+    told = {
+        name: container_environment(each, policy_of(each), proxies=(), bucket="b", region="r")
+        for name, each in environments.items()
+    }
+    assert "GLEANER_QUEUE_LIMIT_TOKENS" not in told["assumed"]
+    assert told["measured"]["GLEANER_QUEUE_LIMIT_TOKENS"] == "15200"
 
 
 def test_an_unknown_environment_is_answered_with_those_that_there_are() -> None:

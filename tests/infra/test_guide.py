@@ -9,8 +9,10 @@ import pytest
 
 from infra.scaling.alarm_table import README, table
 from infra.scaling.capacity import ASSUMED, Capacity
-from infra.scaling.costs import HOURLY_DOLLARS, per_million
+from infra.scaling.costs import HOURLY_DOLLARS, fleet_hour, per_million, task_hour
 from infra.scaling.costs import table as cost_table
+from infra.scaling.policy import policy_for
+from infra.stacks.fleet.scaling_values import requests_per_minute
 from service.cli import main as gleaner
 
 TEXT = README.read_text()
@@ -21,13 +23,28 @@ def test_the_table_of_alarms_is_that_of_the_code() -> None:
 
 
 def test_the_table_of_costs_is_that_of_the_code() -> None:
-    assert "\n".join(cost_table(HOURLY_DOLLARS, ASSUMED, 2)) in TEXT
+    assert "\n".join(cost_table(HOURLY_DOLLARS, ASSUMED, 2, 2)) in TEXT
 
 
 def test_a_million_documents_cost_what_the_formula_says() -> None:
     assert per_million(0.8, 50.0, 0.7) == pytest.approx(0.8 * 1_000_000 / (3600 * 50 * 0.7))
-    faster = Capacity(documents_per_second=200.0, tokens_per_second=80_000.0, slo_ms=500.0)
-    assert cost_table({"g6.xlarge": 0.8}, faster, 2)[-1] == "| g6.xlarge | 0.800 | 1.86 | 1.59 |"
+    hour = 0.8 + (8 + 15 + 2.59 + 2.10) / 730
+    assert task_hour(0.8) == pytest.approx(hour)
+    assert fleet_hour(0.8, 2, 2) == pytest.approx(2 * hour + 2 * 23 / 730 + 0.2575)
+    row = cost_table(
+        {"g6.xlarge": 0.8}, Capacity(documents_per_second=200.0, tokens_per_second=8e4, slo_ms=500.0), 2, 2
+    )[2]
+    assert row == f"| g6.xlarge | 0.800 | {hour:.3f} | 2.00 | {per_million(hour, 200.0, 0.7):.2f} |"
+
+
+def test_a_share_is_of_the_rate_at_full_load() -> None:
+    """With a knee of 76 of 100, tasks are used to 60.8 % of 100, not of 76."""
+    full = {"tokens_per_second": 30_400.0, "slo_ms": 500.0, "saturated_documents_per_second": 100.0}
+    capacity = Capacity(documents_per_second=76.0, **full)
+    *_, row, _, used = cost_table({"g6.xlarge": 0.805}, capacity, 2, 2)
+    assert used == "100 documents a second and task at full load, used to 61%."
+    assert row.endswith(f"| {per_million(task_hour(0.805), 100.0, 0.608):.2f} |")
+    assert requests_per_minute(policy_for(capacity)) == pytest.approx(3648)
 
 
 def test_links_lead_somewhere() -> None:

@@ -13,7 +13,9 @@ import pytest
 import yaml
 
 from infra.dashboards.__main__ import PAGES
+from infra.scaling.policy import policy_for
 from loadtest.service_process.ports import KeptPort
+from tests.support.helm import NAMESPACE, RELEASE, Helm
 from tests.support.nvml.stub import StubNvml
 from tests.support.service import PLAIN, Service, serving, wait_until
 
@@ -23,8 +25,8 @@ INVOICE = ROOT / "loadtest" / "samples" / "invoice.pdf"
 
 
 @contextmanager
-def prometheus(folder: Path, service: Service) -> Iterator[str]:
-    """Our own configuration with this service's address, and every second instead of every ten."""
+def prometheus(folder: Path, service: Service, **labels: str) -> Iterator[str]:
+    """Our own configuration with this service's address and these labels, and every second instead of every ten."""
     config = yaml.safe_load((RULES / "prometheus.yml").read_text())
     config["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
     config["rule_files"] = []
@@ -35,7 +37,8 @@ def prometheus(folder: Path, service: Service) -> Iterator[str]:
         (folder / name).write_text(yaml.safe_dump(rules))
         config["rule_files"].append(str(folder / name))
     config["alerting"] = {}
-    config["scrape_configs"][0]["static_configs"][0]["targets"] = [service.url.removeprefix("http://")]
+    target = {"targets": [service.url.removeprefix("http://")], "labels": labels}
+    config["scrape_configs"][0]["static_configs"] = [target]
     (folder / "prometheus.yml").write_text(yaml.safe_dump(config))
     port = KeptPort()
     address = f"127.0.0.1:{port.number}"
@@ -106,3 +109,19 @@ def test_no_panel_is_empty(home: Path, tmp_path: Path, monkeypatch: pytest.Monke
         assert numbers(url, "gleaner_gpu_utilization_ratio") == [0.73]
         assert sum(numbers(url, "gleaner:stage_seconds:mean1m")) > 0
         assert numbers(url, 'count(ALERTS{alertstate="firing"})') == []
+
+
+def test_what_keda_asks_is_there_and_follows_the_work(home: Path, tmp_path: Path) -> None:
+    """The chart's queries over a pod of its release, whose device is too slow for what it is asked."""
+    work, backlog = Helm.unpacked(tmp_path).scaling_queries()
+    pod = {"namespace": NAMESPACE, "pod": f"{RELEASE}-7c9d5b-x2x4z"}
+    slow = serving(home, MODELS="tiny", PACE_TOKENS_PER_SECOND="1000", BATCH_TOKENS="256", WINDOW_TOKENS="256")
+    documents = [{"text": "Jane Doe lives in Springfield. " * 30}] * 40
+    with slow as service, prometheus(tmp_path, service, **pod) as url, service.client() as client:
+        wait_until(lambda: numbers(url, work) == [0.0] and numbers(url, backlog) == [0.0])
+
+        def is_asked_for_more() -> bool:
+            client.post("/extract", json={"documents": documents, "deadline_ms": 3_000})
+            return max(numbers(url, work)) > policy_for().targets.work_ratio
+
+        wait_until(is_asked_for_more)

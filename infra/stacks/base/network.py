@@ -1,9 +1,11 @@
-"""The network: two zones, private subnets without a way to the internet, and endpoints for the AWS services in use.
+"""The network: private subnets without a way to the internet, and endpoints for the AWS services in use.
 
 A process that reads strangers' documents has no business calling out; what it needs of AWS comes through endpoints.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from aws_cdk import RemovalPolicy, aws_logs
 from aws_cdk import aws_ec2 as ec2
@@ -11,7 +13,6 @@ from constructs import Construct
 
 from infra.environments import LOG_DAYS, Environment
 
-ZONES = 2
 ENDPOINTS = {
     "EcrApi": ec2.InterfaceVpcEndpointAwsService.ECR,
     "EcrDocker": ec2.InterfaceVpcEndpointAwsService.ECR_DOCKER,
@@ -37,7 +38,7 @@ class Network(Construct):
             self,
             "Vpc",
             ip_addresses=ec2.IpAddresses.cidr(environment.network),
-            max_azs=ZONES,
+            **_zones(environment),
             nat_gateways=0,
             restrict_default_security_group=False,
             subnet_configuration=_subnets(environment),
@@ -73,6 +74,13 @@ class Network(Construct):
             removal_policy=RemovalPolicy.DESTROY,
         )
         self.vpc.add_flow_log("Flow", destination=ec2.FlowLogDestination.to_cloud_watch_logs(logs))
+
+
+def _zones(environment: Environment) -> dict[str, Any]:
+    """The zones by name, or the region's first ones, which need not offer the instance types."""
+    if environment.zones:
+        return {"availability_zones": list(environment.zones)}
+    return {"max_azs": environment.zone_count}
 
 
 def _subnets(environment: Environment) -> list[ec2.SubnetConfiguration]:

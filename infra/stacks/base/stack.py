@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from aws_cdk import BootstraplessSynthesizer, CfnOutput, RemovalPolicy, SecretValue, Stack
+from aws_cdk import Aws, BootstraplessSynthesizer, CfnOutput, RemovalPolicy, SecretValue, Stack
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_secretsmanager as secrets
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
@@ -31,9 +32,7 @@ class BaseStack(Stack):
         )
         self.vpc = Network(self, "Network", environment).vpc
         self.storage = Storage(self, "Storage", environment)
-        self.topic = sns.Topic(self, "Alarms", enforce_ssl=True)
-        if environment.alarm_email:
-            self.topic.add_subscription(subscriptions.EmailSubscription(environment.alarm_email))
+        self.topic = self._topic(environment)
         self.keys = secrets.Secret(
             self,
             "ApiKeys",
@@ -50,3 +49,24 @@ class BaseStack(Stack):
         }.items():
             CfnOutput(self, f"{name}Output", value=value).override_logical_id(name)
         acknowledge(self, BASE_REASONS)
+
+    def _topic(self, environment: Environment) -> sns.Topic:
+        """The topic of the alarms. Its policy takes the place of the default one, so it must name CloudWatch."""
+        topic = sns.Topic(self, "Alarms", enforce_ssl=True)
+        topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid="AlarmsPublish",
+                principals=[iam.ServicePrincipal("cloudwatch.amazonaws.com")],
+                actions=["sns:Publish"],
+                resources=[topic.topic_arn],
+                conditions={
+                    "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID},
+                    "ArnLike": {
+                        "aws:SourceArn": f"arn:{Aws.PARTITION}:cloudwatch:{Aws.REGION}:{Aws.ACCOUNT_ID}:alarm:*"
+                    },
+                },
+            )
+        )
+        if environment.alarm_email:
+            topic.add_subscription(subscriptions.EmailSubscription(environment.alarm_email))
+        return topic

@@ -11,9 +11,11 @@ from aws_cdk import aws_elasticloadbalancingv2 as elb
 from constructs import Construct
 
 from infra.environments import Environment, Purchase
+from infra.scaling.platform_alarms import instances_missing
 from infra.scaling.policy import Policy
 from infra.stacks.acknowledged import acknowledge, asg_reasons
 from infra.stacks.base.stack import BaseStack
+from infra.stacks.cloudwatch_alarms import shortfall_alarm
 from infra.stacks.container import container_environment
 from infra.stacks.fleet.asg_scaling import AsgScaling
 from infra.stacks.fleet.machines import GroupSpec, Machines
@@ -21,16 +23,18 @@ from infra.stacks.fleet.stack import Fleet
 from infra.stacks.fleet.user_data import asg_user_data
 from infra.stacks.roles import (
     Statements,
-    completes_launch_hook,
     pulls_images,
     reads_models,
     reads_secret,
     role,
     serves_sessions,
+    speaks_for_its_instance,
     writes_logs,
     writes_metrics,
 )
 
+SUSPENDED = ("AlarmNotification", "AZRebalance", "HealthCheck", "ReplaceUnhealthy", "ScheduledActions")
+"""While an update replaces instances: nobody else changes their number under its hands."""
 GRACE_SECONDS = 900
 """Boot, pull, fetch and warm the models: until then the balancer's opinion does not count."""
 
@@ -41,7 +45,7 @@ class AsgFleet(Fleet):
     def __init__(self, scope: Construct, environment: Environment, policy: Policy, base: BaseStack) -> None:
         super().__init__(scope, environment, policy, base, elb.TargetType.INSTANCE)
         doors = self.closed_group("InstanceDoors", "Instances: from the balancer to AWS endpoints")
-        self.balancer.admit_to(doors)
+        self.balancer.admit_to(doors, self.scrapers)
         limits = environment.limits
         machines = Machines(
             self,
@@ -55,6 +59,7 @@ class AsgFleet(Fleet):
                 warm_pool=environment.warm_pool,
                 volume_gib=environment.volume_gib,
                 scale_in_protection=False,
+                launch_errors_to=base.topic.topic_arn,
                 target_groups=[self.balancer.targets.target_group_arn],
                 health_check="ELB",
                 grace_seconds=GRACE_SECONDS,
@@ -68,10 +73,14 @@ class AsgFleet(Fleet):
         )
         machines.group.cfn_options.update_policy = CfnUpdatePolicy(
             auto_scaling_rolling_update=CfnAutoScalingRollingUpdate(
-                min_instances_in_service=limits.minimum_tasks, max_batch_size=1, pause_time="PT5M"
+                min_instances_in_service=limits.minimum_tasks,
+                max_batch_size=1,
+                pause_time="PT5M",
+                suspend_processes=list(SUSPENDED),
             )
         )
-        machines.group.node.add_dependency(self.balancer.listener)
+        machines.group.node.add_dependency(self.balancer.routes)
+        shortfall_alarm(self, environment.fleet, instances_missing(environment.fleet), [base.topic.topic_arn])
         AsgScaling(
             self, "Scaling", environment.fleet, policy,
             group=machines.group, requests_label=self.balancer.resource_label,
@@ -88,11 +97,17 @@ class AsgFleet(Fleet):
             *writes_logs(self.logs),
             *keys,
             *serves_sessions(),
-            *completes_launch_hook([self.environment_values.fleet]),
+            *speaks_for_its_instance([self.environment_values.fleet]),
         ]
 
     def _user_data(self) -> str:
-        variables = container_environment(self.environment_values, self.policy, "${ModelBucket}", "${AWS::Region}")
+        variables = container_environment(
+            self.environment_values,
+            self.policy,
+            proxies=self.balancer.proxies,
+            bucket="${ModelBucket}",
+            region="${AWS::Region}",
+        )
         return asg_user_data(variables, self.policy.delays.stop_seconds, self.environment_values.needs_api_keys)
 
     def _filled_in(self) -> dict[str, str]:

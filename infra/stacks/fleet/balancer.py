@@ -5,6 +5,8 @@ No slow start: AWS forbids it together with least outstanding requests, and a ta
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
@@ -15,16 +17,23 @@ from constructs import Construct
 
 from infra.environments import Environment
 from infra.scaling.policy import Policy
-from infra.stacks.container import PORT
+from infra.stacks.container import INTERNAL_PORT, PORT
 
 CHECK_SECONDS = 5
 CHECK_TIMEOUT_SECONDS = 4
 HEALTHY_AFTER = 2
 UNHEALTHY_AFTER = 3
+ROUTES = ("/extract", "/readyz")
+"""What callers may ask. All else is answered here with 404, so metrics, models and docs never leave the network."""
 
 
 class Balancer(Construct):
     """One balancer with one listener and one target group."""
+
+    routes: elb.ApplicationListenerRule
+    """What joins target group and balancer: a service must come after it."""
+    proxies: tuple[str, ...]
+    """The networks that the balancer's own addresses are in."""
 
     def __init__(
         self,
@@ -43,7 +52,10 @@ class Balancer(Construct):
         )
         for network in environment.allowed_networks:
             self.security_group.add_ingress_rule(ec2.Peer.ipv4(network), ec2.Port.tcp(443), "HTTPS")
-        self.balancer = self._balancer(environment, policy, vpc, access_logs)
+        kind = ec2.SubnetType.PUBLIC if environment.public else ec2.SubnetType.PRIVATE_ISOLATED
+        subnets = ec2.SubnetSelection(subnet_type=kind)
+        self.proxies = tuple(each.ipv4_cidr_block for each in vpc.select_subnets(subnet_type=kind).subnets)
+        self.balancer = self._balancer(environment, policy, vpc, subnets, access_logs)
         self.targets = self._targets(policy, vpc, target_type)
         self.listener = self.balancer.add_listener(
             "Https",
@@ -52,14 +64,24 @@ class Balancer(Construct):
             certificates=[elb.ListenerCertificate.from_arn(environment.certificate)],
             ssl_policy=elb.SslPolicy.TLS13_RES,
             open=False,
-            default_target_groups=[self.targets],
+            default_action=elb.ListenerAction.fixed_response(404, content_type="text/plain", message_body="not found"),
+        )
+        self.routes = elb.ApplicationListenerRule(
+            self,
+            "Routes",
+            listener=self.listener,
+            priority=1,
+            conditions=[elb.ListenerCondition.path_patterns(list(ROUTES))],
+            action=elb.ListenerAction.forward([self.targets]),
         )
 
-    def admit_to(self, targets: ec2.SecurityGroup) -> None:
-        """Allow traffic from the balancer to its targets, and to nothing else."""
+    def admit_to(self, targets: ec2.SecurityGroup, scrapers: Iterable[str]) -> None:
+        """Allow traffic from the balancer to its targets, and to nothing else; scrapers come to the internal port."""
         port = ec2.Port.tcp(PORT)
         self.security_group.add_egress_rule(targets, port, "Requests and health checks")
         targets.add_ingress_rule(self.security_group, port, "From the balancer")
+        for network in scrapers:
+            targets.add_ingress_rule(ec2.Peer.ipv4(network), ec2.Port.tcp(INTERNAL_PORT), "Metrics, to scrapers")
 
     def alarm(self, environment: Environment, topic: sns.ITopic) -> None:
         """Fewer healthy targets than the minimum for three minutes: the only trouble that the tasks cannot report."""
@@ -93,14 +115,18 @@ class Balancer(Construct):
         return f"{self.balancer.load_balancer_full_name}/{self.targets.target_group_full_name}"
 
     def _balancer(
-        self, environment: Environment, policy: Policy, vpc: ec2.Vpc, access_logs: s3.Bucket
+        self,
+        environment: Environment,
+        policy: Policy,
+        vpc: ec2.Vpc,
+        subnets: ec2.SubnetSelection,
+        access_logs: s3.Bucket,
     ) -> elb.ApplicationLoadBalancer:
-        kind = ec2.SubnetType.PUBLIC if environment.public else ec2.SubnetType.PRIVATE_ISOLATED
         made = elb.ApplicationLoadBalancer(
             self,
             "Balancer",
             vpc=vpc,
-            vpc_subnets=ec2.SubnetSelection(subnet_type=kind),
+            vpc_subnets=subnets,
             internet_facing=environment.public,
             security_group=self.security_group,
             idle_timeout=Duration.seconds(policy.delays.idle_seconds),

@@ -16,10 +16,13 @@ from constructs import Construct
 
 from infra.environments import Environment, Purchase
 from infra.scaling.oncall_alarms import rollback_alarms
+from infra.scaling.platform_alarms import tasks_missing
 from infra.scaling.policy import Policy
 from infra.stacks.acknowledged import acknowledge, ecs_reasons
 from infra.stacks.base.stack import BaseStack
+from infra.stacks.cloudwatch_alarms import shortfall_alarm
 from infra.stacks.container import (
+    INTERNAL_PORT,
     MODELS_INSIDE,
     MODELS_ON_HOST,
     PORT,
@@ -33,13 +36,13 @@ from infra.stacks.fleet.machines import GroupSpec, Machines
 from infra.stacks.fleet.stack import Fleet
 from infra.stacks.fleet.user_data import ecs_user_data
 from infra.stacks.roles import (
-    completes_launch_hook,
     joins_cluster,
     pulls_images,
     reads_models,
     reads_secret,
     role,
     serves_sessions,
+    speaks_for_its_instance,
     writes_logs,
     writes_metrics,
 )
@@ -50,6 +53,8 @@ TASK_MEMORY_MIB = 13_312
 """Of the 16 GiB of an xlarge; the rest is the system's and the agent's."""
 CONTAINER_START_SECONDS = 300
 """The longest start period that ECS allows a container's health check."""
+FAILED_TASKS_TO_ROLL_BACK = 2
+"""By default it is half of the tasks and at least three, each of which may take the whole grace."""
 SPOT_WEIGHT = 3
 SPOT_GROUP = "spot"
 
@@ -62,7 +67,7 @@ class EcsFleet(Fleet):
         self._fleet = environment.fleet
         self._tasks_group = self.closed_group("TaskDoors", "Tasks: from the balancer to AWS endpoints")
         self._instances_group = self.closed_group("InstanceDoors", "Instances: nobody comes in")
-        self.balancer.admit_to(self._tasks_group)
+        self.balancer.admit_to(self._tasks_group, self.scrapers)
         self.cluster = ecs.CfnCluster(
             self,
             "Cluster",
@@ -75,6 +80,8 @@ class EcsFleet(Fleet):
             self, "Scaling", self._fleet, policy,
             service=self.service, cluster=self._fleet, requests_label=self.balancer.resource_label,
         )  # fmt: skip
+        missing = tasks_missing(self._fleet, self._fleet)
+        shortfall_alarm(self, self._fleet, missing, [base.topic.topic_arn])
         acknowledge(self, ecs_reasons(environment))
 
     def _providers(self) -> ecs.CfnClusterCapacityProviderAssociations:
@@ -88,7 +95,8 @@ class EcsFleet(Fleet):
                 *joins_cluster(self.cluster.attr_arn),
                 *pulls_images(self.base.storage.repository),
                 *serves_sessions(),
-                *completes_launch_hook(names),
+                *writes_logs(self.logs),
+                *speaks_for_its_instance(names),
             ],
         )
         on_demand = self._provider("OnDemand", names[0], instances, Purchase.ON_DEMAND)
@@ -120,6 +128,7 @@ class EcsFleet(Fleet):
                 warm_pool=0 if spot else environment.warm_pool,
                 volume_gib=environment.volume_gib,
                 scale_in_protection=True,
+                launch_errors_to=self.base.topic.topic_arn,
             ),
             vpc=self.base.vpc,
             image_id=self.machine_image,
@@ -128,6 +137,7 @@ class EcsFleet(Fleet):
             user_data=ecs_user_data(),
             filled_in={
                 "Cluster": self.cluster.ref,
+                "LogGroup": self.logs.log_group_name,
                 "Image": self.image,
                 "StopSeconds": str(self.policy.delays.stop_seconds),
             },
@@ -182,7 +192,9 @@ class EcsFleet(Fleet):
     def _container(self, keys: bool) -> ecs.CfnTaskDefinition.ContainerDefinitionProperty:
         Task = ecs.CfnTaskDefinition  # noqa: N806
         bucket = self.base.storage.models.bucket_name
-        variables = sorted(container_environment(self.environment_values, self.policy, bucket, self.region).items())
+        variables = container_environment(
+            self.environment_values, self.policy, proxies=self.balancer.proxies, bucket=bucket, region=self.region
+        )
         return Task.ContainerDefinitionProperty(
             name="gleaner",
             image=self.image,
@@ -192,8 +204,12 @@ class EcsFleet(Fleet):
             readonly_root_filesystem=True,
             stop_timeout=self.policy.delays.stop_seconds,
             resource_requirements=[Task.ResourceRequirementProperty(type="GPU", value="1")],
-            port_mappings=[Task.PortMappingProperty(container_port=PORT, protocol="tcp")],
-            environment=[Task.KeyValuePairProperty(name=name, value=value) for name, value in variables],
+            port_mappings=[
+                Task.PortMappingProperty(container_port=port, protocol="tcp") for port in (PORT, INTERNAL_PORT)
+            ],
+            environment=[
+                Task.KeyValuePairProperty(name=name, value=value) for name, value in sorted(variables.items())
+            ],
             secrets=[Task.SecretProperty(name="GLEANER_API_KEYS", value_from=self.base.keys.secret_arn)]
             if keys
             else None,
@@ -236,15 +252,22 @@ class EcsFleet(Fleet):
             service_name=self._fleet,
             cluster=self.cluster.ref,
             task_definition=task.ref,
-            availability_zone_rebalancing="ENABLED",
+            # To move a task between zones takes a free instance: without spare ones each move buys one for a while.
+            availability_zone_rebalancing="ENABLED" if self.environment_values.spare_percent else "DISABLED",
             enable_ecs_managed_tags=True,
             propagate_tags="SERVICE",
             # A task must fetch and warm its models before it can answer the balancer.
-            health_check_grace_period_seconds=900,
+            health_check_grace_period_seconds=self.policy.delays.ready_seconds,
             deployment_configuration=Service.DeploymentConfigurationProperty(
                 minimum_healthy_percent=MINIMUM_HEALTHY_PERCENT,
                 maximum_percent=MAXIMUM_PERCENT,
-                deployment_circuit_breaker=Service.DeploymentCircuitBreakerProperty(enable=True, rollback=True),
+                deployment_circuit_breaker=Service.DeploymentCircuitBreakerProperty(
+                    enable=True,
+                    rollback=True,
+                    threshold_configuration=Service.ThresholdConfigurationProperty(
+                        type="COUNT", value=FAILED_TASKS_TO_ROLL_BACK
+                    ),
+                ),
                 alarms=Service.DeploymentAlarmsProperty(alarm_names=alarms, enable=True, rollback=True),
             ),
             placement_constraints=[Service.PlacementConstraintProperty(type="distinctInstance")],
@@ -266,7 +289,8 @@ class EcsFleet(Fleet):
                 )
             ),
         )
-        for each in (providers, self.balancer.listener):
+        guards = (self.alarms[name] for name in rollback_alarms(self.policy))
+        for each in (providers, self.balancer.routes, *guards):
             service.node.add_dependency(each)
         return service
 

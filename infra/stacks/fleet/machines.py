@@ -16,11 +16,18 @@ from infra.stacks.fleet.user_data import HOOK
 GPU_IMAGE = "/aws/service/ecs/optimized-ami/amazon-linux-2023/gpu/recommended/image_id"
 """AWS's own: driver, container toolkit, Docker and the ECS agent."""
 BOOT_LIMIT_SECONDS = 900
+ECS_MARK = "AmazonECSManaged"
+LAUNCH_ERROR = "autoscaling:EC2_INSTANCE_LAUNCH_ERROR"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSpec:
-    """Sizes and options of one group."""
+    """Sizes and options of one group.
+
+    Attributes:
+        scale_in_protection: True where ECS manages termination; such a group also carries the tag that ECS looks for.
+        launch_errors_to: ARN of the topic that hears of instances that could not be launched.
+    """
 
     name: str
     instance_types: tuple[str, ...]
@@ -30,6 +37,7 @@ class GroupSpec:
     warm_pool: int
     volume_gib: int
     scale_in_protection: bool
+    launch_errors_to: str
     target_groups: list[str] = field(default_factory=list)
     health_check: str = "EC2"
     grace_seconds: int = 0
@@ -74,20 +82,18 @@ class Machines(Construct):
             target_group_arns=spec.target_groups or None,
             lifecycle_hook_specification_list=[_hook()],
             metrics_collection=[autoscaling.CfnAutoScalingGroup.MetricsCollectionProperty(granularity="1Minute")],
-            tags=[
-                autoscaling.CfnAutoScalingGroup.TagPropertyProperty(
-                    key="Name", value=spec.name, propagate_at_launch=True
-                )
-            ],
+            notification_configurations=[_launch_errors(spec)],
+            tags=_tags(spec),
         )
         self.group.node.add_dependency(role)
         if spec.warm_pool:
+            # The pool has this size only if both figures are equal; else it is what the group lacks to the second one.
             autoscaling.CfnWarmPool(
                 self,
                 "WarmPool",
                 auto_scaling_group_name=self.group.ref,
                 min_size=spec.warm_pool,
-                max_group_prepared_capacity=spec.maximum,
+                max_group_prepared_capacity=spec.warm_pool,
                 pool_state="Stopped",
                 instance_reuse_policy=autoscaling.CfnWarmPool.InstanceReusePolicyProperty(reuse_on_scale_in=False),
             )
@@ -131,6 +137,20 @@ def _mixture(
             on_demand_percentage_above_base_capacity=0 if spec.purchase is Purchase.SPOT else 100,
             spot_allocation_strategy="price-capacity-optimized",
         ),
+    )
+
+
+def _tags(spec: GroupSpec) -> list[autoscaling.CfnAutoScalingGroup.TagPropertyProperty]:
+    """The name; and ECS's mark, which instances lack that were launched before the capacity provider existed."""
+    marks = {"Name": spec.name, **({ECS_MARK: "true"} if spec.scale_in_protection else {})}
+    Tag = autoscaling.CfnAutoScalingGroup.TagPropertyProperty  # noqa: N806
+    return [Tag(key=key, value=value, propagate_at_launch=True) for key, value in marks.items()]
+
+
+def _launch_errors(spec: GroupSpec) -> autoscaling.CfnAutoScalingGroup.NotificationConfigurationProperty:
+    """No capacity, no quota: Auto Scaling says so with its own role, which may publish to the account's topics."""
+    return autoscaling.CfnAutoScalingGroup.NotificationConfigurationProperty(
+        topic_arn=spec.launch_errors_to, notification_types=[LAUNCH_ERROR]
     )
 
 

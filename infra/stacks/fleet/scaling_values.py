@@ -40,4 +40,4 @@ def work_per_task() -> str:
 
 def requests_per_minute(policy: Policy) -> float:
     """One task's requests a minute at the target's share of its capacity, with one document a request."""
-    return round(policy.capacity.documents_per_second * policy.targets.work_ratio * 60, 1)
+    return round(policy.capacity.full_documents_per_second * policy.targets.work_ratio * 60, 1)

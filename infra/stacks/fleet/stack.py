@@ -45,8 +45,11 @@ class Fleet(Stack):
             vpc=base.vpc, access_logs=base.storage.access_logs, target_type=targets,
         )  # fmt: skip
         self.balancer.alarm(environment, base.topic)
-        for each in alarms_for(policy):
-            alarm(self, environment.fleet, each, [base.topic.topic_arn], notify=True)
+        self.scrapers = (environment.network, *environment.scrape_networks)
+        self.alarms = {
+            each.name: alarm(self, environment.fleet, each, [base.topic.topic_arn], notify=True)
+            for each in alarms_for(policy)
+        }
         output = CfnOutput(self, "EndpointOutput", value=self.balancer.balancer.load_balancer_dns_name)
         output.override_logical_id("Endpoint")
 

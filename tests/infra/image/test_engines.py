@@ -37,7 +37,12 @@ def test_every_engine_gets_the_arguments_the_file_and_the_context(engine: Engine
     assert command[0] == engine.value
     assert command[-1] == "/source"
     text = " ".join(command)
-    for part in ("--build-arg COMMIT=abc", "--file /source/Dockerfile.gpu", "--tag gleaner:1"):
+    for part in (
+        "--platform linux/amd64",
+        "--build-arg COMMIT=abc",
+        "--file /source/Dockerfile.gpu",
+        "--tag gleaner:1",
+    ):
         assert part in text
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,7 +37,7 @@ def run(
         running = max(min(fleet.wanted, max([tasks, *(each.tasks_after for each in began)])), 1)
         for _ in range(running):
             series.add(now - 1, {**CALM, **load(now, running)})
-        if decision := fleet.decide(series, now):
+        if decision := fleet.decide(series, now, running):
             decisions.append(decision)
     return fleet, decisions
 
@@ -75,7 +76,7 @@ def test_a_saturated_gpu_forbids_scaling_in() -> None:
 
 def test_missing_metrics_scale_nothing() -> None:
     fleet = Autoscaler(POLICY, 6)
-    assert all(fleet.decide(Series(), now) is None for now in range(10, 4000, 10))
+    assert all(fleet.decide(Series(), now, 6) is None for now in range(10, 4000, 10))
 
 
 def test_idle_fleets_shrink_to_the_minimum_and_stay_there() -> None:
@@ -98,6 +99,26 @@ def test_target_tracking_does_not_ask_again_for_tasks_that_start() -> None:
     fleet, decisions = run(600, step, start_seconds=260.0, policy=cold)
     assert {each.by for each in decisions} == {"work-ratio-high"}
     assert fleet.wanted <= 9
+
+
+@pytest.mark.parametrize(("tasks", "most"), [(4, 24), (15, 90)])
+@pytest.mark.parametrize("start_seconds", [60.0, 260.0, 600.0])
+def test_a_start_longer_than_the_cooldown_does_not_run_away(tasks: int, most: int, start_seconds: float) -> None:
+    """AWS counts from what runs. From what is wanted, 4 tasks became 214 and 15 became 400, where 20 and 75 do."""
+    hasty = policy_for(limits=Limits(minimum_tasks=2, maximum_tasks=400), delays=Delays(start_seconds=60.0))
+    assert hasty.scale_out[0].cooldown_seconds == 90
+    load: Load = lambda now, running: {catalog.WORK_RATIO: 0.7 * tasks * (5.0 if now > 60 else 1.0) / running}  # noqa: E731
+    fleet, _ = run(1800, load, tasks=tasks, start_seconds=start_seconds, policy=hasty)
+    assert 5 * tasks <= fleet.wanted <= most
+
+
+def test_a_larger_shortage_is_answered_while_the_first_tasks_still_start() -> None:
+    def load(now: float, tasks: int) -> Mapping[Signal, float]:
+        return {catalog.WORK_RATIO: (9.0 if now > 120 else 3.0) / tasks}
+
+    _, decisions = run(200, load, start_seconds=300.0)
+    assert [each.tasks_before for each in decisions] == sorted(each.tasks_before for each in decisions)
+    assert decisions[0].tasks_after < decisions[-1].tasks_after == 12
 
 
 @settings(max_examples=30, deadline=None)

@@ -7,10 +7,12 @@ from itertools import pairwise
 
 import pytest
 
+from infra.scaling.alarm_evaluation import Point, Series, State, evaluate
 from infra.scaling.capacity import BadCapacity, Capacity, read_capacity
 from infra.scaling.oncall_alarms import alarms_for, rollback_alarms
 from infra.scaling.policy import Policy, policy_for, targets_for
 from infra.scaling.policy_values import Delays, Limits, StepScaling
+from loadtest.knee.capacity_file import advise
 from service.signals import catalog
 
 POLICY = policy_for()
@@ -46,6 +48,103 @@ def test_a_step_for_work_brings_the_ratio_down_to_the_target_at_once(policy: Pol
     added = policy.scale_out[0].change(ratio, tasks)
     assert ratio * tasks / (tasks + added) <= policy.targets.work_ratio * 1.15
     assert added >= 1
+
+
+KNEES = (0.2, 0.4, 0.55, 0.76, 0.9, 1.0)
+
+
+def knee(ratio: float) -> Policy:
+    return policy_for(
+        Capacity(
+            documents_per_second=100.0 * ratio,
+            tokens_per_second=40_000.0 * ratio,
+            slo_ms=500.0,
+            saturated_documents_per_second=100.0,
+        )
+    )
+
+
+@pytest.mark.parametrize("ratio", KNEES)
+def test_a_larger_shortage_never_adds_fewer_tasks(ratio: float) -> None:
+    policy = knee(ratio)
+    added = [policy.scale_out[0].change(tenth / 20, 100) for tenth in range(1, 400)]
+    assert added == sorted(added)
+
+
+@pytest.mark.parametrize("ratio", KNEES)
+def test_no_step_lands_beside_the_threshold_for_scaling_in(ratio: float) -> None:
+    policy = knee(ratio)
+    targets, steps = policy.targets, policy.scale_out[0]
+    for step in steps.steps:
+        assert step.lower is not None
+        value = targets.scale_out_work_ratio + step.lower + 0.001
+        landing = value * 100 / (100 + steps.change(value, 100))
+        assert landing > 1.3 * targets.scale_in_work_ratio
+
+
+def test_the_steps_are_no_more_than_aws_takes() -> None:
+    assert all(len(scaling.steps) <= 20 for scaling in POLICY.steps)
+
+
+@pytest.mark.parametrize(
+    ("minimum", "tasks", "late", "alarmed"),
+    [(2, 2, 0, False), (2, 1, 0, True), (10, 10, 0, False), (10, 9, 0, True), (10, 10, 1, False), (2, 2, 1, False)],
+)
+def test_fewer_tasks_than_the_minimum_are_seen(minimum: int, tasks: int, late: int, alarmed: bool) -> None:
+    """`late` points lie beyond the edge of each minute."""
+    policy = policy_for(limits=Limits(minimum_tasks=minimum, maximum_tasks=20))
+    (missing,) = [each for each in alarms_for(policy) if each.name == "metrics-missing"]
+    series = Series()
+    for minute in range(3):
+        for point in range(tasks * 6 - late):
+            series.add(60.0 * minute + 1 + point / 10, {catalog.WORK_RATIO: 0.1})
+    assert (evaluate(missing, series, 180).state is State.ALARM) is alarmed
+
+
+@pytest.mark.parametrize(("refused", "alarmed"), [(0.0, False), (1.0, False), (2.0, False), (5.0, True)])
+def test_a_few_refusals_among_many_requests_call_nobody(refused: float, alarmed: bool) -> None:
+    """`refused` of the 200 requests of a minute."""
+    (refusals,) = [each for each in alarms_for(POLICY) if each.name == "refusals"]
+    series = Series()
+    for minute in range(2):
+        at = 60.0 * minute + 30
+        series.add(at, {catalog.REFUSALS: refused})
+        series.put(catalog.REQUEST_SECONDS, Point(at, 0.1, 200))
+    assert (evaluate(refusals, series, 120).state is State.ALARM) is alarmed
+
+
+def test_refusals_without_a_request_are_no_share() -> None:
+    (refusals,) = [each for each in alarms_for(POLICY) if each.name == "refusals"]
+    series = Series()
+    series.add(30.0, {catalog.REFUSALS: 3.0})
+    assert evaluate(refusals, series, 120).state is State.OK
+
+
+def test_gpus_that_nobody_measures_call_somebody() -> None:
+    (unseen,) = [each for each in alarms_for(POLICY) if each.name == "gpu-unseen"]
+    assert evaluate(unseen, Series(), 900).state is State.ALARM
+
+
+def test_overload_rolls_no_release_back() -> None:
+    assert "refusals" not in rollback_alarms(POLICY)
+
+
+@pytest.mark.parametrize(
+    ("warm", "managed", "seconds"), [(True, True, 135), (False, True, 335), (True, False, 60), (False, False, 260)]
+)
+def test_a_start_is_the_sum_of_its_parts(warm: bool, managed: bool, seconds: float) -> None:
+    delays = Delays().starting(warm=warm, managed=managed)
+    assert delays.start_seconds == seconds
+    assert delays.scale_out_cooldown_seconds == seconds + 30
+
+
+def test_what_may_wait_is_what_is_done_within_the_limit() -> None:
+    full = Capacity(
+        documents_per_second=76.0, tokens_per_second=30_400.0, slo_ms=500.0, saturated_documents_per_second=100.0
+    )
+    assert full.queue_limit_tokens == 20_000
+    (queue, *_) = advise(76.0, 100.0, 400.0, 500.0)
+    assert (queue.name, queue.value) == ("GLEANER_QUEUE_LIMIT_TOKENS", full.queue_limit_tokens)
 
 
 def test_scaling_in_removes_a_tenth_but_at_least_one() -> None:
@@ -124,4 +223,4 @@ def test_every_trouble_that_the_service_publishes_has_an_alarm() -> None:
 
 
 def test_a_release_is_rolled_back_by_alarms_that_exist() -> None:
-    assert set(rollback_alarms(POLICY)) == {"latency-slo", "refusals", "engine-restarts", "memory-splits"}
+    assert set(rollback_alarms(POLICY)) == {"latency-slo", "engine-restarts", "memory-splits"}

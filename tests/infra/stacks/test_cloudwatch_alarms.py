@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from infra.environments import ENVIRONMENTS, Environment
+from infra.environments import ENVIRONMENTS, Environment, Variant
 from infra.scaling.alarm_evaluation import Alarm
 from infra.scaling.oncall_alarms import alarms_for
+from infra.scaling.platform_alarms import instances_missing, tasks_missing
 from infra.stacks.app import policy_of
 from infra.stacks.cloudwatch_alarms import expression, safe_value
 from tests.support.fleets import EACH, Read, alarms, fleet
@@ -30,14 +31,31 @@ def test_every_alarm_of_the_policy_is_there_with_its_numbers(template: Read, env
     for alarm in (*alarms_for(policy), *(step.alarm for step in policy.steps)):
         made = found[f"{environment.fleet}-{alarm.name}"]
         first = alarm.conditions[0]
-        assert metrics_of(made) == [
-            (each.signal.name, each.statistic.value, alarm.period_seconds) for each in alarm.conditions
-        ]
+        asked = [(each.signal.name, each.statistic.value, alarm.period_seconds) for each in alarm.conditions]
+        if first.per is not None:
+            asked.append((first.per.name, "SampleCount", alarm.period_seconds))
+            assert made["Metrics"][-1]["Expression"] == "m0 / per"
+        assert metrics_of(made) == asked
         assert (made["Threshold"], made["ComparisonOperator"]) == (first.threshold, first.comparison.value)
         assert (made["EvaluationPeriods"], made["DatapointsToAlarm"]) == (alarm.periods, alarm.datapoints_to_alarm)
         assert made["TreatMissingData"] == alarm.missing.value
         assert made["AlarmActions"], "an alarm without a listener"
-    assert len(found) == len(alarms_for(policy)) + len(policy.steps) + 1, "and the balancer's own"
+    assert len(found) == len(alarms_for(policy)) + len(policy.steps) + 2, "and the balancer's own, and the shortfall"
+
+
+@EACH
+def test_what_is_wanted_and_not_there_calls_somebody(template: Read, environment: Environment) -> None:
+    name = environment.fleet
+    wanted = tasks_missing(name, name) if environment.variant is Variant.ECS else instances_missing(name)
+    made = alarms(fleet(template, environment))[f"{name}-{wanted.name}"]
+    found = {each["Id"]: each["MetricStat"]["Metric"] for each in made["Metrics"] if "MetricStat" in each}
+    for key, metric in {"wanted": wanted.wanted, "present": wanted.present}.items():
+        assert (found[key]["Namespace"], found[key]["MetricName"]) == (metric.namespace, metric.name)
+        assert {each["Name"]: each["Value"] for each in found[key]["Dimensions"]} == dict(metric.dimensions)
+    assert made["Metrics"][-1]["Expression"] == "wanted - present"
+    assert (made["Threshold"], made["ComparisonOperator"]) == (0, "GreaterThanThreshold")
+    assert made["EvaluationPeriods"] * made["Metrics"][0]["MetricStat"]["Period"] > 335, "longer than a cold start"
+    assert made["AlarmActions"]
 
 
 def _evaluate(text: str, values: list[float]) -> float:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from infra.environments import Environment
+from infra.environments import ENVIRONMENTS, Environment
+from infra.stacks.template_rules import findings
 from tests.support.fleets import EACH, Read
-from tests.support.templates import Template, resources
+from tests.support.templates import Template, only, resources
 
 
 @EACH
@@ -38,6 +42,22 @@ def test_buckets_are_closed_encrypted_and_the_models_versioned(template: Read, e
     assert sum("VersioningConfiguration" in bucket for bucket in buckets.values()) == 1
     denied = [each for each in _bucket_statements(base) if each["Effect"] == "Deny"]
     assert sum(each["Condition"] == {"Bool": {"aws:SecureTransport": "false"}} for each in denied) == 2
+
+
+def test_three_zones_by_name_are_where_everything_is(tmp_path: Path) -> None:
+    """The first ones need not offer the instance types."""
+    from infra.stacks.app import build
+
+    zones = ("eu-central-1b", "eu-central-1c", "eu-central-1d")
+    build(tmp_path, (replace(ENVIRONMENTS[0], zones=zones),)).synth()
+    made = {
+        name: json.loads((tmp_path / f"gleaner-production-{name}.template.json").read_text())
+        for name in ("base", "fleet")
+    }
+    subnets = resources(made["base"], "AWS::EC2::Subnet").values()
+    assert {each["AvailabilityZone"] for each in subnets} == set(zones)
+    assert len(only(made["fleet"], "AWS::AutoScaling::AutoScalingGroup")["VPCZoneIdentifier"]) == 3
+    assert [problem for each in made.values() for problem in findings(each)] == []
 
 
 def _bucket_statements(base: Template) -> list[dict[str, Any]]:

@@ -37,7 +37,7 @@ def test_the_health_check_asks_the_port_of_the_task(template: Read, environment:
     assert float(seconds) < check["Timeout"]
     values = {each["Name"]: each["Value"] for each in container["Environment"]}
     port = values.get(f"{PREFIX}PORT", Settings().port)
-    assert [each["ContainerPort"] for each in container["PortMappings"]] == [int(port)]
+    assert container["PortMappings"][0]["ContainerPort"] == int(port)
 
 
 @ON_ECS
@@ -61,7 +61,8 @@ def test_the_task_is_locked_in(template: Read, environment: Environment) -> None
 def test_the_service_rolls_back_by_itself(template: Read, environment: Environment) -> None:
     service = only(fleet(template, environment), "AWS::ECS::Service")
     deployment = service["DeploymentConfiguration"]
-    assert deployment["DeploymentCircuitBreaker"] == {"Enable": True, "Rollback": True}
+    breaker = deployment["DeploymentCircuitBreaker"]
+    assert (breaker["Enable"], breaker["Rollback"]) == (True, True)
     names = {f"{environment.fleet}-{name}" for name in rollback_alarms(policy_of(environment))}
     assert set(deployment["Alarms"]["AlarmNames"]) == names <= set(alarms(fleet(template, environment)))
     assert (deployment["Alarms"]["Enable"], deployment["Alarms"]["Rollback"]) == (True, True)

@@ -40,6 +40,7 @@ def test_user_data_is_shell_that_pulls_readies_and_leaves_nothing_unfilled(
         script = tmp_path / "user-data"
         script.write_text(re.sub(r"\$\{[^}]+\}", "filled-in", text))
         subprocess.run(["bash", "-n", str(script)], check=True)
+        assert text.count("set -e") >= 2, "of the boot and of what it installs"
         assert "docker pull" in text
         assert "complete-lifecycle-action" in text
         if environment.variant is Variant.ECS:

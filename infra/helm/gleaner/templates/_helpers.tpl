@@ -1,0 +1,24 @@
+{{/* Thresholds and times: files/policy.json, written from the policy by `python -m infra.helm_files`. */}}
+{{- define "gleaner.policy" -}}
+{{ .Files.Get "files/policy.json" }}
+{{- end }}
+
+{{- define "gleaner.name" -}}
+{{ .Release.Name | trunc 50 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "gleaner.selector" -}}
+app.kubernetes.io/name: gleaner
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "gleaner.labels" -}}
+{{ include "gleaner.selector" . }}
+app.kubernetes.io/version: {{ .Values.image.tag | trunc 63 | replace ":" "-" | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
+
+{{- define "gleaner.image" -}}
+{{ .Values.image.repository }}{{ if hasPrefix "sha256:" .Values.image.tag }}@{{ else }}:{{ end }}{{ .Values.image.tag }}
+{{- end }}

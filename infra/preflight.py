@@ -1,0 +1,121 @@
+"""`python -m infra.preflight NAME`: what an account lacks for an environment, asked before anything is made in it.
+
+A first creation that fails takes hours and leaves a stack behind: without quota, tasks wait for instances that never
+come; a zone without the instance types is found out by the first launch in it.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from infra.environments import SPOT_QUOTA, BadEnvironment, Environment, find_environment
+
+ISSUED = "ISSUED"
+
+
+@dataclass(frozen=True, slots=True)
+class AccountFacts:
+    """What the account has.
+
+    Attributes:
+        quotas: vCPUs by the quota's code.
+        offered: instance types by zone.
+        certificate: the state of the environment's certificate.
+    """
+
+    quotas: Mapping[str, float]
+    offered: Mapping[str, frozenset[str]]
+    certificate: str
+
+
+def problems(environment: Environment, facts: AccountFacts) -> list[str]:
+    """What would keep the environment from coming up, one sentence each, with what to do."""
+    found = [_quota(environment, code, needed, facts) for code, needed in environment.vcpus.items()]
+    found += [_zone(environment, zone, facts) for zone in zones_of(environment, facts)]
+    if len(zones_of(environment, facts)) < 2:
+        found.append(f"{environment.region} shows fewer than two zones to this account")
+    if facts.certificate != ISSUED:
+        found.append(f"the certificate is {facts.certificate}, not {ISSUED}: put its DNS record in place and wait")
+    return [each for each in found if each]
+
+
+def zones_of(environment: Environment, facts: AccountFacts) -> tuple[str, ...]:
+    """The zones that the network will be in."""
+    return environment.zones or tuple(sorted(facts.offered))[: environment.zone_count]
+
+
+def ask(environment: Environment, aws: Callable[[Sequence[str]], str]) -> AccountFacts:
+    """The facts, by the AWS CLI.
+
+    Args:
+        aws: runs the CLI with these arguments; returns its output, which is JSON.
+    """
+    region = ("--region", environment.region, "--output", "json")
+    quota = ("service-quotas", "get-service-quota", *region, "--service-code", "ec2", "--quota-code")
+    quotas = {code: json.loads(aws([*quota, code]))["Quota"]["Value"] for code in environment.vcpus}
+    zones = json.loads(aws(["ec2", "describe-availability-zones", *region]))["AvailabilityZones"]
+    types = f"Name=instance-type,Values={','.join(environment.instance_types)}"
+    offerings = ["ec2", "describe-instance-type-offerings", *region, "--location-type", "availability-zone"]
+    found = json.loads(aws([*offerings, "--filters", types]))["InstanceTypeOfferings"]
+    certificate = ["acm", "describe-certificate", *region, "--certificate-arn", environment.certificate]
+    return AccountFacts(
+        quotas=quotas,
+        offered={
+            zone["ZoneName"]: frozenset(each["InstanceType"] for each in found if each["Location"] == zone["ZoneName"])
+            for zone in zones
+        },
+        certificate=json.loads(aws(certificate))["Certificate"]["Status"],
+    )
+
+
+def _quota(environment: Environment, code: str, needed: int, facts: AccountFacts) -> str | None:
+    have = facts.quotas.get(code, 0.0)
+    if have >= needed:
+        return None
+    kind = "Spot requests of" if code == SPOT_QUOTA else "running on-demand"
+    return (
+        f"the quota {code} allows {have:g} vCPUs of {kind} G and VT instances, {environment.name} may need {needed}: "
+        f"aws service-quotas request-service-quota-increase --region {environment.region} --service-code ec2 "
+        f"--quota-code {code} --desired-value {needed}"
+    )
+
+
+def _zone(environment: Environment, zone: str, facts: AccountFacts) -> str | None:
+    if facts.offered.get(zone, frozenset()) & set(environment.instance_types):
+        return None
+    good = [each for each in sorted(facts.offered) if facts.offered[each]]
+    return f"{zone} offers none of {', '.join(environment.instance_types)}: set zones to two or three of {good}"
+
+
+def run_aws(arguments: Sequence[str]) -> str:
+    """The output of the AWS CLI.
+
+    Raises:
+        subprocess.CalledProcessError: it failed; it has said why.
+    """
+    return subprocess.run(["aws", *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def main() -> int:
+    """Print what is missing; 1 if anything is."""
+    try:
+        environment = find_environment(sys.argv[1])
+    except BadEnvironment as error:
+        print(f"infra: {error}", file=sys.stderr)
+        return 2
+    try:
+        found = problems(environment, ask(environment, run_aws))
+    except subprocess.CalledProcessError as error:
+        print(f"infra: {' '.join(error.cmd[:3])} failed; the account cannot be judged", file=sys.stderr)
+        return 1
+    for problem in found:
+        print(f"infra: {problem}", file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,124 @@
+"""What an instance does by itself, as its scripts do it: says that it is ready, gives a dead GPU up, sends its log."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from infra.stacks.fleet.user_data import GPU_FAILURES, GPU_UNIT, READY_TRIES, READY_UNIT, asg_user_data, ecs_user_data
+
+SCRIPTS = pytest.mark.parametrize("script", [ecs_user_data(), asg_user_data({"GLEANER_PORT": "8080"}, 330, True)])
+STUB = """#!/bin/bash
+echo "$(basename "$0") $*" >> {calls}
+{does}
+"""
+
+
+@dataclass
+class Machine:
+    """An instance's commands, with what each of them does."""
+
+    folder: Path
+
+    def has(self, name: str, does: str) -> None:
+        path = self.folder / name
+        path.write_text(STUB.format(calls=self.folder / "calls", does=does))
+        path.chmod(0o755)
+
+    def run(self, script: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"}
+        return subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True)
+
+    def calls(self, words: str) -> list[str]:
+        path = self.folder / "calls"
+        return [line for line in path.read_text().splitlines() if words in line] if path.exists() else []
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    made = Machine(tmp_path)
+    made.has("sleep", "")
+    made.has("curl", "echo i-123")
+    made.has("aws", "")
+    return made
+
+
+def filled_in(text: str, machine: Machine) -> str:
+    text = re.sub(r"\$\{(AWS::)?(\w+)\}", r"the-\2", text)
+    return text.replace("/run/", f"{machine.folder}/").replace("/var/log/", f"{machine.folder}/")
+
+
+def installed(script: str, unit: str, machine: Machine) -> str:
+    """The script that the user data writes to /usr/local/bin."""
+    found = re.search(rf"cat > /usr/local/bin/{unit} <<'SCRIPT'\n(.*?)\nSCRIPT\n", script, re.DOTALL)
+    assert found
+    return filled_in(found[1], machine)
+
+
+def failing_first(machine: Machine, times: int) -> str:
+    counter = machine.folder / "count"
+    return f"n=$(($(cat {counter} 2>/dev/null || echo 0) + 1)); echo $n > {counter}; [ $n -gt {times} ]"
+
+
+@SCRIPTS
+def test_the_hook_is_completed_though_it_is_not_there_at_first(machine: Machine, script: str) -> None:
+    machine.has("aws", failing_first(machine, 4))
+    assert machine.run(installed(script, READY_UNIT, machine)).returncode == 0
+    calls = machine.calls("complete-lifecycle-action")
+    assert len(calls) == 5
+    assert "--instance-id i-123 --lifecycle-action-result CONTINUE" in calls[-1]
+
+
+@SCRIPTS
+def test_an_instance_without_a_hook_boots_all_the_same(machine: Machine, script: str) -> None:
+    machine.has("aws", "exit 255")
+    assert machine.run(installed(script, READY_UNIT, machine)).returncode == 0
+    assert len(machine.calls("complete-lifecycle-action")) == READY_TRIES
+    assert len(machine.calls("sleep 10")) * 10 == 300
+
+
+@SCRIPTS
+def test_an_instance_whose_gpu_stays_silent_is_given_up(machine: Machine, script: str) -> None:
+    watch = installed(script, GPU_UNIT, machine)
+    machine.has("nvidia-smi", "exit 15")
+    for _ in range(GPU_FAILURES - 1):
+        assert machine.run(watch).returncode == 0
+    assert not machine.calls("set-instance-health")
+    assert machine.run(watch).returncode == 0
+    (call,) = machine.calls("set-instance-health")
+    assert "--instance-id i-123 --health-status Unhealthy" in call
+
+
+@SCRIPTS
+def test_a_gpu_that_answers_again_is_kept(machine: Machine, script: str) -> None:
+    watch = installed(script, GPU_UNIT, machine)
+    for does in ["exit 15"] * (GPU_FAILURES - 1) + ["echo GPU-1"] + ["exit 15"] * (GPU_FAILURES - 1):
+        machine.has("nvidia-smi", does)
+        machine.run(watch)
+    assert not machine.calls("set-instance-health")
+
+
+@SCRIPTS
+@pytest.mark.parametrize("ends", ["true", "false"])
+def test_the_log_of_a_boot_is_sent_however_it_ends(machine: Machine, script: str, ends: str) -> None:
+    (machine.folder / "cloud-init-output.log").write_text('pulling "the image"\ncannot\n')
+    head = script[: script.index("trap 'send_log || true' EXIT") + len("trap 'send_log || true' EXIT")]
+    done = machine.run(filled_in(head, machine) + f"\n{ends}\n")
+    assert done.returncode == (ends == "false")
+    (call,) = machine.calls("put-log-events")
+    assert "--log-stream-name boot/i-123" in call
+    (event,) = json.loads((machine.folder / "gleaner-boot.json").read_text())
+    assert event["message"] == 'pulling "the image"\ncannot\n'
+
+
+@SCRIPTS
+def test_the_log_is_sent_from_the_first_command_on(script: str) -> None:
+    assert script.index("trap 'send_log") < min(
+        script.index(word) for word in ("docker pull", "dnf install", "install -d")
+    )

@@ -1,0 +1,222 @@
+"""Each rule on what shows only in operation, shown on a real template that was spoilt in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from infra.environments import ENVIRONMENTS
+from infra.stacks.operation_rules import LARGEST_BOOT_SCRIPT
+from infra.stacks.template_rules import findings
+from tests.support.templates import Template, resources
+
+Read = Callable[[str], Template]
+Change = Callable[[Template], object]
+BASE, ECS, PLAIN = "production-base", "production-fleet", "plain-fleet"
+GROUP = "AWS::AutoScaling::AutoScalingGroup"
+
+
+def first(template: Template, kind: str) -> dict[str, Any]:
+    return next(iter(resources(template, kind).values()))
+
+
+def name_of(template: Template, kind: str) -> str:
+    return next(iter(resources(template, kind)))
+
+
+def whole(template: Template, kind: str) -> dict[str, Any]:
+    found: dict[str, Any] = template["Resources"][name_of(template, kind)]
+    return found
+
+
+def container(template: Template) -> dict[str, Any]:
+    found: dict[str, Any] = first(template, "AWS::ECS::TaskDefinition")["ContainerDefinitions"][0]
+    return found
+
+
+def variable(name: str, value: str | None) -> Change:
+    """Set or drop one environment variable of the task."""
+
+    def change(template: Template) -> None:
+        kept = [each for each in container(template)["Environment"] if each["Name"] != name]
+        container(template)["Environment"] = [*kept, *([{"Name": name, "Value": value}] if value else [])]
+
+    return change
+
+
+def script(change: Callable[[str], str]) -> Change:
+    def spoil(template: Template) -> None:
+        filled = first(template, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]["UserData"]["Fn::Base64"]["Fn::Sub"]
+        filled[0] = change(filled[0])
+
+    return spoil
+
+
+def statements(template: Template) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = first(template, "AWS::SNS::TopicPolicy")["PolicyDocument"]["Statement"]
+    return found
+
+
+def without_alarm(metric: str) -> Change:
+    def change(template: Template) -> None:
+        for name, alarm in resources(template, "AWS::CloudWatch::Alarm").items():
+            if any(
+                each.get("MetricStat", {}).get("Metric", {}).get("MetricName") == metric
+                for each in alarm.get("Metrics", ())
+            ):
+                del template["Resources"][name]
+
+    return change
+
+
+def scrapers(template: Template) -> dict[str, Any]:
+    """The security group that scrapers come in by."""
+    groups = resources(template, "AWS::EC2::SecurityGroup").values()
+    return next(each for each in groups if "8081" in str(each.get("SecurityGroupIngress")))
+
+
+def listener_rule(template: Template) -> dict[str, Any]:
+    return first(template, "AWS::ElasticLoadBalancingV2::ListenerRule")
+
+
+FORWARD = {"Type": "forward", "TargetGroupArn": "x"}
+SPOILT: dict[str, tuple[str, Change, str]] = {
+    "B1: only a denial": (BASE, lambda t: statements(t).pop(), "no alarm arrives"),
+    "B1: another service may": (
+        BASE,
+        lambda t: statements(t)[1].update(Principal={"Service": "events.amazonaws.com"}),
+        "no alarm arrives",
+    ),
+    "B2: a pool up to the maximum": (
+        ECS,
+        lambda t: first(t, "AWS::AutoScaling::WarmPool").update(MaxGroupPreparedCapacity=30),
+        "keeps up to 30 instances, not 2",
+    ),
+    "B2: a pool without a limit": (
+        ECS,
+        lambda t: first(t, "AWS::AutoScaling::WarmPool").pop("MaxGroupPreparedCapacity"),
+        "keeps up to None instances, not 2",
+    ),
+    "B7: no scraper may come": (
+        ECS,
+        lambda t: scrapers(t).update(SecurityGroupIngress=[]),
+        "lets no scraper in on port 8081",
+    ),
+    "B7: the port is not mapped": (
+        ECS,
+        lambda t: container(t).update(PortMappings=container(t)["PortMappings"][:1]),
+        "does not map port 8081",
+    ),
+    "B19: one port for all": (ECS, variable("GLEANER_INTERNAL_PORT", None), "on the port that the balancer reaches"),
+    "B19: the same port": (ECS, variable("GLEANER_INTERNAL_PORT", "8080"), "on the port that the balancer reaches"),
+    "B19: everybody scrapes": (
+        ECS,
+        lambda t: scrapers(t)["SecurityGroupIngress"][0].update(CidrIp="0.0.0.0/0"),
+        "shows its metrics to everybody",
+    ),
+    "B19: callers on the operators' port": (
+        ECS,
+        lambda t: first(t, "AWS::ElasticLoadBalancingV2::TargetGroup").update(Port=8081),
+        "sends callers to the operators' port",
+    ),
+    "B19: all that is asked": (
+        ECS,
+        lambda t: first(t, "AWS::ElasticLoadBalancingV2::Listener").update(DefaultActions=[FORWARD]),
+        "hands on whatever is asked",
+    ),
+    "B19: metrics by a rule": (
+        ECS,
+        lambda t: listener_rule(t)["Conditions"][0]["PathPatternConfig"]["Values"].append("/metrics"),
+        "hands on /metrics",
+    ),
+    "B19: every path by a rule": (ECS, lambda t: listener_rule(t).update(Conditions=[]), "hands on every path"),
+    "the service before its balancer": (
+        ECS,
+        lambda t: whole(t, "AWS::ECS::Service")["DependsOn"].remove(
+            name_of(t, "AWS::ElasticLoadBalancingV2::ListenerRule")
+        ),
+        "may come before its target group",
+    ),
+    "proxies: nobody is trusted": (ECS, variable("GLEANER_TRUSTED_PROXIES", None), "takes all callers for one"),
+    "proxies: nobody is trusted, without ECS": (
+        PLAIN,
+        script(lambda text: text.replace("GLEANER_TRUSTED_PROXIES=", "GLEANER_OTHERS=")),
+        "takes all callers for one",
+    ),
+    "L2: a slow rollback": (
+        ECS,
+        lambda t: first(t, "AWS::ECS::Service").update(HealthCheckGracePeriodSeconds=900),
+        "never gets ready for 1800 s",
+    ),
+    "L2: the breaker's own threshold": (
+        ECS,
+        lambda t: (
+            first(t, "AWS::ECS::Service")["DeploymentConfiguration"]["DeploymentCircuitBreaker"].update(
+                ThresholdConfiguration={"Type": "BOUNDED_PERCENT", "Value": 50}
+            )
+            or first(t, "AWS::ECS::Service").update(HealthCheckGracePeriodSeconds=400)
+        ),
+        "never gets ready for 1200 s",
+    ),
+    "L3: wanted and not there": (ECS, without_alarm("RunningTaskCount"), "smaller than wanted without an alarm"),
+    "L3: wanted and not there, without ECS": (
+        PLAIN,
+        without_alarm("GroupInServiceInstances"),
+        "smaller than wanted without an alarm",
+    ),
+    "L3: launches fail in silence": (
+        ECS,
+        lambda t: first(t, GROUP).pop("NotificationConfigurations"),
+        "tells nobody when an instance cannot be launched",
+    ),
+    "L5: no mark": (
+        ECS,
+        lambda t: first(t, GROUP).update(Tags=[{"Key": "Name", "Value": "x", "PropagateAtLaunch": True}]),
+        "has no tag AmazonECSManaged",
+    ),
+    "L5: a mark that instances do not get": (
+        ECS,
+        lambda t: first(t, GROUP).update(Tags=[{"Key": "AmazonECSManaged", "Value": "x", "PropagateAtLaunch": False}]),
+        "has no tag AmazonECSManaged",
+    ),
+    "L6: guards that come later": (
+        ECS,
+        lambda t: whole(t, "AWS::ECS::Service")["DependsOn"].remove("LatencySlo"),
+        "guarded by gleaner-production-latency-slo",
+    ),
+    "L13: a log that dies": (
+        ECS,
+        script(lambda text: text.replace("put-log-events", "describe-log-groups")),
+        "on a disk that goes with it",
+    ),
+    "a script too long": (
+        ECS,
+        script(lambda text: text + "#" * LARGEST_BOOT_SCRIPT),
+        f"of {LARGEST_BOOT_SCRIPT} with what is filled in",
+    ),
+    "L14: moves without room": (
+        ECS,
+        lambda t: first(t, "AWS::ECS::Service").update(AvailabilityZoneRebalancing="ENABLED"),
+        "buys an instance for each move",
+    ),
+    "L15: an update that is disturbed": (
+        PLAIN,
+        lambda t: whole(t, GROUP)["UpdatePolicy"]["AutoScalingRollingUpdate"].pop("SuspendProcesses"),
+        "in the middle of an update",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", [f"{each.name}-{part}" for each in ENVIRONMENTS for part in ("base", "fleet")])
+def test_the_templates_break_no_rule(template: Read, name: str) -> None:
+    assert findings(template(name)) == []
+
+
+@pytest.mark.parametrize("what", SPOILT)
+def test_what_is_spoilt_is_found(template: Read, what: str) -> None:
+    stack, change, words = SPOILT[what]
+    spoilt = template(stack)
+    change(spoilt)
+    assert any(words in finding for finding in findings(spoilt)), findings(spoilt)

