@@ -72,7 +72,9 @@ def measure(home: Path, model: str = "documents") -> None:
             print(f"| {size} | {clients} | {total:.3f} | {each} | {means} | {4000 / total:,.0f} |", flush=True)
         lone = asyncio.run(_ask(service.port, texts, 1, 1, LONE_DOCUMENTS))
     stages = {name: statistics.median(values) for name, values in lone.stages.items()}
-    print(f"\nOf the front's: tokenizing {stages['tokenize_ms']:.3f}, decoding {stages['decode_ms']:.3f} (p50, one client).")
+    print(
+        f"\nOf the front's: tokenizing {stages['tokenize_ms']:.3f}, decoding {stages['decode_ms']:.3f} (p50, one client)."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,9 @@ def _wait_until_ready(url: str) -> None:
 async def _ask(port: int, texts: Sequence[str], size: int, clients: int, documents: int) -> Asked:
     """Post at least this many documents, each client without a pause."""
     groups = [[texts[(start + n) % len(texts)] for n in range(size)] for start in range(0, len(texts), size)]
-    requests = [_request({"text": each[0]} if size == 1 else {"documents": [{"text": t} for t in each]}) for each in groups]
+    requests = [
+        _request({"text": each[0]} if size == 1 else {"documents": [{"text": t} for t in each]}) for each in groups
+    ]
     numbers = count()
     answers: list[bytes] = []
 
@@ -150,7 +154,9 @@ async def _ask(port: int, texts: Sequence[str], size: int, clients: int, documen
     results = [document for answer in found for document in answer["documents"]]
     assert all(document["error"] is None for document in results), "every document is answered"
     stages = {name: [answer["timing"][name] for answer in found] for name in ("tokenize_ms", "decode_ms")}
-    tokens, entities = (sum(values) for values in zip(*((d["tokens"], len(d["entities"])) for d in results), strict=True))
+    tokens, entities = (
+        sum(values) for values in zip(*((d["tokens"], len(d["entities"])) for d in results), strict=True)
+    )
     return Asked(len(results), tokens, entities, stages)
 
 

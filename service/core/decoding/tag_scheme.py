@@ -54,6 +54,11 @@ class Scheme:
     """Always ends its entity (`E`, `S`)."""
     allowed: NDArray[np.bool_]
     """`[labels, labels]`, True where the second may follow the first."""
+    inner: NDArray[np.intp]
+    """The labels that may precede each label inside an entity, `[most, labels]`, padded with the number of labels.
+
+    All other allowed steps are an end followed by a beginning.
+    """
 
 
 def read_scheme(id2label: Mapping[int, str], *, inside_begins: bool = False) -> Scheme:
@@ -95,6 +100,7 @@ def _build(name: str, labels: tuple[str, ...], inside_begins: bool) -> Scheme:
     goes_on = _flags(role in "BIP" for role, _ in parsed)
     continues = _flags(role in "IEP" for role, _ in parsed)
     same_type = (type_of[:, None] == type_of[None, :]) & (type_of >= 0)
+    allowed = (may_end[:, None] & may_begin) | (same_type & goes_on[:, None] & continues)
     return Scheme(
         name=name,
         labels=labels,
@@ -104,8 +110,16 @@ def _build(name: str, labels: tuple[str, ...], inside_begins: bool) -> Scheme:
         may_end=may_end,
         begins=_flags(role in "BS" for role, _ in parsed),
         ends=_flags(role in "ES" for role, _ in parsed),
-        allowed=(may_end[:, None] & may_begin) | (same_type & goes_on[:, None] & continues),
+        allowed=allowed,
+        inner=_inner_predecessors(allowed & ~(may_end[:, None] & may_begin)),
     )
+
+
+def _inner_predecessors(inner: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """The rows of each column that are True, first ones first, as `Scheme.inner` has them."""
+    count = inner.sum(axis=0)
+    table = np.argsort(~inner, axis=0, kind="stable")[: count.max()]
+    return np.where(np.arange(len(table))[:, None] < count, table, len(inner))
 
 
 def _flags(values: Iterable[bool]) -> NDArray[np.bool_]:
