@@ -104,6 +104,10 @@ class EngineConnection:
         if not self._socket.closed and self._socket.getsockopt(zmq.EVENTS) & zmq.POLLIN:
             self._loop.call_soon(self._receive)
 
+    def _events(self) -> int:
+        events: int = self._socket.getsockopt(zmq.EVENTS)
+        return events
+
     def _monitor(self) -> zmq.asyncio.Socket:
         address = f"inproc://engine-connection-{id(self)}"
         self._socket.monitor(address, zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED)

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +73,12 @@ def read_scheme(id2label: Mapping[int, str], *, inside_begins: bool = False) -> 
         if bool((scheme.may_begin & scheme.may_end).any()):
             return scheme
     return _build("plain", labels, inside_begins)
+
+
+@lru_cache(maxsize=64)
+def scheme_of(labels: tuple[str, ...]) -> Scheme:
+    """The scheme of a model's labels, in its order."""
+    return read_scheme(dict(enumerate(labels)))
 
 
 def _detect(labels: tuple[str, ...]) -> str:

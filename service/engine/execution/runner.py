@@ -16,6 +16,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from service.core.arrays import Logits, TokenIds
+from service.core.decoding.word_tags import WordTags
 from service.core.errors import GleanerError, InsufficientMemory
 from service.core.scheduling.batch_latency import TimedBatch
 from service.core.types import Shape
@@ -29,8 +30,10 @@ PAUSES_SECONDS = (0.25, 1.0)
 
 log = logging.getLogger(__name__)
 
-Outcome: TypeAlias = Logits | GleanerError
-"""Logits [tokens, labels] of one sequence, or why there are none."""
+Outcome: TypeAlias = Logits | WordTags | GleanerError
+"""Logits [tokens, labels] of one sequence, or what `Finish` made of them, or why there are none."""
+Finish: TypeAlias = Callable[[list[Outcome]], list[Outcome]]
+"""Work on a batch's outcomes that is done on its executor, beside the loop's thread. It must not raise."""
 
 
 class BatchExecutor(Protocol):
@@ -50,7 +53,8 @@ class BatchHandle:
         device_error: why the device is lost, if it is.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, finish: Finish | None = None) -> None:
+        self._finish = finish
         self.begun_seconds = 0.0
         self.ended_seconds = 0.0
         self.attempts = 0
@@ -83,7 +87,7 @@ class BatchHandle:
 
     def complete(self, outcomes: list[Outcome]) -> None:
         """Called once, by the executor."""
-        self._outcomes.set_result(outcomes)
+        self._outcomes.set_result(outcomes if self._finish is None else self._finish(outcomes))
 
 
 class Runner:
@@ -107,9 +111,9 @@ class Runner:
         self._wake = wake
         self._pauses_seconds = pauses_seconds
 
-    def launch(self, sequences: Sequence[TokenIds]) -> BatchHandle:
+    def launch(self, sequences: Sequence[TokenIds], finish: Finish | None = None) -> BatchHandle:
         """Start a batch, or queue it behind the one that runs."""
-        handle = BatchHandle()
+        handle = BatchHandle(finish)
         self._executor.submit_batch(partial(self._run, handle, list(sequences)))
         return handle
 

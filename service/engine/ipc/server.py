@@ -54,7 +54,7 @@ class EngineSocket:
 
     def send(self, worker: bytes, message: Message, buffer: Buffer | None = None) -> None:
         """Send to one worker; a message to a worker that is gone is discarded."""
-        self._socket.send_multipart([worker, *pack(message, buffer)], copy=False)
+        self._socket.send_multipart([worker, *pack(message, buffer)])
 
     def close(self, linger_seconds: float = 2.0) -> None:
         """Send what is queued, for at most this long, then close."""

@@ -1,0 +1,43 @@
+"""Condensing: of a finished batch's logits, what each document's worker has asked for.
+
+It runs on the batch's executor, so that the loop's thread goes on, and on all documents of a batch at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from service.core.arrays import Logits
+from service.core.decoding.entities import check_finite
+from service.core.decoding.tag_scheme import scheme_of
+from service.core.decoding.word_tags import WordTags, tag_at_once
+from service.core.errors import GleanerError, ModelError
+
+Words = NDArray[np.bool_]
+"""True for the tokens whose logits are wanted, `[tokens]`."""
+Outcome = Logits | WordTags | GleanerError
+
+
+def condense(outcomes: list[Outcome], words: Sequence[Words | None], labels: tuple[str, ...]) -> list[Outcome]:
+    """The outcomes of a batch's sequences; where `words` is not None, of its words alone.
+
+    An error of one document is its own: its outcome becomes a ModelError if a logit is not finite.
+    """
+    found = list(outcomes)
+    rows = {}
+    for index, (outcome, wanted) in enumerate(zip(outcomes, words, strict=True)):
+        if wanted is not None and isinstance(outcome, np.ndarray):
+            try:
+                check_finite(outcome)
+                found[index] = outcome[wanted]
+            except ModelError as error:
+                found[index] = error
+            else:
+                if wanted.any():
+                    rows[index] = outcome[wanted]
+    for index, tags in zip(rows, tag_at_once(list(rows.values()), scheme_of(labels)), strict=True):
+        found[index] = tags
+    return found
