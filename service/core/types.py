@@ -39,8 +39,8 @@ class Priority(StrEnum):
 class Wanted(StrEnum):
     """What of its scores a document is answered with.
 
-    `tags`: of a document of one sequence, the tags of its words (`decoding/word_tags`), or, where these are no valid
-    path, the logits of its words. A word is scored by its first token; the ids of all others are sent as `-1 - id`.
+    `tags`: of a document of one sequence, the tags of its words (`decoding/word_tags`). A word is scored by its first
+    token; the ids of all other tokens are sent as `-1 - id`.
     """
 
     LOGITS = "logits"

@@ -35,6 +35,8 @@ DOCUMENTS = 2_000
 ROUNDS = 3
 """The least is printed: a machine that others use too makes the same work dearer, never cheaper."""
 LONE_DOCUMENTS = 300
+DEVICES = {0: "at once", 5: "5 ms a batch"}
+"""The replaying device's least time, by milliseconds."""
 CLIENTS = {1: 48, 16: 12}
 """Connections that ask without a pause, by documents a request."""
 START_SECONDS = 120.0
@@ -56,21 +58,30 @@ def measure(home: Path, model: str = "documents") -> None:
     if model != "documents":
         published(home, model)
     print(f"\n## Processor time of the host, milliseconds a document ({model})\n")
-    print("| documents a request | clients | all | " + " | ".join(PARTS) + " | tokens | entities | four cores feed |")
-    print("|---|---|---|" + "---|" * (len(PARTS) + 3))
+    print(
+        "| device | documents a request | clients | all | "
+        + " | ".join(PARTS)
+        + " | tokens | entities | four cores feed |"
+    )
+    print("|---|---|---|---|" + "---|" * (len(PARTS) + 3))
     draw = Random(SEED)
     texts = [paragraph(WORDS, draw) for _ in range(TEXTS)]
-    with _service(home, model) as service:
-        asyncio.run(_ask(service.port, texts, 1, 4, 4 * TEXTS))
-        for size, clients in CLIENTS.items():
-            rounds = [_round(service, texts, size, clients) for _ in range(ROUNDS)]
-            spent, asked = min(rounds, key=lambda each: sum(each[0].values()))
-            total = sum(spent.values())
-            each = " | ".join(f"{milliseconds:.3f}" for milliseconds in spent.values())
-            means = f"{asked.tokens / asked.documents:.0f} | {asked.entities / asked.documents:.1f}"
-            print(f"| {size} | {clients} | {total:.3f} | {each} | {means} | {4000 / total:,.0f} |", flush=True)
-        lone = asyncio.run(_ask(service.port, texts, 1, 1, LONE_DOCUMENTS))
-    stages = {name: statistics.median(values) for name, values in lone.stages.items()}
+    for milliseconds, name in DEVICES.items():
+        with _service(home, model, milliseconds) as service:
+            _measure(service, name, texts)
+
+
+def _measure(service: _Service, name: str, texts: Sequence[str]) -> None:
+    asyncio.run(_ask(service.port, texts, 1, 4, 4 * TEXTS))
+    for size, clients in CLIENTS.items():
+        rounds = [_round(service, texts, size, clients) for _ in range(ROUNDS)]
+        spent, asked = min(rounds, key=lambda each: sum(each[0].values()))
+        total = sum(spent.values())
+        each = " | ".join(f"{milliseconds:.3f}" for milliseconds in spent.values())
+        means = f"{asked.tokens / asked.documents:.0f} | {asked.entities / asked.documents:.1f}"
+        print(f"| {name} | {size} | {clients} | {total:.3f} | {each} | {means} | {4000 / total:,.0f} |", flush=True)
+    lone = asyncio.run(_ask(service.port, texts, 1, 1, LONE_DOCUMENTS))
+    stages = {stage: statistics.median(values) for stage, values in lone.stages.items()}
     parts = f"tokenizing {stages['tokenize_ms']:.3f}, decoding {stages['decode_ms']:.3f}"
     print(f"\nOf the front's: {parts} (median of lone documents).")
 
@@ -100,9 +111,9 @@ def _round(service: _Service, texts: Sequence[str], size: int, clients: int) -> 
 
 
 @contextmanager
-def _service(home: Path, model: str) -> Iterator[_Service]:
+def _service(home: Path, model: str, milliseconds: int) -> Iterator[_Service]:
     """The service's own processes without its supervisor, which sleeps, and with the replaying engine."""
-    runtime, port = home / f"runtime-{model}", KeptPort()
+    runtime, port = home / f"runtime-{model}-{milliseconds}", KeptPort()
     (runtime / "metrics").mkdir(parents=True)
     settings = {"MODELS": model, "MODEL_STORE": home / "store", "RUNTIME_DIR": runtime, "PORT": port.number,
                 "BATCH_TOKENS": BATCH_TOKENS, "WORKERS": 1, "MODEL_POLL_SECONDS": 0}  # fmt: skip
@@ -115,8 +126,8 @@ def _service(home: Path, model: str) -> Iterator[_Service]:
     started: list[subprocess.Popen[bytes]] = []
     with (home / "host.log").open("ab") as log:
         try:
-            for module in ("service.engine.tools.replay_engine", "service.api"):
-                command = [sys.executable, "-m", module]
+            for module in (("service.engine.tools.replay_engine", str(milliseconds)), ("service.api",)):
+                command = [sys.executable, "-m", *module]
                 started.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log))
             _wait_until_ready(f"http://127.0.0.1:{port.number}")
             yield _Service(port.number, psutil.Process(started[1].pid), psutil.Process(started[0].pid))

@@ -57,7 +57,7 @@ class EngineConnection:
         self._socket: zmq.Socket[bytes] = zmq.Context.shadow(self._context.underlying).socket(zmq.DEALER)
         for option, value in _OPTIONS:
             self._socket.setsockopt(option, value)
-        self._readable: int = self._socket.getsockopt(zmq.FD)
+        self._readable = self._option(zmq.FD)
         self._loop.add_reader(self._readable, self._receive)
         monitor = self._monitor()
         self._socket.connect(self._address)
@@ -101,12 +101,13 @@ class EngineConnection:
 
     def _look_again(self) -> None:
         """Sending may have taken note of messages that came, and then the descriptor does not tell of them."""
-        if not self._socket.closed and self._socket.getsockopt(zmq.EVENTS) & zmq.POLLIN:
+        if not self._socket.closed and self._option(zmq.EVENTS) & zmq.POLLIN:
             self._loop.call_soon(self._receive)
 
-    def _events(self) -> int:
-        events: int = self._socket.getsockopt(zmq.EVENTS)
-        return events
+    def _option(self, name: int) -> int:
+        value = self._socket.getsockopt(name)
+        assert isinstance(value, int), f"{name} is no option of numbers"
+        return value
 
     def _monitor(self) -> zmq.asyncio.Socket:
         address = f"inproc://engine-connection-{id(self)}"

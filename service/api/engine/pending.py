@@ -30,7 +30,7 @@ class InferenceResult:
     """One document's scores.
 
     `logits`: `[tokens, labels]`, the rows that were kept of its sequences' logits, in their order. `tags`: instead of
-    them, where tags were wanted and the words' best labels are a valid path.
+    them, where tags were wanted.
     `compute_seconds` is the time of the batches that it ran in; `queue_seconds` all other time in the engine.
     """
 

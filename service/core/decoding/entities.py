@@ -58,9 +58,9 @@ def decode_logits(
     if len(logits) == 0:
         return []
     if aggregation is Aggregation.CONSTRAINED:
+        check_finite(logits)
         firsts = np.flatnonzero(word_starts(text, encoding.offsets))
         words = logits if len(firsts) == len(logits) else logits[firsts]
-        check_finite(logits)
         return decode_words(text, encoding.offsets, firsts, words, scheme)
     check_finite(logits)
     spans = aggregate(logits, encoding.is_subword, scheme.labels, aggregation)
@@ -87,7 +87,7 @@ def decode_words(
 
 def check_finite(logits: NDArray[np.float32]) -> None:
     """Raise ModelError if a logit is NaN or infinite."""
-    if not (math.isfinite(logits.min()) and math.isfinite(logits.max())):
+    if logits.size and not (math.isfinite(logits.min()) and math.isfinite(logits.max())):
         raise ModelError(
             "The model gave scores that are not finite numbers; its weights or its data type are at fault."
         )

@@ -1,16 +1,14 @@
 """What `constrained` needs of a document's logits: its words' tags, and the probabilities of those in entities.
 
-Where the words' best labels are a valid path, they are its best path, and all that decoding reads beside them is one
-probability for each word in an entity: some two bytes a token instead of four for each label. Where they are not, the
-search needs all logits of the words (`viterbi`). Many documents are tagged at once, because a document is too little
-work for an array operation to be worth its call; what is computed of one does not depend on the others.
+That is some two bytes a token instead of four for each label. Many documents are searched at once, because one is too
+little work for array operations to be worth their calls; what is found in one does not depend on the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,37 +37,26 @@ class WordTags:
 
 def search(logits: Logits, scheme: Scheme) -> WordTags:
     """The best valid path over words, whose logits are `[words, labels]`."""
-    path = best_path(logits, scheme)
-    return WordTags(path, _type_probabilities(logits, path, scheme))
+    return search_all([logits], scheme)[0]
 
 
-def tag_at_once(documents: Sequence[Logits], scheme: Scheme) -> list[WordTags | Logits]:
-    """What `search` finds of each document where its words' best labels are a valid path; else the document's logits.
-
-    Each document has at least one word.
-    """
+def search_all(documents: Sequence[Logits], scheme: Scheme) -> list[WordTags]:
+    """The best valid path of each document, whose words' logits are finite, `[words, labels]`."""
     if not documents:
         return []
-    logits = np.concatenate(documents)
-    borders = np.cumsum([0, *map(len, documents)])
-    path = logits.argmax(axis=1)
-    wrong = np.zeros(len(path), dtype=np.bool_)
-    wrong[1:] = ~scheme.allowed[path[:-1], path[1:]]
-    wrong[borders[:-1]] = ~scheme.may_begin[path[borders[:-1]]]
-    wrong[borders[1:] - 1] |= ~scheme.may_end[path[borders[1:] - 1]]
-    broken = np.logical_or.reduceat(wrong, borders[:-1]).tolist()
-    inside = np.add.reduceat(scheme.type_of[path] >= 0, borders[:-1], dtype=np.intp)
-    ends = np.cumsum([0, *inside]).tolist()
-    probabilities = _type_probabilities(logits, path, scheme)
-    parts = zip(pairwise(borders.tolist()), pairwise(ends), strict=True)
-    tags = (WordTags(path[a:b], probabilities[c:d]) for (a, b), (c, d) in parts)
-    return [rows if is_broken else found for rows, found, is_broken in zip(documents, tags, broken, strict=True)]
+    logits = np.concatenate(documents) if len(documents) > 1 else documents[0]
+    borders = list(accumulate(map(len, documents), initial=0))
+    path = best_path(logits, scheme, borders)
+    inside = np.flatnonzero(scheme.type_of[path] >= 0)
+    probabilities = _type_probabilities(logits, path, inside, scheme)
+    places = np.searchsorted(inside, borders).tolist()
+    parts = zip(pairwise(borders), pairwise(places), strict=True)
+    return [WordTags(path[start:stop], probabilities[first:last]) for (start, stop), (first, last) in parts]
 
 
-def _type_probabilities(logits: Logits, path: Labels, scheme: Scheme) -> NDArray[np.float64]:
-    """The probability of the entity type of each word that is in one, `[words in entities]`."""
+def _type_probabilities(logits: Logits, path: Labels, inside: NDArray[np.intp], scheme: Scheme) -> NDArray[np.float64]:
+    """The probability of the entity type of each word in `inside`."""
     kind = scheme.type_of[path]
-    inside = np.flatnonzero(kind >= 0)
     probabilities = np.empty(len(inside))
     for start in range(0, len(inside), ROWS_AT_ONCE):
         some = inside[start : start + ROWS_AT_ONCE]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from service.core.arrays import Logits
 from service.core.decoding.entities import check_finite
 from service.core.decoding.tag_scheme import scheme_of
-from service.core.decoding.word_tags import WordTags, tag_at_once
+from service.core.decoding.word_tags import WordTags, search_all
 from service.core.errors import GleanerError, ModelError
 
 Words = NDArray[np.bool_]
@@ -22,22 +22,22 @@ Outcome = Logits | WordTags | GleanerError
 
 
 def condense(outcomes: list[Outcome], words: Sequence[Words | None], labels: tuple[str, ...]) -> list[Outcome]:
-    """The outcomes of a batch's sequences; where `words` is not None, of its words alone.
+    """The outcomes of a batch's sequences; where `words` is not None, the tags of its words in place of logits.
 
-    An error of one document is its own: its outcome becomes a ModelError if a logit is not finite.
+    A document with a logit that is not finite has a ModelError in its place.
     """
     found = list(outcomes)
-    rows = {}
-    for index, (outcome, wanted) in enumerate(zip(outcomes, words, strict=True)):
-        if wanted is not None and isinstance(outcome, np.ndarray):
-            try:
-                check_finite(outcome)
-                found[index] = outcome[wanted]
-            except ModelError as error:
-                found[index] = error
-            else:
-                if wanted.any():
-                    rows[index] = outcome[wanted]
-    for index, tags in zip(rows, tag_at_once(list(rows.values()), scheme_of(labels)), strict=True):
+    rows = {
+        index: outcome[wanted]
+        for index, (outcome, wanted) in enumerate(zip(outcomes, words, strict=True))
+        if wanted is not None and isinstance(outcome, np.ndarray)
+    }
+    for index, each in list(rows.items()):
+        try:
+            check_finite(each)
+        except ModelError as error:
+            found[index] = error
+            del rows[index]
+    for index, tags in zip(rows, search_all(list(rows.values()), scheme_of(labels)), strict=True):
         found[index] = tags
     return found
