@@ -15,7 +15,7 @@ from service.core.tenants import UNLIMITED, ClientQuota
 from service.core.types import Wanted
 from service.documents.format_detection import declared_format
 from service.text.pipeline import MarkedWords, Prepared, mark_words
-from service.text.tokenizer import TextTokenizer
+from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer
 from service.wire import ModelStatus, Submitted
 
 TEXT, UNKNOWN = "text", "unknown"
@@ -87,8 +87,9 @@ class ExtractRequest:
         )
 
     def marked_words(self, tokenizer: TextTokenizer, prepared: Prepared) -> MarkedWords | None:
-        """The words whose tags are all that decoding needs, where it needs no more than that."""
-        if self.options.aggregation is not Aggregation.CONSTRAINED or len(prepared.sequences) != 1:
+        """The words whose tags are all that decoding needs; None where it needs more, or they take long to find."""
+        is_short = len(prepared.sequences) == 1 and len(prepared.text) <= SHORT_CHARACTERS
+        if self.options.aggregation is not Aggregation.CONSTRAINED or not is_short:
             return None
         return mark_words(tokenizer, prepared)
 

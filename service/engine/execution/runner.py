@@ -11,12 +11,11 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import partial
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from service.core.arrays import Logits, TokenIds
-from service.core.decoding.word_tags import WordTags
 from service.core.errors import GleanerError, InsufficientMemory
 from service.core.scheduling.batch_latency import TimedBatch
 from service.core.types import Shape
@@ -30,10 +29,10 @@ PAUSES_SECONDS = (0.25, 1.0)
 
 log = logging.getLogger(__name__)
 
-Outcome: TypeAlias = Logits | WordTags | GleanerError
-"""Logits [tokens, labels] of one sequence, or what `Finish` made of them, or why there are none."""
-Finish: TypeAlias = Callable[[list[Outcome]], list[Outcome]]
-"""Work on a batch's outcomes that is done on its executor, beside the loop's thread. It must not raise."""
+Outcome: TypeAlias = Logits | GleanerError
+"""Logits [tokens, labels] of one sequence, or why there are none."""
+Finish: TypeAlias = Callable[[list[Outcome]], list[Any]]
+"""Makes of a batch's outcomes what its handle returns, on its executor, beside the loop's thread. It must not raise."""
 
 
 class BatchExecutor(Protocol):
@@ -61,7 +60,7 @@ class BatchHandle:
         self.splits = 0
         self.out_of_memory: list[Shape] = []
         self.device_error: str | None = None
-        self._outcomes: Future[list[Outcome]] = Future()
+        self._outcomes: Future[list[Any]] = Future()
 
     @property
     def seconds(self) -> float:
@@ -73,7 +72,7 @@ class BatchHandle:
         return self._outcomes.done()
 
     def result(self) -> list[Outcome]:
-        """One outcome for each sequence, in the order launched; waits until the batch is done.
+        """One outcome for each sequence, in the order launched, or what `finish` made of it; waits until it is done.
 
         Raises:
             DeviceBroken: the device is lost.

@@ -21,12 +21,14 @@ Words = NDArray[np.bool_]
 Outcome = Logits | WordTags | GleanerError
 
 
-def condense(outcomes: list[Outcome], words: Sequence[Words | None], labels: tuple[str, ...]) -> list[Outcome]:
+def condense(
+    outcomes: Sequence[Logits | GleanerError], words: Sequence[Words | None], labels: tuple[str, ...]
+) -> list[Outcome]:
     """The outcomes of a batch's sequences; where `words` is not None, the tags of its words in place of logits.
 
     A document with a logit that is not finite has a ModelError in its place.
     """
-    found = list(outcomes)
+    found: list[Outcome] = list(outcomes)
     rows = {
         index: outcome[wanted]
         for index, (outcome, wanted) in enumerate(zip(outcomes, words, strict=True))

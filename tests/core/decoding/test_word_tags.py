@@ -38,7 +38,7 @@ def test_a_document_is_tagged_as_it_is_alone(name: str, seed: int, words: list[i
 
 
 def test_an_entity_does_not_go_on_in_the_next_document() -> None:
-    begin, inside = np.float32([[0, 9, 0, 0, 0]]), np.float32([[2, 0, 9, 0, 0]])
+    begin, inside = np.array([[[0, 9, 0, 0, 0]], [[2, 0, 9, 0, 0]]], dtype=np.float32)
     scheme = scheme_of(LABELS["BIO"])
     first, second = search_all([begin, inside], scheme)
     assert [scheme.labels[label] for label in (*first.labels, *second.labels)] == ["B-X", "O"]
@@ -47,7 +47,7 @@ def test_an_entity_does_not_go_on_in_the_next_document() -> None:
 
 
 def test_a_probability_is_that_of_the_type_and_not_of_the_tag() -> None:
-    logits = np.log(np.float32([[0.2, 0.5, 0.3]]))
+    logits = np.log(np.array([[0.2, 0.5, 0.3]], dtype=np.float32))
     assert search(logits, scheme_of(("O", "B-X", "I-X"))).probabilities[0] == pytest.approx(0.8)
 
 
