@@ -87,7 +87,7 @@ class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def tokens(self) -> int:
         """Tokens of all sequences together."""
-        return sum(self.lengths)
+        return self.lengths[0] if len(self.lengths) == 1 else sum(self.lengths)
 
 
 @dataclass(frozen=True, slots=True)

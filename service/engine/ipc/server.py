@@ -43,8 +43,11 @@ class EngineSocket:
 
     def receive(self, timeout_seconds: float) -> Iterator[tuple[bytes, Message | WireError, Buffer | None]]:
         """Wait for a message, a wake-up or the timeout; then yield (worker, message, buffer) without waiting."""
-        self._poller.poll(int(max(timeout_seconds, 0.0) * 1000))
-        self._waker.clear()
+        ready = dict(self._poller.poll(int(max(timeout_seconds, 0.0) * 1000)))
+        if self._waker.fileno() in ready:
+            self._waker.clear()
+        if self._socket not in ready:
+            return
         for _ in range(MOST_AT_ONCE):
             try:
                 worker, *frames = self._socket.recv_multipart(zmq.NOBLOCK)
