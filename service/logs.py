@@ -13,6 +13,7 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 
 _OTHER_LINE_ENDS = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
 """Control characters and line ends that JSON may hold as they are, but at which readers of lines may break one."""
+_encode = json.JSONEncoder(default=str, ensure_ascii=False).encode
 
 
 class LogEvent(StrEnum):
@@ -76,7 +77,8 @@ class JsonLines(logging.Formatter):
         line.update({key: value for key, value in vars(record).items() if key not in _STANDARD})
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str, ensure_ascii=False).translate(_OTHER_LINE_ENDS)
+        written = _encode(line)
+        return written if written.isascii() and "\x7f" not in written else written.translate(_OTHER_LINE_ENDS)
 
 
 OURS = ("service", "model_store", "gleaner", "__main__")

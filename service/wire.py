@@ -4,7 +4,7 @@ Each message is one or two frames: a version byte with a msgpack header, then, w
 little-endian buffer. Messages are named after what happened.
 
     worker → engine   Hello · Submitted (+ int32 token ids) · Cancelled · TurnedAway
-    engine → worker   Status · Started · Scored (+ float32 logits) · Refused
+    engine → worker   Status · Started · Scored (+ float32 logits) · Tagged (+ labels, probabilities) · Refused
 
 What is read has every field within its bounds, none that is unknown, and a buffer of the size that its header says; all
 else is a `WireError`, whatever the bytes.
@@ -20,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Meta
 
+from service.core.decoding.word_tags import WordTags
 from service.core.errors import BY_CODE
-from service.core.types import DocumentKey, Load, Name, Phase, Submission
+from service.core.types import DocumentKey, Load, Name, Phase, Submission, Wanted
 
 VERSION = 1
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
@@ -132,6 +133,20 @@ class Scored(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     batch_seconds: float
 
 
+class Tagged(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
+    """The tags of one document's words follow: int16 labels, then a float64 probability for each word in an entity.
+
+    Attributes:
+        batch: number of the batch that it ran in, which took `batch_seconds` of the device.
+    """
+
+    key: DocumentKey
+    words: Count
+    inside: Count
+    batch: Count
+    batch_seconds: float
+
+
 class Refused(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     """Why a document is not served."""
 
@@ -141,10 +156,11 @@ class Refused(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True)
     retry_after_seconds: float | None = None
 
 
-Message = Hello | Submitted | Cancelled | TurnedAway | Status | Started | Scored | Refused
-Buffer = npt.NDArray[np.int32] | npt.NDArray[np.float32]
+Message = Hello | Submitted | Cancelled | TurnedAway | Status | Started | Scored | Tagged | Refused
+Buffer = npt.NDArray[np.int32] | npt.NDArray[np.float32] | npt.NDArray[np.uint8]
 
-_DTYPES: dict[type, type[np.int32] | type[np.float32]] = {Submitted: np.int32, Scored: np.float32}
+_Number = type[np.int32] | type[np.float32] | type[np.uint8]
+_DTYPES: dict[type, _Number] = {Submitted: np.int32, Scored: np.float32, Tagged: np.uint8}
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Message)
 
@@ -165,6 +181,18 @@ def pack(message: Message, buffer: Buffer | None = None) -> list[bytes | memoryv
     """The frames of a message."""
     head = bytes([VERSION]) + _encoder.encode(message)
     return [head] if buffer is None else [head, np.ascontiguousarray(buffer).data.cast("B")]
+
+
+def tags_buffer(tags: WordTags) -> npt.NDArray[np.uint8]:
+    """The buffer of `Tagged`."""
+    labels = tags.labels.astype("<i2").view(np.uint8)
+    return np.concatenate([labels, tags.probabilities.astype("<f8", copy=False).view(np.uint8)])
+
+
+def tags_in(message: Tagged, buffer: Buffer) -> WordTags:
+    """The tags that came with a message."""
+    labels, probabilities = np.split(buffer, [2 * message.words])
+    return WordTags(labels.view("<i2").astype(np.intp), np.frombuffer(probabilities.tobytes(), dtype="<f8"))
 
 
 def unpack(frames: Sequence[bytes | memoryview]) -> tuple[Message, Buffer | None]:
@@ -188,8 +216,8 @@ def unpack(frames: Sequence[bytes | memoryview]) -> tuple[Message, Buffer | None
     return message, buffer
 
 
-def _numbers(frame: bytes | memoryview, dtype: type[np.int32] | type[np.float32]) -> Buffer | None:
-    return None if len(frame) % 4 else cast(Buffer, np.frombuffer(frame, dtype=dtype))
+def _numbers(frame: bytes | memoryview, dtype: _Number) -> Buffer | None:
+    return None if len(frame) % np.dtype(dtype).itemsize else cast(Buffer, np.frombuffer(frame, dtype=dtype))
 
 
 def _contradiction(message: Message, buffer: Buffer | None) -> str | None:
@@ -201,6 +229,10 @@ def _contradiction(message: Message, buffer: Buffer | None) -> str | None:
             return f"{buffer.size} token ids for {message.tokens} tokens"
         case Scored() if buffer is not None and buffer.size != message.tokens * message.labels:
             return f"{buffer.size} logits for {message.tokens} tokens and {message.labels} labels"
+        case Tagged() if buffer is not None and buffer.size != 2 * message.words + 8 * message.inside:
+            return f"{buffer.size} bytes for {message.words} words, {message.inside} in entities"
+        case Submitted(wanted=Wanted.TAGS) if len(message.lengths) > 1:
+            return f"tags of {len(message.lengths)} sequences"
         case TurnedAway(code=code) if code not in BY_CODE:
             return f"documents refused for {code!r}"
     return None

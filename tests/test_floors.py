@@ -119,7 +119,8 @@ MAY_IMPORT = {
 """Place → all of ours that it may import."""
 
 ENGINE_FLOORS = (
-    ("tools", "__main__"),
+    ("tools",),
+    ("__main__",),
     ("assembly",),
     ("loop",),
     ("requests",),

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.types import Load, Phase, Priority
+from service.core.decoding.word_tags import WordTags
+from service.core.types import Load, Phase, Priority, Wanted
 from service.wire import (
     VERSION,
     Buffer,
@@ -21,15 +22,19 @@ from service.wire import (
     Started,
     Status,
     Submitted,
+    Tagged,
     TurnedAway,
     WireError,
     pack,
+    tags_buffer,
+    tags_in,
     unpack,
 )
 
 MODEL = ModelStatus("m", "stable", "sha256:0", "/models/m", ("O", "B-X"), 512, True, 1000, kernels="onednn")
 IDS = np.arange(5, dtype=np.int32)
 LOGITS = np.linspace(-1, 1, 6, dtype=np.float32).reshape(3, 2)
+TAGS = WordTags(np.array([0, 70, 300]), np.array([0.1]))
 MESSAGES: list[tuple[Message, Buffer | None]] = [
     (Hello(3, closed=True, models_version=7, revisions=("sha256:0",)), None),
     (Submitted("k", "sha256:0", (2, 3), "c", Priority.BATCH, 12.5, 1), IDS),
@@ -43,6 +48,7 @@ MESSAGES: list[tuple[Message, Buffer | None]] = [
     ),
     (Started(("a", "b")), None),
     (Scored("k", 1, 3, 2, 9, 0.5), LOGITS),
+    (Tagged("k", 3, 1, 9, 0.5), tags_buffer(TAGS)),
     (Refused("k", "queue_full", "full", 2.0), None),
 ]
 
@@ -158,3 +164,23 @@ def test_noise_is_refused_and_nothing_worse(frames: list[bytes]) -> None:
     except WireError:
         return
     raise AssertionError("noise was taken for a message")
+
+
+def test_tags_come_back_as_they_were() -> None:
+    message = Tagged("k", 3, 1, 9, 0.5)
+    _, buffer = unpack([bytes(frame) for frame in pack(message, tags_buffer(TAGS))])
+    assert buffer is not None
+    found = tags_in(message, buffer)
+    assert found.labels.tolist() == [0, 70, 300]
+    assert found.probabilities.tolist() == [0.1]
+
+
+def test_tags_of_another_size_than_the_header_says_are_refused() -> None:
+    with pytest.raises(WireError, match="3 words"):
+        unpack(pack(Tagged("k", 3, 2, 9, 0.5), tags_buffer(TAGS)))
+
+
+def test_tags_of_several_sequences_cannot_be_asked_for() -> None:
+    several = Submitted("k", "m", (2, 3), "c", Priority.BATCH, 12.5, wanted=Wanted.TAGS)
+    with pytest.raises(WireError, match="2 sequences"):
+        unpack(pack(several, IDS))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from loadtest.bench.engine import (
     folder,
+    host_cost,
     hostile,
     latency_overhead,
     memory,
@@ -22,6 +23,7 @@ from loadtest.service_process.sigterm import end_on_sigterm
 PARTS = {
     "throughput": throughput.measure,
     "overhead": latency_overhead.measure,
+    "host": host_cost.measure,
     "start": startup.measure,
     "memory": memory.measure,
     "engine-overhead": memory.measure_overhead,

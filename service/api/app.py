@@ -26,7 +26,8 @@ from service.api.idempotency.store import AnswerStore
 from service.api.internal_port import InternalPort
 from service.api.middleware import AccessLog
 from service.api.openapi import with_keys
-from service.api.routes import AppState, router
+from service.api.routes import AppState, extract, router
+from service.api.short_way import OnError, ShortWay
 from service.api.worker import Worker, open_worker
 from service.core.errors import GleanerError, InternalError, MalformedRequest, UnknownRoute, WrongMethod
 from service.process import raise_open_files
@@ -52,11 +53,13 @@ def create_app(settings: Settings) -> ASGIApp:
     if settings.api_keys_file is not None or settings.api_keys:
         plain = app.openapi
         app.openapi = lambda: with_keys(plain())  # type: ignore[method-assign]
-    app.add_exception_handler(GleanerError, _problem)
-    app.add_exception_handler(ClientDisconnect, _disconnected)
+    answered: dict[type[Exception], OnError] = {GleanerError: _problem, ClientDisconnect: _disconnected}
+    for kind, handler in answered.items():
+        app.add_exception_handler(kind, handler)
     app.add_exception_handler(HTTPException, _not_routed)
     app.add_exception_handler(Exception, _failed)
-    return AccessLog(InternalPort(app, settings.internal_port) if settings.internal_port else app)
+    short = ShortWay(app, "/extract", extract, answered, _failed)
+    return AccessLog(InternalPort(short, settings.internal_port) if settings.internal_port else short)
 
 
 @asynccontextmanager

@@ -36,6 +36,17 @@ class Priority(StrEnum):
     BATCH = "batch"
 
 
+class Wanted(StrEnum):
+    """What of its scores a document is answered with.
+
+    `tags`: of a document of one sequence, the tags of its words (`decoding/word_tags`). A word is scored by its first
+    token; the ids of all other tokens are sent as `-1 - id`.
+    """
+
+    LOGITS = "logits"
+    TAGS = "tags"
+
+
 class Phase(StrEnum):
     """What the service is doing, in the order of its life."""
 
@@ -59,6 +70,7 @@ class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         attempt: how many engines died while it was running.
         quota: what its client may take of the queue.
         readmitted: an engine that died had it, so it was accepted already, and no limit turns it away.
+        wanted: what its answer is to hold.
     """
 
     key: DocumentKey
@@ -70,11 +82,12 @@ class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     attempt: Annotated[int, Meta(ge=0, le=100)] = 0
     quota: ClientQuota = UNLIMITED
     readmitted: bool = False
+    wanted: Wanted = Wanted.LOGITS
 
     @property
     def tokens(self) -> int:
         """Tokens of all sequences together."""
-        return sum(self.lengths)
+        return self.lengths[0] if len(self.lengths) == 1 else sum(self.lengths)
 
 
 @dataclass(frozen=True, slots=True)

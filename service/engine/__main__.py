@@ -14,7 +14,7 @@ from service.engine.device.gpu_monitor import GpuMonitor
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.ipc.server import EngineSocket
 from service.engine.ipc.waker import Waker
-from service.engine.models.startup import Startup
+from service.engine.models.startup import MakeFactory, Startup, model_factory
 from service.environment import heartbeat_pipe
 from service.host_memory import peak_switch
 from service.logs import configure
@@ -25,8 +25,8 @@ from service.settings import read_settings
 log = logging.getLogger(__name__)
 
 
-def main() -> int:
-    """Run one engine; returns the process's exit code."""
+def main(make_factory: MakeFactory = model_factory) -> int:
+    """Run one engine, whose models `make_factory`'s factory makes; returns the process's exit code."""
     settings = read_settings()
     configure(settings.log_level)
     die_with_parent()
@@ -39,7 +39,7 @@ def main() -> int:
     metrics.starts.inc()
     ipc = EngineSocket(settings.engine_address, waker)
     executor = DeviceExecutor()
-    startup = Startup(settings, executor, ipc.calls, metrics)
+    startup = Startup(settings, executor, ipc.calls, metrics, make_factory)
     gpu = GpuMonitor(waker.wake)
     if settings.gpu_watch not in ("auto", "none"):
         gpu.begin(settings.gpu_watch)

@@ -119,7 +119,9 @@ class EngineLoop:
             self._waits_for_weights = batch is None
             if batch is None:
                 return
-            handle = self.models[batch.model].runner.launch(self._table.start(batch))
+            model = self.models[batch.model]
+            finish = self._table.condenser(batch, model.status.labels)
+            handle = model.runner.launch(self._table.start(batch), finish)
             self.models.launched(batch.model, batch.tokens, self._clock())
             full_tokens = self.models.guard.budget_tokens(batch.model)
             self._in_flight.add(batch, handle, full_tokens)

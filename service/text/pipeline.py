@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
 
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.aggregation_strategies import Aggregation
-from service.core.decoding.entities import Entity, decode_logits
-from service.core.decoding.tag_scheme import Scheme, read_scheme
+from service.core.decoding.entities import Entity, decode_logits, decode_words
+from service.core.decoding.tag_scheme import scheme_of
+from service.core.decoding.tokens import word_starts
 from service.core.decoding.windows import Window, merge_windows
+from service.core.decoding.word_tags import WordTags
 from service.text.tokenizer import TextTokenizer, Tokens
 
 Rows = tuple[int, int]
@@ -28,6 +32,14 @@ class Prepared:
     tokens: Tokens
     windows: tuple[Window, ...]
     sequences: list[TokenIds]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MarkedWords:
+    """The words of a text: the place of each one's first token, and the sequence with all other ids as `-1 - id`."""
+
+    firsts: NDArray[np.intp]
+    sequence: TokenIds
 
 
 def prepare(tokenizer: TextTokenizer, text: str, *, longest: int, overlap: int) -> Prepared:
@@ -59,6 +71,23 @@ def kept_rows(tokenizer: TextTokenizer, prepared: Prepared) -> tuple[Rows, ...]:
     """The rows of each sequence's logits that are kept; one after another they are those of the text's tokens."""
     before = len(tokenizer.prefix)
     return tuple((before + w.keep_start - w.start, before + w.keep_stop - w.start) for w in prepared.windows)
+
+
+def mark_words(tokenizer: TextTokenizer, prepared: Prepared) -> MarkedWords:
+    """The words of a text that has one sequence."""
+    firsts = np.flatnonzero(word_starts(prepared.text, prepared.tokens.offsets))
+    (sequence,) = prepared.sequences
+    marked = ~sequence
+    places = firsts + len(tokenizer.prefix)
+    marked[places] = sequence[places]
+    return MarkedWords(firsts, marked)
+
+
+def decode_marked(
+    prepared: Prepared, words: MarkedWords, scores: Logits | WordTags, labels: tuple[str, ...]
+) -> list[Entity]:
+    """The entities in a text by the rules of `constrained`, from its words' tags or finite logits `[words, labels]`."""
+    return decode_words(prepared.text, prepared.tokens.offsets, words.firsts, scores, scheme_of(labels))
 
 
 def decode_entities(
@@ -95,9 +124,4 @@ def decode_merged(
         return []
     wordwise = aggregation not in (Aggregation.CONSTRAINED, Aggregation.SIMPLE)
     encoding = tokenizer.encoding(prepared.text, prepared.tokens, with_subwords=wordwise)
-    return decode_logits(prepared.text, encoding, logits, _scheme(labels), aggregation)
-
-
-@lru_cache(maxsize=64)
-def _scheme(labels: tuple[str, ...]) -> Scheme:
-    return read_scheme(dict(enumerate(labels)))
+    return decode_logits(prepared.text, encoding, logits, scheme_of(labels), aggregation)

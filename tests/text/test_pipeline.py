@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from service.core.decoding.word_tags import WordTags
+from service.engine.requests.condensing import condense
 from service.text.pieces import LONGEST_CHARACTERS, SHORTEST_CHARACTERS
-from service.text.pipeline import Prepared, prepare, prepare_in_steps
+from service.text.pipeline import Prepared, decode_entities, decode_marked, mark_words, prepare, prepare_in_steps
 from service.text.tokenizer import TextTokenizer
 from tests.support.tiny_models import BERT_SPECIALS, word_piece
 
@@ -36,6 +38,19 @@ def test_a_text_of_one_piece_is_one_step(tokenizer: TextTokenizer) -> None:
     for text in ("", "anna", "a" * SHORTEST_CHARACTERS):
         (only,) = prepare_in_steps(tokenizer, text, longest=128, overlap=32)
         assert isinstance(only, Prepared)
+
+
+def test_tags_of_the_words_lead_to_the_entities_that_all_logits_lead_to(tokenizer: TextTokenizer) -> None:
+    labels = ("O", "B-PER", "I-PER", "B-SUM", "I-SUM")
+    prepared = prepare(tokenizer, "anna paid 12,500.00 annaanna - - the bill, anna", longest=512, overlap=128)
+    for seed in range(50):
+        rows = np.random.default_rng(seed).normal(size=(len(prepared.sequences[0]), 5)).astype(np.float32)
+        words = mark_words(tokenizer, prepared)
+        (tags,) = condense([rows], [words.sequence >= 0], labels)
+        assert isinstance(tags, WordTags)
+        found = decode_marked(prepared, words, tags, labels)
+        assert found == decode_entities(tokenizer, prepared, [rows], labels)
+        assert np.array_equal(np.maximum(words.sequence, ~words.sequence), prepared.sequences[0])
 
 
 @pytest.mark.parametrize("unit", ["- ", "-", "の", "\n--", "&", "a", "中"])

@@ -36,7 +36,9 @@ from service.wire import (
     Started,
     Status,
     Submitted,
+    Tagged,
     TurnedAway,
+    tags_in,
 )
 
 MOST_SILENCE_SECONDS = 5.0
@@ -152,6 +154,9 @@ class EngineClient:
             case Scored(key=key):
                 if (pending := self._pending.get(key)) is not None:
                     pending.collect(message, np.asarray(buffer, dtype=np.float32))
+            case Tagged(key=key):
+                if (pending := self._pending.get(key)) is not None and buffer is not None:
+                    pending.take_tags(message, tags_in(message, buffer))
             case Refused(key=key):
                 if (pending := self._pending.get(key)) is not None:
                     pending.refuse(message)

@@ -11,11 +11,14 @@ from collections.abc import Callable, Iterable
 
 import zmq
 import zmq.asyncio
+from zmq.utils.monitor import parse_monitor_message
 
 from service.logs import LogEvent
 from service.wire import Buffer, Message, pack, unpack
 
 HEARTBEAT_SECONDS = 0.5
+MOST_AT_ONCE = 64
+"""Messages received before the event loop goes on to other work."""
 _OPTIONS = (
     (zmq.SNDHWM, 0),
     (zmq.RCVHWM, 0),
@@ -49,40 +52,71 @@ class EngineConnection:
 
     def open(self) -> None:
         """Start to connect, to receive and to send heartbeats; does not wait for the engine."""
+        self._loop = asyncio.get_running_loop()
         self._context = zmq.asyncio.Context()
-        self._socket = self._context.socket(zmq.DEALER)
+        self._socket: zmq.Socket[bytes] = zmq.Context.shadow(self._context.underlying).socket(zmq.DEALER)
         for option, value in _OPTIONS:
             self._socket.setsockopt(option, value)
-        monitor = self._socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED)
+        self._readable = self._option(zmq.FD)
+        self._loop.add_reader(self._readable, self._receive)
+        monitor = self._monitor()
         self._socket.connect(self._address)
-        loops = (self._receive(), self._watch(monitor), self._beat())
-        self._tasks = [asyncio.create_task(loop) for loop in loops]
+        self._tasks = [asyncio.create_task(loop) for loop in (self._watch(monitor), self._beat())]
 
     async def close(self) -> None:
         """Stop and close the socket; messages not yet sent are dropped."""
+        self._loop.remove_reader(self._readable)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._socket.disable_monitor()
+        self._socket.close(linger=0)
         self._context.destroy(linger=0)
 
     def send(self, message: Message, buffer: Buffer | None = None) -> bool:
         """Send now; False when no engine is connected."""
-        sent = asyncio.ensure_future(self._socket.send_multipart(pack(message, buffer), zmq.NOBLOCK))
-        return sent.done() and sent.exception() is None
+        try:
+            self._socket.send_multipart(pack(message, buffer), zmq.NOBLOCK)
+        except zmq.ZMQError:  # No engine is there, or the worker ends.
+            return False
+        finally:
+            self._look_again()
+        return True
 
-    async def _receive(self) -> None:
-        while True:
-            frames = await self._socket.recv_multipart()
+    def _receive(self) -> None:
+        """Receive what has come. The descriptor tells only of what comes after everything has been received."""
+        if self._socket.closed:
+            return
+        for _ in range(MOST_AT_ONCE):
+            try:
+                frames = self._socket.recv_multipart(zmq.NOBLOCK)
+            except zmq.Again:
+                return
             try:
                 self._on_message(*unpack(frames))
             except Exception:
                 fields = {"event": LogEvent.ENGINE_MESSAGE_FAILED}
                 log.exception("a message of the engine could not be handled", extra=fields)
+        self._loop.call_soon(self._receive)
+
+    def _look_again(self) -> None:
+        """Sending may have taken note of messages that came, and then the descriptor does not tell of them."""
+        if not self._socket.closed and self._option(zmq.EVENTS) & zmq.POLLIN:
+            self._loop.call_soon(self._receive)
+
+    def _option(self, name: int) -> int:
+        value = self._socket.getsockopt(name)
+        assert isinstance(value, int), f"{name} is no option of numbers"
+        return value
+
+    def _monitor(self) -> zmq.asyncio.Socket:
+        address = f"inproc://engine-connection-{id(self)}"
+        self._socket.monitor(address, zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED)
+        monitor: zmq.asyncio.Socket = self._context.socket(zmq.PAIR)
+        monitor.connect(address)
+        return monitor
 
     async def _watch(self, monitor: zmq.asyncio.Socket) -> None:
-        from zmq.utils.monitor import parse_monitor_message
-
         while True:
             event = parse_monitor_message(await monitor.recv_multipart())
             if event["event"] == zmq.EVENT_HANDSHAKE_SUCCEEDED:

@@ -15,24 +15,29 @@ import numpy as np
 from msgspec.structs import replace
 
 from service.core.arrays import Logits, TokenIds
+from service.core.decoding.word_tags import WordTags
 from service.core.errors import BY_CODE, Draining, GleanerError, InternalError, PoisonDocument
-from service.wire import Refused, Scored, Submitted
+from service.wire import Refused, Scored, Submitted, Tagged
 
 MOST_DEATHS = 2
+NO_LOGITS: Logits = np.empty((0, 0), dtype=np.float32)
 Kept = tuple[tuple[int, int], ...]
 """Which rows `[start, stop)` of each sequence's logits are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class InferenceResult:
-    """One document's logits `[tokens, labels]`: the rows that were kept of its sequences' logits, in their order.
+    """One document's scores.
 
+    `logits`: `[tokens, labels]`, the rows that were kept of its sequences' logits, in their order. `tags`: instead of
+    them, where tags were wanted.
     `compute_seconds` is the time of the batches that it ran in; `queue_seconds` all other time in the engine.
     """
 
     logits: Logits
     queue_seconds: float
     compute_seconds: float
+    tags: WordTags | None = None
 
 
 @dataclass(slots=True)
@@ -82,9 +87,18 @@ class Pending:
         self._arrived.add(scored.index)
         merged = self._keep(scored.index, rows)
         if len(self._arrived) == len(self.kept):
-            compute = sum(self._batches.values())
-            queue = max(time.monotonic() - self._begun_seconds - compute, 0.0)
-            self.result.set_result(InferenceResult(merged, queue, compute))
+            self._complete(merged)
+
+    def take_tags(self, tagged: Tagged, tags: WordTags) -> None:
+        """The tags of the document's words complete its result."""
+        if not self.result.done():
+            self._batches[tagged.batch] = tagged.batch_seconds
+            self._complete(NO_LOGITS, tags)
+
+    def _complete(self, logits: Logits, tags: WordTags | None = None) -> None:
+        compute = sum(self._batches.values())
+        queue = max(time.monotonic() - self._begun_seconds - compute, 0.0)
+        self.result.set_result(InferenceResult(logits, queue, compute, tags))
 
     def _keep(self, index: int, rows: Logits) -> Logits:
         """Put a sequence's rows in their place among the document's; those of a single one stay where they are."""

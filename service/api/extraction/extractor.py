@@ -19,24 +19,23 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-import numpy as np
-
 from service.api.engine.client import EngineClient
-from service.api.engine.pending import InferenceResult
+from service.api.engine.pending import NO_LOGITS, InferenceResult
 from service.api.engine.refusal_cache import WorkEstimate
 from service.api.engine.token_allowance import check_tokens
 from service.api.extraction.document_memory import DocumentMemory, MemoryLease
 from service.api.extraction.request import DocumentInput, ExtractRequest, refuse_if_late
-from service.api.extraction.result import build_result
+from service.api.extraction.result import build_result, find_entities
 from service.api.extraction.stage_timer import StageTimer
 from service.api.extraction.time_slicer import TimeSlicer
 from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult
 from service.core.errors import DeadlineExceeded, Overloaded
+from service.core.types import Wanted
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
 from service.host_memory import free_bytes
-from service.text.pipeline import Prepared, kept_rows, prepare, prepare_in_steps
+from service.text.pipeline import MarkedWords, Prepared, kept_rows, prepare, prepare_in_steps
 from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer, Tokenizers
 from service.wire import ModelStatus
 
@@ -94,15 +93,20 @@ class Extractor:
         with timer.measure("tokenize"):
             tokenizer = await self._tokenizer(request.model)
             prepared = await self._prepare(tokenizer, document.text, source, request, lease)
+            words = request.marked_words(tokenizer, prepared)
         try:
-            inference = await self._infer(tokenizer, prepared, request)
+            inference = await self._infer(tokenizer, prepared, words, request)
         except Overloaded as error:
             self._engine.refusals.remember(estimate, sum(map(len, prepared.sequences)), error, time.monotonic())
             raise
         timer.seconds.update(queue=inference.queue_seconds, compute=inference.compute_seconds)
         refuse_if_late(request.deadline_seconds, time.monotonic())
         with timer.measure("decode"):
-            decode = partial(build_result, source, document, request, tokenizer, prepared, inference)
+
+            def decode() -> DocumentResult:
+                found = find_entities(tokenizer, prepared, words, inference, request)
+                return build_result(source, document, request, prepared, found)
+
             return await self._run(decode, request, short=len(prepared.tokens.ids) <= SHORT_TOKENS)
 
     async def load_tokenizers(self, models: tuple[ModelStatus, ...]) -> None:
@@ -153,13 +157,18 @@ class Extractor:
             self._engine.refusals.remember(estimate, tokens, error, now)
             raise
 
-    async def _infer(self, tokenizer: TextTokenizer, prepared: Prepared, request: ExtractRequest) -> InferenceResult:
-        sequences = prepared.sequences
-        if not sequences:
-            return InferenceResult(np.empty((0, 0), dtype=np.float32), 0.0, 0.0)
+    async def _infer(
+        self, tokenizer: TextTokenizer, prepared: Prepared, words: MarkedWords | None, request: ExtractRequest
+    ) -> InferenceResult:
+        if not prepared.sequences:
+            return InferenceResult(NO_LOGITS, 0.0, 0.0)
         refuse_if_late(request.deadline_seconds, time.monotonic())
-        submission = request.submission(self._engine.new_key(), sequences)
-        return await self._engine.infer(submission, sequences, kept_rows(tokenizer, prepared))
+        key = self._engine.new_key()
+        if words is not None:
+            submission = request.submission(key, [words.sequence], Wanted.TAGS)
+            return await self._engine.infer(submission, [words.sequence], ((0, len(words.firsts)),))
+        submission = request.submission(key, prepared.sequences)
+        return await self._engine.infer(submission, prepared.sequences, kept_rows(tokenizer, prepared))
 
     async def _run(self, work: Callable[[], _T], request: ExtractRequest, *, short: bool) -> _T:
         """Run long work in a thread; short work on the event loop, sliced where a batch brings much of it."""

@@ -9,9 +9,13 @@ from dataclasses import dataclass, field
 from service.api.engine.refusal_cache import WorkEstimate
 from service.api.schemas import Options
 from service.core.arrays import TokenIds
+from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.errors import DeadlineExceeded
 from service.core.tenants import UNLIMITED, ClientQuota
+from service.core.types import Wanted
 from service.documents.format_detection import declared_format
+from service.text.pipeline import MarkedWords, Prepared, mark_words
+from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer
 from service.wire import ModelStatus, Submitted
 
 TEXT, UNKNOWN = "text", "unknown"
@@ -82,7 +86,14 @@ class ExtractRequest:
             left_seconds=self.deadline_seconds - now,
         )
 
-    def submission(self, key: str, sequences: list[TokenIds]) -> Submitted:
+    def marked_words(self, tokenizer: TextTokenizer, prepared: Prepared) -> MarkedWords | None:
+        """The words whose tags are all that decoding needs; None where it needs more, or they take long to find."""
+        is_short = len(prepared.sequences) == 1 and len(prepared.text) <= SHORT_CHARACTERS
+        if self.options.aggregation is not Aggregation.CONSTRAINED or not is_short:
+            return None
+        return mark_words(tokenizer, prepared)
+
+    def submission(self, key: str, sequences: list[TokenIds], wanted: Wanted = Wanted.LOGITS) -> Submitted:
         """The message that submits a document of this request to the engine; its token ids travel beside it."""
         return Submitted(
             key=key,
@@ -93,4 +104,5 @@ class ExtractRequest:
             deadline_seconds=self.deadline_seconds,
             attempt=0,
             quota=self.quota,
+            wanted=wanted,
         )

@@ -11,7 +11,7 @@ from service.core.decoding.entities import Entity
 from service.core.decoding.normalize import normalize
 from service.core.decoding.offsets import OffsetMap
 from service.documents.document import Document
-from service.text.pipeline import Prepared, decode_merged
+from service.text.pipeline import MarkedWords, Prepared, decode_marked, decode_merged
 from service.text.tokenizer import TextTokenizer
 
 SCORE_DIGITS = 6
@@ -22,17 +22,11 @@ def build_result(
     source: DocumentInput,
     document: Document,
     request: ExtractRequest,
-    tokenizer: TextTokenizer,
     prepared: Prepared,
-    inference: InferenceResult,
+    found: list[Entity],
 ) -> DocumentResult:
-    """The result of one document.
-
-    Raises:
-        ModelError: the logits are not finite numbers.
-    """
+    """The result of one document, in which these entities were found."""
     options, text = request.options, document.text
-    found = decode_merged(tokenizer, prepared, inference.logits, request.model.labels, options.aggregation)
     offsets = OffsetMap(text, options.offsets)
     scored = ((each, round(each.score, SCORE_DIGITS)) for each in found)
     labels = None if options.labels is None else frozenset(options.labels)
@@ -53,6 +47,24 @@ def build_result(
         error=None,
         text=text if options.include_text else msgspec.UNSET,
     )
+
+
+def find_entities(
+    tokenizer: TextTokenizer,
+    prepared: Prepared,
+    words: MarkedWords | None,
+    inference: InferenceResult,
+    request: ExtractRequest,
+) -> list[Entity]:
+    """The entities of one document; `words`: those whose tags were asked for.
+
+    Raises:
+        ModelError: the logits are not finite numbers.
+    """
+    labels = request.model.labels
+    if words is None:
+        return decode_merged(tokenizer, prepared, inference.logits, labels, request.options.aggregation)
+    return decode_marked(prepared, words, inference.logits if inference.tags is None else inference.tags, labels)
 
 
 def _entity(entity: Entity, score: float, document: Document, offsets: OffsetMap) -> EntityResult:

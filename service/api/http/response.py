@@ -85,15 +85,26 @@ async def ndjson_lines(
 
 async def unless_disconnected(request: Request, work: Coroutine[Any, Any, Response]) -> Response:
     """The response of `work`; when the client disconnects first, `work` is cancelled. The body must have been read."""
-    working = asyncio.ensure_future(work)
-    disconnected = asyncio.ensure_future(_disconnect(request))
+    answering = asyncio.current_task()
+    assert answering is not None, "requests are answered by tasks"
+    left = False
+
+    async def watch() -> None:
+        nonlocal left
+        await _disconnect(request)
+        left = True
+        answering.cancel()
+
+    watching = asyncio.create_task(watch())
     try:
-        await asyncio.wait((working, disconnected), return_when=asyncio.FIRST_COMPLETED)
-        return working.result() if working.done() else Response(status_code=CLIENT_CLOSED_REQUEST)
+        return await work
+    except asyncio.CancelledError:
+        if left and not answering.uncancel():
+            return Response(status_code=CLIENT_CLOSED_REQUEST)
+        raise
     finally:
-        for task in (working, disconnected):
-            task.cancel()
-        await asyncio.gather(working, disconnected, return_exceptions=True)
+        watching.cancel()
+        await asyncio.wait((watching,))
 
 
 async def _disconnect(request: Request) -> None:

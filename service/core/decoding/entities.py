@@ -16,20 +16,19 @@ The other strategies follow the rules of transformers' pipeline, offsets include
 
 from __future__ import annotations
 
+import math
 import string
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from service.core.decoding.aggregation_strategies import Aggregation, aggregate, softmax
+from service.core.decoding.aggregation_strategies import Aggregation, aggregate
 from service.core.decoding.tag_scheme import Scheme
 from service.core.decoding.tokens import Encoding, Span, word_starts
-from service.core.decoding.viterbi import best_path
+from service.core.decoding.word_tags import WordTags, search
 from service.core.errors import ModelError
 
-ROWS_AT_ONCE = 8_192
-"""Rows whose probabilities are computed at a time, so that a long document takes little more than its logits."""
 _LOOSE = string.whitespace + "\u00a0\u2007\u202f\u3000,;:"
 """Characters at which no entity of `constrained` begins or ends."""
 
@@ -58,26 +57,55 @@ def decode_logits(
     assert len(logits) == len(encoding.offsets), "logits must have one row for each token"
     if len(logits) == 0:
         return []
-    if not np.isfinite((logits.min(), logits.max())).all():
+    if aggregation is Aggregation.CONSTRAINED:
+        check_finite(logits)
+        firsts = np.flatnonzero(word_starts(text, encoding.offsets))
+        words = logits if len(firsts) == len(logits) else logits[firsts]
+        return decode_words(text, encoding.offsets, firsts, words, scheme)
+    check_finite(logits)
+    spans = aggregate(logits, encoding.is_subword, scheme.labels, aggregation)
+    return _locate(text, encoding.offsets, spans, trim=False)
+
+
+def decode_words(
+    text: str,
+    offsets: NDArray[np.int32],
+    firsts: NDArray[np.intp],
+    words: NDArray[np.float32] | WordTags,
+    scheme: Scheme,
+) -> list[Entity]:
+    """The entities of one document by the rules of `constrained`, from the tags of its words, or their logits.
+
+    Args:
+        offsets: of all tokens, `[tokens, 2]` in code points.
+        firsts: each word's first token (`word_starts`).
+        words: the logits `[words, labels]` are finite.
+    """
+    tags = words if isinstance(words, WordTags) else search(words, scheme)
+    return _locate(text, offsets, _spans(tags, np.append(firsts, len(offsets)), scheme), trim=True)
+
+
+def check_finite(logits: NDArray[np.float32]) -> None:
+    """Raise ModelError if a logit is NaN or infinite."""
+    if logits.size and not (math.isfinite(logits.min()) and math.isfinite(logits.max())):
         raise ModelError(
             "The model gave scores that are not finite numbers; its weights or its data type are at fault."
         )
-    if aggregation is Aggregation.CONSTRAINED:
-        return _locate(text, encoding, constrained(text, encoding, logits, scheme), trim=True)
-    return _locate(text, encoding, aggregate(logits, encoding.is_subword, scheme.labels, aggregation), trim=False)
 
 
-def constrained(text: str, encoding: Encoding, logits: NDArray[np.float32], scheme: Scheme) -> list[Span]:
-    """The entities on the best valid tag path over the words of `text`; `logits` is `[tokens, labels]`."""
-    firsts = np.flatnonzero(word_starts(text, encoding.offsets))
-    logits = logits if len(firsts) == len(logits) else logits[firsts]
-    path = best_path(logits, scheme)
+def _spans(tags: WordTags, borders: NDArray[np.intp], scheme: Scheme) -> list[Span]:
+    """The entities on a tag path over words; word w's tokens run from `borders[w]` to `borders[w + 1]`."""
+    path = tags.labels
     kind = scheme.type_of[path]
+    inside = np.flatnonzero(kind >= 0)
+    if not len(inside):
+        return []
     splits = (kind[1:] != kind[:-1]) | scheme.begins[path[1:]] | scheme.ends[path[:-1]]
     starts = np.flatnonzero(np.append(True, splits))
     stops = np.append(starts[1:], len(path))
-    means = np.add.reduceat(_type_probability(logits, kind, scheme), starts) / (stops - starts)
-    borders = np.append(firsts, len(encoding.offsets))
+    probability = np.zeros(len(path))
+    probability[inside] = tags.probabilities
+    means = np.add.reduceat(probability, starts) / (stops - starts)
     found = kind[starts] >= 0
     columns = (kind[starts], borders[starts], borders[stops], means)
     return [
@@ -86,21 +114,10 @@ def constrained(text: str, encoding: Encoding, logits: NDArray[np.float32], sche
     ]
 
 
-def _type_probability(logits: NDArray[np.float32], kind: NDArray[np.int32], scheme: Scheme) -> NDArray[np.float64]:
-    """Each word's probability of the entity type that it was tagged with, `[words]`; 0 for words outside entities."""
-    inside = np.flatnonzero(kind >= 0)
-    probability = np.zeros(len(logits))
-    for start in range(0, len(inside), ROWS_AT_ONCE):
-        some = inside[start : start + ROWS_AT_ONCE]
-        of_type = scheme.type_of == kind[some, None]
-        probability[some] = np.where(of_type, softmax(logits[some]), 0).sum(axis=1, dtype=np.float64)
-    return np.minimum(probability, 1.0)
-
-
-def _locate(text: str, encoding: Encoding, spans: list[Span], *, trim: bool) -> list[Entity]:
+def _locate(text: str, offsets: NDArray[np.int32], spans: list[Span], *, trim: bool) -> list[Entity]:
     """The entities of these token spans; those that trimming leaves empty are dropped."""
-    starts = encoding.offsets[[span.start_token for span in spans], 0].tolist() if spans else []
-    ends = encoding.offsets[[span.stop_token - 1 for span in spans], 1].tolist() if spans else []
+    starts = offsets[[span.start_token for span in spans], 0].tolist() if spans else []
+    ends = offsets[[span.stop_token - 1 for span in spans], 1].tolist() if spans else []
     entities = []
     for span, start, end in zip(spans, starts, ends, strict=True):
         if trim:

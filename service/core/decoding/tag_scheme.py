@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,11 @@ class Scheme:
     """Always ends its entity (`E`, `S`)."""
     allowed: NDArray[np.bool_]
     """`[labels, labels]`, True where the second may follow the first."""
+    inner: NDArray[np.intp]
+    """The labels that may precede each label inside an entity, `[most, labels]`, padded with the number of labels.
+
+    All other allowed steps are an end followed by a beginning.
+    """
 
 
 def read_scheme(id2label: Mapping[int, str], *, inside_begins: bool = False) -> Scheme:
@@ -67,6 +73,12 @@ def read_scheme(id2label: Mapping[int, str], *, inside_begins: bool = False) -> 
         if bool((scheme.may_begin & scheme.may_end).any()):
             return scheme
     return _build("plain", labels, inside_begins)
+
+
+@lru_cache(maxsize=64)
+def scheme_of(labels: tuple[str, ...]) -> Scheme:
+    """The scheme of a model's labels, in its order."""
+    return read_scheme(dict(enumerate(labels)))
 
 
 def _detect(labels: tuple[str, ...]) -> str:
@@ -95,6 +107,7 @@ def _build(name: str, labels: tuple[str, ...], inside_begins: bool) -> Scheme:
     goes_on = _flags(role in "BIP" for role, _ in parsed)
     continues = _flags(role in "IEP" for role, _ in parsed)
     same_type = (type_of[:, None] == type_of[None, :]) & (type_of >= 0)
+    allowed = (may_end[:, None] & may_begin) | (same_type & goes_on[:, None] & continues)
     return Scheme(
         name=name,
         labels=labels,
@@ -104,8 +117,16 @@ def _build(name: str, labels: tuple[str, ...], inside_begins: bool) -> Scheme:
         may_end=may_end,
         begins=_flags(role in "BS" for role, _ in parsed),
         ends=_flags(role in "ES" for role, _ in parsed),
-        allowed=(may_end[:, None] & may_begin) | (same_type & goes_on[:, None] & continues),
+        allowed=allowed,
+        inner=_inner_predecessors(allowed & ~(may_end[:, None] & may_begin)),
     )
+
+
+def _inner_predecessors(inner: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """The rows of each column that are True, first ones first, as `Scheme.inner` has them."""
+    count = inner.sum(axis=0)
+    table = np.argsort(~inner, axis=0, kind="stable")[: count.max()]
+    return np.where(np.arange(len(table))[:, None] < count, table, len(inner))
 
 
 def _flags(values: Iterable[bool]) -> NDArray[np.bool_]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +28,11 @@ _UNSPACED = (
     (0xFF66, 0xFFDC),  # half-width kana and Hangul
     (0x20000, 0x3FFFF),  # further ideographs
 )
-_NUMBER_MARKS = np.array([ord(mark) for mark in ".,'’"], dtype=np.uint32)
+_NUMBER_MARKS = ".,'’"
+_BINDS, _DIGIT, _MARK = np.uint8(1), np.uint8(2), np.uint8(4)
+"""Classes of characters: word characters of a script with spaces, ASCII's digits, and the marks within a number."""
+_TABLE_POINTS = 0x2E80
+"""Code points whose classes are kept in a table: all scripts below the CJK ones, and punctuation."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,30 +66,42 @@ def code_points(text: str) -> NDArray[np.uint32]:
 def word_starts(text: str, offsets: NDArray[np.int32]) -> NDArray[np.bool_]:
     """True for tokens that begin a word, bool `[tokens]`; `offsets` is `[tokens, 2]` in code points."""
     begins = np.ones(len(offsets), dtype=np.bool_)
-    points = code_points(text)
     start, previous_stop = offsets[1:, 0], offsets[:-1, 1]
-    within = np.flatnonzero((start > 0) & (start < len(points)))
-    border = start[within]
-    joints = _inside_numbers(points)
-    inside_word = (_binds(points[border - 1]) | joints[border - 1]) & (_binds(points[border]) | joints[border])
-    touches = border == previous_stop[within]
-    begins[1:] = start >= previous_stop
-    begins[within[touches & inside_word] + 1] = False
+    np.greater_equal(start, previous_stop, out=begins[1:])
+    begins[1:] &= (start != previous_stop) | ~_inside_words(text)[start]
     return begins
 
 
-def _inside_numbers(points: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """True for a number's marks (point, comma, apostrophe) between two digits, bool `[characters]`."""
-    joints = np.zeros(len(points), dtype=np.bool_)
-    digits = (points >= ord("0")) & (points <= ord("9"))
-    joints[1:-1] = np.isin(points[1:-1], _NUMBER_MARKS) & digits[:-2] & digits[2:]
-    return joints
+def _inside_words(text: str) -> NDArray[np.bool_]:
+    """True for borders between two characters of one word, bool `[characters + 1]`; text's own borders are none."""
+    classes = _classes(code_points(text))
+    in_word = (classes & _BINDS).astype(np.bool_)
+    digits = (classes & _DIGIT).astype(np.bool_)
+    in_word[1:-1] |= digits[:-2] & digits[2:] & (classes[1:-1] & _MARK).astype(np.bool_)
+    inside = np.zeros(len(classes) + 1, dtype=np.bool_)
+    np.logical_and(in_word[1:], in_word[:-1], out=inside[1:-1])
+    return inside
 
 
-def _binds(points: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """True for code points that are word characters of a script with spaces, bool `[characters]`."""
+def _classes(points: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    """The class of each code point, uint8 `[characters]`."""
+    table = _class_table()
+    if points.max(initial=0) < len(table):
+        return table[points]
     unique, inverse = np.unique(points, return_inverse=True)
-    return np.fromiter(map(_is_word_character, unique.tolist()), dtype=np.bool_, count=len(unique))[inverse]
+    return np.fromiter(map(_class_of, unique.tolist()), dtype=np.uint8, count=len(unique))[inverse]
+
+
+@cache
+def _class_table() -> NDArray[np.uint8]:
+    return np.fromiter(map(_class_of, range(_TABLE_POINTS)), dtype=np.uint8, count=_TABLE_POINTS)
+
+
+def _class_of(point: int) -> int:
+    character = chr(point)
+    digit = int(_DIGIT) if character in "0123456789" else 0
+    mark = int(_MARK) if character in _NUMBER_MARKS else 0
+    return digit | mark | (int(_BINDS) if _is_word_character(point) else 0)
 
 
 def _is_word_character(point: int) -> bool:

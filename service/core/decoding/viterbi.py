@@ -18,6 +18,8 @@ added to a token's scores changes the score of every path alike.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,44 +28,63 @@ from service.core.decoding.tag_scheme import Scheme
 SEGMENTS_AT_ONCE = 16_384
 """Segments that are solved in step, each with some kilobytes of its own."""
 
+FEW_SEGMENTS = 8
+"""Up to so many are solved one by one, which takes a third of the time for each."""
+
 Labels = NDArray[np.intp]
 
 
-def best_path(scores: NDArray[np.float32], scheme: Scheme) -> Labels:
-    """The valid path with the highest sum of `scores` (`[tokens, labels]`): label ids `[tokens]`."""
+def best_path(scores: NDArray[np.float32], scheme: Scheme, borders: Sequence[int] = ()) -> Labels:
+    """The valid path with the highest sum of `scores` (`[tokens, labels]`): label ids `[tokens]`.
+
+    `borders`: where a further document begins. Each document has the path that it has alone; only the search is shared.
+    """
     tokens = len(scores)
     if tokens == 0:
         return np.empty(0, dtype=np.intp)
     path: Labels = scores.argmax(axis=1)
-    is_cut = np.ones(tokens + 1, dtype=np.bool_)
-    is_cut[1:-1] = scheme.may_end[path[:-1]] & scheme.may_begin[path[1:]]
-    unsolved, reach = _broken(path, scheme), 1
+    is_border = np.zeros(tokens + 1, dtype=np.bool_)
+    is_border[[0, tokens, *borders]] = True
+    is_cut = is_border.copy()
+    is_cut[1:-1] |= scheme.may_end[path[:-1]] & scheme.may_begin[path[1:]]
+    unsolved, reach = _broken(path, scheme, is_border), 1
     while len(unsolved):
         cuts = np.flatnonzero(is_cut)
         segments = np.unique(np.searchsorted(cuts, unsolved, side="right") - 1)
         starts, stops = cuts[segments], cuts[segments + 1]
-        for first in range(0, len(starts), SEGMENTS_AT_ONCE):
-            some = slice(first, first + SEGMENTS_AT_ONCE)
-            _solve(scores, scheme, starts[some], stops[some], path)
-        fails_left = (starts > 0) & ~scheme.may_begin[path[starts]]
-        fails_right = (stops < tokens) & ~scheme.may_end[path[stops - 1]]
+        if len(starts) <= FEW_SEGMENTS:
+            for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
+                _solve_alone(scores, scheme, start, stop, is_border, path)
+        else:
+            for first in range(0, len(starts), SEGMENTS_AT_ONCE):
+                some = slice(first, first + SEGMENTS_AT_ONCE)
+                _solve(scores, scheme, starts[some], stops[some], is_border, path)
+        fails_left = ~is_border[starts] & ~scheme.may_begin[path[starts]]
+        fails_right = ~is_border[stops] & ~scheme.may_end[path[stops - 1]]
         for beyond in range(reach):
             is_cut[cuts[np.maximum(segments[fails_left] - beyond, 1)]] = False
             is_cut[cuts[np.minimum(segments[fails_right] + 1 + beyond, len(cuts) - 2)]] = False
+        is_cut |= is_border
         unsolved, reach = starts[fails_left | fails_right], reach * 2
     return path
 
 
-def _broken(path: Labels, scheme: Scheme) -> Labels:
+def _broken(path: Labels, scheme: Scheme, is_border: NDArray[np.bool_]) -> Labels:
     """The tokens whose label is not allowed after its predecessor, or at the document's border."""
-    wrong = np.zeros(len(path), dtype=np.bool_)
-    wrong[1:] = ~scheme.allowed[path[:-1], path[1:]]
-    wrong[0] |= not scheme.may_begin[path[0]]
-    wrong[-1] |= not scheme.may_end[path[-1]]
+    wrong = is_border[:-1] & ~scheme.may_begin[path]
+    wrong[1:] |= ~is_border[1:-1] & ~scheme.allowed[path[:-1], path[1:]]
+    wrong |= is_border[1:] & ~scheme.may_end[path]
     return np.flatnonzero(wrong)
 
 
-def _solve(scores: NDArray[np.float32], scheme: Scheme, starts: Labels, stops: Labels, path: Labels) -> None:
+def _solve(
+    scores: NDArray[np.float32],
+    scheme: Scheme,
+    starts: Labels,
+    stops: Labels,
+    is_border: NDArray[np.bool_],
+    path: Labels,
+) -> None:
     """Write the best relaxed path of each segment `[start, stop)` into `path`, all segments in step.
 
     Segments are sorted by length, longest first, so that those still running at step t are the first `running[t]`.
@@ -72,15 +93,14 @@ def _solve(scores: NDArray[np.float32], scheme: Scheme, starts: Labels, stops: L
     starts, stops = starts[order], stops[order]
     lengths = stops - starts
     running = np.searchsorted(-lengths, -np.arange(lengths[0]), side="left").tolist()
-    inner = _inner_predecessors(scheme)
     best = scores[starts].astype(np.float64)
-    best[np.ix_(starts == 0, ~scheme.may_begin)] = -np.inf
+    best[np.ix_(is_border[starts], ~scheme.may_begin)] = -np.inf
     came_from = [np.empty((0, 0), dtype=np.int16)]
     for step, count in enumerate(running[1:], start=1):
-        best[:count], back = _advance(best[:count], scheme, inner)
+        best[:count], back = _advance(best[:count], scheme)
         best[:count] += scores[starts[:count] + step]
         came_from.append(back)
-    best[np.ix_(stops == len(scores), ~scheme.may_end)] = -np.inf
+    best[np.ix_(is_border[stops], ~scheme.may_end)] = -np.inf
     label = best.argmax(axis=1)
     for step in range(len(running) - 1, 0, -1):
         count = running[step]
@@ -89,20 +109,35 @@ def _solve(scores: NDArray[np.float32], scheme: Scheme, starts: Labels, stops: L
     path[starts] = label
 
 
-def _inner_predecessors(scheme: Scheme) -> NDArray[np.intp]:
-    """The labels that may precede each label inside an entity, `[most, labels]`, padded with the number of labels.
+def _solve_alone(
+    scores: NDArray[np.float32], scheme: Scheme, start: int, stop: int, is_border: NDArray[np.bool_], path: Labels
+) -> None:
+    """What `_solve` does, for one segment."""
+    never = -np.inf
+    best = np.append(scores[start].astype(np.float64), never)
+    if is_border[start]:
+        best[:-1][~scheme.may_begin] = never
+    came_from = []
+    for token in range(start + 1, stop):
+        ended = np.where(scheme.may_end, best[:-1], never)
+        end = ended.argmax()
+        score = np.where(scheme.may_begin, ended[end], never)
+        back = np.full(len(score), end)
+        for predecessor in scheme.inner:
+            candidate = best[predecessor]
+            better = candidate > score
+            np.copyto(score, candidate, where=better)
+            np.copyto(back, predecessor, where=better)
+        came_from.append(back)
+        np.add(score, scores[token], out=best[:-1])
+    if is_border[stop]:
+        best[:-1][~scheme.may_end] = never
+    label = path[stop - 1] = best[:-1].argmax()
+    for token, back in zip(range(stop - 2, start - 1, -1), reversed(came_from), strict=True):
+        label = path[token] = back[label]
 
-    All other allowed steps are an end followed by a beginning, for which the best end is the best predecessor.
-    """
-    inner = scheme.allowed & ~(scheme.may_end[:, None] & scheme.may_begin)
-    count = inner.sum(axis=0)
-    table = np.argsort(~inner, axis=0, kind="stable")[: count.max()]
-    return np.where(np.arange(len(table))[:, None] < count, table, len(scheme.labels))
 
-
-def _advance(
-    best: NDArray[np.float64], scheme: Scheme, inner: NDArray[np.intp]
-) -> tuple[NDArray[np.float64], NDArray[np.int16]]:
+def _advance(best: NDArray[np.float64], scheme: Scheme) -> tuple[NDArray[np.float64], NDArray[np.int16]]:
     """One step of many segments: the best score before each label, and the label it came from, `[segments, labels]`."""
     segments, labels = best.shape
     ended = np.where(scheme.may_end, best, -np.inf)
@@ -110,7 +145,7 @@ def _advance(
     score = np.where(scheme.may_begin, np.take_along_axis(ended, end, axis=1), -np.inf)
     back = np.broadcast_to(end, (segments, labels)).astype(np.int16)
     padded = np.concatenate([best, np.full((segments, 1), -np.inf)], axis=1)
-    for predecessor in inner:
+    for predecessor in scheme.inner:
         candidate = padded[:, predecessor]
         better = candidate > score
         score = np.where(better, candidate, score)

@@ -24,8 +24,10 @@ from service.core.types import Submission
 URGENT_SHARE = 0.15
 """Of a document's time from admission to deadline: with less slack than this it is urgent."""
 
-PLAN_SECONDS = 0.02
-"""How long a plan is used; making one costs time in proportion to the documents that wait."""
+PLAN_SECONDS, LONGEST_PLAN_SECONDS = 0.02, 0.25
+"""How long a plan is used at least and at most; making one costs time in proportion to the documents that wait."""
+PLAN_SHARE = 0.02
+"""Of the time that is left to the earliest deadline: for so long a plan is used, within these limits."""
 
 
 class Waiting(NamedTuple):
@@ -92,6 +94,11 @@ def make_plan(waiting: Iterable[Waiting], running_tokens: int, now: float, token
     )
 
 
+def _plan_seconds(left_seconds: float) -> float:
+    """How long a plan is used while the earliest deadline is so far away."""
+    return min(max(PLAN_SHARE * left_seconds, PLAN_SECONDS), LONGEST_PLAN_SECONDS)
+
+
 class DeadlineTracker:
     """What is due by when among all admitted documents: the last plan, and the documents admitted since."""
 
@@ -101,13 +108,14 @@ class DeadlineTracker:
         self._since_plan: list[tuple[float, int]] = []
         self._tokens_since_plan = 0
 
-    def add(self, submission: Submission) -> None:
+    def add(self, submission: Submission, now: float) -> None:
         """Count an admitted document."""
+        self._next_plan_seconds = min(self._next_plan_seconds, now + _plan_seconds(submission.deadline_seconds - now))
         insort(self._since_plan, (submission.deadline_seconds, submission.tokens))
         self._tokens_since_plan += submission.tokens
 
     def is_old(self, now: float) -> bool:
-        """True when the last plan is older than `PLAN_SECONDS`."""
+        """True when another plan is due: the earlier the first deadline is, the sooner."""
         return now >= self._next_plan_seconds
 
     def renew(
@@ -115,7 +123,8 @@ class DeadlineTracker:
     ) -> DeadlinePlan:
         """Replace the plan by one of this moment, and return it."""
         self._plan = make_plan(waiting, running_tokens, now, tokens_per_second)
-        self._next_plan_seconds = now + PLAN_SECONDS
+        earliest = self._plan.deadlines[0] if self._plan.deadlines else float("inf")
+        self._next_plan_seconds = now + _plan_seconds(earliest - now)
         self._since_plan.clear()
         self._tokens_since_plan = 0
         return self._plan

@@ -97,7 +97,7 @@ class Scheduler(Generic[Payload]):
             return None
         refusal = self._admission.refusal_for(submission, self._running_tokens, now, tokens_per_second)
         if refusal is None:
-            self._enqueue(_Document(submission, payload, now, submission.tokens))
+            self._enqueue(_Document(submission, payload, now, submission.tokens), now)
         return refusal
 
     def cancel(self, key: str) -> Payload | None:
@@ -173,12 +173,12 @@ class Scheduler(Generic[Payload]):
         self._fair_share.prioritize(self._documents[key].submission for key in plan.urgent)
         return plan
 
-    def _enqueue(self, document: _Document[Payload]) -> None:
+    def _enqueue(self, document: _Document[Payload], now: float) -> None:
         submission = document.submission
         if not document.waits:
             return
         self._documents[submission.key] = document
-        self._deadlines.add(submission)
+        self._deadlines.add(submission, now)
         self._stats.enter(submission.model, len(submission.lengths), submission.tokens)
         self._occupancy.enter(submission)
         self._fair_share.join(submission, self._stats.weight(submission.model))

@@ -39,7 +39,7 @@ class ThroughputMeter:
         self._arrived = _Decaying(ARRIVAL_HORIZON_SECONDS)
         self._refused = _Decaying(ARRIVAL_HORIZON_SECONDS)
         self._latency = BatchLatencyModel()
-        self._full_tokens = 0
+        self._speed: float | None = None
         self._busy_until = -math.inf
         self.busy_seconds = 0.0
 
@@ -53,8 +53,7 @@ class ThroughputMeter:
 
     def warmed(self, batch: TimedBatch, *, full_tokens: int) -> None:
         """Learn from a batch of the warm-up: the device's speed, without demand or busy time."""
-        self._latency.add(batch.tokens, batch.seconds)
-        self._full_tokens = full_tokens
+        self._learn(batch.tokens, batch.seconds, full_tokens)
 
     def computed(self, tokens: int, begun: float, ended: float, *, full_tokens: int) -> float:
         """Learn from a completed batch; returns the seconds of the device that it took.
@@ -66,15 +65,14 @@ class ThroughputMeter:
         """
         seconds = max(ended - max(begun, self._busy_until), 0.0)
         self._busy_until = max(ended, self._busy_until)
-        self._latency.add(tokens, seconds)
-        self._full_tokens = full_tokens
+        self._learn(tokens, seconds, full_tokens)
         self.busy_seconds += seconds
         return seconds
 
     @property
     def tokens_per_second(self) -> float | None:
         """Estimated throughput of full batches, from recent batch latencies; None before the first batch."""
-        return self._latency.tokens_per_second(self._full_tokens)
+        return self._speed
 
     def arrived_tokens_per_second(self, now: float) -> float:
         """Demand, refused work included."""
@@ -89,3 +87,7 @@ class ThroughputMeter:
         """Seconds that the engine needs for the waiting and the lately refused tokens."""
         speed = self.tokens_per_second
         return (waiting_tokens + self._refused.value(now)) / speed if speed else 0.0
+
+    def _learn(self, tokens: int, seconds: float, full_tokens: int) -> None:
+        self._latency.add(tokens, seconds)
+        self._speed = self._latency.tokens_per_second(full_tokens)

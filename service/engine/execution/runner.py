@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import partial
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -31,6 +31,8 @@ log = logging.getLogger(__name__)
 
 Outcome: TypeAlias = Logits | GleanerError
 """Logits [tokens, labels] of one sequence, or why there are none."""
+Finish: TypeAlias = Callable[[list[Outcome]], list[Any]]
+"""Makes of a batch's outcomes what its handle returns, on its executor, beside the loop's thread. It must not raise."""
 
 
 class BatchExecutor(Protocol):
@@ -50,14 +52,15 @@ class BatchHandle:
         device_error: why the device is lost, if it is.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, finish: Finish | None = None) -> None:
+        self._finish = finish
         self.begun_seconds = 0.0
         self.ended_seconds = 0.0
         self.attempts = 0
         self.splits = 0
         self.out_of_memory: list[Shape] = []
         self.device_error: str | None = None
-        self._outcomes: Future[list[Outcome]] = Future()
+        self._outcomes: Future[list[Any]] = Future()
 
     @property
     def seconds(self) -> float:
@@ -69,7 +72,7 @@ class BatchHandle:
         return self._outcomes.done()
 
     def result(self) -> list[Outcome]:
-        """One outcome for each sequence, in the order launched; waits until the batch is done.
+        """One outcome for each sequence, in the order launched, or what `finish` made of it; waits until it is done.
 
         Raises:
             DeviceBroken: the device is lost.
@@ -83,7 +86,7 @@ class BatchHandle:
 
     def complete(self, outcomes: list[Outcome]) -> None:
         """Called once, by the executor."""
-        self._outcomes.set_result(outcomes)
+        self._outcomes.set_result(outcomes if self._finish is None else self._finish(outcomes))
 
 
 class Runner:
@@ -107,9 +110,9 @@ class Runner:
         self._wake = wake
         self._pauses_seconds = pauses_seconds
 
-    def launch(self, sequences: Sequence[TokenIds]) -> BatchHandle:
+    def launch(self, sequences: Sequence[TokenIds], finish: Finish | None = None) -> BatchHandle:
         """Start a batch, or queue it behind the one that runs."""
-        handle = BatchHandle()
+        handle = BatchHandle(finish)
         self._executor.submit_batch(partial(self._run, handle, list(sequences)))
         return handle
 

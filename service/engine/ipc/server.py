@@ -43,8 +43,11 @@ class EngineSocket:
 
     def receive(self, timeout_seconds: float) -> Iterator[tuple[bytes, Message | WireError, Buffer | None]]:
         """Wait for a message, a wake-up or the timeout; then yield (worker, message, buffer) without waiting."""
-        self._poller.poll(int(max(timeout_seconds, 0.0) * 1000))
-        self._waker.clear()
+        ready = dict(self._poller.poll(int(max(timeout_seconds, 0.0) * 1000)))
+        if self._waker.fileno() in ready:
+            self._waker.clear()
+        if self._socket not in ready:
+            return
         for _ in range(MOST_AT_ONCE):
             try:
                 worker, *frames = self._socket.recv_multipart(zmq.NOBLOCK)
@@ -54,7 +57,7 @@ class EngineSocket:
 
     def send(self, worker: bytes, message: Message, buffer: Buffer | None = None) -> None:
         """Send to one worker; a message to a worker that is gone is discarded."""
-        self._socket.send_multipart([worker, *pack(message, buffer)], copy=False)
+        self._socket.send_multipart([worker, *pack(message, buffer)])
 
     def close(self, linger_seconds: float = 2.0) -> None:
         """Send what is queued, for at most this long, then close."""

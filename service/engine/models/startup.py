@@ -41,6 +41,17 @@ FETCH_PERCENT, LOAD_PERCENT = 50, 45
 log = logging.getLogger(__name__)
 
 
+def model_factory(settings: Settings, executor: DeviceExecutor, wake: Callable[[], None]) -> ModelFactory:
+    """The factory of an engine's models, with transformers imported."""
+    import service.engine.encoder.encoder  # noqa: F401
+
+    return ModelFactory(settings, executor, wake)
+
+
+MakeFactory = Callable[[Settings, DeviceExecutor, Callable[[], None]], ModelFactory]
+"""Makes the factory of models that run on this executor and wake the loop after each batch."""
+
+
 class Startup:
     """The loading thread of one engine.
 
@@ -48,7 +59,15 @@ class Startup:
         state: the progress, for the loop to read.
     """
 
-    def __init__(self, settings: Settings, executor: DeviceExecutor, calls: LoopCalls, metrics: EngineMetrics) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        executor: DeviceExecutor,
+        calls: LoopCalls,
+        metrics: EngineMetrics,
+        make_factory: MakeFactory = model_factory,
+    ) -> None:
+        self._make_factory = make_factory
         self.state = StartupState()
         self._settings = settings
         self._executor = executor
@@ -86,7 +105,7 @@ class Startup:
         with self.state.timed("ready"):
             fetches = self._begin_fetching(repository)
             with self.state.timed("import"):
-                factory = _factory(self._settings, self._executor, self._calls.wake)
+                factory = self._make_factory(self._settings, self._executor, self._calls.wake)
             self.state.gpu = _gpu_uuid(factory)
             profiler = ModelProfiler(self._settings, factory.device, self._executor)
             rollout = Rollout(repository, factory, profiler, self._settings, self.state.timed)
@@ -140,12 +159,6 @@ class Startup:
         self.state.phase = phase
         self.state.percent = int(FETCH_PERCENT * self._fetched + LOAD_PERCENT * self._loaded)
         self._calls.wake()
-
-
-def _factory(settings: Settings, executor: DeviceExecutor, wake: Callable[[], None]) -> ModelFactory:
-    import service.engine.encoder.encoder  # noqa: F401
-
-    return ModelFactory(settings, executor, wake)
 
 
 def _gpu_uuid(factory: ModelFactory) -> str | None:

@@ -10,28 +10,43 @@ from __future__ import annotations
 from collections.abc import Sequence as Several
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from service.core.arrays import Logits, TokenIds
+from service.core.decoding.word_tags import WordTags
 from service.core.errors import GleanerError, InternalError
 from service.core.scheduling.scheduler import Scheduler
-from service.core.types import Batch, Refusal, Sequence, Submission
+from service.core.types import Batch, Refusal, Sequence, Submission, Wanted
 from service.engine.ipc.server import EngineSocket
+from service.engine.requests.condensing import Words, condense
 from service.metrics.engine import EngineMetrics
-from service.wire import Refused, Scored, Started
+from service.wire import Refused, Scored, Started, Tagged, tags_buffer
+
+if TYPE_CHECKING:  # It imports torch, for which the engine's first phase does not wait.
+    from service.engine.execution.runner import Finish
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What an admitted document needs beside the queue: all its sequences end to end, and where each begins."""
+    """What an admitted document needs beside the queue: all its sequences end to end, and where each begins.
+
+    `words`: the tokens whose scores its worker wants, if not all.
+    """
 
     worker: bytes
     tokens: TokenIds
     borders: tuple[int, ...]
+    words: Words | None = None
 
     @classmethod
     def of(cls, worker: bytes, submission: Submission, tokens: TokenIds) -> Request:
         """The request that a worker submitted."""
-        return cls(worker, tokens, (0, *accumulate(submission.lengths)))
+        borders = (0, *accumulate(submission.lengths))
+        if submission.wanted is Wanted.LOGITS:
+            return cls(worker, tokens, borders)
+        return cls(worker, np.maximum(tokens, ~tokens), borders, tokens >= 0)
 
     def sequence(self, index: int) -> TokenIds:
         """The token ids of one sequence."""
@@ -62,15 +77,22 @@ class RequestTable:
             self._ipc.send(worker, Started(tuple(own)))
         return [requests[each.key].sequence(each.index) for each in batch.sequences]
 
+    def condenser(self, batch: Batch, labels: tuple[str, ...]) -> Finish | None:
+        """What is to be done with a batch's logits before they are delivered, off the loop's thread."""
+        words = [self._admitted(each.key).words for each in batch.sequences]
+        if all(each is None for each in words):
+            return None
+        return lambda outcomes: condense(outcomes, words, labels)
+
     def deliver(
-        self, batch: Batch, outcomes: Several[Logits | GleanerError], number: int, batch_seconds: float
+        self, batch: Batch, outcomes: Several[Logits | WordTags | GleanerError], number: int, batch_seconds: float
     ) -> None:
         """Send the outcome of each sequence of the engine's `number`th batch; a failed one refuses its document."""
         for sequence, outcome in zip(batch.sequences, outcomes, strict=True):
             if isinstance(outcome, GleanerError):
                 self.refuse(refusal_of(sequence.key, outcome))
             else:
-                self._send_logits(sequence, outcome, number, batch_seconds)
+                self._send_scores(sequence, outcome, number, batch_seconds)
         self.scheduler.delivered(batch)
 
     def cancel(self, worker: bytes, key: str) -> None:
@@ -109,12 +131,18 @@ class RequestTable:
         assert request is not None, f"{key} is not admitted"
         return request
 
-    def _send_logits(self, sequence: Sequence, logits: Logits, number: int, batch_seconds: float) -> None:
+    def _send_scores(self, sequence: Sequence, scores: Logits | WordTags, number: int, batch_seconds: float) -> None:
         request = self.scheduler.payload(sequence.key)
-        if request is not None:
-            tokens, labels = logits.shape
+        if request is None:
+            return
+        if isinstance(scores, WordTags):
+            words, inside = len(scores.labels), len(scores.probabilities)
+            tagged = Tagged(sequence.key, words, inside, number, batch_seconds)
+            self._ipc.send(request.worker, tagged, tags_buffer(scores))
+        else:
+            tokens, labels = scores.shape
             message = Scored(sequence.key, sequence.index, tokens, labels, number, batch_seconds)
-            self._ipc.send(request.worker, message, logits)
+            self._ipc.send(request.worker, message, scores)
 
 
 def refusal_of(key: str, error: GleanerError) -> Refusal:

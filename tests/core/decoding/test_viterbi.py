@@ -102,3 +102,16 @@ def test_a_constant_added_to_a_row_changes_nothing() -> None:
 
 def test_a_document_without_tokens_has_an_empty_path() -> None:
     assert best_path(np.empty((0, 3), dtype=np.float32), SCHEMES["BI"]).tolist() == []
+
+
+@given(st.sampled_from(sorted(SCHEMES)), st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(9, 20))
+@settings(deadline=None, max_examples=100)
+def test_many_broken_segments_have_the_paths_that_each_has_alone(
+    letters: str, seed: int, tokens: int, repeats: int
+) -> None:
+    scheme = SCHEMES[letters]
+    if scheme.labels[0] != "O":
+        return
+    rows = random_rows(seed, tokens, scheme, 1.0, 0.0)
+    rows[[0, -1], 0] = 100.0
+    assert best_path(np.tile(rows, (repeats, 1)), scheme).tolist() == best_path(rows, scheme).tolist() * repeats

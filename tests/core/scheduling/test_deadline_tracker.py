@@ -5,7 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.scheduling.deadline_plan import PLAN_SECONDS, DeadlineTracker, Waiting
+from service.core.scheduling.deadline_plan import (
+    LONGEST_PLAN_SECONDS,
+    PLAN_SECONDS,
+    PLAN_SHARE,
+    DeadlineTracker,
+    Waiting,
+)
 from service.core.types import Priority, Submission
 
 
@@ -25,14 +31,23 @@ def test_a_plan_grows_old_and_is_made_anew() -> None:
     deadlines = DeadlineTracker()
     assert deadlines.is_old(0.0)
     deadlines.renew((), 0, 5.0, 1.0)
-    assert not deadlines.is_old(5.0)
-    assert deadlines.is_old(5.0 + PLAN_SECONDS)
+    assert not deadlines.is_old(5.0 + PLAN_SECONDS)
+    assert deadlines.is_old(5.0 + LONGEST_PLAN_SECONDS)
+
+
+def test_the_nearer_a_deadline_the_sooner_the_next_plan() -> None:
+    deadlines = DeadlineTracker()
+    deadlines.renew([Waiting(5.0, "a", 0.0, 100)], 0, 0.0, 100.0)
+    assert not deadlines.is_old(PLAN_SHARE * 5.0 - 0.01)
+    assert deadlines.is_old(PLAN_SHARE * 5.0)
+    deadlines.add(submission(1, deadline=0.5), 0.0)
+    assert deadlines.is_old(PLAN_SECONDS)
 
 
 def test_what_was_admitted_since_the_plan_counts_until_the_next_one_knows_it() -> None:
     deadlines = DeadlineTracker()
     deadlines.renew([Waiting(10.0, "a", 0.0, 100)], 0, 0.0, 100.0)
-    deadlines.add(submission(50, deadline=8.0))
+    deadlines.add(submission(50, deadline=8.0), 0.0)
     assert [deadlines.tokens_due_by(at) for at in (7.0, 8.0, 10.0)] == [0, 50, 150]
     deadlines.renew([Waiting(8.0, "k", 0.0, 50), Waiting(10.0, "a", 0.0, 100)], 0, 0.0, 100.0)
     assert [deadlines.tokens_due_by(at) for at in (7.0, 8.0, 10.0)] == [0, 50, 150]
@@ -50,5 +65,5 @@ def test_a_document_longer_than_the_slack_after_it_makes_others_late() -> None:
 def test_deadlines_in_any_order_count_up_to_the_one_asked_for(admitted: list[tuple[int, int]], asked: int) -> None:
     deadlines = DeadlineTracker()
     for deadline, tokens in admitted:
-        deadlines.add(submission(tokens, float(deadline)))
+        deadlines.add(submission(tokens, float(deadline)), 0.0)
     assert deadlines.tokens_due_by(float(asked)) == sum(tokens for deadline, tokens in admitted if deadline <= asked)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import cast
 
 import numpy as np
+import pytest
+from msgspec.structs import replace
 
 from service.core.arrays import Logits
 from service.core.errors import GleanerError, InsufficientMemory
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
-from service.core.types import Batch, Refusal
+from service.core.types import Batch, Refusal, Wanted
 from service.engine.ipc.server import EngineSocket
 from service.engine.requests.request_table import RequestTable, refusal_of
 from service.metrics.engine import EngineMetrics
-from service.wire import Buffer, Message, Refused, Scored, Started
+from service.wire import Buffer, Message, Refused, Scored, Started, Tagged, tags_in
 from tests.support.budgets import FixedBudget
 from tests.support.submissions import submission
 
@@ -155,3 +157,31 @@ def test_a_document_that_was_not_admitted_can_be_refused() -> None:
 
 def test_an_error_becomes_the_refusal_of_its_code() -> None:
     assert refusal_of("k", InsufficientMemory("too long")) == Refusal("k", "insufficient_memory", "too long")
+
+
+def test_who_wants_tags_gets_those_of_its_words_and_the_model_sees_plain_ids() -> None:
+    table, sent = make_table()
+    ids = np.array([7, ~8, 9, ~10], dtype=np.int32)
+    document = replace(submission("k", 4), wanted=Wanted.TAGS)
+    assert table.admit(WORKER, document, ids, 0.0, None) is None
+    batch = table.scheduler.next_batch(FixedBudget(1_000))
+    assert batch is not None
+    (sequence,) = table.start(batch)
+    assert sequence.tolist() == [7, 8, 9, 10]
+    condense = table.condenser(batch, ("O", "B-X", "I-X"))
+    assert condense is not None
+    rows = np.array([[0, 9, 0], [0, 0, 9], [9, 0, 0], [0, 0, 9]], dtype=np.float32)
+    table.deliver(batch, condense([rows]), 1, 0.5)
+    message = Tagged("k", 2, 1, 1, 0.5)
+    assert sent.answers() == [(WORKER, message)]
+    buffer = sent.buffers[-1]
+    assert buffer is not None
+    tags = tags_in(message, buffer)
+    assert tags.labels.tolist() == [1, 0]
+    assert tags.probabilities.tolist() == [pytest.approx(1.0, abs=1e-3)]
+
+
+def test_a_batch_of_which_nobody_wants_tags_is_left_as_it_is() -> None:
+    table, _ = make_table()
+    admit(table, "k", 2, 3)
+    assert table.condenser(launch(table), ("O",)) is None

@@ -1,0 +1,183 @@
+"""Processor time of the host for a document, by process: the whole service, with a device that answers at once.
+
+The engine computes each text once and looks its scores up from then on (`service.engine.tools.replay_engine`), so that
+entities are those of real texts and no device is measured. Processor time is read from the kernel, and does not count
+what other programs of the machine do; wall time is not used, but for the two stages that the answers name themselves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from random import Random
+
+import psutil
+
+from loadtest.bench.fixtures import published
+from loadtest.service_process.ports import KeptPort
+from loadtest.service_process.service import clean_environment, is_ready, settings_environment
+from loadtest.telemetry.process_usage import process_tree
+from loadtest.workload.prose import paragraph
+
+TEXTS, WORDS, SEED = 128, 185, 11
+BATCH_TOKENS = 8_192
+"""About what a GPU's batches hold where they are bounded by time."""
+DOCUMENTS = 2_000
+ROUNDS = 3
+"""The least is printed: a machine that others use too makes the same work dearer, never cheaper."""
+LONE_DOCUMENTS = 300
+DEVICES = {0: "at once", 5: "5 ms a batch"}
+"""The replaying device's least time, by milliseconds."""
+CLIENTS = {1: 48, 16: 12}
+"""Connections that ask without a pause, by documents a request."""
+START_SECONDS = 120.0
+PARTS = ("front", "engine's loop", "engine's lanes", "others")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What one run's answers hold, summed over documents."""
+
+    documents: int
+    tokens: int
+    entities: int
+    stages: dict[str, list[float]]
+
+
+def measure(home: Path, model: str = "documents") -> None:
+    """Print milliseconds a document, with one and with sixteen documents a request."""
+    if model != "documents":
+        published(home, model)
+    print(f"\n## Processor time of the host, milliseconds a document ({model})\n")
+    print(
+        "| device | documents a request | clients | all | "
+        + " | ".join(PARTS)
+        + " | tokens | entities | four cores feed |"
+    )
+    print("|---|---|---|---|" + "---|" * (len(PARTS) + 3))
+    draw = Random(SEED)
+    texts = [paragraph(WORDS, draw) for _ in range(TEXTS)]
+    for milliseconds, name in DEVICES.items():
+        with _service(home, model, milliseconds) as service:
+            _measure(service, name, texts)
+
+
+def _measure(service: _Service, name: str, texts: Sequence[str]) -> None:
+    asyncio.run(_ask(service.port, texts, 1, 4, 4 * TEXTS))
+    for size, clients in CLIENTS.items():
+        rounds = [_round(service, texts, size, clients) for _ in range(ROUNDS)]
+        spent, asked = min(rounds, key=lambda each: sum(each[0].values()))
+        total = sum(spent.values())
+        each = " | ".join(f"{milliseconds:.3f}" for milliseconds in spent.values())
+        means = f"{asked.tokens / asked.documents:.0f} | {asked.entities / asked.documents:.1f}"
+        print(f"| {name} | {size} | {clients} | {total:.3f} | {each} | {means} | {4000 / total:,.0f} |", flush=True)
+    lone = asyncio.run(_ask(service.port, texts, 1, 1, LONE_DOCUMENTS))
+    stages = {stage: statistics.median(values) for stage, values in lone.stages.items()}
+    parts = f"tokenizing {stages['tokenize_ms']:.3f}, decoding {stages['decode_ms']:.3f}"
+    print(f"\nOf the front's: {parts} (median of lone documents).")
+
+
+@dataclass(frozen=True, slots=True)
+class _Service:
+    port: int
+    front: psutil.Process
+    engine: psutil.Process
+
+    def cpu_seconds(self) -> dict[str, float]:
+        """Seconds that each part has taken up to now."""
+        threads = {each.id: each.user_time + each.system_time for each in self.engine.threads()}
+        tree = process_tree(self.front.pid)
+        spent = [sum(each.cpu_times()[:2]) for each in tree]
+        front = max(spent)
+        loop = threads[self.engine.pid]
+        return dict(zip(PARTS, (front, loop, sum(threads.values()) - loop, sum(spent) - front), strict=True))
+
+
+def _round(service: _Service, texts: Sequence[str], size: int, clients: int) -> tuple[dict[str, float], Asked]:
+    """Milliseconds a document by part."""
+    before = service.cpu_seconds()
+    asked = asyncio.run(_ask(service.port, texts, size, clients, DOCUMENTS))
+    after = service.cpu_seconds()
+    return {part: 1000 * (after[part] - before[part]) / asked.documents for part in PARTS}, asked
+
+
+@contextmanager
+def _service(home: Path, model: str, milliseconds: int) -> Iterator[_Service]:
+    """The service's own processes without its supervisor, which sleeps, and with the replaying engine."""
+    runtime, port = home / f"runtime-{model}-{milliseconds}", KeptPort()
+    (runtime / "metrics").mkdir(parents=True)
+    settings = {"MODELS": model, "MODEL_STORE": home / "store", "RUNTIME_DIR": runtime, "PORT": port.number,
+                "BATCH_TOKENS": BATCH_TOKENS, "WORKERS": 1, "MODEL_POLL_SECONDS": 0}  # fmt: skip
+    environment = {
+        "GOMP_SPINCOUNT": "5000",
+        **clean_environment(),
+        **settings_environment(settings),
+        "PROMETHEUS_MULTIPROC_DIR": str(runtime / "metrics"),
+    }
+    started: list[subprocess.Popen[bytes]] = []
+    with (home / "host.log").open("ab") as log:
+        try:
+            for module in (("service.engine.tools.replay_engine", str(milliseconds)), ("service.api",)):
+                command = [sys.executable, "-m", *module]
+                started.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log))
+            _wait_until_ready(f"http://127.0.0.1:{port.number}")
+            yield _Service(port.number, psutil.Process(started[1].pid), psutil.Process(started[0].pid))
+        finally:
+            for process in reversed(started):
+                process.terminate()
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(10)
+                process.kill()
+                process.wait()
+
+
+def _wait_until_ready(url: str) -> None:
+    end = time.monotonic() + START_SECONDS
+    while not is_ready(url):
+        if time.monotonic() > end:
+            raise TimeoutError(f"the service was not ready within {START_SECONDS:.0f} s")
+        time.sleep(0.1)
+
+
+async def _ask(port: int, texts: Sequence[str], size: int, clients: int, documents: int) -> Asked:
+    """Post at least this many documents, each client without a pause."""
+    groups = [[texts[(start + n) % len(texts)] for n in range(size)] for start in range(0, len(texts), size)]
+    requests = [
+        _request({"text": each[0]} if size == 1 else {"documents": [{"text": t} for t in each]}) for each in groups
+    ]
+    numbers = count()
+    answers: list[bytes] = []
+
+    async def client() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        while (number := next(numbers)) * size < documents:
+            writer.write(requests[number % len(requests)])
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
+            answers.append(await reader.readexactly(length))
+        writer.close()
+
+    await asyncio.gather(*(client() for _ in range(clients)))
+    found = [json.loads(answer) for answer in answers]
+    results = [document for answer in found for document in answer["documents"]]
+    assert all(document["error"] is None for document in results), "every document is answered"
+    stages = {name: [answer["timing"][name] for answer in found] for name in ("tokenize_ms", "decode_ms")}
+    tokens, entities = (
+        sum(values) for values in zip(*((d["tokens"], len(d["entities"])) for d in results), strict=True)
+    )
+    return Asked(len(results), tokens, entities, stages)
+
+
+def _request(body: object) -> bytes:
+    data = json.dumps(body).encode()
+    fields = ("POST /extract HTTP/1.1", "Host: bench", "Content-Type: application/json", f"Content-Length: {len(data)}")
+    return "\r\n".join((*fields, "", "")).encode() + data

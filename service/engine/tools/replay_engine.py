@@ -1,0 +1,66 @@
+"""`python -m service.engine.tools.replay_engine [MS]`: an engine whose device answers what it has answered before.
+
+It does so at once, or after so many milliseconds a batch, as a GPU whose kernels must be launched.
+
+It is the engine in all else. The first time that a sequence comes, the model computes it; from then on its scores are
+looked up. So what is left of a document's processor time is the host's, with real entities in real texts.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from threading import Lock
+
+import torch
+
+from service.core.arrays import Logits, TokenIds
+from service.engine.__main__ import main
+from service.engine.execution.encoder_protocol import Encoder
+from service.engine.models.factory import ModelFactory
+
+
+class RememberingEncoder:
+    """Computes each sequence once. Blank ones are always computed: warm-up and profiling measure by them."""
+
+    def __init__(self, encoder: Encoder, batch_seconds: float) -> None:
+        self._encoder = encoder
+        self._batch_seconds = batch_seconds
+        self._device = Lock()
+        self._remembered: dict[bytes, Logits] = {}
+
+    @property
+    def device(self) -> torch.device:
+        return self._encoder.device
+
+    @property
+    def max_tokens(self) -> int:
+        return self._encoder.max_tokens
+
+    def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
+        """The encoder's own logits."""
+        keys = [tokens.tobytes() for tokens in sequences]
+        missing = [index for index, key in enumerate(keys) if key not in self._remembered]
+        if not missing:
+            with self._device:
+                time.sleep(self._batch_seconds)
+            return [self._remembered[key] for key in keys]
+        found = dict(zip(missing, self._encoder.forward([sequences[index] for index in missing]), strict=True))
+        self._remembered.update({keys[index]: found[index].copy() for index in missing if sequences[index].any()})
+        return [found[index] if index in found else self._remembered[key] for index, key in enumerate(keys)]
+
+
+class RememberingFactory(ModelFactory):
+    """Makes models that compute each sequence once."""
+
+    def _throttled(self, encoder: Encoder) -> Encoder:
+        milliseconds = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
+        return RememberingEncoder(super()._throttled(encoder), milliseconds / 1000)
+
+
+if __name__ == "__main__":
+    code = main(RememberingFactory)
+    sys.stdout.flush()
+    os._exit(code)
