@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from service.engine.cuda_graphs.capture import CudaGraphCapture
     from service.engine.encoder.checkpoint import Checkpoint
     from service.engine.encoder.encoder import TransformersEncoder
+    from service.engine.encoder.forward_path import ChosenPath
     from service.engine.execution.cpu_sharding import Threads
     from service.engine.execution.encoder_protocol import Encoder
     from service.engine.execution.offloading import Offloadable
@@ -54,7 +55,7 @@ class ModelFactory:
         self._wake = wake
         self.capture_queue = CaptureQueue(compute)
         self.device: torch.device = choose_device(settings.device)
-        self._packed: dict[str, bool] = {}
+        self._paths: dict[str, ChosenPath] = {}
         use_threads(settings.threads)
         self._dtype = choose_dtype(settings.dtype, self.device)
         self._int8 = settings.dtype == INT8
@@ -98,13 +99,14 @@ class ModelFactory:
         from service.engine.execution.runner import Runner
 
         sizes = _sizes(revision)
-        known = self._packed.get(sizes)
-        encoder = build_encoder(checkpoint, self.device, self._dtype, int8=self._int8, packed=known)
-        self._packed[sizes] = encoder.packed
+        known = self._paths.get(sizes)
+        encoder = build_encoder(checkpoint, self.device, self._dtype, int8=self._int8, known=known)
+        self._paths[sizes] = encoder.path
         wrap = self._offloadable_on_gpu if self.device.type == "cuda" else self._offloadable_on_cpu
         weights = wrap(revision, encoder)
         runner = Runner(self._throttled(weights), self._compute, self._wake)
-        return LoadedModel(_status(revision, encoder), sizes, runner, weights, weakref.ref(encoder.module))
+        module = weakref.ref(encoder.module)
+        return LoadedModel(_status(revision, encoder), sizes, runner, weights, module, encoder.path)
 
     def make(self, revision: Revision) -> LoadedModel:
         """Read and build a revision's model on a device that has room for it."""
@@ -133,8 +135,8 @@ class ModelFactory:
         from service.engine.execution.cpu_sharding import ShardedEncoder
         from service.engine.execution.offloading import ReloadedFromDisk
 
-        packed = model.packed
-        load = partial(load_encoder, revision.folder, self.device, self._dtype, int8=self._int8, packed=packed)
+        path = model.path
+        load = partial(load_encoder, revision.folder, self.device, self._dtype, int8=self._int8, known=path)
         return ReloadedFromDisk(ShardedEncoder(model, self._threads), lambda: ShardedEncoder(load(), self._threads))
 
     @cached_property
