@@ -47,7 +47,8 @@ def fuse_on_device(checkpoint: Checkpoint) -> tuple[ChosenPath, FusedModel | Non
     """Fuse a model that is on its device, with packed attention set; its own layers stay if the logits would change."""
     batch = example_batch(checkpoint)
     own = _own_logits(checkpoint, batch)
-    fused = FusedModel(checkpoint.model, backend_for(checkpoint))
+    half_on_gpu = checkpoint.model.device.type == "cuda" and checkpoint.model.dtype != torch.float32
+    fused = FusedModel(checkpoint.model, backend_for(checkpoint), gelu_in_product=half_on_gpu)
     try:
         error = _share(_logits(fused, batch) - own, own)
     except Exception as problem:  # A model that cannot be fused for any reason still runs by its own code.

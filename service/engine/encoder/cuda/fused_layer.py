@@ -1,6 +1,8 @@
-"""A layer of BERT's kind as one function of torch's operators: ten kernels, and a tenth of transformers' Python.
+"""A layer of BERT's kind as one function of torch's operators: nine kernels, and a tenth of transformers' Python.
 
-Query, key and value are one product. The layer owns its weights, so the module that it replaces can be dropped.
+Query, key and value are one product. On a GPU in half precision GELU is computed by the product before it, in the form
+of a hyperbolic tangent, which is off by 0.0005 at most: less than bfloat16's rounding. The layer owns its weights, so
+the module that it replaces can be dropped.
 """
 
 from __future__ import annotations
@@ -73,8 +75,14 @@ DISTILBERT = LayerNames(
 class FusedLayer(nn.Module):
     """Computes what a layer of BERT's kind computes on packed rows."""
 
-    def __init__(self, layer: nn.Module, names: LayerNames, backend: AttentionBackend) -> None:
-        """Take over the weights of a layer that `names_of` accepts; its query, key and value become views."""
+    def __init__(
+        self, layer: nn.Module, names: LayerNames, backend: AttentionBackend, *, gelu_in_product: bool = False
+    ) -> None:
+        """Take over the weights of a layer that `names_of` accepts; its query, key and value become views.
+
+        Args:
+            gelu_in_product: let the product compute GELU where that is what follows it.
+        """
         super().__init__()
         parts = [_linear(layer, name) for name in (names.query, names.key, names.value)]
         self.qkv = _joined(parts)
@@ -82,6 +90,7 @@ class FusedLayer(nn.Module):
         self.mixed_norm, self.outer_norm = (_norm(layer, name) for name in names.norms())
         self._head_size = int(layer.get_submodule(names.attention).attention_head_size)  # type: ignore[arg-type]
         self._activation = _activation(layer.get_submodule(names.activation))
+        self._gelu_in_product = gelu_in_product and self._activation is F.gelu
         self._backend = backend
         # Parameters as they are: reading one off a module takes longer than to launch a kernel.
         self._weights = tuple(
@@ -102,7 +111,10 @@ class FusedLayer(nn.Module):
         call = AttentionCall(query, key, value, cu_seqlens, borders, max_length, size**-0.5, None)
         mixed = self._backend.run(call).flatten(1)
         rows = F.layer_norm(F.linear(mixed, w_mixed, b_mixed).add_(rows), width, g_mixed, n_mixed, self._epsilons[0])
-        inner = self._activation(F.linear(rows, w_in, b_in))
+        if self._gelu_in_product:
+            inner = torch._addmm_activation(b_in, rows, w_in.t(), use_gelu=True)
+        else:
+            inner = self._activation(F.linear(rows, w_in, b_in))
         return F.layer_norm(F.linear(inner, w_out, b_out).add_(rows), width, g_out, n_out, self._epsilons[1])
 
 

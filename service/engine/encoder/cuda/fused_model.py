@@ -37,15 +37,19 @@ class FusedModel:
     Args:
         model: one that `can_be_fused`. Its own `forward` no longer works until `restore`.
         backend: of attention, for all layers.
+        gelu_in_product: let products compute GELU.
     """
 
-    def __init__(self, model: PreTrainedModel, backend: AttentionBackend) -> None:
+    def __init__(self, model: PreTrainedModel, backend: AttentionBackend, *, gelu_in_product: bool = False) -> None:
         parts, place = _parts(model), list_of_layers(model)
         assert parts is not None
         assert place is not None
         self._parts = parts
         self._parent, self._name, self._own_layers = place
-        fused = [FusedLayer(layer, _require_names(layer), backend) for layer in self._own_layers]
+        fused = [
+            FusedLayer(layer, _require_names(layer), backend, gelu_in_product=gelu_in_product)
+            for layer in self._own_layers
+        ]
         setattr(self._parent, self._name, nn.ModuleList(fused))
         self._layers = [each.run for each in fused]
 

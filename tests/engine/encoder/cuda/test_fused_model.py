@@ -139,3 +139,16 @@ class _Idle:
 
     def forward(self, sequences: object) -> list[np.ndarray]:
         raise NotImplementedError
+
+
+@pytest.mark.parametrize("kind", FUSABLE)
+def test_gelu_in_the_product_changes_logits_by_less_than_half_precision_does(
+    kind: str, folders: dict[str, Path]
+) -> None:
+    exact = _checkpoint(folders[kind])
+    expected, half = _alone(exact), _alone(_checkpoint(folders[kind], torch.bfloat16))
+    found = _logits(FusedModel(exact.model, SdpaAttention(), gelu_in_product=True), exact.first_position)
+    errors, rounding = (
+        np.concatenate([np.abs(a - b).ravel() for a, b in zip(some, expected, strict=True)]) for some in (found, half)
+    )
+    assert errors.mean() < rounding.mean()
