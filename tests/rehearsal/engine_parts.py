@@ -1,4 +1,4 @@
-"""One model with an engine's parts around it, as `service/engine` puts them together; for scenes on a modelled device."""
+"""One model with an engine's parts around it, as `service/engine` puts them together; for scenes."""
 
 from __future__ import annotations
 

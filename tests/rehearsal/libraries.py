@@ -46,7 +46,7 @@ def wanted(torch_lib: Path) -> tuple[set[str], dict[str, set[str]]]:
     functions: dict[str, set[str]] = defaultdict(set)
     anywhere: set[str] = set()
     for library in sorted(torch_lib.glob("*.so")):
-        needed |= {name for name in NEEDED.findall(_run("readelf", "-d", str(library)))}
+        needed |= set(NEEDED.findall(_run("readelf", "-d", str(library))))
         for name, version in _undefined(library):
             if version:
                 functions[NVSHMEM if version == "NVSHMEM" else version].add(name)

@@ -23,7 +23,12 @@ from tests.rehearsal.devices import Device
 from tests.rehearsal.state import DeviceState, Report
 
 LIMIT_SECONDS = 280.0
-PRELOADED = ["torch.utils.flop_counter", "transformers", "tests.rehearsal.engine_parts", "service.engine.encoder.encoder"]
+PRELOADED = [
+    "torch.utils.flop_counter",
+    "transformers",
+    "tests.rehearsal.engine_parts",
+    "service.engine.encoder.encoder",
+]
 Scene = Callable[..., Any]
 
 

@@ -29,6 +29,10 @@ ATTENTION = {
 Facts = dict[str, Any]
 
 
+def _name(each: Device | str) -> str:
+    return each if isinstance(each, str) else each.name
+
+
 def _load(gpu: Gpu, kind: str, precision: str = "auto", **sizes: int) -> Any:
     from service.engine.device.dtype import choose_dtype
     from service.engine.device.selection import choose_device
@@ -86,7 +90,7 @@ def kinds(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("device", "precision"), CASES, ids=lambda each: getattr(each, "name", each))
+@pytest.mark.parametrize(("device", "precision"), CASES, ids=_name)
 def test_a_model_runs_packed_where_its_kind_can_and_is_captured(
     kinds: Any, device: Device, precision: str, kind: str
 ) -> None:
@@ -98,7 +102,7 @@ def test_a_model_runs_packed_where_its_kind_can_and_is_captured(
         assert facts["capture"] == "accurate"
 
 
-@pytest.mark.parametrize(("device", "precision"), CASES, ids=lambda each: getattr(each, "name", each))
+@pytest.mark.parametrize(("device", "precision"), CASES, ids=_name)
 def test_packed_attention_is_one_kernel_a_layer(kinds: Any, device: Device, precision: str) -> None:
     facts = kinds(device, precision)["bert"]
     wanted = ATTENTION[facts["dtype"], device.sm]
@@ -106,7 +110,7 @@ def test_packed_attention_is_one_kernel_a_layer(kinds: Any, device: Device, prec
     assert _named(facts["kernels"], "softmax") == 0
 
 
-@pytest.mark.parametrize(("device", "precision"), [(T4, "auto"), (A10G, "auto")], ids=lambda each: str(each)[:20])
+@pytest.mark.parametrize(("device", "precision"), [(T4, "auto"), (A10G, "auto")], ids=_name)
 def test_nothing_is_filled_for_attention(kinds: Any, device: Device, precision: str) -> None:
     """`varlen_attn` zeroes a state of random numbers, which nothing uses, in each layer."""
     assert _named(kinds(device, precision)["bert"]["kernels"], "FillFunctorIm") == 0
@@ -128,7 +132,7 @@ def _layers(gpu: Gpu) -> dict[int, int]:
     return counts
 
 
-@pytest.mark.parametrize("device", [A10G, H200], ids=lambda device: device.name)
+@pytest.mark.parametrize("device", [A10G, H200], ids=_name)
 def test_a_layer_takes_nine_kernels_at_most(device: Device, tmp_path: Path) -> None:
     counts = play(_layers, device, tmp_path)
     assert (counts[4] - counts[2]) / 2 <= 9
@@ -146,7 +150,7 @@ def _windows(gpu: Gpu) -> tuple[int, int]:
     return launches[0], launches[1]
 
 
-@pytest.mark.parametrize("device", [T4, A10G], ids=lambda device: device.name)
+@pytest.mark.parametrize("device", [T4, A10G], ids=_name)
 def test_sliding_windows_take_no_more_kernels_for_more_sequences(device: Device, tmp_path: Path) -> None:
     few, many = play(_windows, device, tmp_path)
     assert many <= 1.5 * few

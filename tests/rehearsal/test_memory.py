@@ -1,4 +1,4 @@
-"""Device memory and pinned memory: what batches reserve, what weights take while they are away, what happens for want."""
+"""Device memory and pinned memory: what batches reserve, what offloaded weights take, what want of either does."""
 
 from __future__ import annotations
 

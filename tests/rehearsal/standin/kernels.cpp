@@ -44,6 +44,7 @@ void count(const std::string &kernel, void *stream) {
 Error queue(const std::string &kernel, double takes, void *stream, Effect effect) {
     spend_host_time();
     LOCKED;
+    if (Error error = world().dead()) return say(error);
     count(kernel, stream);
     Nanoseconds nanoseconds = Nanoseconds(std::max(takes, device().least_kernel_ns));
     return world().enqueue(world().stream(stream), {Engine::COMPUTE, nanoseconds, std::move(effect)});
