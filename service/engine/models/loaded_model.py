@@ -27,6 +27,7 @@ class LoadedModel:
     Attributes:
         sizes: equal for models of equal architecture, whose batches take equal memory.
         module: the model itself; None while its weights are offloaded.
+        prepare: to be called on the compute thread once it is warm, before it serves.
         path: which code runs its batches, and why it is no faster.
     """
 
@@ -36,6 +37,7 @@ class LoadedModel:
     weights: Offloadable
     module: Callable[[], torch.nn.Module | None] = lambda: None
     path: ChosenPath = PACKED
+    prepare: Callable[[], None] = lambda: None
 
     @property
     def revision(self) -> str:

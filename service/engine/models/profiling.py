@@ -66,7 +66,9 @@ class ModelProfiler:
         """
         if self._on_cpu:
             return model.runner.time(self._longest(model), self._timed_tokens)
-        return self._sizer.size(model.sizes, model.runner, self._longest(model))
+        timed = self._sizer.size(model.sizes, model.runner, self._longest(model))
+        self._executor.submit(model.prepare).result()
+        return timed
 
     def measure(self, model: LoadedModel) -> ModelMemory:
         """The memory that a model's batches need; no bytes at all where memory cannot be read."""
