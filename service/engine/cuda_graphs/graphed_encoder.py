@@ -115,7 +115,9 @@ class GraphedEncoder:
 
     @torch.inference_mode()
     def _capture(self, bucket: Bucket, uses: int = USES) -> None:
-        if self._uses[bucket] < uses or bucket in self._graphs:  # The weights were offloaded after the request.
+        if self._uses[bucket] < uses:  # The weights were offloaded after the request.
+            return
+        if bucket in self._graphs or bucket in self._rejected:
             return
         begun = self._clock()
         try:

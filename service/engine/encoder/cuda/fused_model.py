@@ -67,7 +67,8 @@ class FusedModel:
         cu_seqlens, borders, max_length = batch.cu_seqlens, batch.borders, batch.max_length
         for layer in self._layers:
             rows = layer(rows, cu_seqlens, borders, max_length)
-        return F.linear(rows, self._parts.classifier.weight, self._parts.classifier.bias)
+        logits: torch.Tensor = self._parts.classifier(rows)
+        return logits
 
     def _embed(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
         """Token ids and positions [total] → [total, hidden]; the sums in transformers' order, so rounded as there."""
