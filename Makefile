@@ -8,6 +8,18 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 # What the tests run beside Python: each command with the Debian packages that it comes in.
 TOOLS := cc:gcc,libc6-dev curl:curl prometheus:prometheus promtool:prometheus amtool:prometheus-alertmanager chromium:chromium
 
+# What the rehearsal's stand-in for CUDA is compiled and made with.
+COMPILER := g++:g++,libc6-dev gcc:gcc nm:binutils
+
+# Installs the Debian packages of those commands that are not there, or says which they are.
+define install_tools
+@missing=; for tool in $(1); do command -v $${tool%:*} >/dev/null || missing="$$missing $$(echo $${tool#*:} | tr , ' ')"; done; \
+	if [ -n "$$missing" ]; then \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			apt-get update -qq && RUNLEVEL=1 apt-get install -qq -y --no-install-recommends $$missing; \
+		else echo "The tests also need these Debian packages, or what is in them:$$missing"; exit 1; fi; fi
+endef
+
 # Test files that run side by side: many wait for processes to start, which leaves a core to the others.
 FILES_AT_ONCE ?= 3
 
@@ -51,6 +63,11 @@ deploy: .venv/.dev ## put an environment into AWS: make deploy ENV=production (T
 	@DRY_RUN=$(DRY_RUN) infra/deploy.sh "$(ENV)" $(TAG)
 destroy: .venv/.dev ## take it out again: make destroy ENV=production CONFIRM=gleaner-production (DRY_RUN=1 as above)
 	@DRY_RUN=$(DRY_RUN) CONFIRM=$(CONFIRM) infra/destroy.sh "$(ENV)"
+
+.PHONY: rehearsal-gpu
+rehearsal-gpu: .venv/.dev ## the GPU's ways on modelled GPUs: CUDA's torch over a stand-in for CUDA (5 minutes)
+	@$(MAKE) --no-print-directory .venv/.rehearsal || echo "There is no CUDA build of torch, or no compiler, here."
+	$(BIN)/python -m pytest -q -m rehearsal tests/rehearsal
 
 rehearsal: .venv/.loadtest ## scale a fleet of local services under a five-fold step, by the real policy (15 minutes)
 	$(BIN)/python -m loadtest.scaling --plot $(or $(PLOT),rehearsal.svg)
@@ -111,11 +128,7 @@ clean: ## remove .venv and caches
 	@touch $@ .venv/.run
 
 .venv/.dev: pyproject.toml constraints.txt | .venv/bin/python
-	@missing=; for tool in $(TOOLS); do command -v $${tool%:*} >/dev/null || missing="$$missing $$(echo $${tool#*:} | tr , ' ')"; done; \
-	if [ -n "$$missing" ]; then \
-		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-			apt-get update -qq && RUNLEVEL=1 apt-get install -qq -y --no-install-recommends $$missing; \
-		else echo "The tests also need these Debian packages, or what is in them:$$missing"; exit 1; fi; fi
+	$(call install_tools,$(TOOLS))
 	@echo "Installing the service and what its tests need (the first time takes some minutes)…"
 	@$(PIP) --editable '.[dev,infra,train]'
 	@touch $@ .venv/.run .venv/.loadtest
@@ -138,4 +151,16 @@ clean: ## remove .venv and caches
 		$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 	@.venv/peers/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt \
 		$$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["peers"])')
+	@touch $@
+
+# A CUDA build of torch without NVIDIA's packages, which the stand-in replaces; all else is the service's. `===` takes the
+# version as it is written: elsewhere than on PyPI there may be a CPU's build of it, such as 2.13.0+cpu.
+.venv/.rehearsal: constraints.txt tests/rehearsal/libraries.py tests/support/nvml/stub.c $(wildcard tests/rehearsal/standin/*)
+	$(call install_tools,$(COMPILER))
+	@echo "Installing torch for CUDA (500 MB) and compiling what stands for CUDA…"
+	@$(BIN)/python -m venv .venv/rehearsal
+	@.venv/rehearsal/bin/python -c 'import sys, sysconfig; print(f"import site; site.addsitedir({sys.argv[1]!r})", file=open(sysconfig.get_path("purelib") + "/service.pth", "w"))' \
+		$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+	@.venv/rehearsal/bin/python -m pip --disable-pip-version-check install --quiet --no-deps $$(sed -n 's/^torch==/torch===/p' constraints.txt)
+	@$(BIN)/python -m tests.rehearsal.libraries .venv/rehearsal/lib/python*/site-packages/torch/lib .venv/rehearsal/cuda
 	@touch $@

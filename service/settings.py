@@ -68,7 +68,12 @@ class Settings(BaseSettings):
         (), description="comma-separated folders, e.g. in the image, whose files are copied rather than fetched"
     )
     model_poll_seconds: float = Field(30.0, ge=0, description="how often tags are looked at; 0: only at the start")
-    batch_tokens: int = Field(0, ge=0, description="most tokens of one batch; 0: 2,048 on a CPU, 65,536 on a GPU")
+    batch_tokens: int = Field(
+        0,
+        ge=0,
+        description="most tokens of one batch; 0: 2,048 on a CPU; on a GPU timed at the start"
+        " (`gleaner_budget_tokens`), at most 65,536",
+    )
     cuda_graphs: Literal["off", "auto"] = Field(
         "off",
         description="small GPU batches as graphs; auto: where right and faster (`gleaner_graphs`); off until measured",

@@ -18,6 +18,7 @@ LONGEST_FIRST = (
     "system/test_lives.py",
     "loadtest/scaling/",
     "system/",
+    "rehearsal/",
     "s3/",
     "commands/",
     "loadtest/",

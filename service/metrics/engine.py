@@ -102,6 +102,12 @@ class ModelMetrics:
         self.switches = counter(
             "gleaner_revision_switches", "New revisions by outcome: switched, or why not.", "model", "outcome"
         )
+        self.path = gauge_by_model(
+            "gleaner_model_path",
+            "1 for the code that runs a revision's batches, and why it is no faster.",
+            "path",
+            "reason",
+        )
         self.rejected = gauge(
             "gleaner_revision_rejected", "1 while a model's tag points to a revision that is not taken.", "model"
         )

@@ -25,9 +25,9 @@ def gauge(name: str, text: str, *labels: str) -> Gauge:
     return Gauge(name, text, labels, multiprocess_mode="mostrecent", registry=None)
 
 
-def gauge_by_model(name: str, text: str) -> Gauge:
+def gauge_by_model(name: str, text: str, *more_labels: str) -> Gauge:
     """A gauge that disappears with its engine process, because the next one may serve other models."""
-    return Gauge(name, text, ("model",), multiprocess_mode="livemostrecent", registry=None)
+    return Gauge(name, text, ("model", *more_labels), multiprocess_mode="livemostrecent", registry=None)
 
 
 def gauge_of_workers(name: str, text: str, *, together: Literal["livesum", "livemax"]) -> Gauge:

@@ -46,8 +46,9 @@ def _attention(device: str, dtype: torch.dtype, window: int | None) -> torch.Ten
 
 
 @pytest.mark.parametrize("window", [None, 9])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
-def test_attention_is_what_it_is_on_the_cpu(dtype: torch.dtype, window: int | None) -> None:
+@pytest.mark.parametrize("precision", ["float32", "float16", "auto"])
+def test_attention_is_what_it_is_on_the_cpu(precision: str, window: int | None) -> None:
+    dtype = choose_dtype(precision, choose_device("cuda"))
     tolerance = 1e-4 if dtype == torch.float32 else 0.02
     expected = _attention("cpu", torch.float32, window)
     torch.testing.assert_close(_attention("cuda", dtype, window), expected, atol=tolerance, rtol=0)
@@ -61,6 +62,7 @@ def test_logits_are_those_of_the_cpu(kind: str, precision: str, tmp_path: Path) 
     folder = make_model(tmp_path / kind, kind, hidden=64)  # A head size of 16: flash attention needs multiples of 8.
     on_gpu, on_cpu = load_encoder(folder, device, dtype), load_encoder(folder, CPU, torch.float32)
     assert on_gpu.packed == (kind in PACKABLE)
+    assert on_gpu.path.fused == (kind in PACKABLE and kind != "modernbert")
     tolerance = 0.002 if dtype == torch.float32 else 0.1
     for given, wanted in zip(on_gpu.forward(_sequences()), on_cpu.forward(_sequences()), strict=True):
         assert np.abs(given - wanted).mean() < tolerance

@@ -14,6 +14,7 @@ import torch
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from service.engine.encoder.encoder import load_encoder
+from service.engine.encoder.forward_path import PACKED
 from service.text.pipeline import decode_entities, prepare
 from service.text.tokenizer import TextTokenizer
 from tests.support.tiny_models import WORDS, make_model
@@ -44,7 +45,10 @@ class Made:
 def make_revision(folder: Path, number: int) -> Made:
     """The `number`-th revision; neighbours differ in weights, in kind and in tokenizer."""
     make_model(folder, KINDS[number % len(KINDS)], seed=100 + number)
-    encoder, tokenizer = load_encoder(folder, torch.device("cpu"), torch.float32, packed=True), TextTokenizer(folder)
+    encoder, tokenizer = (
+        load_encoder(folder, torch.device("cpu"), torch.float32, known=PACKED),
+        TextTokenizer(folder),
+    )
     found = {}
     for text in TEXTS:
         prepared = prepare(tokenizer, text, longest=512, overlap=128)

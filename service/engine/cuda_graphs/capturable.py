@@ -35,7 +35,7 @@ class ForbidDeviceSync(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 parts = operator.decompose(*args, **kwargs)
             if parts is not NotImplemented:
                 return parts
-        if not READS_VALUES.isdisjoint(operator.tags):
+        if not READS_VALUES.isdisjoint(operator.tags) and not _takes_places(name, args):
             raise NotCapturable(f"{name} waits for the device")
         result = operator(*args, **kwargs)
         if name.startswith(COPIES) and len({each.device for each in _tensors((args, result))}) > 1:
@@ -56,6 +56,12 @@ def require_capturable(work: Callable[[], object]) -> None:
         raise
     except Exception as error:  # Nothing was captured yet, and a broken device fails the next batch as well.
         raise NotCapturable(f"{type(error).__name__}: {error}") from error
+
+
+def _takes_places(name: str, args: tuple[Any, ...]) -> bool:
+    """True for indexing with integers, whose result has the indices' shape; with a mask it depends on its values."""
+    masks = (torch.bool, torch.uint8)
+    return name == "aten::index.Tensor" and not any(each.dtype in masks for each in _tensors(args[1]))
 
 
 def _tensors(tree: object) -> Iterator[torch.Tensor]:

@@ -1,13 +1,14 @@
-"""The queue of CUDA-graph captures: one at a time, between batches, on the compute thread, once the engine is ready.
+"""The queue of CUDA-graph captures: one at a time, between batches, on the compute thread.
 
-So a request waits for one capture at most. After the first failure nothing more is captured in this process; graphs
-captured before stay in use. A broken device is reported by the next batch.
+So a request waits for one capture at most; the rows of lone documents are captured before a model serves. After the
+first failure nothing more is captured in this process; graphs captured before stay in use. A broken device is reported
+by the next batch.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 
 log = logging.getLogger(__name__)
@@ -24,10 +25,18 @@ class CaptureQueue:
         self._compute = compute
         self._rebaseline: Callable[[], None] | None = None
         self._busy = False
+        self._failed = False
 
     def open(self, rebaseline: Callable[[], None]) -> None:
         """Accept requests from now on; `rebaseline` is called on the compute thread after each capture."""
-        self._rebaseline = rebaseline
+        if not self._failed:
+            self._rebaseline = rebaseline
+
+    def run_early(self, captures: Iterable[Callable[[], None]]) -> None:
+        """Run captures of a model that does not serve yet; on the compute thread."""
+        for capture in captures:
+            if not self._failed:
+                self._run(capture, lambda: None)
 
     def request(self, capture: Callable[[], None]) -> None:
         """Run a capture after the batches before it; ignored before `open` and while another capture is pending.
@@ -47,6 +56,7 @@ class CaptureQueue:
             capture()
         except Exception:  # Batches run without graphs, whatever failed.
             log.exception("a capture failed; nothing more is captured")
+            self._failed = True
             self._rebaseline = None
         finally:
             rebaseline()

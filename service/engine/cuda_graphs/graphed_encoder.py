@@ -25,6 +25,9 @@ from service.engine.device.selection import free_cache
 from service.engine.execution.row_filling import fill
 from service.metrics.gpu import GraphMetrics
 
+EARLY_TOKENS = (256, 512)
+"""Rows that most lone documents go to."""
+
 USES = 16
 """Batches for a row before it is captured, which takes as long as some dozens of them."""
 
@@ -77,6 +80,11 @@ class GraphedEncoder:
                 self._request_capture(partial(self._capture, bucket))
         return self._encoder.begin(sequences)
 
+    def early_captures(self) -> list[Callable[[], None]]:
+        """The captures of the rows that lone documents go to, to be run while no batch runs."""
+        early = [bucket for bucket in self._buckets if bucket.tokens in EARLY_TOKENS]
+        return [partial(self._capture, bucket, uses=0) for bucket in early]
+
     def drop_graphs(self) -> None:
         """Drop all graphs; while no batch runs. Rejected rows stay rejected."""
         self._uses.clear()
@@ -106,8 +114,10 @@ class GraphedEncoder:
             raise
 
     @torch.inference_mode()
-    def _capture(self, bucket: Bucket) -> None:
-        if self._uses[bucket] < USES:  # The weights were offloaded after the request.
+    def _capture(self, bucket: Bucket, uses: int = USES) -> None:
+        if self._uses[bucket] < uses:  # The weights were offloaded after the request.
+            return
+        if bucket in self._graphs or bucket in self._rejected:
             return
         begun = self._clock()
         try:

@@ -28,18 +28,19 @@ def choose_dtype(setting: str, device: torch.device) -> torch.dtype:
     on CPUs.
 
     Raises:
-        ModelError: float16 for a CPU, which computes it far slower than float32; or 8-bit integers for a device on
-            which their products are not exact.
+        ModelError: float16 for a CPU, which computes it far slower than float32; bfloat16 for a GPU that only emulates
+            it; or 8-bit integers for a device on which their products are not exact.
     """
     if setting == INT8:
         _require_exact_int8(device)
     elif setting != "auto":
         if setting == "float16" and device.type == "cpu":
             raise ModelError("float16 is for CUDA devices; choose auto, bfloat16 or float32 on a CPU")
+        if setting == "bfloat16" and device.type == "cuda" and not gpu_has_bfloat16(device):
+            raise ModelError("bfloat16 needs a GPU of compute capability 8.0; choose auto, float16 or float32")
         return DTYPES[setting]
     if device.type == "cuda":
-        has_bfloat16 = torch.cuda.get_device_capability(device) >= (8, 0)
-        return torch.bfloat16 if has_bfloat16 else torch.float16
+        return torch.bfloat16 if gpu_has_bfloat16(device) else torch.float16
     return torch.bfloat16 if cpu_is_fast_at_bfloat16() else torch.float32
 
 
@@ -49,6 +50,11 @@ def _require_exact_int8(device: torch.device) -> None:
         raise ModelError("int8 is for CPUs; choose auto, bfloat16 or float16 on a CUDA device")
     if not cpu_has(FAST_INT8_FLAGS):
         raise ModelError("int8 needs a processor with VNNI instructions; choose auto, bfloat16 or float32")
+
+
+def gpu_has_bfloat16(device: torch.device) -> bool:
+    """True for Ampere and later; older GPUs have no attention kernel for it."""
+    return torch.cuda.get_device_capability(device) >= (8, 0)
 
 
 def cpu_is_fast_at_bfloat16() -> bool:

@@ -1,7 +1,9 @@
 """torch's back-ends of packed attention, in the order in which they are tried.
 
-- Flash attention over `cu_seqlens` (`torch.nn.attention.varlen`): CUDA, Ampere or later, in half precision.
+- Flash attention over `cu_seqlens`: CUDA, Ampere or later, in half precision. By its operator: `varlen_attn`, the
+  public function above it, takes three times as long to launch it and zeroes a state for dropout each time.
 - torch's memory-efficient kernel over `cu_seqlens`: CUDA otherwise, for layers without a sliding window.
+- Blocks of windows (windowed_attention.py): CUDA otherwise, for layers with one.
 - Blocks: everywhere else, one sequence after the other, in blocks of queries whose scores stay in the processor's
   cache. On CPUs this takes half the time of torch's own kernel in bfloat16, and a sliding window costs only the keys
   that it can see.
@@ -9,14 +11,15 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 
 import torch
-from torch.nn.attention.varlen import varlen_attn
 
 from service.engine.cuda_graphs.capturable import NotCapturable
 from service.engine.encoder import attention
 from service.engine.encoder.attention import AttentionBackend, AttentionCall
+from service.engine.encoder.windowed_attention import WindowedAttention
 from service.engine.execution.row_filling import round_up
 
 BLOCK_SCORES = 1 << 20
@@ -35,14 +38,26 @@ class FlashAttention:
             return False
         head_size = query.shape[-1]
         fits = head_size % 8 == 0 and head_size <= FLASH_MAX_HEAD_SIZE
-        return fits and torch.cuda.get_device_capability(query.device) >= (8, 0)
+        return fits and _has_flash(query.device)
 
     def run(self, call: AttentionCall) -> torch.Tensor:
         window = call.window
-        reach = -1 if window is None else window - 1  # Flash counts neighbours on each side; -1 is all.
-        lengths = (call.cu_seqlens, call.cu_seqlens, call.max_length, call.max_length)
-        mixed = varlen_attn(call.query, call.key, call.value, *lengths, scale=call.scaling, window_size=(reach, reach))
-        assert isinstance(mixed, torch.Tensor)
+        reach = None if window is None else window - 1  # Flash counts neighbours on each side.
+        mixed: torch.Tensor = torch.ops.aten._flash_attention_forward.default(
+            call.query,
+            call.key,
+            call.value,
+            call.cu_seqlens,
+            call.cu_seqlens,
+            call.max_length,
+            call.max_length,
+            0.0,
+            False,
+            False,
+            scale=call.scaling,
+            window_size_left=reach,
+            window_size_right=reach,
+        )[0]
         return mixed
 
 
@@ -53,7 +68,7 @@ class MemoryEfficientAttention:
         return call.query.is_cuda and call.window is None
 
     def run(self, call: AttentionCall) -> torch.Tensor:
-        mixed: torch.Tensor = torch.ops.aten._efficient_attention_forward(
+        mixed: torch.Tensor = torch.ops.aten._efficient_attention_forward.default(
             call.query.unsqueeze(0),
             call.key.unsqueeze(0),
             call.value.unsqueeze(0),
@@ -86,12 +101,22 @@ class BlockwiseAttention:
         return mixed
 
 
-BACKENDS: tuple[AttentionBackend, ...] = (FlashAttention(), MemoryEfficientAttention(), BlockwiseAttention())
+BACKENDS: tuple[AttentionBackend, ...] = (
+    FlashAttention(),
+    MemoryEfficientAttention(),
+    WindowedAttention(),
+    BlockwiseAttention(),
+)
 
 
 def register_packed_attention() -> None:
     """Make `attention.NAME` known to transformers; doing it again changes nothing."""
     attention.register(attention.NAME, BACKENDS)
+
+
+@cache
+def _has_flash(device: torch.device) -> bool:
+    return torch.cuda.get_device_capability(device) >= (8, 0)
 
 
 def _attend(

@@ -3,7 +3,7 @@
 Owns loading and one forward pass. Knows no documents, queues or memory limits.
 
 A model that does not follow transformers' attention interface accepts packed attention's name without an error and then
-mixes the sequences of a packed row. So each model is checked at load (packing_check.py). One that does not pass is run
+mixes the sequences of a packed row. So each model is checked at load (path_selection.py). One that does not pass is run
 padded: slower, and correct.
 """
 
@@ -15,19 +15,22 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import InternalError
 from service.engine.device.dtype import INT8, name_of
-from service.engine.encoder import attention
 from service.engine.encoder.acceleration import Kernels, accelerate_for_cpu, weight_bytes
 from service.engine.encoder.attention_backends import register_packed_attention
 from service.engine.encoder.checkpoint import Checkpoint, read_checkpoint
-from service.engine.encoder.packing_check import supports_packing
+from service.engine.encoder.cuda.fused_model import FusedModel
+from service.engine.encoder.forward_path import ChosenPath
 from service.engine.encoder.padding import group_by_length, pad
-from service.engine.execution.gpu_pipeline import copy_to_host
-from service.engine.execution.packed_batch import PackedBatch, pack
+from service.engine.encoder.path_selection import path_on_device, path_on_host
+from service.engine.encoder.precision_check import dtype_without_overflow
+from service.engine.execution.gpu_pipeline import HostCopy, copy_to_host
+from service.engine.execution.packed_batch import PackedBatch, pack, to_device
 from service.engine.execution.row_filling import fill, round_up
 
 log = logging.getLogger(__name__)
@@ -39,7 +42,7 @@ def load_encoder(
     dtype: torch.dtype,
     *,
     int8: bool = False,
-    packed: bool | None = None,
+    known: ChosenPath | None = None,
     native_kernels: bool = True,
 ) -> TransformersEncoder:
     """Read a folder's checkpoint and build its encoder with nothing in between; for arguments, see `build_encoder`.
@@ -48,7 +51,7 @@ def load_encoder(
         ModelError: the folder is no complete token classifier with safetensors weights.
     """
     checkpoint = read_checkpoint(folder, dtype, int8=int8)
-    return build_encoder(checkpoint, device, dtype, int8=int8, packed=packed, native_kernels=native_kernels)
+    return build_encoder(checkpoint, device, dtype, int8=int8, known=known, native_kernels=native_kernels)
 
 
 def build_encoder(
@@ -57,32 +60,35 @@ def build_encoder(
     dtype: torch.dtype,
     *,
     int8: bool = False,
-    packed: bool | None = None,
+    known: ChosenPath | None = None,
     native_kernels: bool = True,
 ) -> TransformersEncoder:
-    """Move a checkpoint's model to a device, check whether it can be packed, and accelerate it on a CPU.
+    """Move a checkpoint's model to a device, choose its forward path, and accelerate it on a CPU.
 
     Args:
         checkpoint: used up: its model becomes the encoder's.
         int8: linear layers, and attention where it is compiled, compute in 8-bit integers, only the rest in `dtype`.
-        packed: the packing check's result for a model of the same configuration on this device; None runs the check.
+        known: the path of a model of the same configuration on this device, for which the checks on the host are left
+            out; None runs them.
         native_kernels: False leaves the parked kernels out, as on a machine that cannot run them.
     """
     model = checkpoint.model
     register_packed_attention()
-    packed = supports_packing(checkpoint, device) if packed is None else packed
+    path = path_on_host(checkpoint, device) if known is None else known
     model.to(device)
-    if packed:
-        attention.set_attention(model, attention.NAME)
-    encoder = TransformersEncoder(checkpoint, device, INT8 if int8 else name_of(dtype), packed=packed)
+    if device.type == "cuda":
+        dtype = dtype_without_overflow(checkpoint, dtype)
+    path, fused = path_on_device(checkpoint, path)
+    encoder = TransformersEncoder(checkpoint, device, INT8 if int8 else name_of(dtype), path, fused)
     joined_layers = 0
     if device.type == "cpu":
         trial = partial(encoder.forward, _trial_sequences(encoder))
         encoder.kernels, joined_layers = accelerate_for_cpu(
-            model, dtype, trial, int8=int8, packed=packed, native_kernels=native_kernels
+            model, dtype, trial, int8=int8, packed=path.packed, native_kernels=native_kernels
         )
     facts = {"dtype": encoder.dtype_name, "kernels": encoder.kernels.value, "joined_layers": joined_layers}
-    log.info("model loaded", extra={"folder": checkpoint.name, "packed": packed, **facts})
+    facts |= {"packed": path.packed, "path": path.path.value, "reason": path.reason.value}
+    log.info("model loaded", extra={"folder": checkpoint.name, **facts})
     return encoder
 
 
@@ -95,16 +101,25 @@ def _trial_sequences(encoder: TransformersEncoder) -> list[TokenIds]:
 class TransformersEncoder:
     """Runs a transformers model that is on its device."""
 
-    def __init__(self, checkpoint: Checkpoint, device: torch.device, dtype_name: str, *, packed: bool) -> None:
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        device: torch.device,
+        dtype_name: str,
+        path: ChosenPath,
+        fused: FusedModel | None = None,
+    ) -> None:
         self.device = device
         self.max_tokens = checkpoint.max_tokens
-        self.packed = packed
+        self.path = path
+        self.packed = path.packed
         self.kernels = Kernels.CUDA if device.type == "cuda" else Kernels.TORCH
         self.labels = checkpoint.labels
         self.dtype_name = dtype_name
         self.first_position = checkpoint.first_position
         self.vocabulary_size = int(checkpoint.model.config.vocab_size)
         self._model = checkpoint.model
+        self._fused = fused
         self._padding_id = checkpoint.model.config.pad_token_id or 0
 
     @property
@@ -135,13 +150,14 @@ class TransformersEncoder:
             batch = pack(self._filled(sequences), self.device, self.first_position)
             pending = copy_to_host(self.compute(batch))
             return lambda: batch.split(pending())[: len(sequences)]
-        logits: dict[int, Logits] = {}
-        for group in group_by_length([len(tokens) for tokens in sequences]):
-            logits.update(zip(group, self._forward_padded([sequences[index] for index in group]), strict=True))
-        return lambda: [logits[index] for index in range(len(sequences))]
+        groups = group_by_length([len(tokens) for tokens in sequences])
+        copies = [self._begin_padded([sequences[index] for index in group]) for group in groups]
+        return lambda: _in_order(sequences, groups, [copy() for copy in copies])
 
     def compute(self, batch: PackedBatch) -> torch.Tensor:
         """Compute, or queue, one forward pass of a model that can be packed: logits [total, labels] on the device."""
+        if self._fused is not None:
+            return self._fused(batch)
         logits: torch.Tensor = self._model(**batch.keywords()).logits[0]
         return logits
 
@@ -150,8 +166,9 @@ class TransformersEncoder:
         for tokens in sequences:
             if not 0 < len(tokens) <= self.max_tokens:
                 raise InternalError(f"a sequence of {len(tokens)} tokens; the model takes 1 to {self.max_tokens}")
-            if tokens.min() < 0 or tokens.max() >= self.vocabulary_size:
-                raise InternalError("a sequence with a token id outside the model's vocabulary")
+        ids = np.concatenate(sequences)
+        if ids.min() < 0 or ids.max() >= self.vocabulary_size:
+            raise InternalError("a sequence with a token id outside the model's vocabulary")
 
     def _filled(self, sequences: Sequence[TokenIds]) -> Sequence[TokenIds]:
         """The sequences of a row, with filler up to one of few sizes where oneDNN caches primitives for every size."""
@@ -159,10 +176,19 @@ class TransformersEncoder:
             return sequences
         return fill(sequences, round_up(sum(len(tokens) for tokens in sequences)), self.max_tokens)
 
-    def _forward_padded(self, sequences: Sequence[TokenIds]) -> list[Logits]:
-        ids, mask = pad(sequences, self._padding_id)
-        output = self._model(
-            input_ids=torch.from_numpy(ids).to(self.device), attention_mask=torch.from_numpy(mask).to(self.device)
-        )
-        logits = output.logits.float().cpu().numpy()
-        return [row[: len(tokens)] for row, tokens in zip(logits, sequences, strict=True)]
+    def _begin_padded(self, sequences: Sequence[TokenIds]) -> HostCopy:
+        """Compute, or queue, one group: logits [sequences, longest, labels]."""
+        ids, mask = (to_device(each, self.device) for each in pad(sequences, self._padding_id))
+        return copy_to_host(self._model(input_ids=ids, attention_mask=mask).logits)
+
+
+def _in_order(
+    sequences: Sequence[TokenIds], groups: Sequence[Sequence[int]], logits: Sequence[npt.NDArray[np.float32]]
+) -> list[Logits]:
+    """The logits of each sequence from those of its group."""
+    found = {
+        index: row[: len(sequences[index])]
+        for group, rows in zip(groups, logits, strict=True)
+        for index, row in zip(group, rows, strict=True)
+    }
+    return [found[index] for index in range(len(sequences))]

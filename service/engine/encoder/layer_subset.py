@@ -22,7 +22,7 @@ _PLAIN = (bool, int, float, str, type(None), tuple)
 @contextmanager
 def first_layers_only(model: torch.nn.Module, kept: int) -> Iterator[None]:
     """Keep the first `kept` layers of each kind meanwhile; afterwards all are back."""
-    place = _layers(model)
+    place = list_of_layers(model)
     if place is None:
         yield
         return
@@ -41,7 +41,7 @@ def first_layers_only(model: torch.nn.Module, kept: int) -> Iterator[None]:
         setattr(parent, name, layers)
 
 
-def _layers(model: torch.nn.Module) -> tuple[torch.nn.Module, str, torch.nn.ModuleList] | None:
+def list_of_layers(model: torch.nn.Module) -> tuple[torch.nn.Module, str, torch.nn.ModuleList] | None:
     """Parent, name and list of the model's outermost list of layers; None if there are several, or none."""
     found: list[tuple[torch.nn.Module, str, torch.nn.ModuleList]] = []
     to_visit = [model]

@@ -23,6 +23,7 @@ from transformers import PreTrainedModel
 
 from service.engine.encoder import attention
 from service.engine.encoder.checkpoint import Checkpoint
+from service.engine.encoder.forward_path import PACKED, ChosenPath, ForwardPath, PathReason
 from service.engine.encoder.layer_subset import first_layers_only
 from service.engine.execution.packed_batch import PackedBatch, pack
 
@@ -53,41 +54,52 @@ class _Trial:
         return self.is_exact() or float(error) <= HALF_SHARE * float(mixed_error)
 
 
-def supports_packing(checkpoint: Checkpoint, device: torch.device) -> bool:
-    """Check a model on the CPU, move it to its device and check it there; it keeps its own attention."""
+def packs_on_host(checkpoint: Checkpoint) -> ChosenPath:
+    """Check a model in host memory, in float32; it keeps its own attention."""
     model = checkpoint.model
+    with _own_attention_afterwards(model), first_layers_only(model, LAYERS), in_float32(model):
+        trial = _try(checkpoint)
+    if trial is not None and trial.is_exact():
+        return PACKED
+    return ChosenPath(ForwardPath.PADDED, PathReason.ARCHITECTURE)
+
+
+def packs_on_device(checkpoint: Checkpoint) -> ChosenPath:
+    """Check, on its device and as it is served, a model that passed on the host; it keeps its own attention."""
+    with _own_attention_afterwards(checkpoint.model):
+        trial = _try(checkpoint)
+    if trial is None:
+        return ChosenPath(ForwardPath.PADDED, PathReason.FAILED)
+    return PACKED if trial.is_near() else ChosenPath(ForwardPath.PADDED, PathReason.ACCURACY)
+
+
+@contextmanager
+def _own_attention_afterwards(model: PreTrainedModel) -> Iterator[None]:
     own = model.config._attn_implementation
     try:
-        with first_layers_only(model, LAYERS), _in_float32(model):
-            trial = _try(checkpoint)
-        passed = trial is not None and trial.is_exact()
-        model.to(device)
-        if passed and device.type != "cpu":
-            attention.set_attention(model, own)
-            trial = _try(checkpoint)
-            passed = trial is not None and trial.is_near()
-        return passed
+        yield
     finally:
         attention.set_attention(model, own)
 
 
 @torch.inference_mode()
 def _try(checkpoint: Checkpoint) -> _Trial | None:
-    """None if the model cannot run a packed row; ends with packed attention set."""
+    """None if the model cannot run a packed row; begins with its own attention set and ends with packed."""
     model = checkpoint.model
-    batch = _example(checkpoint)
+    batch = example_batch(checkpoint)
     alone = torch.cat([_with_own_attention(model, batch, start, stop) for start, stop in pairwise(batch.borders)])
     mixed = _with_own_attention(model, batch, 0, batch.borders[-1])
     try:
         attention.set_attention(model, attention.NAME)
-        packed = model(**batch.keywords()).logits[0].float()
+        packed = model(**batch.keywords()).logits[0].cpu().float()
     except Exception as error:  # A model that fails on a packed row in any way can still be run padded.
         log.info("the model cannot run a packed row", extra={"reason": f"{type(error).__name__}: {error}"})
         return None
     return _Trial(packed, alone, mixed)
 
 
-def _example(checkpoint: Checkpoint) -> PackedBatch:
+def example_batch(checkpoint: Checkpoint) -> PackedBatch:
+    """A packed batch of random tokens on the model's device."""
     config = checkpoint.model.config
     size = int(config.vocab_size)
     random = np.random.default_rng(0)
@@ -100,11 +112,11 @@ def _example(checkpoint: Checkpoint) -> PackedBatch:
 
 def _with_own_attention(model: PreTrainedModel, batch: PackedBatch, start: int, stop: int) -> torch.Tensor:
     logits: torch.Tensor = model(input_ids=batch.input_ids[:, start:stop]).logits[0]
-    return logits.float()
+    return logits.cpu().float()
 
 
 @contextmanager
-def _in_float32(model: PreTrainedModel) -> Iterator[None]:
+def in_float32(model: PreTrainedModel) -> Iterator[None]:
     """Compute with the same weights in float32 meanwhile; the original weights come back bit for bit."""
     originals = [(parameter, parameter.data) for parameter in model.parameters()]
     for parameter, data in originals:

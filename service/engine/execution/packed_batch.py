@@ -62,17 +62,18 @@ def pack(sequences: Sequence[TokenIds], device: torch.device, first_position: in
     starts = np.repeat(np.asarray(borders[:-1]), lengths)
     positions = np.arange(borders[-1]) - starts + first_position
     host = np.stack([np.concatenate(sequences).astype(np.int64), positions])
-    rows = _to_device(host, device)
+    rows = to_device(host, device)
     return PackedBatch(
         input_ids=rows[0:1],
         position_ids=rows[1:2],
-        cu_seqlens=_to_device(np.asarray(borders, dtype=np.int32), device),
+        cu_seqlens=to_device(np.asarray(borders, dtype=np.int32), device),
         borders=borders,
         max_length=int(lengths.max()),
     )
 
 
-def _to_device(array: npt.NDArray[np.int64] | npt.NDArray[np.int32], device: torch.device) -> torch.Tensor:
+def to_device(array: npt.NDArray[np.int64] | npt.NDArray[np.int32], device: torch.device) -> torch.Tensor:
+    """A copy on the device, behind what is queued there; on a CPU the array itself."""
     tensor = torch.from_numpy(array)
     if device.type == "cuda":
         return tensor.pin_memory().to(device, non_blocking=True)

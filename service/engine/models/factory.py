@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     import torch
 
     from service.engine.cuda_graphs.capture import CudaGraphCapture
+    from service.engine.cuda_graphs.graphed_encoder import GraphedEncoder
     from service.engine.encoder.checkpoint import Checkpoint
     from service.engine.encoder.encoder import TransformersEncoder
+    from service.engine.encoder.forward_path import ChosenPath
     from service.engine.execution.cpu_sharding import Threads
-    from service.engine.execution.encoder_protocol import Encoder
+    from service.engine.execution.encoder_protocol import Encoder, StagedEncoder
     from service.engine.execution.offloading import Offloadable
 
 GPU_SHARE = 0.75
@@ -54,7 +56,7 @@ class ModelFactory:
         self._wake = wake
         self.capture_queue = CaptureQueue(compute)
         self.device: torch.device = choose_device(settings.device)
-        self._packed: dict[str, bool] = {}
+        self._paths: dict[str, ChosenPath] = {}
         use_threads(settings.threads)
         self._dtype = choose_dtype(settings.dtype, self.device)
         self._int8 = settings.dtype == INT8
@@ -98,13 +100,21 @@ class ModelFactory:
         from service.engine.execution.runner import Runner
 
         sizes = _sizes(revision)
-        known = self._packed.get(sizes)
-        encoder = build_encoder(checkpoint, self.device, self._dtype, int8=self._int8, packed=known)
-        self._packed[sizes] = encoder.packed
-        wrap = self._offloadable_on_gpu if self.device.type == "cuda" else self._offloadable_on_cpu
-        weights = wrap(revision, encoder)
+        known = self._paths.get(sizes)
+        encoder = build_encoder(checkpoint, self.device, self._dtype, int8=self._int8, known=known)
+        self._paths[sizes] = encoder.path
+        captures: list[Callable[[], None]] = []
+        if self.device.type != "cuda":
+            weights = self._offloadable_on_cpu(revision, encoder)
+        elif encoder.packed and self._settings.cuda_graphs == "auto":
+            graphed = self._graphed(revision, encoder)
+            weights = self._offloadable_on_gpu(graphed, encoder.module, graphed.drop_graphs)
+            captures = graphed.early_captures()
+        else:
+            weights = self._offloadable_on_gpu(encoder, encoder.module)
         runner = Runner(self._throttled(weights), self._compute, self._wake)
-        return LoadedModel(_status(revision, encoder), sizes, runner, weights, weakref.ref(encoder.module))
+        module, prepare = weakref.ref(encoder.module), partial(self.capture_queue.run_early, captures)
+        return LoadedModel(_status(revision, encoder), sizes, runner, weights, module, encoder.path, prepare)
 
     def make(self, revision: Revision) -> LoadedModel:
         """Read and build a revision's model on a device that has room for it."""
@@ -116,25 +126,26 @@ class ModelFactory:
         tokens_per_second = self._settings.pace_tokens_per_second
         return ThrottledEncoder(encoder, tokens_per_second) if tokens_per_second else encoder
 
-    def _offloadable_on_gpu(self, revision: Revision, model: TransformersEncoder) -> Offloadable:
-        from service.engine.cuda_graphs.graphed_encoder import GraphedEncoder
+    def _offloadable_on_gpu(
+        self, encoder: StagedEncoder, module: torch.nn.Module, before_offload: Callable[[], None] = lambda: None
+    ) -> Offloadable:
         from service.engine.execution.gpu_pipeline import PipelinedEncoder
         from service.engine.execution.offloading import HostOffloaded
 
-        if not model.packed or self._settings.cuda_graphs != "auto":
-            return HostOffloaded(PipelinedEncoder(model, self._queuing), model.module)
-        graphed = GraphedEncoder(
-            model, self._capture, self.capture_queue.request, self._graph_metrics, revision.revision
-        )
-        return HostOffloaded(PipelinedEncoder(graphed, self._queuing), model.module, graphed.drop_graphs)
+        return HostOffloaded(PipelinedEncoder(encoder, self._queuing), module, before_offload)
+
+    def _graphed(self, revision: Revision, model: TransformersEncoder) -> GraphedEncoder:
+        from service.engine.cuda_graphs.graphed_encoder import GraphedEncoder
+
+        return GraphedEncoder(model, self._capture, self.capture_queue.request, self._graph_metrics, revision.revision)
 
     def _offloadable_on_cpu(self, revision: Revision, model: TransformersEncoder) -> Offloadable:
         from service.engine.encoder.encoder import load_encoder
         from service.engine.execution.cpu_sharding import ShardedEncoder
         from service.engine.execution.offloading import ReloadedFromDisk
 
-        packed = model.packed
-        load = partial(load_encoder, revision.folder, self.device, self._dtype, int8=self._int8, packed=packed)
+        path = model.path
+        load = partial(load_encoder, revision.folder, self.device, self._dtype, int8=self._int8, known=path)
         return ReloadedFromDisk(ShardedEncoder(model, self._threads), lambda: ShardedEncoder(load(), self._threads))
 
     @cached_property

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from service.core.memory.budget import ModelMemory
 from service.core.models.placement import Placement
 from service.core.scheduling.batch_latency import TimedBatch
+from service.engine.encoder.forward_path import PACKED, ChosenPath
 from service.engine.memory.guard import Guard
 from service.wire import ModelStatus
 
@@ -26,6 +27,8 @@ class LoadedModel:
     Attributes:
         sizes: equal for models of equal architecture, whose batches take equal memory.
         module: the model itself; None while its weights are offloaded.
+        prepare: to be called on the compute thread once it is warm, before it serves.
+        path: which code runs its batches, and why it is no faster.
     """
 
     status: ModelStatus
@@ -33,6 +36,8 @@ class LoadedModel:
     runner: Runner
     weights: Offloadable
     module: Callable[[], torch.nn.Module | None] = lambda: None
+    path: ChosenPath = PACKED
+    prepare: Callable[[], None] = lambda: None
 
     @property
     def revision(self) -> str:

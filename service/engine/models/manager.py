@@ -73,6 +73,8 @@ class ModelManager:
         self.device, self.dtype = initial.device, initial.dtype
         for revision in initial.serving.values():
             self._scheduler.set_weight(revision, self._quota_weight(revision))
+        for model in self._models.values():
+            self._export_path(model)
         self.version = time.monotonic_ns()
         self.is_open = True
 
@@ -167,6 +169,7 @@ class ModelManager:
         self.guard.budget.put(revision, candidate.memory)
         self.guard.rebaseline()
         self._models[revision] = candidate.model
+        self._export_path(candidate.model)
         self._weights.arrived(revision, now)
 
     def discard(self, revision: str) -> None:
@@ -215,11 +218,15 @@ class ModelManager:
             problem=self._aliases.problem(reference) if state == SERVING else "",
         )
 
+    def _export_path(self, model: LoadedModel, *, held: bool = True) -> None:
+        labels = model.revision, model.path.path.value, model.path.reason.value
+        self._metrics.models.path.labels(*labels).set(float(held))
+
     def _drop(self, revision: str) -> None:
         self._weights.remove(revision)
         self._retired.pop(revision)
         self._used_seconds.pop(revision, None)
         self.guard.budget.drop(revision)
-        del self._models[revision]
+        self._export_path(self._models.pop(revision), held=False)
         self._release(revision)
         log.info("revision dropped", extra={"revision": revision})

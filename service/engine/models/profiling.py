@@ -1,7 +1,8 @@
 """Model profiler: measures the memory and the time that each model's batches take on this device.
 
 A model is measured when its architecture is new. A revision with the sizes of one that was measured takes what that one
-takes, so that a switch costs no time of the device.
+takes, so that a switch costs no time of the device. On a GPU batches of growing size are timed as well, and the budget
+is one of them (core/scheduling/batch_ladder.py); on a CPU, where all cores are busy with the smallest, it is fixed.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from service.core.memory.budget import ModelMemory
 from service.core.memory.cost_model import UNMEASURED, MemoryCostModel
 from service.core.scheduling.batch_latency import REACH, TimedBatch
 from service.engine.memory.guard import Guard
+from service.engine.models.batch_sizing import BatchSizer
 from service.engine.models.loaded_model import LoadedModel
 from service.settings import Settings
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 CPU_BATCH_TOKENS = 2_048
 GPU_BATCH_TOKENS = 65_536
+"""The largest that is tried."""
+
 CPU_LAYERS = 4
 """Of each kind, when memory is measured."""
 
@@ -41,13 +45,13 @@ class ModelProfiler:
         self._settings = settings
         self._executor = executor
         usual_tokens = GPU_BATCH_TOKENS if device.type == "cuda" else CPU_BATCH_TOKENS
-        self._batch_tokens = settings.batch_tokens or usual_tokens
-        self._timed_tokens = min(self._batch_tokens, usual_tokens) // REACH
+        self._timed_tokens = min(settings.batch_tokens or usual_tokens, usual_tokens) // REACH
         self._on_cpu = device.type == "cpu"
         side_by_side = BATCHES if self._on_cpu else 1
         limit = MemoryLimit(settings.memory_fraction, settings.memory_limit_bytes, side_by_side)
         self._probe = probe_for(device, limit, graphs=settings.cuda_graphs == "auto")
         self._functions: dict[str, MemoryCostModel] = {}
+        self._sizer = BatchSizer(settings.batch_tokens, usual_tokens)
         if self._probe is None:
             log.warning("memory cannot be measured on this system; the budget is fixed")
 
@@ -56,13 +60,20 @@ class ModelProfiler:
         model.runner.warm(self._longest(model))
 
     def time(self, model: LoadedModel) -> TimedBatch | None:
-        """Time a batch just large enough to predict a full one; None if it cannot be run whole."""
-        return model.runner.time(self._longest(model), self._timed_tokens)
+        """Time a full batch, or one just large enough to predict it; None if it cannot be run whole.
+
+        On a GPU this chooses the budget, so it comes before `measure`.
+        """
+        if self._on_cpu:
+            return model.runner.time(self._longest(model), self._timed_tokens)
+        timed = self._sizer.size(model.sizes, model.runner, self._longest(model))
+        self._executor.submit(model.prepare).result()
+        return timed
 
     def measure(self, model: LoadedModel) -> ModelMemory:
         """The memory that a model's batches need; no bytes at all where memory cannot be read."""
         longest = self._longest(model)
-        most = max(self._batch_tokens, longest)
+        most = max(self._sizer.budget_tokens(model.sizes), longest)
         return ModelMemory(self._function(model, longest, most), longest, most)
 
     def guard(self, models: dict[str, ModelMemory]) -> Guard:

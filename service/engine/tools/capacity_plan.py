@@ -57,6 +57,7 @@ def make_plan(model: str, settings: Settings, gpu_memory_gib: float | None = Non
     profiler = ModelProfiler(settings, factory.device, compute)
     loaded = factory.make(revision)
     profiler.warm(loaded)
+    profiler.time(loaded)
     memory = profiler.measure(loaded)
     if memory is None:
         raise ModelError("memory cannot be measured on this system")

@@ -25,6 +25,7 @@ ROWS = torch.arange(6.0).reshape(2, 3)
         (lambda: ROWS.sum().item(), "_local_scalar_dense waits"),
         (lambda: bool(ROWS.any()), "waits"),
         (lambda: ROWS[ROWS > 2], "waits"),
+        (lambda: ROWS[(ROWS > 2)[:, 0], torch.arange(1)], "waits"),
         (lambda: ROWS.nonzero(), "nonzero waits"),
         (lambda: torch.where(ROWS > 2), "nonzero waits"),
         (lambda: torch.equal(ROWS, ROWS), "equal waits"),
@@ -49,6 +50,12 @@ def test_a_pass_that_fails_is_refused_with_its_reason() -> None:
 def test_a_pass_that_is_only_queued_is_accepted(inference: bool) -> None:
     with torch.inference_mode(inference):
         require_capturable(lambda: torch.softmax(ROWS.bfloat16().clone() @ ROWS.bfloat16().T, dim=-1).float())
+
+
+@pytest.mark.parametrize("inference", [True, False])
+def test_indexing_with_integers_is_accepted(inference: bool) -> None:
+    with torch.inference_mode(inference):
+        require_capturable(lambda: ROWS[torch.arange(2), torch.tensor([2, 0])])
 
 
 @pytest.mark.parametrize("kind", PACKABLE)

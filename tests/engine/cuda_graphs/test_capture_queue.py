@@ -66,6 +66,26 @@ def test_nothing_is_captured_after_a_failure(caplog: pytest.LogCaptureFixture) -
     assert executor.pending == []
 
 
+def test_early_captures_run_at_once_and_need_no_open_queue() -> None:
+    ran: list[str] = []
+    CaptureQueue(ManualExecutor()).run_early([lambda: ran.append("a"), lambda: ran.append("b")])
+    assert ran == ["a", "b"]
+
+
+def test_a_failed_early_capture_is_the_last_one(caplog: pytest.LogCaptureFixture) -> None:
+    ran: list[str] = []
+    queue = CaptureQueue(ManualExecutor())
+
+    def fail() -> None:
+        raise RuntimeError("no")
+
+    queue.run_early([fail, lambda: ran.append("early")])
+    queue.open(lambda: None)
+    queue.request(lambda: ran.append("later"))
+    assert not ran
+    assert "a capture failed" in caplog.text
+
+
 def test_a_request_during_shutdown_is_ignored() -> None:
     compute = DeviceExecutor()
     captures = CaptureQueue(compute)

@@ -14,7 +14,7 @@ import torch
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import InternalError
 from service.engine.cuda_graphs.capture_queue import CaptureQueue
-from service.engine.cuda_graphs.graphed_encoder import USES, GraphedEncoder
+from service.engine.cuda_graphs.graphed_encoder import EARLY_TOKENS, USES, GraphedEncoder
 from service.engine.encoder.encoder import TransformersEncoder, load_encoder
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.gpu_pipeline import BATCHES, PipelinedEncoder
@@ -123,6 +123,20 @@ def test_a_row_that_is_used_often_is_captured_and_replayed(folder: Path, dtype: 
         found = model.begin(batch(*lengths))()
         assert [len(rows) for rows in found] == list(lengths)
     assert encoder.plain == plain
+
+
+def test_the_rows_of_lone_documents_are_captured_before_any_batch(encoder: CountingEncoder) -> None:
+    capture = CpuCapture(encoder.taking(GRAPH_SECONDS))
+    model = graphed(encoder, capture)
+    for early in model.early_captures():
+        early()
+    assert tuple(capture.rows) == EARLY_TOKENS
+    assert not runs_plain(model, encoder, 175)
+    assert not runs_plain(model, encoder, 300)
+    assert runs_plain(model, encoder, 40)
+    for again in model.early_captures():
+        again()
+    assert tuple(capture.rows) == EARLY_TOKENS
 
 
 def test_only_batches_of_that_row_are_replayed(encoder: CountingEncoder) -> None:

@@ -65,3 +65,27 @@ def test_int8_needs_a_processor_with_vnni() -> None:
 def test_int8_on_a_gpu_is_refused() -> None:
     with pytest.raises(ModelError, match="CPUs"):
         choose_dtype("int8", torch.device("cuda"))
+
+
+@pytest.mark.parametrize(
+    ("capability", "setting", "name"),
+    [
+        ((7, 5), "auto", "float16"),
+        ((7, 5), "float16", "float16"),
+        ((7, 5), "float32", "float32"),
+        ((8, 0), "auto", "bfloat16"),
+        ((8, 0), "bfloat16", "bfloat16"),
+        ((9, 0), "float16", "float16"),
+    ],
+)
+def test_a_gpu_computes_in_what_it_is_fast_at(
+    capability: tuple[int, int], setting: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: capability)
+    assert name_of(choose_dtype(setting, torch.device("cuda"))) == name
+
+
+def test_bfloat16_on_a_gpu_that_only_emulates_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: (7, 5))
+    with pytest.raises(ModelError, match="bfloat16 needs"):
+        choose_dtype("bfloat16", torch.device("cuda"))

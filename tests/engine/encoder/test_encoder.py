@@ -16,6 +16,7 @@ from service.core.arrays import TokenIds
 from service.core.errors import InternalError, ModelError
 from service.engine.encoder.checkpoint import read_checkpoint
 from service.engine.encoder.encoder import TransformersEncoder, build_encoder, load_encoder
+from service.engine.encoder.forward_path import ChosenPath, ForwardPath
 from tests.support.tiny_models import KINDS, LABELS, MAX_TOKENS, PACKABLE, make_model
 
 CPU = torch.device("cpu")
@@ -171,12 +172,12 @@ def test_a_sequence_that_the_model_cannot_take_is_refused(
         encoders["bert"].forward([np.array(tokens, dtype=np.int32)])
 
 
-@pytest.mark.parametrize("packed", [True, False])
-def test_a_given_result_of_the_packing_check_is_used(
-    folders: dict[str, Path], encoders: dict[str, TransformersEncoder], packed: bool
+@pytest.mark.parametrize("path", [ForwardPath.PACKED, ForwardPath.PADDED])
+def test_a_known_path_is_taken(
+    folders: dict[str, Path], encoders: dict[str, TransformersEncoder], path: ForwardPath
 ) -> None:
-    encoder = load_encoder(folders["bert"], CPU, torch.float32, packed=packed)
-    assert encoder.packed is packed
+    encoder = load_encoder(folders["bert"], CPU, torch.float32, known=ChosenPath(path))
+    assert encoder.path.path is path
     for given, wanted in zip(encoder.forward(_sequences()), encoders["bert"].forward(_sequences()), strict=True):
         np.testing.assert_allclose(given, wanted, atol=1e-4)
 

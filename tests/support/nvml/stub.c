@@ -1,5 +1,5 @@
 /* An NVML for tests: answers from a text file of "key number" lines, read anew at each call, so that a test can change
-   the GPU while a service watches it. Path: the environment variable NVML_STUB_STATE.
+   the GPU while a service watches it. Path: the environment variable NVML_STUB_STATE. The GPU's name: NVML_STUB_UUID.
 
    fail N       every question about the device is answered with error N (15: GPU is lost, 16: reset required)
    no_KEY 1     the question for KEY is not supported
@@ -50,8 +50,9 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device) {
     return index < state("count", 1) ? OK : NOT_FOUND;
 }
 int nvmlDeviceGetHandleByUUID(const char *uuid, void **device) {
+    const char *ours = getenv("NVML_STUB_UUID");
     *device = (void *)1;
-    return strcmp(uuid, "GPU-0001") ? NOT_FOUND : OK;
+    return strcmp(uuid, ours ? ours : "GPU-0001") ? NOT_FOUND : OK;
 }
 int nvmlDeviceGetUtilizationRates(void *device, Utilization *use) {
     (void)device;

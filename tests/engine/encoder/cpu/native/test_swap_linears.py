@@ -16,6 +16,7 @@ from service.engine.encoder.attention import set_attention
 from service.engine.encoder.cpu.native.kernels import ATTENTION
 from service.engine.encoder.cpu.native.swap_linears import NativeLinear, NativeResidualNorm, compile_linears
 from service.engine.encoder.encoder import load_encoder
+from service.engine.encoder.forward_path import PACKED
 from tests.support.tiny_models import make_model
 
 pytestmark = pytest.mark.needs("linear-kernels")
@@ -86,7 +87,7 @@ def test_nan_in_any_weight_reaches_the_logits(dtype: str, name: str, tmp_path: P
     weights = load_file(folder / "model.safetensors")
     weights[f"bert.encoder.layer.0.{name}.bias"][3] = float("nan")
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    encoder = load_encoder(folder, torch.device("cpu"), torch.bfloat16, int8=dtype == "int8", packed=True)
+    encoder = load_encoder(folder, torch.device("cpu"), torch.bfloat16, int8=dtype == "int8", known=PACKED)
     for rows in encoder.forward([np.arange(5, 5 + length, dtype=np.int32) for length in (40, 3, 17)]):
         assert not np.isfinite(rows).any()
 

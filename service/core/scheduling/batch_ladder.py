@@ -1,0 +1,63 @@
+"""Batch ladder: the token budget of a device's batches, from timed batches of growing size. Pure.
+
+A batch cannot be interrupted, so one that is larger than the device needs only makes others wait. The rules:
+- Sizes are powers of two, the smallest first.
+- The budget is the smallest size that has nearly the best throughput of all that take no longer than a request may
+  wait for a batch. If the smallest takes longer, it is the budget.
+- It holds a few of the longest sequences, if these take no longer either: a batch that has room for one and a half
+  sequences runs with one.
+- Sizes that take longer than that need not be run, nor do those after `MOST_WITHOUT_GAIN` that gained hardly anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from service.core.scheduling.batch_latency import TimedBatch
+
+SMALLEST_TOKENS = 64
+NEARLY = 0.95
+"""Of the best throughput."""
+
+LONGEST_SECONDS = 0.1
+"""That a batch should take: a document waits for two of them at most, and answers are due within a second."""
+
+LONGEST_SEQUENCES = 4
+"""That a batch should have room for. With sequences of all lengths it is then nine tenths full."""
+
+MOST_WITHOUT_GAIN = 3
+"""A step may be slower by chance, or because its kernels are tiled badly; three doublings in a row are not."""
+
+
+def rungs(most_tokens: int) -> tuple[int, ...]:
+    """The sizes to run, `most_tokens` being the last one."""
+    below = (SMALLEST_TOKENS << power for power in range(most_tokens.bit_length()))
+    return (*(tokens for tokens in below if tokens < most_tokens), most_tokens)
+
+
+def is_high_enough(timed: Sequence[TimedBatch], longest_tokens: int = 0) -> bool:
+    """True when larger batches than those timed so far cannot become the budget; for the argument, see `choose`."""
+    if not timed:
+        return False
+    rates = [_rate(batch) for batch in timed]
+    fast = next(index for index, rate in enumerate(rates) if rate >= NEARLY * max(rates))
+    gains_nothing = len(timed) - 1 - fast >= MOST_WITHOUT_GAIN
+    is_roomy = timed[-1].tokens >= LONGEST_SEQUENCES * longest_tokens
+    return timed[-1].seconds > LONGEST_SECONDS or (gains_nothing and is_roomy)
+
+
+def choose(timed: Sequence[TimedBatch], longest_tokens: int = 0) -> TimedBatch:
+    """The budget: one of these batches, of which there is at least one, smallest first.
+
+    Args:
+        longest_tokens: of a sequence.
+    """
+    short = [batch for batch in timed if batch.seconds <= LONGEST_SECONDS] or list(timed[:1])
+    enough = NEARLY * max(map(_rate, short))
+    fast = next(batch for batch in short if _rate(batch) >= enough)
+    roomy = next((batch for batch in short if batch.tokens >= LONGEST_SEQUENCES * longest_tokens), short[-1])
+    return max(fast, roomy, key=lambda batch: batch.tokens)
+
+
+def _rate(batch: TimedBatch) -> float:
+    return batch.tokens / max(batch.seconds, 1e-9)

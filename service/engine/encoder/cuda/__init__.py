@@ -1,0 +1,1 @@
+"""BERT's kind of model on CUDA devices: fused layers without transformers' code between them, checked at load."""

@@ -1,0 +1,117 @@
+"""A token classifier of BERT's kind without transformers' code: embeddings, fused layers, classifier.
+
+BERT, RoBERTa, XLM-RoBERTa, ELECTRA and DistilBERT are of this kind. What is recognised is parts by name, and no weight
+may be left over; whether the parts are put together as here is for the check at load to find (fused_check.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import nn
+from transformers import PreTrainedModel
+
+from service.engine.encoder.attention import AttentionBackend
+from service.engine.encoder.cuda.fused_layer import FusedLayer, LayerNames, names_of
+from service.engine.encoder.layer_subset import list_of_layers
+from service.engine.execution.packed_batch import PackedBatch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Parts:
+    """The parts of a model around its layers; types are missing in DistilBERT, all but ELECTRA have no projection."""
+
+    words: nn.Embedding
+    types: nn.Embedding | None
+    positions: nn.Embedding
+    norm: nn.LayerNorm
+    projection: nn.Linear | None
+    classifier: nn.Linear
+
+
+class FusedModel:
+    """Computes the logits of packed batches with the weights of a model, whose layers it has replaced.
+
+    Args:
+        model: one that `can_be_fused`. Its own `forward` no longer works until `restore`.
+        backend: of attention, for all layers.
+        gelu_in_product: let products compute GELU.
+    """
+
+    def __init__(self, model: PreTrainedModel, backend: AttentionBackend, *, gelu_in_product: bool = False) -> None:
+        parts, place = _parts(model), list_of_layers(model)
+        assert parts is not None
+        assert place is not None
+        self._parts = parts
+        self._parent, self._name, self._own_layers = place
+        fused = [
+            FusedLayer(layer, _require_names(layer), backend, gelu_in_product=gelu_in_product)
+            for layer in self._own_layers
+        ]
+        setattr(self._parent, self._name, nn.ModuleList(fused))
+        self._layers = [each.run for each in fused]
+
+    def restore(self) -> None:
+        """Give the model its own layers back; this one must not be used any more."""
+        setattr(self._parent, self._name, self._own_layers)
+
+    def forget_own_layers(self) -> None:
+        """Drop what `restore` needs."""
+        self._own_layers = nn.ModuleList()
+
+    def __call__(self, batch: PackedBatch) -> torch.Tensor:
+        """Compute, or queue, one forward pass: logits [total, labels]."""
+        rows = self._embed(batch.input_ids[0], batch.position_ids[0])
+        cu_seqlens, borders, max_length = batch.cu_seqlens, batch.borders, batch.max_length
+        for layer in self._layers:
+            rows = layer(rows, cu_seqlens, borders, max_length)
+        logits: torch.Tensor = self._parts.classifier(rows)
+        return logits
+
+    def _embed(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        """Token ids and positions [total] → [total, hidden]; the sums in transformers' order, so rounded as there."""
+        parts = self._parts
+        rows = F.embedding(ids, parts.words.weight)
+        if parts.types is not None:
+            rows.add_(parts.types.weight[0])
+        rows.add_(F.embedding(positions, parts.positions.weight))
+        rows = F.layer_norm(rows, rows.shape[-1:], parts.norm.weight, parts.norm.bias, parts.norm.eps)
+        return rows if parts.projection is None else F.linear(rows, parts.projection.weight, parts.projection.bias)
+
+
+def can_be_fused(model: PreTrainedModel) -> bool:
+    """True for a model with the parts of BERT's kind, all of them and no other."""
+    place = list_of_layers(model)
+    return place is not None and _parts(model) is not None and all(names_of(layer) is not None for layer in place[2])
+
+
+def _parts(model: PreTrainedModel) -> _Parts | None:
+    """The parts, if they are of these classes and no weight is left over."""
+    base, place = getattr(model, model.base_model_prefix, None), list_of_layers(model)
+    embeddings = getattr(base, "embeddings", None)
+    parts = _Parts(
+        words=getattr(embeddings, "word_embeddings", None),  # type: ignore[arg-type]
+        types=getattr(embeddings, "token_type_embeddings", None),
+        positions=getattr(embeddings, "position_embeddings", None),  # type: ignore[arg-type]
+        norm=getattr(embeddings, "LayerNorm", None),  # type: ignore[arg-type]
+        projection=getattr(base, "embeddings_project", None),
+        classifier=getattr(model, "classifier", None),  # type: ignore[arg-type]
+    )
+    needed = {
+        nn.Embedding: (parts.words, parts.positions, parts.types or parts.words),
+        nn.LayerNorm: (parts.norm,),
+        nn.Linear: (parts.classifier, parts.projection or parts.classifier),
+    }
+    if place is None or not all(type(each) is kind for kind, some in needed.items() for each in some):
+        return None
+    modules = (parts.words, parts.types, parts.positions, parts.norm, parts.projection, parts.classifier, place[2])
+    used = {id(weight) for module in modules if module is not None for weight in module.parameters()}
+    return parts if {id(weight) for weight in model.parameters()} == used else None
+
+
+def _require_names(layer: nn.Module) -> LayerNames:
+    names = names_of(layer)
+    assert names is not None
+    return names

@@ -1,0 +1,49 @@
+"""The forward path of a model: which code runs its batches, and why no faster one does."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class ForwardPath(StrEnum):
+    """The code that runs a model's batches, the fastest first."""
+
+    FUSED = "fused"
+    """Packed rows through fused layers (`cuda/`)."""
+    PACKED = "packed"
+    """Packed rows through transformers' code."""
+    PADDED = "padded"
+    """Rows padded to groups of one length."""
+
+
+class PathReason(StrEnum):
+    """Why a model is not on a faster path; a label of a metric."""
+
+    NONE = "none"
+    """It is on the fastest path of its device."""
+    ARCHITECTURE = "architecture"
+    """Its code is of a kind that the faster path does not know."""
+    ACCURACY = "accuracy"
+    """On this device the faster path computes other logits than the model's own code."""
+    FAILED = "failed"
+    """On this device the faster path raises an error; the log has it."""
+
+
+class ChosenPath(NamedTuple):
+    """A model's path, and why it is no faster one."""
+
+    path: ForwardPath
+    reason: PathReason = PathReason.NONE
+
+    @property
+    def packed(self) -> bool:
+        return self.path is not ForwardPath.PADDED
+
+    @property
+    def fused(self) -> bool:
+        return self.path is ForwardPath.FUSED
+
+
+PACKED = ChosenPath(ForwardPath.PACKED)
+FUSED = ChosenPath(ForwardPath.FUSED)

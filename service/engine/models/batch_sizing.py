@@ -1,0 +1,79 @@
+"""Batch sizing: runs batches of growing size on a model until larger ones cannot become its budget.
+
+What lies between the smallest and the budget is warm afterwards: libraries load a kernel when it is first needed.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from service.core.errors import GleanerError
+from service.core.scheduling.batch_ladder import choose, is_high_enough, rungs
+from service.core.scheduling.batch_latency import TimedBatch
+
+if TYPE_CHECKING:
+    from service.engine.execution.runner import Runner
+
+TYPICAL_TOKENS = 128
+"""Of a sequence."""
+
+IN_A_ROW = 3
+"""Batches timed together, as under load: each is queued while the one before it runs."""
+
+log = logging.getLogger(__name__)
+
+
+class BatchSizer:
+    """The budgets of one engine's models, by their architecture: a model like one that was timed is not timed again.
+
+    Args:
+        set_tokens: the budget of all models; 0: chosen for each.
+        largest_tokens: the largest that is tried where none is set.
+    """
+
+    def __init__(self, set_tokens: int, largest_tokens: int) -> None:
+        self._set_tokens = set_tokens
+        self._largest_tokens = set_tokens or largest_tokens
+        self._full: dict[str, TimedBatch | None] = {}
+
+    def size(self, sizes: str, runner: Runner, longest_tokens: int) -> TimedBatch | None:
+        """The batch that fills the budget, with its time; of a budget that is set, the largest that could be run."""
+        if sizes not in self._full:
+            timed = climb(runner, longest_tokens, max(self._largest_tokens, longest_tokens))
+            self._full[sizes] = None if not timed else timed[-1] if self._set_tokens else choose(timed, longest_tokens)
+        return self._full[sizes]
+
+    def budget_tokens(self, sizes: str) -> int:
+        """The budget of models of this architecture; the largest before `size` was asked."""
+        full = self._full.get(sizes)
+        return self._largest_tokens if self._set_tokens or full is None else full.tokens
+
+
+def climb(runner: Runner, longest_tokens: int, most_tokens: int) -> list[TimedBatch]:
+    """Times of batches, the smallest first; ends before sizes for which memory runs out."""
+    timed: list[TimedBatch] = []
+    for tokens in rungs(most_tokens):
+        batch = _time(runner, min(TYPICAL_TOKENS, longest_tokens, tokens), tokens)
+        if batch is None:
+            break
+        timed.append(batch)
+        if is_high_enough(timed, longest_tokens):
+            break
+    milliseconds = {batch.tokens: round(1_000 * batch.seconds, 2) for batch in timed}
+    log.info("batches timed", extra={"milliseconds": milliseconds})
+    return timed
+
+
+def _time(runner: Runner, length: int, tokens: int) -> TimedBatch | None:
+    """None if memory does not hold it."""
+    batch = [np.zeros(length, dtype=np.int32)] * (tokens // length)
+    runner.launch(batch).result()
+    handles = [runner.launch(batch) for _ in range(IN_A_ROW)]
+    outcomes = [outcome for handle in handles for outcome in handle.result()]
+    if any(handle.splits for handle in handles) or any(isinstance(each, GleanerError) for each in outcomes):
+        return None
+    seconds = handles[-1].ended_seconds - handles[0].begun_seconds
+    return TimedBatch(length * len(batch), seconds / IN_A_ROW)

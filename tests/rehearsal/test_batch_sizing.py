@@ -1,0 +1,36 @@
+"""A start-up on a modelled device: sizes are timed, a budget is chosen, and rows of lone documents are captured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from service.core.scheduling.batch_ladder import LONGEST_SECONDS
+from tests.rehearsal.devices import A10G, T4, Device
+from tests.rehearsal.engine_parts import SmallEngine
+from tests.rehearsal.scene import Gpu, play
+
+WIDE, DEEP = 1_024, 6
+
+
+def _started(gpu: Gpu, graphs: bool) -> tuple[int, float, int, list[str]]:
+    engine = SmallEngine(gpu, graphs=graphs, hidden=WIDE, layers=DEEP)
+    timed = engine.profiler.time(engine.model)
+    assert timed is not None
+    assert engine.profiler.time(engine.model) == timed
+    return timed.tokens, timed.seconds, engine.profiler.measure(engine.model).most_tokens, engine.log.messages
+
+
+@pytest.mark.parametrize("device", [T4, A10G], ids=lambda each: each.name)
+def test_a_budget_is_chosen_by_times(device: Device, tmp_path: Path) -> None:
+    tokens, seconds, budget, messages = play(_started, device, tmp_path, False)
+    assert tokens == budget
+    assert 2_048 <= budget < 65_536
+    assert seconds <= LONGEST_SECONDS
+    assert messages.count("batches timed") == 1
+
+
+def test_rows_of_lone_documents_are_captured_before_any_of_them_comes(tmp_path: Path) -> None:
+    *_, messages = play(_started, A10G, tmp_path, True)
+    assert messages.count("a graph was captured") == 2

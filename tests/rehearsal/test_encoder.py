@@ -1,0 +1,165 @@
+"""Which models run packed on which device, in which precision, by which kernels, and whether they can be captured."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.rehearsal.devices import A10G, H200, T4, Device
+from tests.rehearsal.engine_parts import sequences
+from tests.rehearsal.scene import Gpu, SceneFailed, play
+from tests.support.tiny_models import KINDS, PACKABLE, make_model
+
+LENGTHS = (2, 17, 40, 120)
+CASES = ((T4, "auto"), (T4, "float32"), (A10G, "auto"), (A10G, "float16"), (A10G, "float32"), (H200, "auto"))
+RAN_AS = {"auto": {75: "float16", 86: "bfloat16", 90: "bfloat16"}}
+ATTENTION = {
+    ("float16", 75): "fmha_cutlassF_f16_aligned_64x64_rf_sm75",
+    ("float32", 75): "fmha_cutlassF_f32_aligned_64x64_rf_sm75",
+    ("bfloat16", 86): "flash_fwd",
+    ("float16", 86): "flash_fwd",
+    ("float32", 86): "fmha_cutlassF_f32_aligned_64x64_rf_sm80",
+    ("bfloat16", 90): "flash_fwd",
+}
+"""Part of the name of the kernel in which all attention of a packed BERT is computed."""
+Facts = dict[str, Any]
+
+
+def _name(each: Device | str) -> str:
+    return each if isinstance(each, str) else each.name
+
+
+def _load(gpu: Gpu, kind: str, precision: str = "auto", **sizes: int) -> Any:
+    from service.engine.device.dtype import choose_dtype
+    from service.engine.device.selection import choose_device
+    from service.engine.encoder.encoder import load_encoder
+
+    device = choose_device("cuda")
+    folder = make_model(gpu.folder / f"{kind}-{sizes}", kind, **{"hidden": 64, **sizes})
+    return load_encoder(folder, device, choose_dtype(precision, device))
+
+
+def _all_kinds(gpu: Gpu, precision: str) -> dict[str, Facts]:
+    return {kind: _facts(gpu, kind, precision) for kind in KINDS}
+
+
+def _facts(gpu: Gpu, kind: str, precision: str) -> Facts:
+    encoder = _load(gpu, kind, precision)
+    encoder.forward(sequences(*LENGTHS))
+    with gpu.kernels() as kernels:
+        rows = encoder.forward(sequences(*LENGTHS))
+    return {
+        "packed": encoder.packed,
+        "dtype": encoder.dtype_name,
+        "rows": [row.shape[0] for row in rows],
+        "kernels": kernels,
+        "capture": _capture(encoder) if encoder.packed else "",
+        "refused": gpu.report()["refused"],
+    }
+
+
+def _capture(encoder: Any) -> str:
+    """What became of the smallest row's capture."""
+    from service.engine.cuda_graphs.buckets import buckets
+    from service.engine.cuda_graphs.capturable import NotCapturable
+    from service.engine.cuda_graphs.capture import CudaGraphCapture
+    from service.engine.cuda_graphs.graphed_encoder import GraphedEncoder
+    from service.metrics.gpu import GraphMetrics
+
+    graphed = GraphedEncoder(encoder, CudaGraphCapture(encoder.device), lambda _: None, _metrics(GraphMetrics), "m")
+    try:
+        _, check = graphed.try_capture(buckets(encoder.max_tokens)[0])
+    except NotCapturable as error:
+        return f"not capturable: {error}"
+    return "accurate" if check.is_accurate(encoder.dtype_name) else f"wrong by {check.error}"
+
+
+@cache
+def _metrics(kind: Any) -> Any:
+    return kind()
+
+
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The facts of all kinds on a device in a precision."""
+    return cache(lambda device, precision: play(_all_kinds, device, tmp_path_factory.mktemp("kinds"), precision))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("device", "precision"), CASES, ids=_name)
+def test_a_model_runs_packed_where_its_kind_can_and_is_captured(
+    kinds: Any, device: Device, precision: str, kind: str
+) -> None:
+    facts = kinds(device, precision)[kind]
+    assert facts["dtype"] == RAN_AS.get(precision, {}).get(device.sm, precision)
+    assert facts["rows"] == list(LENGTHS)
+    assert facts["packed"] == (kind in PACKABLE)
+    if kind in PACKABLE and not (kind == "modernbert" and facts["dtype"] == "float32"):
+        assert facts["capture"] == "accurate"
+
+
+@pytest.mark.parametrize(("device", "precision"), CASES, ids=_name)
+def test_packed_attention_is_one_kernel_a_layer(kinds: Any, device: Device, precision: str) -> None:
+    facts = kinds(device, precision)["bert"]
+    wanted = ATTENTION[facts["dtype"], device.sm]
+    assert _named(facts["kernels"], wanted) == 2, sorted(facts["kernels"])
+    assert _named(facts["kernels"], "softmax") == 0
+
+
+@pytest.mark.parametrize(("device", "precision"), [(T4, "auto"), (A10G, "auto")], ids=_name)
+def test_nothing_is_filled_for_attention(kinds: Any, device: Device, precision: str) -> None:
+    """`varlen_attn` zeroes a state of random numbers, which nothing uses, in each layer."""
+    assert _named(kinds(device, precision)["bert"]["kernels"], "FillFunctorIm") == 0
+
+
+def test_nothing_needs_cudnn_on_hopper(kinds: Any) -> None:
+    refused = kinds(H200, "auto")["bert"]["refused"]
+    assert not [name for name in refused if name.startswith("cudnn")]
+
+
+def _layers(gpu: Gpu) -> dict[int, int]:
+    counts = {}
+    for layers in (2, 4):
+        encoder = _load(gpu, "bert", layers=layers)
+        encoder.forward(sequences(*LENGTHS))
+        with gpu.kernels() as kernels:
+            encoder.forward(sequences(*LENGTHS))
+        counts[layers] = kernels.total()
+    return counts
+
+
+@pytest.mark.parametrize("device", [A10G, H200], ids=_name)
+def test_a_layer_takes_nine_kernels_at_most(device: Device, tmp_path: Path) -> None:
+    counts = play(_layers, device, tmp_path)
+    assert (counts[4] - counts[2]) / 2 <= 9
+
+
+def _windows(gpu: Gpu) -> tuple[int, int]:
+    encoder = _load(gpu, "modernbert")
+    launches = []
+    for count in (10, 40):
+        batch = sequences(*[175] * count)
+        encoder.forward(batch)
+        with gpu.kernels() as kernels:
+            encoder.forward(batch)
+        launches.append(kernels.total())
+    return launches[0], launches[1]
+
+
+@pytest.mark.parametrize("device", [T4, A10G], ids=_name)
+def test_sliding_windows_take_no_more_kernels_for_more_sequences(device: Device, tmp_path: Path) -> None:
+    few, many = play(_windows, device, tmp_path)
+    assert many <= 1.5 * few
+
+
+def test_bfloat16_is_refused_where_the_device_only_emulates_it(tmp_path: Path) -> None:
+    with pytest.raises(SceneFailed, match="ModelError"):
+        play(_facts, T4, tmp_path, "bert", "bfloat16")
+
+
+def _named(kernels: Counter[str], part: str) -> int:
+    return sum(count for name, count in kernels.items() if part in name)
