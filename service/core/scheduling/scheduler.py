@@ -70,9 +70,6 @@ class Scheduler(Generic[Payload]):
         self._admission = Admission(self._occupancy, self._stats, self._deadlines)
         self._running_tokens = 0
 
-    def __contains__(self, key: str) -> bool:
-        return key in self._documents
-
     def __len__(self) -> int:
         return len(self._documents)
 
@@ -175,8 +172,6 @@ class Scheduler(Generic[Payload]):
 
     def _enqueue(self, document: _Document[Payload], now: float) -> None:
         submission = document.submission
-        if not document.waits:
-            return
         self._documents[submission.key] = document
         self._deadlines.add(submission, now)
         self._stats.enter(submission.model, len(submission.lengths), submission.tokens)

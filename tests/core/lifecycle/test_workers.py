@@ -29,12 +29,12 @@ def test_a_silent_worker_is_forgotten_once() -> None:
 def test_a_revision_is_done_with_when_nobody_uses_it_and_all_know_of_the_next() -> None:
     workers = WorkerRegistry(2)
     assert workers.done_with("old", version=2), "nobody is there to use it"
-    workers.record_heartbeat(b"a", 0, False, now=0.0, version=2, revisions=frozenset())
-    workers.record_heartbeat(b"b", 1, False, now=0.0, version=2, revisions=frozenset({"old"}))
+    workers.record_heartbeat(b"a", 0, False, now=0.0, version=2, revisions=())
+    workers.record_heartbeat(b"b", 1, False, now=0.0, version=2, revisions=("old",))
     assert not workers.done_with("old", version=2)
-    workers.record_heartbeat(b"b", 0, False, now=1.0, version=1, revisions=frozenset())
+    workers.record_heartbeat(b"b", 0, False, now=1.0, version=1, revisions=())
     assert not workers.done_with("old", version=2)
-    workers.record_heartbeat(b"b", 0, False, now=2.0, version=2, revisions=frozenset())
+    workers.record_heartbeat(b"b", 0, False, now=2.0, version=2, revisions=())
     assert workers.done_with("old", version=2)
 
 
