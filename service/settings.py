@@ -90,6 +90,12 @@ class Settings(BaseSettings):
     window_tokens: int = Field(512, ge=16, description="longest window with its special tokens, if the model takes it")
     overlap_tokens: int = Field(128, ge=0, description="tokens that neighbouring windows share")
     queue_limit_tokens: int = Field(2_000_000, ge=1, description="most tokens that may wait")
+    max_queue_ms: int = Field(
+        0,
+        ge=0,
+        description="a document that would wait for longer before its parser, or before its first batch, is refused"
+        " (`gleaner_refusals`); its own length does not count; 0: only its deadline limits it",
+    )
     max_document_bytes: int = Field(64 * 1024 * 1024, ge=1, description="largest file or text")
     max_document_pages: int = Field(5_000, ge=1, description="most pages of a document")
     max_document_characters: int = Field(20_000_000, ge=1, description="longest text of a document")
@@ -228,6 +234,11 @@ class Settings(BaseSettings):
     def front_workers(self) -> int:
         """The number of front workers: `workers`, or one for each two cores."""
         return self.workers or max(1, min(8, (os.cpu_count() or 1) // 2))
+
+    @property
+    def wait_limit_seconds(self) -> float:
+        """`max_queue_ms` in seconds; infinite without a limit."""
+        return self.max_queue_ms / 1000 if self.max_queue_ms else float("inf")
 
     @property
     def sockets(self) -> Path:

@@ -22,6 +22,7 @@ from msgspec import Meta
 
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import BY_CODE
+from service.core.scheduling.front_load import FrontLoad
 from service.core.types import DocumentKey, Load, Name, Phase, Submission, Wanted
 
 VERSION = 1
@@ -36,12 +37,14 @@ class Hello(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
         closed: it knows that the service drains, and starts no request.
         models_version: of the last list of models that it received.
         revisions: those that its requests use, so that the engine knows which ones it may drop.
+        front: how busy it is.
     """
 
     active_requests: Count
     closed: bool = False
     models_version: Annotated[int, Meta(ge=0)] = 0
     revisions: Annotated[tuple[Name, ...], Meta(max_length=1_000)] = ()
+    front: FrontLoad = FrontLoad()
 
 
 class Submitted(Submission, frozen=True, tag=True, forbid_unknown_fields=True):

@@ -44,7 +44,7 @@ def make_loop(
         startup: how far the models are, written by the loading thread.
         gpu: None where no GPU is watched.
     """
-    scheduler: Scheduler[Request] = Scheduler(QueueLimits(settings.queue_limit_tokens))
+    scheduler: Scheduler[Request] = Scheduler(QueueLimits(settings.queue_limit_tokens, settings.wait_limit_seconds))
     quotas = ModelQuotas(settings.model_weights, settings.model_rate_limits)
     models = ModelManager(scheduler, WeightMover(executor, ipc.calls, metrics), quotas, metrics)
     lifecycle = Lifecycle(engine, startup, models, settings, metrics, gpu)

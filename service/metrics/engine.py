@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from service.core.gpu_reading import GpuReading
 from service.core.memory.budget import MemoryReport
+from service.core.scheduling.front_load import FrontLoad, Stage
 from service.core.types import Load, Phase
 from service.metrics.gpu import GpuMetrics
 from service.metrics.kinds import counter, gauge, gauge_by_model, histogram
@@ -49,19 +50,34 @@ class QueueMetrics:
         self.tokens = gauge("gleaner_queue_tokens", "Tokens that wait.")
         self.oldest_age_seconds = gauge("gleaner_queue_oldest_age_seconds", "Age of the oldest that waits.")
         self.backlog_seconds = gauge(
-            "gleaner_backlog_seconds", "Waiting and lately refused tokens over measured tokens per second."
+            "gleaner_backlog_seconds",
+            "Seconds for what waits: tokens, with those lately refused, or files for the parsers, whichever is more.",
         )
-        self.work_ratio = gauge("gleaner_work_ratio", "Arrived tokens per second over the capacity.")
+        self.work_ratio = gauge("gleaner_work_ratio", "Asked-for work over the capacity, of the stage that has most.")
+        self.stage_work_ratio = gauge(
+            "gleaner_stage_work_ratio",
+            "Asked-for work over the capacity: tokens of the device, seconds of workers and parsers.",
+            "stage",
+        )
+        self.parser_wait_seconds = gauge(
+            "gleaner_parser_wait_seconds", "What the parsers are expected to need for the files that are here."
+        )
         self.capacity = gauge("gleaner_capacity_tokens_per_second", "Tokens per second of full batches, as measured.")
 
-    def update(self, load: Load, backlog_seconds: float, work_ratio: float, tokens_per_second: float) -> None:
-        """Set all gauges to the current load."""
+    def update(
+        self, load: Load, front: FrontLoad, backlog_seconds: float, work_ratio: float, tokens_per_second: float
+    ) -> None:
+        """Set all gauges to the current load; backlog and work ratio are the device's."""
+        ratios = {Stage.COMPUTE: work_ratio, **front.ratios}
         self.documents.set(load.documents)
         self.sequences.set(load.sequences)
         self.tokens.set(load.tokens)
         self.oldest_age_seconds.set(load.oldest_age_seconds)
-        self.backlog_seconds.set(backlog_seconds)
-        self.work_ratio.set(work_ratio)
+        self.backlog_seconds.set(max(backlog_seconds, front.wait_seconds))
+        self.work_ratio.set(max(ratios.values()))
+        for stage, ratio in ratios.items():
+            self.stage_work_ratio.labels(stage).set(ratio)
+        self.parser_wait_seconds.set(front.wait_seconds)
         self.capacity.set(tokens_per_second)
 
 

@@ -59,9 +59,17 @@ class Signal:
 
 
 WORK_RATIO = Signal("WorkRatio", Unit.NONE, Kind.LEVEL)
-"""Arriving tokens per second over the task's capacity; above 1 the queue grows."""
+"""Asked-for work over the task's capacity, of the stage that has most; above 1 its queue grows."""
+COMPUTE_WORK_RATIO = Signal("ComputeWorkRatio", Unit.NONE, Kind.LEVEL)
+"""The device's: arriving tokens per second over the tokens per second that it computes."""
+TOKENIZE_WORK_RATIO = Signal("TokenizeWorkRatio", Unit.NONE, Kind.LEVEL)
+"""The front workers': asked-for seconds of tokenizing and decoding per second, or how busy their event loops are."""
+PARSE_WORK_RATIO = Signal("ParseWorkRatio", Unit.NONE, Kind.LEVEL)
+"""The parsers': asked-for seconds of parsing per second over their number."""
+REQUESTS_IN_FLIGHT = Signal("RequestsInFlight", Unit.COUNT, Kind.LEVEL)
+"""Requests that were taken on and are not answered."""
 BACKLOG_SECONDS = Signal("BacklogSeconds", Unit.SECONDS, Kind.LEVEL)
-"""Queued and recently refused tokens over the task's tokens per second."""
+"""Seconds for what waits on the task: tokens, with those lately refused, or files for parsers, whichever is more."""
 OLDEST_AGE_SECONDS = Signal("OldestAgeSeconds", Unit.SECONDS, Kind.LEVEL)
 """Age of the oldest queued document."""
 QUEUE_DEPTH = Signal("QueueDepth", Unit.COUNT, Kind.LEVEL)
@@ -85,6 +93,10 @@ REQUEST_SECONDS = Signal("RequestSeconds", Unit.SECONDS, Kind.DISTRIBUTION)
 
 SIGNALS = (
     WORK_RATIO,
+    COMPUTE_WORK_RATIO,
+    TOKENIZE_WORK_RATIO,
+    PARSE_WORK_RATIO,
+    REQUESTS_IN_FLIGHT,
     BACKLOG_SECONDS,
     OLDEST_AGE_SECONDS,
     QUEUE_DEPTH,
@@ -98,3 +110,6 @@ SIGNALS = (
     REQUEST_SECONDS,
 )
 """All signals of a task."""
+
+STAGES = {"compute": COMPUTE_WORK_RATIO, "tokenize": TOKENIZE_WORK_RATIO, "parse": PARSE_WORK_RATIO}
+"""The work ratio of each stage, of which `WORK_RATIO` is the largest."""

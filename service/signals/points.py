@@ -26,8 +26,10 @@ from service.signals.catalog import (
     QUEUE_DEPTH,
     REFUSALS,
     REQUEST_SECONDS,
+    REQUESTS_IN_FLIGHT,
     RESTARTS,
     SIGNALS,
+    STAGES,
     WORK_RATIO,
     Signal,
 )
@@ -40,7 +42,9 @@ LEVELS = {
     BACKLOG_SECONDS: "gleaner_backlog_seconds",
     OLDEST_AGE_SECONDS: "gleaner_queue_oldest_age_seconds",
     QUEUE_DEPTH: "gleaner_queue_documents",
+    REQUESTS_IN_FLIGHT: "gleaner_requests_in_flight",
 }
+STAGE_NAME = "gleaner_stage_work_ratio"
 COUNTS = {
     REFUSALS: "gleaner_refusals_total",
     RESTARTS: "gleaner_engine_starts_total",
@@ -111,6 +115,8 @@ def _levels(before: Snapshot, after: Snapshot) -> Iterator[tuple[Signal, float]]
     """A ready task's share of the fleet's work."""
     for signal, name in LEVELS.items():
         yield signal, total(after, name) or 0.0
+    for stage, signal in STAGES.items():
+        yield signal, total(after, STAGE_NAME, stage=stage) or 0.0
     yield BUSY_RATIO, _busy_ratio(before, after)
     if total(after, MEMORY_TOTAL_NAME):  # Without a GPU the gauges exist and stay zero.
         yield GPU_UTILIZATION, 100.0 * (total(after, UTILIZATION_NAME) or 0.0)

@@ -23,6 +23,7 @@ from service.api.engine.routing import is_serving
 from service.core.arrays import TokenIds
 from service.core.errors import DeadlineExceeded
 from service.core.lifecycle.silence import Silence
+from service.core.scheduling.front_load import FrontLoad
 from service.core.types import Phase
 from service.logs import LogEvent
 from service.wire import (
@@ -57,6 +58,7 @@ class EngineClient:
     def __init__(self, address: str, active_requests: Callable[[], int], on_resubmission: Callable[[], None]) -> None:
         self._active_requests = active_requests
         self._on_resubmission = on_resubmission
+        self._front_load: Callable[[], FrontLoad] = FrontLoad
         self._connection = EngineConnection(
             address, heartbeat=self._heartbeat, on_message=self._on_message, on_disconnect=self._on_disconnect
         )
@@ -87,6 +89,10 @@ class EngineClient:
     def on_models_change(self, callback: OnModels) -> None:
         """Call `callback` with every new list of models."""
         self._on_models = callback
+
+    def report_front(self, front_load: Callable[[], FrontLoad]) -> None:
+        """Ask `front_load` with every heartbeat how busy this worker is."""
+        self._front_load = front_load
 
     @property
     def status(self) -> Status:
@@ -197,6 +203,7 @@ class EngineClient:
             closed,
             models_version=self._status.models_version,
             revisions=self.leases.revisions,
+            front=self._front_load(),
         )
 
     def _note_silence(self) -> None:

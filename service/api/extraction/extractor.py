@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -31,6 +32,7 @@ from service.api.extraction.time_slicer import TimeSlicer
 from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult
 from service.core.errors import DeadlineExceeded, Overloaded
+from service.core.scheduling.front_load import FrontMeter
 from service.core.types import Wanted
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
@@ -55,6 +57,7 @@ class Extractor:
         threads: ThreadPoolExecutor,
         *,
         limits: DocumentLimits,
+        meter: FrontMeter,
         window_tokens: int,
         overlap_tokens: int,
     ) -> None:
@@ -62,6 +65,7 @@ class Extractor:
         self._parsers = parsers
         self._threads = threads
         self._limits = limits
+        self._meter = meter
         self._window_tokens = window_tokens
         self._overlap_tokens = overlap_tokens
         self._tokenizers = Tokenizers()
@@ -78,10 +82,19 @@ class Extractor:
         refuse_if_late(request.deadline_seconds, now)
         try:
             async with asyncio.timeout(request.deadline_seconds - now):
-                with self.memory.lease() as lease:
+                with self.memory.lease() as lease, self._metered(request.estimate(source, now), timer):
                     return await self._extract(source, request, timer, lease)
         except TimeoutError:
             raise DeadlineExceeded("the deadline passed before the document was finished") from None
+
+    @contextmanager
+    def _metered(self, estimate: WorkEstimate, timer: StageTimer) -> Iterator[None]:
+        """Count the work on a document's text when it comes, and learn from one that was answered."""
+        kind, size, came = estimate.format, estimate.size, estimate.at_seconds
+        expected = self._meter.text_came(kind, size, came)
+        yield
+        self._meter.text_done(kind, size, timer.work_seconds)
+        self._meter.text.correct(expected, timer.work_seconds, came, time.monotonic())
 
     async def _extract(
         self, source: DocumentInput, request: ExtractRequest, timer: StageTimer, lease: MemoryLease
@@ -92,8 +105,8 @@ class Extractor:
             document = await self._document(source, request)
         with timer.measure("tokenize"):
             tokenizer = await self._tokenizer(request.model)
-            prepared = await self._prepare(tokenizer, document.text, source, request, lease)
-            words = request.marked_words(tokenizer, prepared)
+            prepared = await self._prepare(tokenizer, document.text, source, request, timer, lease)
+            words = timer.working(partial(request.marked_words, tokenizer, prepared))
         try:
             inference = await self._infer(tokenizer, prepared, words, request)
         except Overloaded as error:
@@ -107,7 +120,7 @@ class Extractor:
                 found = find_entities(tokenizer, prepared, words, inference, request)
                 return build_result(source, document, request, prepared, found)
 
-            return await self._run(decode, request, short=len(prepared.tokens.ids) <= SHORT_TOKENS)
+            return await self._run(decode, request, timer, short=len(prepared.tokens.ids) <= SHORT_TOKENS)
 
     async def load_tokenizers(self, models: tuple[ModelStatus, ...]) -> None:
         """Read the tokenizers of new revisions, before a request needs them, and drop those of retired ones."""
@@ -129,17 +142,23 @@ class Extractor:
         return await parse(source.data, source.media_type, source.name, client=sender, deadline_seconds=deadline)
 
     async def _prepare(
-        self, tokenizer: TextTokenizer, text: str, source: DocumentInput, request: ExtractRequest, lease: MemoryLease
+        self,
+        tokenizer: TextTokenizer,
+        text: str,
+        source: DocumentInput,
+        request: ExtractRequest,
+        timer: StageTimer,
+        lease: MemoryLease,
     ) -> Prepared:
         longest = min(self._window_tokens, request.model.max_tokens)
         if len(text) <= SHORT_CHARACTERS:
             work = partial(prepare, tokenizer, text, longest=longest, overlap=self._overlap_tokens)
-            return await self._run(work, request, short=True)
+            return await self._run(work, request, timer, short=True)
         async with request.long_texts:
             estimate = request.estimate(source, time.monotonic())
             self._engine.refusals.check(estimate)
             steps = prepare_in_steps(tokenizer, text, longest=longest, overlap=self._overlap_tokens)
-            while not isinstance(step := await self._in_thread(partial(next, steps)), Prepared):
+            while not isinstance(step := await self._work_in_thread(partial(next, steps), timer), Prepared):
                 self._check_tokens(step, estimate, request)
                 lease.grow(step, len(request.model.labels))
             self._limits.check_tokens(len(step.tokens.ids))
@@ -170,11 +189,15 @@ class Extractor:
         submission = request.submission(key, prepared.sequences)
         return await self._engine.infer(submission, prepared.sequences, kept_rows(tokenizer, prepared))
 
-    async def _run(self, work: Callable[[], _T], request: ExtractRequest, *, short: bool) -> _T:
+    async def _run(self, work: Callable[[], _T], request: ExtractRequest, timer: StageTimer, *, short: bool) -> _T:
         """Run long work in a thread; short work on the event loop, sliced where a batch brings much of it."""
         if not short:
-            return await self._in_thread(work)
-        return work() if request.alone else await self._time_slicer.run(work)
+            return await self._work_in_thread(work, timer)
+        timed = partial(timer.working, work)
+        return timed() if request.alone else await self._time_slicer.run(timed)
+
+    async def _work_in_thread(self, work: Callable[[], _T], timer: StageTimer) -> _T:
+        return await self._in_thread(partial(timer.working_apart, work))
 
     async def _in_thread(self, work: Callable[[], _T]) -> _T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import signal
 import time
 from collections.abc import Callable
@@ -26,6 +27,7 @@ from service.core.errors import (
     QueueFull,
     UnreadableDocument,
 )
+from service.core.scheduling.front_load import AskedWork
 from service.core.scheduling.parse_cost import ParseCost
 from service.core.scheduling.parser_queue import ParserQueue, Step
 from service.core.scheduling.queued_file import QueuedFile
@@ -40,17 +42,19 @@ _MAGIC = ((b"%PDF", "pdf"), (b"PK", "zip"), (b"<", "markup"))
 
 @dataclass(frozen=True, slots=True)
 class ParseLimits:
-    """Limits of parsing: of one file its content and its seconds, of all that wait their bytes."""
+    """Limits of parsing: of one file its content, its seconds and its wait, of all that wait their bytes."""
 
     document: DocumentLimits
     seconds: float
     queue_bytes: int
+    wait_seconds: float = math.inf
 
 
 @dataclass(slots=True, eq=False)
 class _Job:
     file: QueuedFile
     kind: str
+    expected_seconds: float
     header: bytes
     data: bytes
     result: asyncio.Future[Document]
@@ -60,13 +64,29 @@ class _Job:
 
 
 class ParserPool:
-    """Reads files, a given number at the same time."""
+    """Reads files, a given number at the same time.
 
-    def __init__(self, size: int, limits: ParseLimits, stock: ParserStock, on_death: Callable[[], None]) -> None:
+    Args:
+        asked: is told the seconds of the files that come.
+        on_death: is called when a parser died over a file.
+        on_refusal: is called with the code of every refusal for want of parsers.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        limits: ParseLimits,
+        stock: ParserStock,
+        asked: AskedWork,
+        on_death: Callable[[], None],
+        on_refusal: Callable[[str], None],
+    ) -> None:
         self._limits = limits
+        self._asked = asked
+        self._on_refusal = on_refusal
         self._stock = stock
         self._on_death = on_death
-        self._queue = ParserQueue(size, limits.queue_bytes, limits.seconds)
+        self._queue = ParserQueue(size, limits.queue_bytes, limits.seconds, limits.wait_seconds)
         self._cost = ParseCost()
         self._jobs: dict[int, _Job] = {}
         self._keys = count()
@@ -86,6 +106,15 @@ class ParserPool:
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._stock.stop()
 
+    def seconds_worked(self, now: float) -> float:
+        """What the parsers have worked since the start, all together."""
+        return self._queue.seconds_worked(now)
+
+    @property
+    def wait_seconds(self) -> float:
+        """What the parsers are expected to need for all files that are here."""
+        return self._queue.seconds_of_work
+
     async def parse(
         self, data: bytes, media_type: str | None, name: str | None, *, client: str, deadline_seconds: float
     ) -> Document:
@@ -94,17 +123,19 @@ class ParserPool:
         Raises:
             GleanerError: the error that the reader raised (`service/documents/reader.py`).
             UnreadableDocument: parsing took too long or too much memory, or crashed two parsers.
-            QueueFull: too much waits to be read.
+            QueueFull: too much waits to be read, or the file would wait for too long.
             DeadlineExceeded: the file cannot be read by its deadline, or was not.
         """
         now = time.monotonic()
         kind = _kind(data)
         expected = self._cost.expected_seconds(kind, len(data))
         file = QueuedFile(next(self._keys), client, len(data), now, deadline_seconds, expected)
+        self._asked.ask(expected, now)
         if refusal := self._queue.refusal_for(file, now):
+            self._on_refusal(refusal.code)
             raise BY_CODE[refusal.code](refusal.detail, retry_after_seconds=refusal.retry_after_seconds)
         header = file_header(media_type, name, self._limits.document)
-        job = _Job(file, kind, header, data, asyncio.get_running_loop().create_future())
+        job = _Job(file, kind, expected, header, data, asyncio.get_running_loop().create_future())
         self._jobs[file.key] = job
         self._queue.join(file)
         self._act()
@@ -141,6 +172,7 @@ class ParserPool:
                 self._abandon(job)
             case Step.GIVE_UP:
                 wait = self._queue.seconds_of_work
+                self._on_refusal(QueueFull.code)
                 self._fail(job, QueueFull("Other files need the parsers more.", retry_after_seconds=wait))
             case Step.TIME_OUT:
                 self._on_death()
@@ -183,9 +215,11 @@ class ParserPool:
             self._queue.retry_alone(job.file.key, time.monotonic())
 
     def _learn(self, job: _Job) -> None:
-        seconds = self._queue.leave(job.file.key, time.monotonic())
+        now = time.monotonic()
+        seconds = self._queue.leave(job.file.key, now)
         if seconds is not None:
             self._cost.observe(job.kind, len(job.data), seconds)
+            self._asked.correct(job.expected_seconds, seconds, job.file.arrived, now)
 
     def _remove(self, job: _Job) -> None:
         """Forget a job whose caller has its answer, or does not wait for one any more."""

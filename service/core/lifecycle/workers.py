@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from service.core.scheduling.front_load import IDLE, FrontLoad, mean_of
+
 WORKER_SILENCE_SECONDS = 5.0
 """A worker without a heartbeat for this long is gone."""
 
@@ -16,6 +18,7 @@ class _Worker:
     closed: bool
     version: int
     revisions: tuple[str, ...]
+    front: FrontLoad
 
 
 class WorkerRegistry:
@@ -41,6 +44,7 @@ class WorkerRegistry:
         *,
         version: int = 0,
         revisions: tuple[str, ...] = (),
+        front: FrontLoad = IDLE,
     ) -> bool:
         """Record a worker's report; true for the first one of a worker.
 
@@ -48,10 +52,16 @@ class WorkerRegistry:
             closed: the worker knows that the service drains, and starts no request.
             version: of the last list of models that it received.
             revisions: those that its requests use.
+            front: how busy it is.
         """
         new = worker not in self._workers
-        self._workers[worker] = _Worker(now, active_requests, closed, version, revisions)
+        self._workers[worker] = _Worker(now, active_requests, closed, version, revisions, front)
         return new
+
+    @property
+    def front(self) -> FrontLoad:
+        """How busy the connected workers are together."""
+        return mean_of([worker.front for worker in self._workers.values()])
 
     def done_with(self, revision: str, version: int) -> bool:
         """True when no request uses a revision, and every worker has list `version` or a later one to choose from."""

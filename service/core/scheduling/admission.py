@@ -3,6 +3,8 @@
 The rules:
 - When the queue is full, a client that uses less than its share of it is admitted all the same, and so is a model: none
   can keep the others out. So at most 1 + 1/2 + … + 1/n times the limit waits for n equal clients of one model.
+- A document whose first batch would begin later than the limit on waiting allows is refused as if the queue were full,
+  however long it computes itself; one for which nothing goes first is admitted.
 - A document larger than the queue is admitted when nothing waits, and leaves half of the limit to others (`occupancy`).
 - An admitted document with a deadline is finished before it, unless the device slows down: the estimate counts what
   must be done by then, with a reserve.
@@ -15,6 +17,8 @@ Pure: time is passed in.
 """
 
 from __future__ import annotations
+
+import math
 
 from service.core.scheduling.deadline_plan import DeadlineTracker
 from service.core.scheduling.fair_share import WEIGHTS
@@ -29,17 +33,28 @@ RESERVE = 4 / 3
 class Admission:
     """The admission control of one queue, of which it reads the sums and the deadlines."""
 
-    def __init__(self, occupancy: QueueOccupancy, stats: QueueStats, deadlines: DeadlineTracker) -> None:
+    def __init__(
+        self,
+        occupancy: QueueOccupancy,
+        stats: QueueStats,
+        deadlines: DeadlineTracker,
+        wait_limit_seconds: float = math.inf,
+    ) -> None:
         self._occupancy = occupancy
         self._stats = stats
         self._deadlines = deadlines
+        self._wait_limit_seconds = wait_limit_seconds
 
     def refusal_for(
         self, submission: Submission, running_tokens: int, now: float, tokens_per_second: float | None
     ) -> Refusal | None:
         """Why a document is refused (`rate_limited`, `queue_full` or `deadline_exceeded`); None admits it."""
         speed = tokens_per_second or float("inf")
-        refusal = self._over_quota(submission, speed) or self._over_limit(submission, speed)
+        refusal = (
+            self._over_quota(submission, speed)
+            or self._over_limit(submission, speed)
+            or self._over_wait(submission, running_tokens, speed)
+        )
         if refusal is not None or self._is_within_its_share_in_time(submission, running_tokens, now, speed):
             return refusal
         needed = (self._tokens_before(submission, running_tokens) + submission.tokens) / speed
@@ -83,6 +98,27 @@ class Admission:
         detail = f"{self._stats.total.waiting_tokens} tokens wait; the limit is {limit}"
         return Refusal(submission.key, "queue_full", detail, retry_after_seconds=over / speed)
 
+    def _over_wait(self, submission: Submission, running_tokens: int, speed: float) -> Refusal | None:
+        first = self._tokens_before_first(submission)
+        wait, limit = (running_tokens + first) / speed, self._wait_limit_seconds
+        if not first or wait <= limit or submission.readmitted:
+            return None
+        detail = f"about {wait:.1f} s would pass before its first batch; the limit is {limit:g} s"
+        return Refusal(submission.key, "queue_full", detail, retry_after_seconds=wait - limit)
+
+    def _tokens_before_first(self, submission: Submission) -> float:
+        """The waiting tokens that are expected to be served before this document's first.
+
+        Documents take turns by tokens, so each that waits has its first sequence before, of a mean length. Among
+        clients those of its own client count, and what the others' shares let go meanwhile.
+        """
+        total, client = self._stats.total, self._occupancy.of(submission.client)
+        if not total.waiting_sequences:
+            return 0.0
+        mean = total.waiting_tokens / total.waiting_sequences
+        own = min(client.waiting_tokens, client.documents * mean)
+        return min(total.waiting_tokens, total.documents * mean, own / self._share(submission))
+
     def _model_has_room(self, submission: Submission) -> bool:
         waiting = self._stats.of(submission.model).waiting_tokens
         return waiting + submission.tokens <= self._stats.share(submission.model) * self._occupancy.limit_tokens
@@ -91,9 +127,14 @@ class Admission:
         self, submission: Submission, running_tokens: int, now: float, speed: float
     ) -> bool:
         """True when the client's share of the device serves all its tokens, this document's too, by this deadline."""
-        share = self._occupancy.share(submission) * self._stats.share(submission.model) * WEIGHTS[submission.priority]
+        share = self._share(submission)
         tokens = self._occupancy.of(submission.client).waiting_tokens + submission.tokens
         return now + (running_tokens + RESERVE * tokens / share) / speed <= submission.deadline_seconds
+
+    def _share(self, submission: Submission) -> float:
+        """The share of the device that a submission's client has, by its model's weight and its priority."""
+        of_model = self._stats.share(submission.model)
+        return self._occupancy.share(submission) * of_model * WEIGHTS[submission.priority]
 
     def _tokens_before(self, submission: Submission, running_tokens: int) -> float:
         """An upper estimate of the tokens that are served before this document is finished.

@@ -10,16 +10,18 @@ The rules:
   long does not take the last of these places. Should there be none for a file whose turn it is, the interrupted one
   that has run longest starts again later; the second time it is refused (`queue_full`).
 - A file whose parser died is read once more, alone.
-- What cannot be read by its deadline, behind what fair sharing lets go before, is refused when it comes.
+- What cannot be read by its deadline, behind what fair sharing lets go before, is refused when it comes; so is what
+  would wait for longer than the limit before it is begun (`queue_full`), however long its own reading takes.
 """
 
 from __future__ import annotations
 
-from bisect import insort
+import math
+from bisect import bisect_right, insort
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 
 from service.core.scheduling.fair_queue import FairQueue
 from service.core.scheduling.queued_file import SLICE_SECONDS, FileState, QueuedFile
@@ -59,17 +61,27 @@ class _Sums:
 
 
 class ParserQueue:
-    """The files of one worker that wait for its parsers, or are in them."""
+    """The files of one worker that wait for its parsers, or are in them.
 
-    def __init__(self, parsers: int, limit_bytes: int, limit_seconds: float) -> None:
+    Args:
+        limit_bytes: of all files together.
+        limit_seconds: of reading one file.
+        wait_limit_seconds: before a file is begun.
+    """
+
+    def __init__(
+        self, parsers: int, limit_bytes: int, limit_seconds: float, wait_limit_seconds: float = math.inf
+    ) -> None:
         self._parsers = parsers
         self._limit_bytes = limit_bytes
         self._limit_seconds = limit_seconds
+        self._wait_limit_seconds = wait_limit_seconds
         self._files: dict[int, QueuedFile] = {}
         self._shares: FairQueue[str] = FairQueue()
         self._waiting: dict[str, list[tuple[float, int]]] = {}
         self._started: dict[int, QueuedFile] = {}
         self._total = _Sums()
+        self._charged_seconds = 0.0
         self._sums: dict[str, _Sums] = {}
 
     def __len__(self) -> int:
@@ -86,6 +98,9 @@ class ParserQueue:
         if over and own.size_bytes + _weight(file) > self._limit_bytes / clients:
             detail = f"files of {self._total.size_bytes:,} bytes wait to be read; the limit is {self._limit_bytes:,}"
             return ParserRefusal("queue_full", detail, work)
+        if (wait := self._wait_for(file)) > self._wait_limit_seconds:
+            detail = f"the file would wait about {wait:.1f} s for a parser; the limit is {self._wait_limit_seconds:g} s"
+            return ParserRefusal("queue_full", detail, wait - self._wait_limit_seconds)
         itself = min(file.expected_seconds, CERTAIN_SECONDS)
         needed = min(work + itself, clients * (own.seconds + itself) / self._parsers)
         if now + needed > file.deadline:
@@ -98,6 +113,23 @@ class ParserQueue:
     def seconds_of_work(self) -> float:
         """What the parsers are expected to need for all files that are here."""
         return self._total.seconds / self._parsers
+
+    def seconds_worked(self, now: float) -> float:
+        """What the parsers have worked since the beginning, all together."""
+        return self._charged_seconds + sum(max(now - file.charged_until, 0.0) for file in self._running())
+
+    def _wait_for(self, file: QueuedFile) -> float:
+        """Seconds until a file that comes now is begun: its client's files that are due before it, and in turn with
+        them as much of each other client's. Those that run and are due later are interrupted within a slice."""
+        if self._wait_limit_seconds == math.inf or len(self._files) < self._parsers:
+            return 0.0
+        waiting = self._waiting.get(file.client, [])
+        before = (self._files[key] for _, key in waiting[: bisect_right(waiting, (file.due, file.key))])
+        started = (each for each in self._started.values() if each.client == file.client and each.due <= file.due)
+        own = sum(max(each.expected_seconds - each.ran_seconds, 0.0) for each in chain(before, started))
+        others = self._total.seconds - self._sums.get(file.client, _Sums()).seconds
+        clients = len(self._shares) + (file.client not in self._shares)
+        return min(own * clients, own + others) / self._parsers
 
     def join(self, file: QueuedFile) -> None:
         """Add a file that waits."""
@@ -229,6 +261,7 @@ class ParserQueue:
             seconds = max(now - file.charged_until, 0.0)
             file.ran_seconds += seconds
             file.charged_until = now
+            self._charged_seconds += seconds
             self._shares.charge(file.client, seconds)
 
     def _count(self, file: QueuedFile, sign: int) -> None:

@@ -14,6 +14,7 @@ Time is passed in. An opaque payload travels with each document from its admissi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -35,9 +36,10 @@ Payload = TypeVar("Payload")
 
 @dataclass(frozen=True, slots=True)
 class QueueLimits:
-    """`queue_tokens`: most tokens that may wait."""
+    """`queue_tokens`: most tokens that may wait. `wait_seconds`: longest wait before a document's first batch."""
 
     queue_tokens: int
+    wait_seconds: float = math.inf
 
 
 @dataclass(slots=True)
@@ -67,7 +69,7 @@ class Scheduler(Generic[Payload]):
         self._stats = QueueStats()
         self._deadlines = DeadlineTracker()
         self._occupancy = QueueOccupancy(limits.queue_tokens)
-        self._admission = Admission(self._occupancy, self._stats, self._deadlines)
+        self._admission = Admission(self._occupancy, self._stats, self._deadlines, limits.wait_seconds)
         self._running_tokens = 0
 
     def __len__(self) -> int:

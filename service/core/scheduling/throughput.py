@@ -1,7 +1,7 @@
 """Throughput meter: an engine's capacity and the demand on it, from events with their times. Pure: time is passed in.
 
-Arrivals are exponentially weighted: an event counts for 1/e of its weight after the horizon. Tokens per second are the
-device's throughput in full batches (`batch_latency`), whatever the demand at the moment.
+Arrivals are exponentially weighted (`decaying_sum`). Tokens per second are the device's throughput in full batches
+(`batch_latency`), whatever the demand at the moment.
 Backlog seconds = (waiting + lately refused tokens) / tokens per second; work ratio = arrived tokens per second /
 tokens per second.
 """
@@ -11,33 +11,15 @@ from __future__ import annotations
 import math
 
 from service.core.scheduling.batch_latency import BatchLatencyModel, TimedBatch
-
-ARRIVAL_HORIZON_SECONDS = 10.0
-"""20 s after a step 86 % of it is seen, which is when the fleet decides how many tasks to add."""
-
-
-class _Decaying:
-    """An exponentially weighted sum: each amount counts with e^(-age / horizon)."""
-
-    def __init__(self, horizon_seconds: float) -> None:
-        self._horizon = horizon_seconds
-        self._sum = 0.0
-        self._at = -math.inf
-
-    def add(self, amount: float, now: float) -> None:
-        self._sum = self.value(now) + amount
-        self._at = max(now, self._at)
-
-    def value(self, now: float) -> float:
-        return self._sum * math.exp(-max(now - self._at, 0.0) / self._horizon) if self._sum else 0.0
+from service.core.scheduling.decaying_sum import DecayingSum
 
 
 class ThroughputMeter:
     """Measured capacity and demand of one engine."""
 
     def __init__(self) -> None:
-        self._arrived = _Decaying(ARRIVAL_HORIZON_SECONDS)
-        self._refused = _Decaying(ARRIVAL_HORIZON_SECONDS)
+        self._arrived = DecayingSum()
+        self._refused = DecayingSum()
         self._latency = BatchLatencyModel()
         self._speed: float | None = None
         self._busy_until = -math.inf
@@ -76,7 +58,7 @@ class ThroughputMeter:
 
     def arrived_tokens_per_second(self, now: float) -> float:
         """Demand, refused work included."""
-        return self._arrived.value(now) / ARRIVAL_HORIZON_SECONDS
+        return self._arrived.per_second(now)
 
     def work_ratio(self, now: float) -> float:
         """Demand ÷ capacity: above 1 the queue grows."""

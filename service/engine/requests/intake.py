@@ -97,7 +97,7 @@ class RequestHandler:
         version, revisions = hello.models_version, hello.revisions
         awake = self._lifecycle.awake_seconds
         new = self._lifecycle.workers.record_heartbeat(
-            worker, hello.active_requests, hello.closed, awake, version=version, revisions=revisions
+            worker, hello.active_requests, hello.closed, awake, version=version, revisions=revisions, front=hello.front
         )
         if new:
             self._status.send_to(worker, now)

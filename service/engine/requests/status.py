@@ -73,7 +73,8 @@ class StatusPublisher:
         load = self._scheduler.load(now)
         backlog = self._throughput.backlog_seconds(load.tokens, now)
         speed = self._throughput.tokens_per_second or 0.0
-        self._metrics.queue.update(load, backlog, self._throughput.work_ratio(now), speed)
+        front = self._lifecycle.workers.front
+        self._metrics.queue.update(load, front, backlog, self._throughput.work_ratio(now), speed)
 
     def opened(self, initial: InitialModels) -> None:
         """Begin with the throughput of the timed batches, and set the gauges of the start-up."""

@@ -1,0 +1,129 @@
+"""Front load: how busy the front is, stage by stage, by the work that is asked of it. Pure: time is passed in.
+
+A document's work counts when it comes, by what it is expected to take, whether it is then read, waits or is refused;
+once it was measured, the difference is made up. So a parser that is asked for three seconds a second shows 3, though it
+is never more than busy. Work that takes far longer than expected shows as that: busy.
+
+    compute    asked-for tokens a second ÷ what the device computes           `throughput`, in the engine
+    tokenize   asked-for seconds of tokenizing and decoding ÷ the workers     `FrontMeter`, in each worker
+    parse      asked-for seconds of parsing ÷ the parsers                     `FrontMeter`, in each worker
+
+The service's work ratio is the largest of the three.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from enum import StrEnum
+from statistics import fmean
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from service.core.scheduling.decaying_sum import HORIZON_SECONDS, DecayingSum
+from service.core.scheduling.parse_cost import ParseCost
+
+MOST_RATIO = 1e6
+Level = Annotated[float, Meta(ge=0.0, le=MOST_RATIO)]
+
+
+class Stage(StrEnum):
+    """What may be the bottleneck, named as the stages of a document's way are."""
+
+    COMPUTE = "compute"
+    TOKENIZE = "tokenize"
+    PARSE = "parse"
+
+
+class FrontLoad(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The load of one worker, or the mean of several, which have equal parts.
+
+    Attributes:
+        tokenize_ratio, parse_ratio: asked-for seconds a second ÷ what there is for them.
+        wait_seconds: what the parsers are expected to need for all files that are here.
+    """
+
+    tokenize_ratio: Level = 0.0
+    parse_ratio: Level = 0.0
+    wait_seconds: Level = 0.0
+
+    @property
+    def ratios(self) -> Mapping[Stage, float]:
+        """The work ratio of each stage."""
+        return {Stage.TOKENIZE: self.tokenize_ratio, Stage.PARSE: self.parse_ratio}
+
+
+IDLE = FrontLoad()
+
+
+def mean_of(loads: Collection[FrontLoad]) -> FrontLoad:
+    """The load of several workers together: connections, not documents, are shared among them, so none is all."""
+    if not loads:
+        return IDLE
+    return FrontLoad(
+        fmean(each.tokenize_ratio for each in loads),
+        fmean(each.parse_ratio for each in loads),
+        fmean(each.wait_seconds for each in loads),
+    )
+
+
+class AskedWork:
+    """The seconds of one stage's work that are asked for, and done, over the `places` that do it at a time."""
+
+    def __init__(self, places: float = 1.0) -> None:
+        self._places = places
+        self._asked = DecayingSum()
+        self._done = DecayingSum()
+        self._done_seconds: float | None = None
+
+    def ask(self, seconds: float, now: float) -> None:
+        """Count work that came, by what it is expected to take."""
+        self._asked.add(seconds, now)
+
+    def correct(self, expected_seconds: float, measured_seconds: float, asked: float, now: float) -> None:
+        """Make up the difference for work that was done, as if it had been known when it was asked for."""
+        self._asked.add((measured_seconds - expected_seconds) * math.exp((asked - now) / HORIZON_SECONDS), now)
+
+    def did(self, total_seconds: float, now: float) -> None:
+        """Note the seconds that the places have worked since their start, for whatever it was."""
+        if self._done_seconds is not None:
+            self._done.add(total_seconds - self._done_seconds, now)
+        self._done_seconds = total_seconds
+
+    def ratio(self, now: float) -> float:
+        """Asked-for seconds a second over the places, or how busy they are, whichever is more."""
+        most = max(self._asked.per_second(now), self._done.per_second(now), 0.0)
+        return min(most / self._places, MOST_RATIO)
+
+
+class FrontMeter:
+    """The work that is asked of one worker.
+
+    Args:
+        parsers: files that are read at a time.
+
+    Attributes:
+        parse: of its parsers.
+        text: of its event loop, with the threads beside it; its other work counts where that is more.
+    """
+
+    def __init__(self, parsers: int) -> None:
+        self.parse = AskedWork(parsers)
+        self.text = AskedWork()
+        self._text_cost = ParseCost()
+
+    def text_came(self, kind: str, size: int, now: float) -> float:
+        """Count the tokenizing and decoding of a document that came; returns the seconds that are expected."""
+        expected = self._text_cost.expected_seconds(kind, size)
+        self.text.ask(expected, now)
+        return expected
+
+    def text_done(self, kind: str, size: int, seconds: float) -> None:
+        """Learn from a document that was tokenized and decoded in so many seconds."""
+        self._text_cost.observe(kind, size, seconds)
+
+    def load(self, wait_seconds: float, now: float) -> FrontLoad:
+        """The load at this moment."""
+        return FrontLoad(self.text.ratio(now), self.parse.ratio(now), min(wait_seconds, MOST_RATIO))
