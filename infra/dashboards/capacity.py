@@ -91,10 +91,21 @@ ROOM = Row(
             unit="cps",
             queries=(
                 Query("gleaner:tokens:rate1m", "computed"),
-                Query("sum(gleaner_work_ratio * gleaner_capacity_tokens_per_second)", "asked for"),
+                Query(
+                    'sum(sum by (instance) (gleaner_stage_work_ratio{stage="compute"})'
+                    " * on (instance) sum by (instance) (gleaner_capacity_tokens_per_second))",
+                    "asked for",
+                ),
                 Query("gleaner:capacity_tokens:sum", "capacity"),
             ),
             meaning="Asked for above capacity: the queue grows.",
+        ),
+        Panel(
+            title="Work ratio by stage",
+            kind=Kind.LINES,
+            unit="percentunit",
+            queries=(Query("gleaner:stage_work_ratio:mean", "{{stage}}"),),
+            meaning="The highest is the bottleneck. Tokenize or parse: more vCPUs for a GPU cost less than more GPUs.",
         ),
         Panel(
             title="Work ratio, busy, GPU",

@@ -191,7 +191,7 @@ SINCE_WHEN = Row(
             kind=Kind.LINES,
             unit="percentunit",
             queries=(Query("gleaner_work_ratio", "{{instance}}"),),
-            meaning="Arriving work over capacity, by task. Above 100 % the queue grows.",
+            meaning="Asked-for work over capacity, by task, of the stage that has most. Above 100 % its queue grows.",
             worry=0.8,
             alarm=1.0,
         ),
@@ -200,7 +200,7 @@ SINCE_WHEN = Row(
             kind=Kind.LINES,
             unit="s",
             queries=(Query("gleaner_backlog_seconds", "{{instance}}"),),
-            meaning="What waits and was lately turned away, over measured speed.",
+            meaning="What waits and was lately turned away, over measured speed; or what waits for parsers, if more.",
             worry=5.0,
             alarm=30.0,
         ),
@@ -217,6 +217,24 @@ SINCE_WHEN = Row(
 FRONT = Row(
     "Does the front keep up?",
     (
+        Panel(
+            title="Which stage is the bottleneck",
+            kind=Kind.LINES,
+            unit="percentunit",
+            queries=(Query("max by (stage) (gleaner_stage_work_ratio)", "{{stage}}"),),
+            meaning="Asked-for work over capacity, on the worst task: of the device, the front workers, the parsers.",
+            worry=0.8,
+            alarm=1.0,
+        ),
+        Panel(
+            title="Files wait for a parser",
+            kind=Kind.LINES,
+            unit="s",
+            queries=(Query("max by (instance) (gleaner_parser_wait_seconds)", "{{instance}}"),),
+            meaning="What the parsers need for the files that are here. GLEANER_MAX_QUEUE_MS bounds it.",
+            worry=2.0,
+            alarm=10.0,
+        ),
         Panel(
             title="Open connections",
             kind=Kind.LINES,

@@ -46,6 +46,11 @@ class Capacity:
         tokens_per_document = self.tokens_per_second / self.documents_per_second
         return math.ceil(max(self.full_documents_per_second * self.slo_ms / 1000, 1.0) * tokens_per_document)
 
+    @property
+    def max_queue_ms(self) -> int:
+        """Longest wait of a document that is still worth its while: the limit itself; its own length comes on top."""
+        return math.ceil(self.slo_ms)
+
 
 ASSUMED = Capacity(documents_per_second=100.0, tokens_per_second=40_000.0, slo_ms=500.0)
 """Before anything was measured: a middling one-GPU instance and documents of 400 tokens. Measure soon."""

@@ -6,6 +6,7 @@
                 target tracking on work per task, as the second opinion                         (minutes)
     scale in    only when all agree: little work, nothing waits, the GPU is not saturated        (5 minutes)
 
+Work ratio and backlog are those of the stage that has most: the device, the front workers, or the parsers.
 Work ratio is proportional to load, so it gives *how many* tasks are needed; a queue shows *that* something is wrong.
 GPU utilization is the share of time in which a kernel ran: a batching server shows 95 % at 40 % of its capacity, so a
 target on it would buy a fleet several times too large. It acts where it is informative: as a veto on scaling in, and,
@@ -26,6 +27,7 @@ from service.signals.catalog import (
     GPU_UTILIZATION,
     OLDEST_AGE_SECONDS,
     QUEUE_DEPTH,
+    STAGES,
     WORK_RATIO,
     Signal,
 )
@@ -117,8 +119,9 @@ def _by_work(targets: Targets, cooldown_seconds: int) -> StepScaling:
             name="work-ratio-high",
             conditions=(_above(WORK_RATIO, base),),
             periods=2,
-            meaning="Each task is asked for more work than it should carry.",
-            remedy="Tasks are added in proportion. If the fleet is at its maximum, raise it.",
+            meaning="Each task is asked for more work than one of its stages should carry: device, workers, or parsers.",
+            remedy="Tasks are added in proportion. If the fleet is at its maximum, raise it. Which stage is it? "
+            f"{', '.join(each.name for each in STAGES.values())} say so; if it is never compute, take more vCPUs.",
         ),
         steps=(*steps, replace(largest, upper=None)),
         cooldown_seconds=cooldown_seconds,
@@ -132,7 +135,8 @@ def _by_backlog(targets: Targets, cooldown_seconds: int) -> StepScaling:
             name="backlog-high",
             conditions=(_all_above(BACKLOG_SECONDS, limit), _not_explained_by_work(targets)),
             periods=3,
-            meaning="On every task, what waits and what was lately refused takes longer than callers like to wait.",
+            meaning="On every task, what waits for the device, with what was lately refused, or for the parsers takes "
+            "longer than callers like to wait.",
             remedy="Tasks are added. Work ratio low at the same time: a mountain that came at once, or a slower GPU.",
         ),
         steps=(Step(0.0, 3 * limit, 50), Step(3 * limit, None, 100)),
@@ -184,7 +188,7 @@ def _when_idle(targets: Targets) -> StepScaling:
                 _below(GPU_UTILIZATION, targets.gpu_percent),
             ),
             periods=30,
-            meaning="Little work, nothing waits, and the GPUs agree.",
+            meaning="Little work for every stage, nothing waits, and the GPUs agree.",
             remedy="A tenth of the tasks is removed, one at least, down to the minimum. Nobody need look.",
         ),
         steps=(Step(None, 0.0, -10),),

@@ -94,10 +94,10 @@ def advise(holds: float, saturated: float, tokens_per_document: float, slo_ms: f
     full = max(saturated, holds)
     queue = max(full * tokens_per_document * slo_ms / 1000, tokens_per_document)
     queue_reason = f"what the device does in {slo_ms:g} ms: a longer queue only makes answers late"
-    deadline_reason = "the service level: a request that cannot meet it is refused at once, with a time to retry"
+    wait_reason = "the service level: what would wait for longer is refused at once, with a time to retry"
     return (
         Advice("GLEANER_QUEUE_LIMIT_TOKENS", math.ceil(queue), queue_reason),
-        Advice("GLEANER_DEADLINE_MS", math.ceil(slo_ms), deadline_reason),
+        Advice("GLEANER_MAX_QUEUE_MS", math.ceil(slo_ms), wait_reason),
         *_scaling_targets(holds, full, tokens_per_document, slo_ms),
     )
 

@@ -103,8 +103,9 @@ def test_a_measured_capacity_limits_what_may_wait(tmp_path: Path) -> None:
         name: container_environment(each, policy_of(each), proxies=(), bucket="b", region="r")
         for name, each in environments.items()
     }
-    assert "GLEANER_QUEUE_LIMIT_TOKENS" not in told["assumed"]
+    assert not {"GLEANER_QUEUE_LIMIT_TOKENS", "GLEANER_MAX_QUEUE_MS"} & told["assumed"].keys()
     assert told["measured"]["GLEANER_QUEUE_LIMIT_TOKENS"] == "15200"
+    assert told["measured"]["GLEANER_MAX_QUEUE_MS"] == "500"
 
 
 def test_an_unknown_environment_is_answered_with_those_that_there_are() -> None:

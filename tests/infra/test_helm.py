@@ -162,6 +162,29 @@ def test_metrics_are_on_no_service_and_for_scrapers_alone(helm: Helm) -> None:
     assert scrapers["from"] == [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}]
 
 
+CAPACITY = {
+    "recommended": [
+        {"name": "GLEANER_QUEUE_LIMIT_TOKENS", "value": 12_500_000.0, "reason": "r"},
+        {"name": "GLEANER_MAX_QUEUE_MS", "value": 500, "reason": "r"},
+        {"name": "scaling.work_ratio", "value": 0.64, "reason": "r"},
+    ]
+}
+
+
+def test_a_measured_capacity_limits_what_may_wait_and_a_setting_of_ones_own_goes_first(
+    helm: Helm, tmp_path: Path
+) -> None:
+    values = tmp_path / "values.yaml"
+    values.write_text(yaml.safe_dump({"capacity": json.dumps(CAPACITY)}))
+    limits = {"GLEANER_QUEUE_LIMIT_TOKENS": "12500000", "GLEANER_MAX_QUEUE_MS": "500"}
+    assert limits.items() <= variables(helm.rendered(values=(values,))).items()
+    assert not limits.keys() & variables(helm.rendered()).keys()
+    own = variables(helm.rendered("settings.MAX_QUEUE_MS=2s", values=(values,)))
+    assert own["GLEANER_MAX_QUEUE_MS"] == "2s"
+    values.write_text(yaml.safe_dump({"capacity": "{}"}))
+    assert "no `recommended`" in helm.run("template", values=(values,)).stderr
+
+
 def test_scaling_has_the_policys_thresholds(helm: Helm) -> None:
     targets, scale_in = policy_for().targets, policy_for().scale_in
     scaled = helm.rendered()["ScaledObject"]["spec"]

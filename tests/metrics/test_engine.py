@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from service.core.gpu_reading import GpuReading
 from service.core.memory.budget import MemoryReport
 from service.core.memory.cost_model import MemoryCostModel
+from service.core.scheduling.front_load import IDLE, FrontLoad, Stage
 from service.core.types import Load, Phase
 from service.metrics.engine import EngineMetrics
+from service.signals.catalog import STAGES
 from tests.support.metric_values import value
 
 
@@ -19,10 +23,30 @@ def test_exactly_one_phase_is_set() -> None:
 
 def test_the_queue_gauges_show_the_load() -> None:
     queue = EngineMetrics().queue
-    queue.update(Load(1, 2, 3, 4, 5.0), 6.0, 7.0, 8.0)
+    queue.update(Load(1, 2, 3, 4, 5.0), IDLE, 6.0, 7.0, 8.0)
     shown = (queue.documents, queue.sequences, queue.tokens, queue.oldest_age_seconds)
     assert [value(each) for each in shown] == [1, 2, 3, 5]
     assert [value(each) for each in (queue.backlog_seconds, queue.work_ratio, queue.capacity)] == [6, 7, 8]
+
+
+@pytest.mark.parametrize(
+    ("compute", "front", "most"),
+    [
+        (0.5, FrontLoad(0.1, 0.2, 0.3), (0.5, 6.0)),
+        (0.026, FrontLoad(0.1, 3.0, 1.5), (3.0, 6.0)),
+        (0.026, FrontLoad(0.9, 0.2, 60.0), (0.9, 60.0)),
+    ],
+)
+def test_the_work_ratio_is_that_of_the_stage_that_is_asked_for_most(
+    compute: float, front: FrontLoad, most: tuple[float, float]
+) -> None:
+    queue = EngineMetrics().queue
+    queue.update(Load(), front, 6.0, compute, 8.0)
+    assert (value(queue.work_ratio), value(queue.backlog_seconds)) == most
+    stages = {stage.value: value(queue.stage_work_ratio, stage=stage.value) for stage in Stage}
+    assert stages == {"compute": compute, "tokenize": front.tokenize_ratio, "parse": front.parse_ratio}
+    assert stages.keys() == STAGES.keys()
+    assert value(queue.parser_wait_seconds) == front.wait_seconds
 
 
 def test_batches_add_up() -> None:

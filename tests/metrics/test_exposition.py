@@ -11,6 +11,7 @@ from service.environment import METRICS_VARIABLE
 from service.metrics.exposition import forget_process
 
 PRELUDE = """
+from service.core.scheduling.front_load import IDLE
 from service.core.types import Load
 from service.metrics.engine import EngineMetrics
 from service.metrics.exposition import exposition
@@ -31,7 +32,9 @@ def process(folder: Path, program: str) -> tuple[int, str]:
 
 def test_counters_of_processes_add_up_and_the_latest_gauge_counts(tmp_path: Path) -> None:
     process(tmp_path, "EngineMetrics().starts.inc(); EngineMetrics().batches.count(10, 0.5, 0)")
-    engine = "m = EngineMetrics(); m.starts.inc(); m.batches.count(5, 0.5, 0); m.queue.update(Load(tokens=9), 1, 2, 3)"
+    engine = (
+        "m = EngineMetrics(); m.starts.inc(); m.batches.count(5, 0.5, 0); m.queue.update(Load(tokens=9), IDLE, 1, 2, 3)"
+    )
     engine += "; m.memory.budget_tokens.labels('old').set(512)"
     dead, _ = process(tmp_path, engine)
     process(tmp_path, "WorkerMetrics().documents.labels('ok').inc(4)")

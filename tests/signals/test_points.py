@@ -57,6 +57,13 @@ def test_a_level_is_the_later_snapshots_value(signal: Signal, name: str) -> None
     assert value(snapshot(0.0, (name, 9.0, {})), snapshot(10.0, (name, 2.5, {})), signal) == 2.5
 
 
+def test_the_stages_are_named_and_each_has_its_own_ratio() -> None:
+    name = "gleaner_stage_work_ratio"
+    ratios = {"compute": 0.026, "tokenize": 0.4, "parse": 3.0}
+    after = snapshot(10.0, *((name, ratio, {"stage": stage}) for stage, ratio in ratios.items()))
+    assert {stage: value(IDLE, after, signal) for stage, signal in catalog.STAGES.items()} == ratios
+
+
 def test_nan_is_published_as_zero() -> None:
     """CloudWatch refuses a whole call over one NaN."""
     assert value(IDLE, snapshot(10.0, ("gleaner_work_ratio", math.nan, {})), catalog.WORK_RATIO) == 0.0
@@ -152,5 +159,5 @@ def test_every_metric_that_is_read_is_exported_by_the_service() -> None:
 
 def test_every_signal_is_published() -> None:
     read = {*points.LEVELS, *points.COUNTS, catalog.BUSY_RATIO, catalog.GPU_LOST, catalog.REQUEST_SECONDS}
-    read |= {catalog.GPU_UTILIZATION, catalog.GPU_MEMORY_UTILIZATION}
+    read |= {catalog.GPU_UTILIZATION, catalog.GPU_MEMORY_UTILIZATION, *catalog.STAGES.values()}
     assert read == set(catalog.SIGNALS)

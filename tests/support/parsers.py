@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from service.api.parsers.pool import ParseLimits, ParserPool
 from service.api.parsers.stock import ParserStock
 from service.api.parsers.zygote import READER, ZygoteConfig
 from service.api.parsers.zygote_client import ZygoteClient
+from service.core.scheduling.front_load import AskedWork
 from service.core.tenants import ANONYMOUS
 from service.documents.limits import DocumentLimits
 from service.sandbox.enclosure import SandboxMode
@@ -28,11 +30,14 @@ class PoolSetup:
     seconds: float = 30.0
     memory_bytes: int = 2**31
     queue_bytes: int = 2**30
+    wait_seconds: float = math.inf
     files: int = 1
     limits: DocumentLimits = field(default_factory=DocumentLimits)
     mode: SandboxMode = SandboxMode.AUTO
     reader: str = READER
+    asked: AskedWork = field(default_factory=AskedWork)
     deaths: int = 0
+    refused: list[str] = field(default_factory=list)
     reports: list[SandboxReport] = field(default_factory=list)
 
     def died(self) -> None:
@@ -44,8 +49,8 @@ async def pool_of(setup: PoolSetup) -> AsyncIterator[ParserPool]:
     """A pool that has started; stopped when the context ends."""
     config = ZygoteConfig(setup.mode, setup.memory_bytes, setup.seconds, setup.reader)
     stock = ParserStock(setup.size, setup.files, ZygoteClient(config, setup.reports.append), nameless=ANONYMOUS)
-    limits = ParseLimits(setup.limits, setup.seconds, setup.queue_bytes)
-    pool = ParserPool(setup.size, limits, stock, setup.died)
+    limits = ParseLimits(setup.limits, setup.seconds, setup.queue_bytes, setup.wait_seconds)
+    pool = ParserPool(setup.size, limits, stock, setup.asked, setup.died, setup.refused.append)
     await pool.start()
     try:
         yield pool

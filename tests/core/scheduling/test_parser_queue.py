@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from itertools import count
 
@@ -19,8 +20,8 @@ CHEAP = 0.01
 class Parsers:
     """Parsers that need of each file the seconds that it really takes, driven by a queue, on a clock of their own."""
 
-    def __init__(self, parsers: int = 2, limit_bytes: int = 10**9) -> None:
-        self.queue = ParserQueue(parsers, limit_bytes, LIMIT_SECONDS)
+    def __init__(self, parsers: int = 2, limit_bytes: int = 10**9, wait_limit_seconds: float = math.inf) -> None:
+        self.queue = ParserQueue(parsers, limit_bytes, LIMIT_SECONDS, wait_limit_seconds)
         self.now = 0.0
         self.parsers = parsers
         self.needs: dict[int, float] = {}
@@ -80,19 +81,27 @@ class Parsers:
         end = self.now + seconds
         while not until():
             assert self.now < end, "it never came true"
-            look = self.queue.next_look(self.now)
-            finish = min((self.needs[key] - self.ran[key] for key in self.running), default=1.0)
-            step = min(finish, look - self.now) if look is not None else finish
-            assert step >= 0
-            self.now += step
-            for key in list(self.running):
-                self.ran[key] += step
-                if self.ran[key] >= self.needs[key] - 1e-9:
-                    self.queue.leave(key, self.now)
-                    self.running.remove(key)
-                    self.began.discard(key)
-                    self.ended[key] = self.now
-            self.act()
+            self._advance(1.0)
+
+    def run_to(self, at: float) -> None:
+        """Let time pass until this moment."""
+        while self.now < at:
+            self._advance(at - self.now)
+
+    def _advance(self, most: float) -> None:
+        look = self.queue.next_look(self.now)
+        finish = min((self.needs[key] - self.ran[key] for key in self.running), default=most)
+        step = min(finish, look - self.now, most) if look is not None else min(finish, most)
+        assert step >= 0
+        self.now += step
+        for key in list(self.running):
+            self.ran[key] += step
+            if self.ran[key] >= self.needs[key] - 1e-9:
+                self.queue.leave(key, self.now)
+                self.running.remove(key)
+                self.began.discard(key)
+                self.ended[key] = self.now
+        self.act()
 
 
 def test_files_start_at_once_while_parsers_are_free_and_then_in_order() -> None:
@@ -296,3 +305,76 @@ def test_whatever_comes_every_file_ends_once(
 
 def test_states_are_words() -> None:
     assert [state.value for state in FileState] == ["waiting", "running", "interrupted"]
+
+
+WAIT_LIMIT = 0.5
+
+
+def waiting(parsers: int = 1) -> Parsers:
+    return Parsers(parsers, wait_limit_seconds=WAIT_LIMIT)
+
+
+@pytest.mark.parametrize(
+    ("before", "client", "expected", "refused"),
+    [
+        ([("a", 0.1)] * 5, "a", 0.1, False),
+        ([("a", 0.1)] * 6, "a", 0.1, True),
+        ([("a", 0.1)] * 60, "b", 0.1, False),
+        ([("a", 0.1)] * 60 + [("b", 0.1)] * 3, "b", 0.1, True),
+        ([("a", 60.0)], "a", CHEAP, False),
+        ([("a", CHEAP)], "a", 60.0, False),
+        ([("a", 0.1)] * 6, "a", 60.0, True),
+    ],
+    ids=[
+        "as long as the limit",
+        "longer",
+        "a client of his own waits for his own",
+        "and in turn with others",
+        "a long file is overtaken",
+        "a long file is not refused for being long",
+        "but for waiting",
+    ],
+)
+def test_what_would_wait_too_long_for_a_parser_is_refused(
+    before: list[tuple[str, float]], client: str, expected: float, refused: bool
+) -> None:
+    parsers = waiting()
+    for each, cost in before:
+        parsers.add(each, needs=cost, expected=cost)
+    refusal = parsers.queue.refusal_for(parsers.file(client, expected=expected), parsers.now)
+    assert (refusal is not None and refusal.code == "queue_full") is refused
+    if refusal is not None:
+        assert 0 < refusal.retry_after_seconds < parsers.queue.seconds_of_work
+
+
+def test_a_free_parser_is_waited_for_by_nobody() -> None:
+    parsers = waiting(parsers=2)
+    parsers.add("a", needs=50.0, expected=50.0)
+    assert parsers.queue.refusal_for(parsers.file("a", expected=50.0), 0.0) is None
+
+
+@pytest.mark.parametrize("parsers", [1, 3])
+def test_under_three_times_the_load_what_is_accepted_waits_about_as_long_as_the_limit(parsers: int) -> None:
+    scene, cost, waits, refused = waiting(parsers), 0.02, [], 0
+    arrivals = [number * cost / parsers / 3 for number in range(3_000)]
+    for at in arrivals:
+        scene.run_to(at)
+        if scene.queue.refusal_for(scene.file(expected=cost), scene.now) is None:
+            waits.append((scene.add(needs=cost, expected=cost), scene.now))
+        else:
+            refused += 1
+    scene.run(lambda: not scene.needs.keys() - scene.ended.keys())
+    seconds = [scene.ended[key] - came for key, came in waits]
+    assert refused == pytest.approx(2_000, rel=0.1)
+    assert max(seconds) <= WAIT_LIMIT + 3 * cost
+    assert max(seconds) > 0.8 * WAIT_LIMIT, "no more is refused than must be"
+
+
+def test_parsers_have_worked_for_as_long_as_they_ran() -> None:
+    parsers = Parsers(2)
+    parsers.add(needs=3.0)
+    parsers.add(needs=1.0)
+    parsers.run(lambda: len(parsers.ended) == 1)
+    assert parsers.queue.seconds_worked(parsers.now + 0.5) == pytest.approx(2.5, abs=0.05)
+    parsers.run(lambda: len(parsers.ended) == 2)
+    assert parsers.queue.seconds_worked(parsers.now + 9.0) == pytest.approx(4.0, abs=0.05)

@@ -143,8 +143,9 @@ def test_what_may_wait_is_what_is_done_within_the_limit() -> None:
         documents_per_second=76.0, tokens_per_second=30_400.0, slo_ms=500.0, saturated_documents_per_second=100.0
     )
     assert full.queue_limit_tokens == 20_000
-    (queue, *_) = advise(76.0, 100.0, 400.0, 500.0)
+    (queue, wait, *_) = advise(76.0, 100.0, 400.0, 500.0)
     assert (queue.name, queue.value) == ("GLEANER_QUEUE_LIMIT_TOKENS", full.queue_limit_tokens)
+    assert (wait.name, wait.value) == ("GLEANER_MAX_QUEUE_MS", full.max_queue_ms)
 
 
 def test_scaling_in_removes_a_tenth_but_at_least_one() -> None:

@@ -43,7 +43,8 @@ def test_the_names_in_capacity_json_are_stable() -> None:
 def test_advice_follows_from_the_figures() -> None:
     advice = {each.name: each.value for each in CAPACITY.recommended}
     assert advice["GLEANER_QUEUE_LIMIT_TOKENS"] == 50 * 150 * 0.5
-    assert advice["GLEANER_DEADLINE_MS"] == 500
+    assert advice["GLEANER_MAX_QUEUE_MS"] == 500
+    assert "GLEANER_DEADLINE_MS" not in advice, "a long document would be refused for being long"
     assert advice["scaling.work_ratio"] == pytest.approx(0.8 * 40 / 50)
     assert advice["scaling.documents_per_second_each"] == pytest.approx(0.8 * 40)
 

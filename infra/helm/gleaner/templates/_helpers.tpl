@@ -22,3 +22,14 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- define "gleaner.image" -}}
 {{ .Values.image.repository }}{{ if hasPrefix "sha256:" .Values.image.tag }}@{{ else }}:{{ end }}{{ .Values.image.tag }}
 {{- end }}
+
+{{/* The service's own settings among those that the measured capacity recommends. */}}
+{{- define "gleaner.recommended" -}}
+{{- $found := list }}
+{{- with .Values.capacity }}
+{{- range (required "capacity: no `recommended` in the file" (fromJson .).recommended) }}
+{{- if hasPrefix "GLEANER_" .name }}{{ $found = append $found . }}{{ end }}
+{{- end }}
+{{- end }}
+{{- toJson $found }}
+{{- end }}

@@ -1,0 +1,100 @@
+"""How busy a front is, from what is asked of it; time is a number here."""
+
+from __future__ import annotations
+
+import pytest
+
+from infra.scaling.policy import policy_for
+from service.core.scheduling.decaying_sum import HORIZON_SECONDS
+from service.core.scheduling.front_load import IDLE, AskedWork, FrontLoad, FrontMeter, Stage, mean_of
+from service.signals.catalog import STAGES
+
+TARGETS = policy_for().targets
+
+
+def asked(per_second: float, cost: float, *, places: float, until: float) -> AskedWork:
+    """So much work of one cost, asked for evenly from 0 on."""
+    work = AskedWork(places)
+    for number in range(int(per_second * until)):
+        work.ask(cost, number / per_second)
+    return work
+
+
+@pytest.mark.parametrize(
+    ("per_second", "cost", "places", "ratio"),
+    [(10, 0.015, 1, 0.15), (66, 0.015, 1, 1.0), (200, 0.015, 1, 3.0), (200, 0.015, 4, 0.75), (1, 0.5, 2, 0.25)],
+)
+def test_in_the_long_run_the_ratio_is_asked_for_seconds_over_places(
+    per_second: float, cost: float, places: float, ratio: float
+) -> None:
+    assert asked(per_second, cost, places=places, until=100.0).ratio(100.0) == pytest.approx(ratio, rel=0.06)
+
+
+def test_three_times_what_the_parsers_can_do_is_over_the_threshold_within_five_seconds() -> None:
+    assert asked(200, 0.015, places=1, until=5.0).ratio(5.0) > TARGETS.scale_out_work_ratio
+
+
+def test_without_arrivals_the_ratio_falls_to_nothing() -> None:
+    work = asked(200, 0.015, places=1, until=30.0)
+    assert work.ratio(30.0 + HORIZON_SECONDS) == pytest.approx(work.ratio(30.0) * 0.368, rel=0.01)
+    assert work.ratio(120.0) < 0.001
+
+
+def test_a_measurement_replaces_the_expectation_as_if_it_had_been_known() -> None:
+    corrected, known = AskedWork(), AskedWork()
+    corrected.ask(5.0, 0.0)
+    corrected.correct(5.0, 0.5, asked=0.0, now=8.0)
+    known.ask(0.5, 0.0)
+    assert corrected.ratio(8.0) == pytest.approx(known.ratio(8.0))
+
+
+def test_work_that_never_ends_shows_as_busy_places() -> None:
+    work = AskedWork(2)
+    work.ask(0.01, 0.0)
+    for tenth in range(600):
+        work.did(tenth / 10 * 2, tenth / 10)
+    assert work.ratio(59.9) == pytest.approx(1.0, rel=0.02)
+    work.correct(0.01, 60.0, asked=0.0, now=60.0)
+    assert work.ratio(60.0) < 1.05, "one long file is no reason for a larger fleet than its parser"
+
+
+def test_what_was_done_before_it_is_first_looked_at_is_no_load() -> None:
+    work = AskedWork()
+    work.did(5_000.0, 0.0)
+    assert work.ratio(0.0) == 0.0
+
+
+def test_texts_and_whatever_else_the_loop_does_are_one_stage() -> None:
+    texts, other = FrontMeter(1), FrontMeter(1)
+    for number in range(3_000):
+        expected = texts.text_came("text", 1_000, number / 100)
+        texts.text_done("text", 1_000, 0.005)
+        texts.text.correct(expected, 0.005, number / 100, number / 100)
+        other.text.did(number / 100 * 0.9, number / 100)
+    assert texts.load(0.0, 30.0).tokenize_ratio == pytest.approx(0.5, rel=0.1)
+    assert other.load(0.0, 30.0).tokenize_ratio == pytest.approx(0.9, rel=0.1)
+    assert texts.load(0.0, 30.0).parse_ratio == 0.0
+
+
+def test_documents_count_before_they_are_read_by_what_was_learnt() -> None:
+    meter = FrontMeter(1)
+    for _ in range(500):
+        meter.text_done("pdf", 2_000, 0.05)
+    assert meter.text_came("pdf", 2_000, 0.0) == pytest.approx(0.05, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("loads", "mean"),
+    [
+        ([], IDLE),
+        ([FrontLoad(0.5, 3.0, 1.0)], FrontLoad(0.5, 3.0, 1.0)),
+        ([FrontLoad(1.0, 2.0, 4.0), IDLE], FrontLoad(0.5, 1.0, 2.0)),
+    ],
+)
+def test_workers_have_equal_parts_of_a_service(loads: list[FrontLoad], mean: FrontLoad) -> None:
+    assert mean_of(loads) == mean
+
+
+def test_every_stage_has_a_signal() -> None:
+    assert {stage.value for stage in Stage} == set(STAGES)
+    assert set(IDLE.ratios) | {Stage.COMPUTE} == set(Stage)

@@ -1,0 +1,109 @@
+"""The limit on waiting before a document's first batch: who is refused, and that it holds for who is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from service.core.scheduling.scheduler import QueueLimits, Scheduler
+from service.core.tenants import ClientQuota
+from service.core.types import Priority, Refusal
+from tests.support.budgets import FixedBudget
+from tests.support.submissions import submission
+
+SPEED = 1_000.0
+LIMIT_SECONDS = 0.5
+ENDLESS = 10**9
+
+
+def limited(*waiting: tuple[str, tuple[int, ...]], seconds: float = LIMIT_SECONDS) -> Scheduler[str]:
+    """A queue with these clients' documents, each with the lengths of its sequences."""
+    queue: Scheduler[str] = Scheduler(QueueLimits(ENDLESS, seconds))
+    for number, (client, lengths) in enumerate(waiting):
+        assert queue.admit(submission(str(number), *lengths, client=client), 0.0, None) is None
+    return queue
+
+
+SHORT = ("a", (100,))
+BOOK = ("a", (100,) * 500)
+
+
+@dataclass(frozen=True)
+class Case:
+    waiting: tuple[tuple[str, tuple[int, ...]], ...]
+    client: str = "a"
+    lengths: tuple[int, ...] = (100,)
+    priority: Priority = Priority.INTERACTIVE
+    readmitted: bool = False
+
+
+ADMITTED = {
+    "nothing waits": Case(()),
+    "as much waits as the limit": Case((SHORT,) * 5),
+    "a long document where little waits": Case((SHORT,), lengths=(100,) * 10_000),
+    "a short one beside a book, which takes turns": Case((BOOK,)),
+    "a client who has nothing here": Case((SHORT,) * 60, client="b"),
+    "what an engine that died had": Case((SHORT,) * 60, readmitted=True),
+}
+REFUSED = {
+    "more waits": Case((SHORT,) * 6),
+    "a round of books takes longer": Case((BOOK,) * 6),
+    "a client in turn with another": Case((SHORT,) * 60 + (("b", (100,)),) * 3, client="b"),
+    "batch work, which has a small share": Case((SHORT,) * 6, priority=Priority.BATCH),
+}
+
+
+def answer(case: Case) -> Refusal | None:
+    new = submission("new", *case.lengths, client=case.client, priority=case.priority, readmitted=case.readmitted)
+    return limited(*case.waiting).admit(new, 0.0, SPEED)
+
+
+@pytest.mark.parametrize("case", ADMITTED.values(), ids=ADMITTED)
+def test_what_begins_in_time_is_admitted(case: Case) -> None:
+    assert answer(case) is None
+
+
+@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
+def test_what_would_wait_too_long_is_refused_and_told_when_to_come_again(case: Case) -> None:
+    refusal = answer(case)
+    assert refusal is not None
+    assert refusal.code == "queue_full"
+    assert refusal.retry_after_seconds is not None
+    assert 0 < refusal.retry_after_seconds < 1
+
+
+def test_without_a_limit_or_a_known_speed_nobody_is_refused() -> None:
+    assert limited(*(SHORT,) * 60, seconds=float("inf")).admit(submission("new", 100), 0.0, SPEED) is None
+    assert limited(*(SHORT,) * 60).admit(submission("new", 100), 0.0, None) is None
+
+
+def test_a_client_of_more_weight_waits_less() -> None:
+    heavy = ClientQuota(weight=9.0)
+    queue = limited(*(SHORT,) * 60, *(("b", (100,)),) * 2)
+    assert queue.admit(submission("heavy", 100, client="b", quota=heavy), 0.0, SPEED) is None
+    assert limited(*(SHORT,) * 60, *(("b", (100,)),) * 3).admit(submission("light", 100, client="b"), 0.0, SPEED)
+
+
+@pytest.mark.parametrize("lengths", [(100,), (100,) * 4], ids=["one sequence", "four"])
+def test_under_three_times_the_load_what_is_accepted_begins_about_within_the_limit(lengths: tuple[int, ...]) -> None:
+    queue, memory = limited(), FixedBudget(200)
+    begun: dict[str, float] = {}
+    came: dict[str, float] = {}
+    now, free_at, refused = 0.0, 0.0, 0
+    for number in range(3_000 // len(lengths)):
+        now = number * sum(lengths) / SPEED / 3
+        while free_at <= now and (batch := queue.next_batch(memory)) is not None:
+            start = max(free_at, max(came[each.key] for each in batch.sequences))
+            for sequence in batch.sequences:
+                begun.setdefault(sequence.key, start)
+            free_at = start + batch.tokens / SPEED
+            queue.delivered(batch)
+        new = submission(str(number), *lengths)
+        if queue.admit(new, now, SPEED) is None:
+            came[new.key] = now
+        else:
+            refused += 1
+    waits = sorted(begun[key] - came[key] for key in begun)
+    assert refused > 0.5 * 3_000 / len(lengths)
+    assert 0.5 * LIMIT_SECONDS < waits[int(0.99 * len(waits))] < 1.7 * LIMIT_SECONDS
