@@ -114,8 +114,8 @@ def alarms_for(policy: Policy) -> tuple[Alarm, ...]:
             periods=5,
             period_seconds=MINUTE,
             meaning="All tasks that the limit allows are there, and they are too few.",
-            remedy="Raise maximum_tasks in infra/environments.py and deploy; mind the account's quota of G vCPUs. Which "
-            f"stage is it? {', '.join(each.name for each in STAGES.values())} say so.",
+            remedy="Raise maximum_tasks in infra/environments.py and deploy; mind the account's quota of G vCPUs. "
+            f"Which stage is it? {', '.join(each.name for each in STAGES.values())} say so.",
         ),
     )
 

@@ -119,7 +119,7 @@ def _by_work(targets: Targets, cooldown_seconds: int) -> StepScaling:
             name="work-ratio-high",
             conditions=(_above(WORK_RATIO, base),),
             periods=2,
-            meaning="Each task is asked for more work than one of its stages should carry: device, workers, or parsers.",
+            meaning="Each task is asked for more work than one of its stages should carry: device, workers or parsers.",
             remedy="Tasks are added in proportion. If the fleet is at its maximum, raise it. Which stage is it? "
             f"{', '.join(each.name for each in STAGES.values())} say so; if it is never compute, take more vCPUs.",
         ),
