@@ -225,15 +225,17 @@ FRONT = Row(
             meaning="Asked-for work over capacity, on the worst task: of the device, the front workers, the parsers.",
             worry=0.8,
             alarm=1.0,
+            width=12,
         ),
         Panel(
             title="Files wait for a parser",
             kind=Kind.LINES,
             unit="s",
             queries=(Query("max by (instance) (gleaner_parser_wait_seconds)", "{{instance}}"),),
-            meaning="What the parsers need for the files that are here. GLEANER_MAX_QUEUE_MS bounds it.",
+            meaning="What the parsers need for the files that have not begun. GLEANER_MAX_QUEUE_MS bounds it.",
             worry=2.0,
             alarm=10.0,
+            width=12,
         ),
         Panel(
             title="Open connections",

@@ -60,7 +60,7 @@ class QueueMetrics:
             "stage",
         )
         self.parser_wait_seconds = gauge(
-            "gleaner_parser_wait_seconds", "What the parsers are expected to need for the files that are here."
+            "gleaner_parser_wait_seconds", "What the parsers are expected to need for the files that wait for one."
         )
         self.capacity = gauge("gleaner_capacity_tokens_per_second", "Tokens per second of full batches, as measured.")
 

@@ -112,8 +112,8 @@ class ParserPool:
 
     @property
     def wait_seconds(self) -> float:
-        """What the parsers are expected to need for all files that are here."""
-        return self._queue.seconds_of_work
+        """What the parsers are expected to need for the files that were not begun."""
+        return self._queue.seconds_waiting
 
     async def parse(
         self, data: bytes, media_type: str | None, name: str | None, *, client: str, deadline_seconds: float

@@ -25,6 +25,9 @@ from msgspec import Meta
 from service.core.scheduling.decaying_sum import HORIZON_SECONDS, DecayingSum
 from service.core.scheduling.parse_cost import ParseCost
 
+MOST_FOR_WAITING = 0.5
+"""Callers who wait for their answers ask for no more than is done: by their waiting it is known that it is too little,
+but not how much more there would be. Added tasks get none of what waits elsewhere, so it is not asked for in full."""
 MOST_RATIO = 1e6
 Level = Annotated[float, Meta(ge=0.0, le=MOST_RATIO)]
 
@@ -42,7 +45,7 @@ class FrontLoad(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         tokenize_ratio, parse_ratio: asked-for seconds a second ÷ what there is for them.
-        wait_seconds: what the parsers are expected to need for all files that are here.
+        wait_seconds: what the parsers are expected to need for the files that were not begun.
     """
 
     tokenize_ratio: Level = 0.0
@@ -125,5 +128,7 @@ class FrontMeter:
         self._text_cost.observe(kind, size, seconds)
 
     def load(self, wait_seconds: float, now: float) -> FrontLoad:
-        """The load at this moment."""
-        return FrontLoad(self.text.ratio(now), self.parse.ratio(now), min(wait_seconds, MOST_RATIO))
+        """The load at this moment. What waits is work for the next horizon, beside what is asked for meanwhile."""
+        waiting = min(wait_seconds / HORIZON_SECONDS, MOST_FOR_WAITING)
+        parse = min(self.parse.ratio(now) + waiting, MOST_RATIO)
+        return FrontLoad(self.text.ratio(now), parse, min(wait_seconds, MOST_RATIO))

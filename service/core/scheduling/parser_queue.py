@@ -131,6 +131,12 @@ class ParserQueue:
         clients = len(self._shares) + (file.client not in self._shares)
         return min(own * clients, own + others) / self._parsers
 
+    @property
+    def seconds_waiting(self) -> float:
+        """What the parsers are expected to need for the files that were not begun."""
+        begun = sum(file.expected_seconds for file in self._started.values())
+        return max(self._total.seconds - begun, 0.0) / self._parsers
+
     def join(self, file: QueuedFile) -> None:
         """Add a file that waits."""
         self._files[file.key] = file

@@ -76,6 +76,27 @@ def test_texts_and_whatever_else_the_loop_does_are_one_stage() -> None:
     assert texts.load(0.0, 30.0).parse_ratio == 0.0
 
 
+@pytest.mark.parametrize(("wait", "ratio"), [(0.0, 0.6), (1.5, 0.75), (5.0, 1.1), (300.0, 1.1)])
+def test_what_waits_for_a_parser_counts_beside_what_comes_up_to_a_limit(wait: float, ratio: float) -> None:
+    meter = FrontMeter(1)
+    for number in range(4_000):
+        meter.parse.ask(0.006, number / 100)
+    load = meter.load(wait, 40.0)
+    assert load.parse_ratio == pytest.approx(ratio, abs=0.02)
+    assert (load.wait_seconds, load.tokenize_ratio) == (wait, 0.0)
+
+
+def test_a_hundred_callers_who_wait_for_one_parser_are_seen_within_fifteen_seconds() -> None:
+    """They bring no more than is read, 66 files a second of 15 ms, and 99 of them wait at any time."""
+    meter = FrontMeter(1)
+    ratios = []
+    for number in range(15 * 66):
+        meter.parse.ask(0.015, number / 66)
+        meter.parse.did(number / 66, number / 66)
+        ratios.append(meter.load(99 * 0.015, number / 66).parse_ratio)
+    assert ratios[-1] > TARGETS.scale_out_work_ratio
+
+
 def test_documents_count_before_they_are_read_by_what_was_learnt() -> None:
     meter = FrontMeter(1)
     for _ in range(500):

@@ -370,6 +370,14 @@ def test_under_three_times_the_load_what_is_accepted_waits_about_as_long_as_the_
     assert max(seconds) > 0.8 * WAIT_LIMIT, "no more is refused than must be"
 
 
+def test_what_was_begun_waits_no_more() -> None:
+    parsers = Parsers(2)
+    for cost in (50.0, 3.0, 1.0, 0.5):
+        parsers.add(expected=cost, needs=cost)
+    assert parsers.queue.seconds_waiting == pytest.approx(0.75)
+    assert parsers.queue.seconds_of_work == pytest.approx(27.25)
+
+
 def test_parsers_have_worked_for_as_long_as_they_ran() -> None:
     parsers = Parsers(2)
     parsers.add(needs=3.0)
