@@ -32,7 +32,7 @@ METRICS |= {stage: f'gleaner_stage_work_ratio{{stage="{stage}"}}' for stage in (
 
 @dataclass(slots=True)
 class Watched:
-    """What the service published, second by second, and what became of the requests."""
+    """What the service published, second by second, and what became of the requests, by the service's own clock."""
 
     begun: float = field(default_factory=time.monotonic)
     published: list[tuple[float, dict[str, float]]] = field(default_factory=list)
@@ -69,10 +69,9 @@ class Watched:
 
 
 async def post(client: httpx.AsyncClient, watched: Watched) -> None:
-    begun = time.monotonic()
     answer = await client.post("/extract", files={"file": ("a.pdf", FILE)})
     if answer.status_code == 200:
-        watched.answered_seconds.append(time.monotonic() - begun)
+        watched.answered_seconds.append(answer.json()["timing"]["total_ms"] / 1000)
     else:
         watched.refused.append(answer)
         await asyncio.sleep(0.5)
