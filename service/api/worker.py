@@ -16,7 +16,7 @@ from service.api.parsers.sandbox_report import announce
 from service.api.parsers.stock import ParserStock
 from service.api.parsers.zygote import ZygoteConfig
 from service.api.parsers.zygote_client import ZygoteClient
-from service.core.scheduling.front_load import FrontLoad, FrontMeter
+from service.core.scheduling.front_load import FrontLoad, front_load
 from service.core.tenants import ANONYMOUS
 from service.documents.limits import DocumentLimits
 from service.metrics.worker import WorkerMetrics
@@ -46,20 +46,18 @@ async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
     active_requests, metrics = ActiveRequests(), WorkerMetrics()
     engine = EngineClient(settings.engine_address, lambda: active_requests.count, metrics.resubmitted.inc)
     limits = document_limits(settings)
-    meter = FrontMeter(settings.parsers)
-    parsers = _make_parsers(settings, limits, metrics, meter, engine)
+    parsers = _make_parsers(settings, limits, metrics, engine)
     threads = ThreadPoolExecutor(THREADS, thread_name_prefix="text")
     extractor = Extractor(
         engine,
         parsers,
         threads,
         limits=limits,
-        meter=meter,
         window_tokens=settings.window_tokens,
         overlap_tokens=settings.overlap_tokens,
     )
     engine.on_models_change(extractor.load_tokenizers)
-    engine.report_front(lambda: _front_load(meter, parsers, time.monotonic()))
+    engine.report_front(lambda: _load_of(extractor, parsers, time.monotonic()))
     engine.start()
     await parsers.start()
     try:
@@ -70,15 +68,15 @@ async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
         threads.shutdown(wait=False, cancel_futures=True)
 
 
-def _front_load(meter: FrontMeter, parsers: ParserPool, now: float) -> FrontLoad:
+def _load_of(extractor: Extractor, parsers: ParserPool, now: float) -> FrontLoad:
     """How busy this worker is; called on its event loop's thread."""
-    meter.parse.did(parsers.seconds_worked(now), now)
-    meter.text.did(time.thread_time(), now)
-    return meter.load(parsers.wait_seconds, now)
+    parsers.asked.did(parsers.seconds_worked(now), now)
+    extractor.text.work.did(time.thread_time(), now)
+    return front_load(extractor.text.work, parsers.asked, parsers.wait_seconds, now)
 
 
 def _make_parsers(
-    settings: Settings, limits: DocumentLimits, metrics: WorkerMetrics, meter: FrontMeter, engine: EngineClient
+    settings: Settings, limits: DocumentLimits, metrics: WorkerMetrics, engine: EngineClient
 ) -> ParserPool:
     mode = SandboxMode(settings.parser_sandbox)
     config = ZygoteConfig(mode, settings.parse_memory_bytes, settings.parse_seconds)
@@ -90,7 +88,7 @@ def _make_parsers(
     def refused(code: str) -> None:
         engine.count_unread(code, 1)
 
-    return ParserPool(settings.parsers, parse_limits, stock, meter.parse, metrics.parser_deaths.inc, refused)
+    return ParserPool(settings.parsers, parse_limits, stock, metrics.parser_deaths.inc, refused)
 
 
 def document_limits(settings: Settings) -> DocumentLimits:

@@ -12,7 +12,6 @@ from service.api.parsers.pool import ParseLimits, ParserPool
 from service.api.parsers.stock import ParserStock
 from service.api.parsers.zygote import READER, ZygoteConfig
 from service.api.parsers.zygote_client import ZygoteClient
-from service.core.scheduling.front_load import AskedWork
 from service.core.tenants import ANONYMOUS
 from service.documents.limits import DocumentLimits
 from service.sandbox.enclosure import SandboxMode
@@ -35,7 +34,6 @@ class PoolSetup:
     limits: DocumentLimits = field(default_factory=DocumentLimits)
     mode: SandboxMode = SandboxMode.AUTO
     reader: str = READER
-    asked: AskedWork = field(default_factory=AskedWork)
     deaths: int = 0
     refused: list[str] = field(default_factory=list)
     reports: list[SandboxReport] = field(default_factory=list)
@@ -50,7 +48,7 @@ async def pool_of(setup: PoolSetup) -> AsyncIterator[ParserPool]:
     config = ZygoteConfig(setup.mode, setup.memory_bytes, setup.seconds, setup.reader)
     stock = ParserStock(setup.size, setup.files, ZygoteClient(config, setup.reports.append), nameless=ANONYMOUS)
     limits = ParseLimits(setup.limits, setup.seconds, setup.queue_bytes, setup.wait_seconds)
-    pool = ParserPool(setup.size, limits, stock, setup.asked, setup.died, setup.refused.append)
+    pool = ParserPool(setup.size, limits, stock, setup.died, setup.refused.append)
     await pool.start()
     try:
         yield pool

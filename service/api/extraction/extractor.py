@@ -32,7 +32,7 @@ from service.api.extraction.time_slicer import TimeSlicer
 from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult
 from service.core.errors import DeadlineExceeded, Overloaded
-from service.core.scheduling.front_load import FrontMeter
+from service.core.scheduling.front_load import TextMeter
 from service.core.types import Wanted
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
@@ -57,7 +57,6 @@ class Extractor:
         threads: ThreadPoolExecutor,
         *,
         limits: DocumentLimits,
-        meter: FrontMeter,
         window_tokens: int,
         overlap_tokens: int,
     ) -> None:
@@ -65,7 +64,7 @@ class Extractor:
         self._parsers = parsers
         self._threads = threads
         self._limits = limits
-        self._meter = meter
+        self.text = TextMeter()
         self._window_tokens = window_tokens
         self._overlap_tokens = overlap_tokens
         self._tokenizers = Tokenizers()
@@ -91,10 +90,10 @@ class Extractor:
     def _metered(self, estimate: WorkEstimate, timer: StageTimer) -> Iterator[None]:
         """Count the work on a document's text when it comes, and learn from one that was answered."""
         kind, size, came = estimate.format, estimate.size, estimate.at_seconds
-        expected = self._meter.text_came(kind, size, came)
+        expected = self.text.came(kind, size, came)
         yield
-        self._meter.text_done(kind, size, timer.work_seconds)
-        self._meter.text.correct(expected, timer.work_seconds, came, time.monotonic())
+        self.text.done(kind, size, timer.work_seconds)
+        self.text.work.correct(expected, timer.work_seconds, came, time.monotonic())
 
     async def _extract(
         self, source: DocumentInput, request: ExtractRequest, timer: StageTimer, lease: MemoryLease

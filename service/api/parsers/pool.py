@@ -67,9 +67,11 @@ class ParserPool:
     """Reads files, a given number at the same time.
 
     Args:
-        asked: is told the seconds of the files that come.
         on_death: is called when a parser died over a file.
         on_refusal: is called with the code of every refusal for want of parsers.
+
+    Attributes:
+        asked: the seconds of the files that came.
     """
 
     def __init__(
@@ -77,12 +79,11 @@ class ParserPool:
         size: int,
         limits: ParseLimits,
         stock: ParserStock,
-        asked: AskedWork,
         on_death: Callable[[], None],
         on_refusal: Callable[[str], None],
     ) -> None:
         self._limits = limits
-        self._asked = asked
+        self.asked = AskedWork(size)
         self._on_refusal = on_refusal
         self._stock = stock
         self._on_death = on_death
@@ -130,7 +131,7 @@ class ParserPool:
         kind = _kind(data)
         expected = self._cost.expected_seconds(kind, len(data))
         file = QueuedFile(next(self._keys), client, len(data), now, deadline_seconds, expected)
-        self._asked.ask(expected, now)
+        self.asked.ask(expected, now)
         if refusal := self._queue.refusal_for(file, now):
             self._on_refusal(refusal.code)
             raise BY_CODE[refusal.code](refusal.detail, retry_after_seconds=refusal.retry_after_seconds)
@@ -219,7 +220,7 @@ class ParserPool:
         seconds = self._queue.leave(job.file.key, now)
         if seconds is not None:
             self._cost.observe(job.kind, len(job.data), seconds)
-            self._asked.correct(job.expected_seconds, seconds, job.file.arrived, now)
+            self.asked.correct(job.expected_seconds, seconds, job.file.arrived, now)
 
     def _remove(self, job: _Job) -> None:
         """Forget a job whose caller has its answer, or does not wait for one any more."""

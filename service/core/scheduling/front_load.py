@@ -5,8 +5,8 @@ once it was measured, the difference is made up. So a parser that is asked for t
 is never more than busy. Work that takes far longer than expected shows as that: busy.
 
     compute    asked-for tokens a second ÷ what the device computes           `throughput`, in the engine
-    tokenize   asked-for seconds of tokenizing and decoding ÷ the workers     `FrontMeter`, in each worker
-    parse      asked-for seconds of parsing ÷ the parsers                     `FrontMeter`, in each worker
+    tokenize   asked-for seconds of tokenizing and decoding ÷ the workers     `TextMeter`, in each worker
+    parse      asked-for seconds of parsing ÷ the parsers                     `AskedWork`, in each worker
 
 The service's work ratio is the largest of the three.
 """
@@ -101,34 +101,29 @@ class AskedWork:
         return min(most / self._places, MOST_RATIO)
 
 
-class FrontMeter:
-    """The work that is asked of one worker.
-
-    Args:
-        parsers: files that are read at a time.
+class TextMeter:
+    """The tokenizing and decoding that is asked of one worker.
 
     Attributes:
-        parse: of its parsers.
-        text: of its event loop, with the threads beside it; its other work counts where that is more.
+        work: of its event loop, with the threads beside it; its other work counts where that is more.
     """
 
-    def __init__(self, parsers: int) -> None:
-        self.parse = AskedWork(parsers)
-        self.text = AskedWork()
-        self._text_cost = ParseCost()
+    def __init__(self) -> None:
+        self.work = AskedWork()
+        self._cost = ParseCost()
 
-    def text_came(self, kind: str, size: int, now: float) -> float:
-        """Count the tokenizing and decoding of a document that came; returns the seconds that are expected."""
-        expected = self._text_cost.expected_seconds(kind, size)
-        self.text.ask(expected, now)
+    def came(self, kind: str, size: int, now: float) -> float:
+        """Count the work on a document's text when it comes; returns the seconds that are expected."""
+        expected = self._cost.expected_seconds(kind, size)
+        self.work.ask(expected, now)
         return expected
 
-    def text_done(self, kind: str, size: int, seconds: float) -> None:
+    def done(self, kind: str, size: int, seconds: float) -> None:
         """Learn from a document that was tokenized and decoded in so many seconds."""
-        self._text_cost.observe(kind, size, seconds)
+        self._cost.observe(kind, size, seconds)
 
-    def load(self, wait_seconds: float, now: float) -> FrontLoad:
-        """The load at this moment. What waits is work for the next horizon, beside what is asked for meanwhile."""
-        waiting = min(wait_seconds / HORIZON_SECONDS, MOST_FOR_WAITING)
-        parse = min(self.parse.ratio(now) + waiting, MOST_RATIO)
-        return FrontLoad(self.text.ratio(now), parse, min(wait_seconds, MOST_RATIO))
+
+def front_load(text: AskedWork, parse: AskedWork, wait_seconds: float, now: float) -> FrontLoad:
+    """One worker's load. What waits for a parser is work for the next horizon, beside what is asked for meanwhile."""
+    waiting = min(wait_seconds / HORIZON_SECONDS, MOST_FOR_WAITING)
+    return FrontLoad(text.ratio(now), min(parse.ratio(now) + waiting, MOST_RATIO), min(wait_seconds, MOST_RATIO))

@@ -20,7 +20,6 @@ from service.api.extraction.stage_timer import StageTimer
 from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult, Options
 from service.core.arrays import TokenIds
-from service.core.scheduling.front_load import FrontMeter
 from service.core.types import Phase
 from service.documents.limits import DocumentLimits
 from service.text.tokenizer import SHORT_CHARACTERS
@@ -79,15 +78,7 @@ def extract(model: ModelStatus, text: str, *, alone: bool, loaded: bool = True) 
 
 def _extractor(threads: ThreadPoolExecutor) -> Extractor:
     engine, parsers = cast(EngineClient, FakeEngine()), cast(ParserPool, None)
-    return Extractor(
-        engine,
-        parsers,
-        threads,
-        limits=DocumentLimits(),
-        meter=FrontMeter(1),
-        window_tokens=512,
-        overlap_tokens=128,
-    )
+    return Extractor(engine, parsers, threads, limits=DocumentLimits(), window_tokens=512, overlap_tokens=128)
 
 
 def _request(model: ModelStatus, *, alone: bool) -> ExtractRequest:

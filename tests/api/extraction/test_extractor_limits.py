@@ -23,7 +23,6 @@ from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult, Options
 from service.core.arrays import TokenIds
 from service.core.errors import DeadlineExceeded, DocumentTooLarge, GleanerError, InsufficientMemory, QueueFull
-from service.core.scheduling.front_load import FrontMeter
 from service.core.types import Load, Phase
 from service.documents.limits import DocumentLimits
 from service.text.pieces import SHORTEST_CHARACTERS
@@ -75,13 +74,7 @@ class Scene:
         self.thread = CountingThread()
         engine, parsers = cast(EngineClient, self.engine), cast(ParserPool, None)
         self.extractor = Extractor(
-            engine,
-            parsers,
-            self.thread,
-            limits=DocumentLimits(**limits),
-            meter=FrontMeter(1),
-            window_tokens=512,
-            overlap_tokens=128,
+            engine, parsers, self.thread, limits=DocumentLimits(**limits), window_tokens=512, overlap_tokens=128
         )
 
     def request(self, deadline_seconds: float = FAR) -> ExtractRequest:

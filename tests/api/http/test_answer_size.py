@@ -28,7 +28,6 @@ from service.core.arrays import TokenIds
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.offsets import OffsetUnit
 from service.core.errors import UnreadableDocument
-from service.core.scheduling.front_load import FrontMeter
 from service.core.types import Phase
 from service.documents.limits import DocumentLimits
 from service.metrics.worker import WorkerMetrics
@@ -78,13 +77,7 @@ def answer(model: ModelStatus, sources: list[DocumentInput], options: dict[str, 
         with ThreadPoolExecutor(1) as threads:
             client, parsers = cast(EngineClient, engine), cast(ParserPool, None)
             extractor = Extractor(
-                client,
-                parsers,
-                threads,
-                limits=DocumentLimits(),
-                meter=FrontMeter(1),
-                window_tokens=512,
-                overlap_tokens=128,
+                client, parsers, threads, limits=DocumentLimits(), window_tokens=512, overlap_tokens=128
             )
             body = Body(tuple(sources), Options(**options), batch=True)
             request = ExtractRequest(model, body.options, "c", 1e9)

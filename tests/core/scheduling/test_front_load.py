@@ -6,7 +6,7 @@ import pytest
 
 from infra.scaling.policy import policy_for
 from service.core.scheduling.decaying_sum import HORIZON_SECONDS
-from service.core.scheduling.front_load import IDLE, AskedWork, FrontLoad, FrontMeter, Stage, mean_of
+from service.core.scheduling.front_load import IDLE, AskedWork, FrontLoad, Stage, TextMeter, front_load, mean_of
 from service.signals.catalog import STAGES
 
 TARGETS = policy_for().targets
@@ -65,43 +65,41 @@ def test_what_was_done_before_it_is_first_looked_at_is_no_load() -> None:
 
 
 def test_texts_and_whatever_else_the_loop_does_are_one_stage() -> None:
-    texts, other = FrontMeter(1), FrontMeter(1)
+    texts, other = TextMeter(), TextMeter()
     for number in range(3_000):
-        expected = texts.text_came("text", 1_000, number / 100)
-        texts.text_done("text", 1_000, 0.005)
-        texts.text.correct(expected, 0.005, number / 100, number / 100)
-        other.text.did(number / 100 * 0.9, number / 100)
-    assert texts.load(0.0, 30.0).tokenize_ratio == pytest.approx(0.5, rel=0.1)
-    assert other.load(0.0, 30.0).tokenize_ratio == pytest.approx(0.9, rel=0.1)
-    assert texts.load(0.0, 30.0).parse_ratio == 0.0
+        expected = texts.came("text", 1_000, number / 100)
+        texts.done("text", 1_000, 0.005)
+        texts.work.correct(expected, 0.005, number / 100, number / 100)
+        other.work.did(number / 100 * 0.9, number / 100)
+    loads = [front_load(each.work, AskedWork(), 0.0, 30.0) for each in (texts, other)]
+    assert [each.tokenize_ratio for each in loads] == pytest.approx([0.5, 0.9], rel=0.1)
+    assert [each.parse_ratio for each in loads] == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(("wait", "ratio"), [(0.0, 0.6), (1.5, 0.75), (5.0, 1.1), (300.0, 1.1)])
 def test_what_waits_for_a_parser_counts_beside_what_comes_up_to_a_limit(wait: float, ratio: float) -> None:
-    meter = FrontMeter(1)
+    parse = AskedWork()
     for number in range(4_000):
-        meter.parse.ask(0.006, number / 100)
-    load = meter.load(wait, 40.0)
+        parse.ask(0.006, number / 100)
+    load = front_load(AskedWork(), parse, wait, 40.0)
     assert load.parse_ratio == pytest.approx(ratio, abs=0.02)
     assert (load.wait_seconds, load.tokenize_ratio) == (wait, 0.0)
 
 
 def test_a_hundred_callers_who_wait_for_one_parser_are_seen_within_fifteen_seconds() -> None:
     """They bring no more than is read, 66 files a second of 15 ms, and 99 of them wait at any time."""
-    meter = FrontMeter(1)
-    ratios = []
+    parse = AskedWork()
     for number in range(15 * 66):
-        meter.parse.ask(0.015, number / 66)
-        meter.parse.did(number / 66, number / 66)
-        ratios.append(meter.load(99 * 0.015, number / 66).parse_ratio)
-    assert ratios[-1] > TARGETS.scale_out_work_ratio
+        parse.ask(0.015, number / 66)
+        parse.did(number / 66, number / 66)
+    assert front_load(AskedWork(), parse, 99 * 0.015, 15.0).parse_ratio > TARGETS.scale_out_work_ratio
 
 
 def test_documents_count_before_they_are_read_by_what_was_learnt() -> None:
-    meter = FrontMeter(1)
+    meter = TextMeter()
     for _ in range(500):
-        meter.text_done("pdf", 2_000, 0.05)
-    assert meter.text_came("pdf", 2_000, 0.0) == pytest.approx(0.05, rel=0.01)
+        meter.done("pdf", 2_000, 0.05)
+    assert meter.came("pdf", 2_000, 0.0) == pytest.approx(0.05, rel=0.01)
 
 
 @pytest.mark.parametrize(
