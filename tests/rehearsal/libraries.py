@@ -77,7 +77,8 @@ def _make_failing(library: str, functions: set[str], out: Path) -> None:
     versions.write_text(f"{version} {{ global: *; }};\n")
     script, soname = f"-Wl,--version-script={versions}", f"-Wl,-soname,{library}"
     _compile("gcc", str(source), "-o", str(out / library), script, soname, "-Wl,--no-as-needed", str(out / STANDIN))
-    source.unlink(), versions.unlink()
+    source.unlink()
+    versions.unlink()
 
 
 def _compile(compiler: str, *arguments: str) -> None:

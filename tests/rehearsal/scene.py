@@ -51,9 +51,12 @@ class Gpu(DeviceState):
     def kernels(self) -> Iterator[Counter[str]]:
         """The kernels launched in the context, by (mangled) name; filled when it ends."""
         found: Counter[str] = Counter()
-        before = Counter(self.report()["kernels"])
+        before = self._launched()
         yield found
-        found.update(Counter(self.report()["kernels"]) - before)
+        found.update(self._launched() - before)
+
+    def _launched(self) -> Counter[str]:
+        return Counter(self.report()["kernels"])
 
 
 class SceneFailed(AssertionError):

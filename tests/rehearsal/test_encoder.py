@@ -33,13 +33,13 @@ def _name(each: Device | str) -> str:
     return each if isinstance(each, str) else each.name
 
 
-def _load(gpu: Gpu, kind: str, precision: str = "auto", **sizes: int) -> Any:
+def _load(gpu: Gpu, kind: str, precision: str = "auto", layers: int = 2) -> Any:
     from service.engine.device.dtype import choose_dtype
     from service.engine.device.selection import choose_device
     from service.engine.encoder.encoder import load_encoder
 
     device = choose_device("cuda")
-    folder = make_model(gpu.folder / f"{kind}-{sizes}", kind, **{"hidden": 64, **sizes})
+    folder = make_model(gpu.folder / f"{kind}-{layers}", kind, hidden=64, layers=layers)
     return load_encoder(folder, device, choose_dtype(precision, device))
 
 
