@@ -57,7 +57,7 @@ destroy: .venv/.dev ## take it out again: make destroy ENV=production CONFIRM=gl
 .PHONY: rehearsal-gpu
 rehearsal-gpu: .venv/.dev ## the GPU's ways on modelled GPUs: CUDA's torch over a stand-in for CUDA (5 minutes)
 	@$(MAKE) --no-print-directory .venv/.rehearsal || echo "There is no CUDA build of torch, or no compiler, here."
-	$(BIN)/python -m pytest -q -m rehearsal tests/rehearsal
+	$(BIN)/python -m pytest -q -m rehearsal tests/rehearsal $(ARGS)
 
 rehearsal: .venv/.loadtest ## scale a fleet of local services under a five-fold step, by the real policy (15 minutes)
 	$(BIN)/python -m loadtest.scaling --plot $(or $(PLOT),rehearsal.svg)
