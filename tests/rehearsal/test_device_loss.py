@@ -19,7 +19,7 @@ from tests.rehearsal.state import GPU_IS_LOST, LAUNCH_FAILED
 from tests.support.service import Service, serving, start, wait_until
 from tests.support.tiny_models import make_model
 
-LIMIT_SECONDS = 100.0
+LIMIT_SECONDS = 150.0
 TEXT = "invoice number 7 from anna maria smith, berlin"
 
 
