@@ -230,8 +230,12 @@ def _hangs(gpu: Gpu) -> tuple[bool, bool]:
     block = torch.ones(1024, device="cuda")
     gpu.set(hang=1)
     ended = threading.Event()
-    waiting = threading.Thread(target=lambda: (block.cpu(), ended.set()))
-    waiting.start()
+
+    def wait() -> None:
+        block.cpu()
+        ended.set()
+
+    threading.Thread(target=wait).start()
     hung = not ended.wait(1.0)
     gpu.set()
     return hung, ended.wait(30.0)
