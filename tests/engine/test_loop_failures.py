@@ -77,12 +77,17 @@ class Watched:
     """A watch over a GPU that is lost when told."""
 
     reason: str | None = None
+    reported_late: str | None = None
+    answers: int | None = None
 
     def take(self) -> list[GpuReading]:
         return [GpuReading(temperature_celsius=50.0)]
 
     def lost(self) -> str | None:
         return self.reason
+
+    def verdict(self, _: float) -> str | None:
+        return self.reason or self.reported_late
 
 
 def test_a_lost_gpu_ends_the_engine_and_refuses_what_is_admitted() -> None:

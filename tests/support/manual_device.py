@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from service.core.arrays import Logits, TokenIds
+from service.engine.device.health import DeviceHealth
 
 BROKEN, DEADLY, TOO_LARGE = -1, -2, -3
 
@@ -18,6 +19,7 @@ class HandMovedDevice(Executor):
     """Computes one launched batch each time it is told to; with `at_once`, as soon as it is launched."""
 
     def __init__(self) -> None:
+        self.health = DeviceHealth()
         self.waiting: list[Callable[[], object]] = []
         self.at_once = False
 
@@ -26,6 +28,9 @@ class HandMovedDevice(Executor):
         if self.at_once:
             self.step()
         return Future()
+
+    def submit_in_order(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> None:
+        fn(*args, **kwargs)
 
     def submit_batch(self, batch: Callable[[], None]) -> None:
         self.submit(batch)

@@ -171,6 +171,9 @@ class EngineClient:
         self._connected = True
         if self.serving:
             self._submit_all()
+        elif status.final:
+            for key, pending in list(self._pending.items()):
+                pending.refuse(Refused(key, "engine_restarting", "the GPU is lost", retry_after_seconds=1.0))
 
     def _submit_all(self) -> None:
         for pending in list(self._pending.values()):
