@@ -10,7 +10,7 @@ from service.core.scheduling.rate_limit import ModelQuotas
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
 from service.core.scheduling.throughput import ThroughputMeter
 from service.engine.device.watch import DeviceWatch
-from service.engine.execution.executor import DeviceExecutor
+from service.engine.execution.executor import DeviceWork
 from service.engine.ipc.server import EngineSocket
 from service.engine.lifecycle import Lifecycle
 from service.engine.loop import EngineLoop
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def make_loop(
     engine: str,
     ipc: EngineSocket,
-    executor: DeviceExecutor,
+    executor: DeviceWork,
     startup: StartupState,
     settings: Settings,
     metrics: EngineMetrics,

@@ -16,7 +16,6 @@ from service.core.scheduling.batch_latency import TimedBatch
 from service.core.types import Priority
 from service.engine.assembly import make_loop
 from service.engine.device.gpu_monitor import GpuMonitor
-from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.runner import Runner
 from service.engine.ipc.loop_calls import LoopCalls
 from service.engine.ipc.server import EngineSocket
@@ -71,8 +70,8 @@ class World:
         self._turns = scene(self)
         limits = {"queue_limit_tokens": QUEUE_LIMIT, "drain_seconds": DRAIN_SECONDS, "workers": workers}
         settings = Settings(drain_grace_seconds=GRACE_SECONDS, **limits)  # type: ignore[arg-type]
-        ipc, device, clock = cast(EngineSocket, self), cast(DeviceExecutor, self.device), lambda: self.now
-        self.loop = make_loop("1", ipc, device, self.startup, settings, self.metrics, gpu=gpu, clock=clock)
+        ipc, clock = cast(EngineSocket, self), lambda: self.now
+        self.loop = make_loop("1", ipc, self.device, self.startup, settings, self.metrics, gpu=gpu, clock=clock)
         if loaded:
             self.load()
 
@@ -87,7 +86,7 @@ class World:
             serving[name] = revision
             placement.add(revision, 1, self.now)
             placement.place(revision, self.now, ())
-        guard = guard or Guard(None, dict.fromkeys((MODEL, OTHER_MODEL), memory), cast(DeviceExecutor, self.device))
+        guard = guard or Guard(None, dict.fromkeys((MODEL, OTHER_MODEL), memory), self.device)
         initial = InitialModels(serving, tuple(models), placement, guard, "cpu", "float32")
         self.calls.submit(lambda: self.loop.open(initial))
 

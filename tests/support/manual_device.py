@@ -20,6 +20,7 @@ class HandMovedDevice(Executor):
 
     def __init__(self) -> None:
         self.health = DeviceHealth()
+        self.lanes = 1
         self.waiting: list[Callable[[], object]] = []
         self.at_once = False
 
@@ -29,8 +30,10 @@ class HandMovedDevice(Executor):
             self.step()
         return Future()
 
-    def submit_in_order(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> None:
-        fn(*args, **kwargs)
+    def submit_in_order(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        done: Future[Any] = Future()
+        done.set_result(fn(*args, **kwargs))
+        return done
 
     def submit_batch(self, batch: Callable[[], None]) -> None:
         self.submit(batch)

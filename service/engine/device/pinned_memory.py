@@ -9,6 +9,7 @@ import logging
 import mmap
 import threading
 import weakref
+from typing import Any
 
 import torch
 
@@ -26,7 +27,7 @@ class HostBuffer:
         self.tensor = torch.frombuffer(mmap.mmap(-1, max(size_bytes, 1)), dtype=torch.uint8)[:size_bytes]
         if not pinned:
             return
-        if int(torch.cuda.cudart().cudaHostRegister(self.tensor.data_ptr(), max(size_bytes, 1), 0)) != 0:
+        if int(_cuda().cudaHostRegister(self.tensor.data_ptr(), max(size_bytes, 1), 0)) != 0:
             log.warning("memory cannot be pinned; weights will be loaded more slowly", extra={"bytes": size_bytes})
             return
         weakref.finalize(self, _unpin_elsewhere, self.tensor).atexit = False
@@ -38,4 +39,8 @@ def _unpin_elsewhere(tensor: torch.Tensor) -> None:
 
 
 def _unpin(tensor: torch.Tensor) -> None:
-    torch.cuda.cudart().cudaHostUnregister(tensor.data_ptr())
+    _cuda().cudaHostUnregister(tensor.data_ptr())
+
+
+def _cuda() -> Any:
+    return torch.cuda.cudart()  # type: ignore[no-untyped-call]

@@ -89,7 +89,7 @@ def keep_freed_memory() -> bool:
 def free_bytes() -> int | None:
     """Free memory of the current CUDA device; None where there is none, or it does not answer."""
     try:
-        return torch.cuda.mem_get_info()[0] if torch.cuda.is_initialized() else None
+        return torch.cuda.mem_get_info()[0] if torch.cuda.is_available() else None
     except RuntimeError:
         return None
 

@@ -11,12 +11,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from functools import partial
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from service.engine.device.health import DeviceHealth
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+
+
+class DeviceWork(Protocol):
+    """What a device's executor offers to those that know nothing of its threads.
+
+    Attributes:
+        health: of the device.
+        lanes: threads that batches run on.
+    """
+
+    health: DeviceHealth
+    lanes: int
+
+    def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]: ...
+
+    def submit_in_order(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]: ...
+
+    def submit_batch(self, batch: Callable[[], None]) -> None: ...
 
 
 class DeviceExecutor(Executor):

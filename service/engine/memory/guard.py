@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from service.core.memory.budget import Budget, MemoryReport, ModelMemory, floor_bytes
 from service.core.memory.headroom import Headroom
 from service.core.types import Shape
-from service.engine.execution.executor import DeviceExecutor
+from service.engine.execution.executor import DeviceWork
 
 if TYPE_CHECKING:  # It imports torch, for which the engine's first phase does not wait.
     from service.engine.memory.probe import MemoryProbe
@@ -38,7 +38,7 @@ class Guard:
         probe: None on a system whose memory cannot be read; the budget then stays as it is.
     """
 
-    def __init__(self, probe: MemoryProbe | None, models: Mapping[str, ModelMemory], executor: DeviceExecutor) -> None:
+    def __init__(self, probe: MemoryProbe | None, models: Mapping[str, ModelMemory], executor: DeviceWork) -> None:
         self._probe = probe
         self._executor = executor
         available = UNMEASURED_BYTES if probe is None else probe.available_bytes()

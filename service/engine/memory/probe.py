@@ -40,7 +40,10 @@ class MemoryProbe(Protocol):
     """The readings of one device. All but `available_bytes` is for the compute thread, between batches."""
 
     accuracy: ProbeAccuracy
-    rest_bytes: int
+
+    @property
+    def rest_bytes(self) -> int:
+        """Bytes in use at the last `rebaseline`."""
 
     def rebaseline(self) -> None:
         """Take what is in use now for memory at rest."""

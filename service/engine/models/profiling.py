@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from service.core.memory.budget import ModelMemory
 from service.core.memory.cost_model import UNMEASURED, MemoryCostModel
 from service.core.scheduling.batch_latency import REACH, TimedBatch
-from service.engine.execution.executor import DeviceExecutor
+from service.engine.execution.executor import DeviceWork
 from service.engine.memory.guard import Guard
 from service.engine.models.loaded_model import LoadedModel
 from service.settings import Settings
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 class ModelProfiler:
     """Profiles of one engine's models; everything on the device runs on its executor."""
 
-    def __init__(self, settings: Settings, device: torch.device, executor: DeviceExecutor) -> None:
+    def __init__(self, settings: Settings, device: torch.device, executor: DeviceWork) -> None:
         from service.engine.execution.cpu_sharding import BATCHES
         from service.engine.memory.polled_probe import probe_for
         from service.engine.memory.probe import MemoryLimit
