@@ -42,6 +42,10 @@ deploy: .venv/.dev ## put an environment into AWS: make deploy ENV=production (T
 destroy: .venv/.dev ## take it out again: make destroy ENV=production CONFIRM=gleaner-production (DRY_RUN=1 as above)
 	@DRY_RUN=$(DRY_RUN) CONFIRM=$(CONFIRM) infra/destroy.sh "$(ENV)"
 
+.PHONY: rehearsal-gpu
+rehearsal-gpu: .venv/.dev .venv/.rehearsal ## the GPU's paths on a modelled GPU: CUDA's torch over a stand-in for CUDA (4 minutes)
+	REQUIRE=rehearsal $(BIN)/python -m pytest -q -m rehearsal tests/rehearsal
+
 rehearsal: .venv/.loadtest ## scale a fleet of local services under a five-fold step, by the real policy (15 minutes)
 	$(BIN)/python -m loadtest.scaling --plot $(or $(PLOT),rehearsal.svg)
 

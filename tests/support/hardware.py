@@ -37,6 +37,12 @@ def _linear_kernels() -> bool:
     return linear.available()
 
 
+def _rehearsal() -> bool:
+    from tests.rehearsal import environment
+
+    return environment.is_there()
+
+
 def _mounts() -> bool:
     command = ["unshare", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]
     return shutil.which("unshare") is not None and subprocess.run(command, capture_output=True).returncode == 0
@@ -52,6 +58,7 @@ NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
         _linear_kernels,
         "AVX512-BF16 and VNNI without AMX, and a C compiler when the service was installed",
     ),
+    "rehearsal": (_rehearsal, "a CUDA build of torch and the stand-in for CUDA (`make rehearsal-gpu`)"),
     "mounts": (_mounts, "unshare, and a kernel that lets its user mount in a namespace"),
 }
 """What can be needed → whether it is there, and what it is in words."""

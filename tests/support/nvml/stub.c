@@ -1,7 +1,7 @@
 /* An NVML for tests: answers from a text file of "key number" lines, read anew at each call, so that a test can change
-   the GPU while a service watches it. Path: the environment variable NVML_STUB_STATE.
+   the GPU while a service watches it. Path: the environment variable NVML_STUB_STATE. The GPU's name: NVML_STUB_UUID.
 
-   fabric N     the question about links between GPUs is answered with error N
+   fail_fabric N  the question about links between GPUs is answered with error N
    mig 1        the device is a part of a GPU: `MIG-0001`, not `GPU-0001`; the whole GPU has twice its memory
    recovery N   the recovery action that the driver recommends; no_recovery 1: a driver that has no such field
    fail N       every question about the device is answered with error N (15: GPU is lost, 16: reset required)
@@ -57,17 +57,22 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device) {
     return index < state("count", 1) ? OK : NOT_FOUND;
 }
 int nvmlDeviceGetHandleByUUID(const char *uuid, void **device) {
+    const char *ours = getenv("NVML_STUB_UUID");
     *device = PART_OR_WHOLE;
-    return strcmp(uuid, state("mig", 0) ? "MIG-0001" : "GPU-0001") ? NOT_FOUND : OK;
+    return strcmp(uuid, ours ? ours : state("mig", 0) ? "MIG-0001" : "GPU-0001") ? NOT_FOUND : OK;
 }
 int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(void *part, void **device) {
     *device = (void *)1;
     return part == PART ? OK : INVALID_ARGUMENT;
 }
-int nvmlDeviceGetCount_v2(unsigned *count) { *count = (unsigned)state("count", 1); return OK; }
-int nvmlDeviceGetGpuFabricInfoV(void *device, void *info) {
-    (void)device, (void)info;
-    return (int)state("fabric", OK);
+int nvmlDeviceGetCount_v2(unsigned *count) {
+    *count = (unsigned)state("count", 1);
+    return (int)state("fail", OK);
+}
+int nvmlDeviceGetGpuFabricInfoV(void *device, void *fabric) {
+    (void)device;
+    *(unsigned char *)fabric = 0;
+    return (int)state("fail_fabric", OK);
 }
 int nvmlDeviceGetFieldValues(void *device, int count, Field *fields) {
     (void)device;

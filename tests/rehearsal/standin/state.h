@@ -1,0 +1,22 @@
+// What a test does to the device while it runs: a file of "key value" lines, read again whenever it was replaced.
+//
+//   others_bytes N          other processes hold N bytes of the device's memory
+//   pinned_limit_bytes N    the host gives no more than N bytes of pinned memory
+//   dead CODE               the device is broken from now on; every call says CODE (719: unspecified launch failure)
+//   dies_after_launches N   the kernel after the next N breaks the device, when it is computed, with CODE 719
+//   dies_in_copy 1          the same at the next copy to the device
+//   dies_in_capture 1       the same at the next kernel that is captured
+//   dies_in_replay 1        the same at the next replay of a graph
+//   hang 1                  calls that wait for the device or ask it do not return while this stands here
+//
+// NVML's keys (../../support/nvml/stub.c) may stand in the same file.
+#pragma once
+#include <string>
+
+class State {
+public:
+    double number(const std::string &key, double otherwise) const;
+    unsigned long long serial() const;  // Grows each time the file was replaced.
+};
+
+State state();
