@@ -110,7 +110,13 @@ FABRIC = "from service.engine.device.nvml import describes_fabric; print(describ
 
 @pytest.mark.parametrize(
     ("state", "answers"),
-    [({}, True), ({"fail_fabric": 3}, False), ({"fail_fabric": 15}, False), ({"fail_init": 9}, False), ({"count": 0}, True)],
+    [
+        ({}, True),
+        ({"fail_fabric": 3}, False),
+        ({"fail_fabric": 15}, False),
+        ({"fail_init": 9}, False),
+        ({"count": 0}, True),
+    ],
 )
 def test_torch_may_ask_for_links_only_where_nvml_answers(stub: StubNvml, state: dict[str, int], answers: bool) -> None:
     stub.set(**HEALTHY, **state)
