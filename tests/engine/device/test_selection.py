@@ -56,7 +56,7 @@ def test_a_cuda_device_attends_without_cudnn(monkeypatch: pytest.MonkeyPatch) ->
     torch.backends.cuda.enable_cudnn_sdp(True)
     try:
         assert choose_device("auto") == torch.device("cuda", 0)
-        assert not torch.backends.cuda.cudnn_sdp_enabled()
+        assert not torch.backends.cuda.cudnn_sdp_enabled()  # type: ignore[no-untyped-call]
     finally:
         torch.backends.cuda.enable_cudnn_sdp(True)
 

@@ -95,8 +95,8 @@ def test_what_nvml_reports_comes_first(watch: DeviceWatch, health: DeviceHealth,
 
 
 def test_the_first_failure_is_kept_and_wakes_the_loop() -> None:
-    woken: list[str | None] = []
-    health = DeviceHealth(lambda: woken.append(health.failure))
-    health.failed(FAULT)
-    health.failed(RuntimeError("a consequence"))
-    assert (health.failure, woken) == (WORDS, [WORDS])
+    woken: list[int] = []
+    told = DeviceHealth(lambda: woken.append(1))
+    told.failed(FAULT)
+    told.failed(RuntimeError("a consequence"))
+    assert (told.failure, woken) == (WORDS, [1])

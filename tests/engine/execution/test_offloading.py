@@ -137,7 +137,12 @@ def test_memory_that_cannot_be_pinned_is_used_all_the_same(
 def test_weights_are_copied_to_the_host_once_and_from_the_start(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copies: list[int] = []
     copy_of = torch.Tensor.copy_
-    monkeypatch.setattr(torch.Tensor, "copy_", lambda *args: copies.append(1) or copy_of(*args))
+
+    def counted(*tensors: torch.Tensor) -> torch.Tensor:
+        copies.append(1)
+        return copy_of(*tensors)
+
+    monkeypatch.setattr(torch.Tensor, "copy_", counted)
     model = host_offloaded(folder)
     made = len(copies)
     for _ in range(2):
