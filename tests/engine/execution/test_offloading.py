@@ -138,9 +138,9 @@ def test_weights_are_copied_to_the_host_once_and_from_the_start(folder: Path, mo
     copies: list[int] = []
     copy_of = torch.Tensor.copy_
 
-    def counted(*tensors: torch.Tensor) -> torch.Tensor:
+    def counted(to: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
         copies.append(1)
-        return copy_of(*tensors)
+        return copy_of(to, source)
 
     monkeypatch.setattr(torch.Tensor, "copy_", counted)
     model = host_offloaded(folder)
