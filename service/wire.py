@@ -95,6 +95,7 @@ class Status(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
         admitting: false before there are models, and once a drain has closed admission.
         models_version: grows with every change of the revision that a name stands for.
         queue_limit_tokens: most tokens that may wait; 0 while it is unknown.
+        final: no other engine follows this one, so nothing may wait for it.
     """
 
     engine: str
@@ -110,6 +111,7 @@ class Status(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     start_seconds: dict[str, float] = {}
     models_version: int = 0
     queue_limit_tokens: int = 0
+    final: bool = False
 
 
 class Started(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
