@@ -24,7 +24,7 @@ from service.core.decoding.word_tags import WordTags
 from service.core.errors import BY_CODE
 from service.core.types import DocumentKey, Load, Name, Phase, Submission, Wanted
 
-VERSION = 1
+VERSION = 2
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
 
 
@@ -204,7 +204,7 @@ def unpack(frames: Sequence[bytes | memoryview]) -> tuple[Message, Buffer | None
         WireError: another version, an unknown message, a field out of bounds, or a buffer that does not belong to it.
     """
     if not 1 <= len(frames) <= 2 or bytes(frames[0][:1]) != bytes([VERSION]):
-        raise WireError("not a message of wire version 1")
+        raise WireError(f"not a message of wire version {VERSION}")
     try:
         message = _decoder.decode(frames[0][1:])
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:

@@ -166,14 +166,13 @@ class Runner:
         handle.begun_seconds = time.monotonic()
         try:
             outcomes = self._attempt(handle, sequences)
+            handle.ended_seconds = time.monotonic()
+            handle.complete(outcomes)
         except DeviceBroken as error:
             handle.fail(error)
         except BaseException as error:  # Nobody would wait for it in vain: a batch that cannot end, ends the engine.
             log.exception("a batch crashed")
             handle.fail(DeviceBroken(summary(error)))
-        else:
-            handle.ended_seconds = time.monotonic()
-            handle.complete(outcomes)
         finally:
             self._wake()
 

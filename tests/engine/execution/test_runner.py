@@ -253,3 +253,15 @@ def test_warming_runs_a_batch_on_every_thread_at_once(compute: DeviceExecutor) -
     encoder = Meeting()
     _runner(compute, encoder).warm(512)
     assert encoder.threads == {"batch_0", "batch_1"}
+
+
+def test_a_batch_whose_outcomes_cannot_be_made_up_is_done_too(compute: DeviceExecutor) -> None:
+    def finish(outcomes: list[Outcome]) -> list[object]:
+        raise ValueError("no tags")
+
+    woken = threading.Event()
+    runner = Runner(FailingEncoder(), compute, woken.set)
+    handle = runner.launch(_sequences(1), finish)
+    with pytest.raises(DeviceBroken, match="no tags"):
+        handle.result()
+    assert woken.wait(10)
