@@ -212,7 +212,7 @@ def test_a_discarded_candidate_is_dropped_and_its_problem_shown() -> None:
     assert world.models.statuses()[0].problem == "golden example 1 fails"
     refusal = world.models.refusal_for(world.submission("a1"), world.now)
     assert refusal is not None
-    assert refusal.code == "unknown_model"
+    assert refusal.code == "engine_restarting"
     world.bring_new("a", "a2")
     assert world.models.statuses()[0].problem == ""
 
