@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -117,7 +117,7 @@ def test_a_model_that_is_not_there_ends_the_loading_with_a_sentence(
 def test_a_device_that_dies_while_loading_is_a_lost_device_and_no_bad_model(
     store: Path, tmp_path: Path, error: Exception, served_before: bool, of_the_device: bool
 ) -> None:
-    def fail(*_: object, **__: object) -> None:
+    def fail(*_: object) -> NoReturn:
         raise error
 
     if served_before:
@@ -125,9 +125,8 @@ def test_a_device_that_dies_while_loading_is_a_lost_device_and_no_bad_model(
     settings = Settings(
         model_store=store, models=("tiny",), device="cpu", model_poll_seconds=0, runtime_dir=tmp_path, threads=1
     )
-    with DeviceExecutor() as executor, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("service.engine.models.startup._factory", fail)
-        outcome = start_up(settings, executor)
+    with DeviceExecutor() as executor:
+        outcome = start_up(settings, executor, fail)
     assert outcome.initial is None
     assert (executor.health.failure is not None, outcome.state.failure is None) == (of_the_device, of_the_device)
 
