@@ -67,7 +67,7 @@ destroy: .venv/.dev ## take it out again: make destroy ENV=production CONFIRM=gl
 .PHONY: rehearsal-gpu
 rehearsal-gpu: .venv/.dev ## the GPU's ways on modelled GPUs: CUDA's torch over a stand-in for CUDA (5 minutes)
 	@$(MAKE) --no-print-directory .venv/.rehearsal || echo "There is no CUDA build of torch, or no compiler, here."
-	$(BIN)/python -m pytest -q -m rehearsal tests/rehearsal
+	$(BIN)/python -m pytest -q -m rehearsal tests/rehearsal $(ARGS)
 
 rehearsal: .venv/.loadtest ## scale a fleet of local services under a five-fold step, by the real policy (15 minutes)
 	$(BIN)/python -m loadtest.scaling --plot $(or $(PLOT),rehearsal.svg)
@@ -155,12 +155,12 @@ clean: ## remove .venv and caches
 
 # A CUDA build of torch without NVIDIA's packages, which the stand-in replaces; all else is the service's. `===` takes the
 # version as it is written: elsewhere than on PyPI there may be a CPU's build of it, such as 2.13.0+cpu.
-.venv/.rehearsal: constraints.txt tests/rehearsal/libraries.py tests/support/nvml/stub.c $(wildcard tests/rehearsal/standin/*)
+.venv/.rehearsal: constraints.txt tests/rehearsal/libraries.py tests/support/nvml/stub.c $(wildcard tests/rehearsal/standin/*) | .venv/bin/python
 	$(call install_tools,$(COMPILER))
 	@echo "Installing torch for CUDA (500 MB) and compiling what stands for CUDA…"
 	@$(BIN)/python -m venv .venv/rehearsal
+	@.venv/rehearsal/bin/python -m pip --disable-pip-version-check install --quiet --no-deps $$(sed -n 's/^torch==/torch===/p' constraints.txt)
 	@.venv/rehearsal/bin/python -c 'import sys, sysconfig; print(f"import site; site.addsitedir({sys.argv[1]!r})", file=open(sysconfig.get_path("purelib") + "/service.pth", "w"))' \
 		$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-	@.venv/rehearsal/bin/python -m pip --disable-pip-version-check install --quiet --no-deps $$(sed -n 's/^torch==/torch===/p' constraints.txt)
 	@$(BIN)/python -m tests.rehearsal.libraries .venv/rehearsal/lib/python*/site-packages/torch/lib .venv/rehearsal/cuda
 	@touch $@

@@ -14,6 +14,8 @@ METRICS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 """prometheus-client's own variable: the folder through which the processes of one service add up their metrics."""
 HEARTBEAT_VARIABLE = f"{PREFIX}HEARTBEAT_PIPE"
 """The descriptor of the pipe that an engine's heartbeats go to; set by the supervisor alone."""
+ALLOCATOR_VARIABLE, GROWING_SEGMENTS = "PYTORCH_ALLOC_CONF", "expandable_segments:True"
+"""torch's own variable, and what it is set to unless the environment says otherwise."""
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8080
 
 
@@ -33,6 +35,12 @@ def heartbeat_pipe() -> int | None:
     return int(descriptor) if descriptor else None
 
 
+def keep_segments_fixed() -> None:
+    """Have torch's CUDA allocator of this process not grow its segments, if it was this service that said so."""
+    if os.environ.get(ALLOCATOR_VARIABLE) == GROWING_SEGMENTS:
+        del os.environ[ALLOCATOR_VARIABLE]
+
+
 def parser_environment() -> dict[str, str]:
     """The environment of the parsers' zygote: how Python is found, and nothing else; no secret is ever passed on."""
     kept = ("LD_LIBRARY_PATH", "PYTHONHOME", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
@@ -45,7 +53,9 @@ def child_environment(runtime_dir: Path, **settings: str) -> dict[str, str]:
 
     OpenMP's threads spin for microseconds only before they sleep, unless told otherwise: long enough for the next
     operator of a small batch, too short to starve the front workers on the same cores. torch's CUDA allocator grows its
-    segments instead of adding new ones, so that batches of ever different shapes do not fragment its memory; on CPUs
+    segments instead of adding new ones, so that batches of ever different shapes do not fragment its memory (an engine
+    leaves that out where NVML does not answer what torch asks then), and where triton happens to be installed torch
+    compiles nothing with it while requests wait; on CPUs
     torch keeps fewer kernels of shapes that were seen once (oneDNN keeps its own, which are those that take time). Its
     folder for compiled code, which it makes though nothing is compiled, is none that other users of the host share.
     """
@@ -54,7 +64,12 @@ def child_environment(runtime_dir: Path, **settings: str) -> dict[str, str]:
         METRICS_VARIABLE: str(runtime_dir / "metrics"),
         "TORCHINDUCTOR_CACHE_DIR": str(runtime_dir / "compiled"),
     }
-    defaults = {"GOMP_SPINCOUNT": "5000", "PYTORCH_ALLOC_CONF": "expandable_segments:True", "LRU_CACHE_CAPACITY": "16"}
+    defaults = {
+        "GOMP_SPINCOUNT": "5000",
+        "LRU_CACHE_CAPACITY": "16",
+        ALLOCATOR_VARIABLE: GROWING_SEGMENTS,
+        "TORCH_DISABLE_NATIVE_JIT": "1",
+    }
     fixed = {"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
     named = {PREFIX + name: value for name, value in settings.items()}
     return {**defaults, **os.environ, **fixed, **ours, **named}

@@ -42,14 +42,19 @@ class Settings(BaseSettings):
     trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="comma-separated addresses or networks of balancers whose X-Forwarded-For is believed"
     )
-    workers: int = Field(0, ge=0, le=64, description="front workers; 0: one for each two cores, at most 8")
+    workers: int = Field(
+        0,
+        ge=0,
+        le=64,
+        description="front workers; 0: one for each two cores, at most 8; with DEVICE=cuda all but one, at most 16",
+    )
     parsers: int = Field(2, ge=1, le=64, description="parser processes of each front worker, for files")
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where the model runs; auto: CUDA if there")
     gpu_watch: str = Field("auto", description="GPU that NVML watches: an index, a UUID, none; auto: the one in use")
     dtype: Literal["auto", "float32", "bfloat16", "float16", "int8"] = Field(
         "auto", description="precision; auto: bfloat16 where the device is fast at it; int8: faster on CPUs with VNNI"
     )
-    threads: int = Field(0, ge=0, le=256, description="CPU threads of the model; 0: one for each core")
+    threads: int = Field(0, ge=0, le=256, description="CPU threads of the model; 0: one for each core, on a GPU one")
     models: Annotated[tuple[str, ...], NoDecode] = Field(
         ("documents",), description="comma-separated `name`, `name@tag` or `name@sha256:…`"
     )
@@ -232,8 +237,10 @@ class Settings(BaseSettings):
 
     @property
     def front_workers(self) -> int:
-        """The number of front workers: `workers`, or one for each two cores."""
-        return self.workers or max(1, min(8, (os.cpu_count() or 1) // 2))
+        """The number of front workers: `workers`, or as many as leave the engine the cores that it needs."""
+        cores = os.cpu_count() or 1
+        by_cores = min(16, cores - 1) if self.device == "cuda" else min(8, cores // 2)
+        return self.workers or max(1, by_cores)
 
     @property
     def wait_limit_seconds(self) -> float:

@@ -22,10 +22,10 @@ from msgspec import Meta
 
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import BY_CODE
-from service.core.scheduling.front_load import FrontLoad
+from service.core.parsers.front_load import FrontLoad
 from service.core.types import DocumentKey, Load, Name, Phase, Submission, Wanted
 
-VERSION = 1
+VERSION = 2
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
 
 
@@ -98,6 +98,7 @@ class Status(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
         admitting: false before there are models, and once a drain has closed admission.
         models_version: grows with every change of the revision that a name stands for.
         queue_limit_tokens: most tokens that may wait; 0 while it is unknown.
+        final: no other engine follows this one, so nothing may wait for it.
     """
 
     engine: str
@@ -113,6 +114,7 @@ class Status(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     start_seconds: dict[str, float] = {}
     models_version: int = 0
     queue_limit_tokens: int = 0
+    final: bool = False
 
 
 class Started(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
@@ -205,7 +207,7 @@ def unpack(frames: Sequence[bytes | memoryview]) -> tuple[Message, Buffer | None
         WireError: another version, an unknown message, a field out of bounds, or a buffer that does not belong to it.
     """
     if not 1 <= len(frames) <= 2 or bytes(frames[0][:1]) != bytes([VERSION]):
-        raise WireError("not a message of wire version 1")
+        raise WireError(f"not a message of wire version {VERSION}")
     try:
         message = _decoder.decode(frames[0][1:])
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:

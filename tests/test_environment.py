@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from service.environment import METRICS_VARIABLE, child_environment, listening_address
+from service.environment import (
+    ALLOCATOR_VARIABLE,
+    GROWING_SEGMENTS,
+    METRICS_VARIABLE,
+    child_environment,
+    keep_segments_fixed,
+    listening_address,
+)
 from service.settings import Settings
 
 
@@ -41,3 +48,29 @@ def test_the_address_is_the_one_of_the_settings(
     assert listening_address() == address
     settings = Settings()
     assert (settings.host, str(settings.port)) == address
+
+
+def test_torch_grows_segments_and_compiles_nothing_unless_it_is_told_to(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in (ALLOCATOR_VARIABLE, "TORCH_DISABLE_NATIVE_JIT"):
+        monkeypatch.delenv(name, raising=False)
+    environment = child_environment(tmp_path)
+    assert environment[ALLOCATOR_VARIABLE] == "expandable_segments:True"
+    assert environment["TORCH_DISABLE_NATIVE_JIT"] == "1"
+    monkeypatch.setenv("TORCH_DISABLE_NATIVE_JIT", "0")
+    assert child_environment(tmp_path)["TORCH_DISABLE_NATIVE_JIT"] == "0"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(GROWING_SEGMENTS, None), ("backend:cudaMallocAsync", "backend:cudaMallocAsync"), (None, None)],
+)
+def test_segments_are_kept_fixed_unless_the_allocator_was_configured_by_its_user(
+    before: str | None, after: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ALLOCATOR_VARIABLE, before or "")
+    if before is None:
+        monkeypatch.delenv(ALLOCATOR_VARIABLE)
+    keep_segments_fixed()
+    assert os.environ.get(ALLOCATOR_VARIABLE) == after

@@ -137,3 +137,23 @@ def test_bad_settings_of_access_are_named(settings: dict[str, object], words: st
 
 def test_proxies_are_addresses_and_networks() -> None:
     assert read_settings(trusted_proxies="10.0.0.0/8, ::1").trusted_proxies == ("10.0.0.0/8", "::1")
+
+
+@pytest.mark.parametrize(
+    ("device", "cores", "workers"),
+    [
+        ("auto", 4, 2),
+        ("cpu", 32, 8),
+        ("cpu", 1, 1),
+        ("cuda", 4, 3),
+        ("cuda", 1, 1),
+        ("cuda", 16, 15),
+        ("cuda", 192, 16),
+    ],
+)
+def test_front_workers_leave_the_engine_the_cores_that_it_needs(
+    device: str, cores: int, workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    assert read_settings(device=device).front_workers == workers
+    assert read_settings(device=device, workers=5).front_workers == 5

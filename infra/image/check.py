@@ -129,7 +129,8 @@ def has_labels(container: Container) -> str:
     assert re.fullmatch(r"[0-9a-f]{40}(-changed)?", labels["org.opencontainers.image.revision"]), labels
     assert labels["org.opencontainers.image.version"], labels
     variables = container.inspect(".Config.Env")
-    assert "NVIDIA_DRIVER_CAPABILITIES=compute,utility" in variables, variables
+    for variable in ("NVIDIA_DRIVER_CAPABILITIES=compute,utility", "NVIDIA_REQUIRE_CUDA=cuda>=13.0"):
+        assert variable in variables, variables
     return "labels have version and commit; `NVIDIA_DRIVER_CAPABILITIES=compute,utility`"
 
 

@@ -83,7 +83,7 @@ def podman(storage: Path, *arguments: str) -> list[str]:
 def running(tag: str, storage: Path, port: int, volumes: Mapping[Path, str], **settings: str) -> Iterator[Container]:
     """A container of this image with folders of the host, read-only; removed at the end."""
     name = f"gleaner-{port}"
-    variables: dict[str, object] = {"GLEANER_PORT": port, "GLEANER_HOST": "127.0.0.1"}
+    variables: dict[str, object] = {"GLEANER_PORT": port, "GLEANER_HOST": "127.0.0.1", "GLEANER_DEVICE": "cpu"}
     variables |= {f"GLEANER_{name}": value for name, value in settings.items()}
     options = [part for key, value in variables.items() for part in ("--env", f"{key}={value}")]
     options += [part for here, there in volumes.items() for part in ("--volume", f"{here}:{there}:ro")]

@@ -17,7 +17,6 @@ from starlette.types import ASGIApp
 from service.api import problems
 from service.api.connection.connections import Connections
 from service.api.connection.limits import connection_limits
-from service.api.docs_page import docs_page
 from service.api.http.access import Access
 from service.api.http.request_body import BodyLimits
 from service.api.http.response import CLIENT_CLOSED_REQUEST
@@ -25,7 +24,8 @@ from service.api.idempotency.requests import IdempotentRequests
 from service.api.idempotency.store import AnswerStore
 from service.api.internal_port import InternalPort
 from service.api.middleware import AccessLog
-from service.api.openapi import with_keys
+from service.api.openapi.docs_page import docs_page
+from service.api.openapi.operations import with_keys
 from service.api.routes import AppState, extract, router
 from service.api.short_way import OnError, ShortWay
 from service.api.worker import Worker, open_worker

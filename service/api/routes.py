@@ -19,7 +19,7 @@ from service.api.http.auth import sender_of
 from service.api.http.request_body import BodyLimits, read_body
 from service.api.http.response import json_response, ndjson_lines, start_documents, unless_disconnected
 from service.api.idempotency.requests import IdempotentRequests
-from service.api.openapi import EXTRACT, MODELS, READY, ROUTE
+from service.api.openapi.operations import EXTRACT, MODELS, READY, ROUTE
 from service.api.worker import Worker
 from service.core.types import Phase
 from service.metrics.exposition import CONTENT_TYPE, exposition

@@ -16,7 +16,7 @@ from service.api.parsers.sandbox_report import announce
 from service.api.parsers.stock import ParserStock
 from service.api.parsers.zygote import ZygoteConfig
 from service.api.parsers.zygote_client import ZygoteClient
-from service.core.scheduling.front_load import FrontLoad, front_load
+from service.core.parsers.front_load import FrontLoad, front_load
 from service.core.tenants import ANONYMOUS
 from service.documents.limits import DocumentLimits
 from service.metrics.worker import WorkerMetrics

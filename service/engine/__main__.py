@@ -6,14 +6,18 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from typing import NoReturn
 
 from service.engine.assembly import make_loop
 from service.engine.device.gpu_monitor import GpuMonitor
+from service.engine.device.health import DeviceHealth
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.ipc.server import EngineSocket
 from service.engine.ipc.waker import Waker
+from service.engine.lifecycle import EXIT_BROKEN
 from service.engine.models.startup import MakeFactory, Startup, model_factory
 from service.environment import heartbeat_pipe
 from service.host_memory import peak_switch
@@ -38,7 +42,7 @@ def main(make_factory: MakeFactory = model_factory) -> int:
     metrics = EngineMetrics()
     metrics.starts.inc()
     ipc = EngineSocket(settings.engine_address, waker)
-    executor = DeviceExecutor()
+    executor = DeviceExecutor(DeviceHealth(waker.wake))
     startup = Startup(settings, executor, ipc.calls, metrics, make_factory)
     gpu = GpuMonitor(waker.wake)
     if settings.gpu_watch not in ("auto", "none"):
@@ -70,7 +74,22 @@ class _StopSignal:
         return self._received
 
 
+def end_process(run: Callable[[], int]) -> NoReturn:
+    """End this process with the exit code that `run` returns, whatever its other threads do.
+
+    An ordinary exit waits for them: for one in the middle of an import, and for ever for one that a driver holds.
+    """
+    code = EXIT_BROKEN
+    try:
+        code = run()
+    except BaseException:
+        log.exception("the engine failed")
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code)
+
+
 if __name__ == "__main__":
-    code = main()
-    sys.stdout.flush()
-    os._exit(code)  # A loading thread in the middle of an import would hold up an ordinary exit.
+    end_process(main)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor
 from typing import TYPE_CHECKING
 
 from service.core.scheduling.rate_limit import ModelQuotas
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
 from service.core.scheduling.throughput import ThroughputMeter
+from service.engine.device.watch import DeviceWatch
+from service.engine.execution.executor import DeviceWork
 from service.engine.ipc.server import EngineSocket
 from service.engine.lifecycle import Lifecycle
 from service.engine.loop import EngineLoop
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 def make_loop(
     engine: str,
     ipc: EngineSocket,
-    executor: Executor,
+    executor: DeviceWork,
     startup: StartupState,
     settings: Settings,
     metrics: EngineMetrics,
@@ -47,7 +48,7 @@ def make_loop(
     scheduler: Scheduler[Request] = Scheduler(QueueLimits(settings.queue_limit_tokens, settings.wait_limit_seconds))
     quotas = ModelQuotas(settings.model_weights, settings.model_rate_limits)
     models = ModelManager(scheduler, WeightMover(executor, ipc.calls, metrics), quotas, metrics)
-    lifecycle = Lifecycle(engine, startup, models, settings, metrics, gpu)
+    lifecycle = Lifecycle(engine, startup, models, settings, metrics, DeviceWatch(executor.health, gpu))
     throughput = ThroughputMeter()
     status = StatusPublisher(ipc, lifecycle, scheduler, models, throughput, metrics)
     table = RequestTable(scheduler, ipc, metrics)

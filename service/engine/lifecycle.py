@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from service.core.lifecycle.awake_clock import AwakeClock
 from service.core.lifecycle.drain import Drain
+from service.core.lifecycle.standstill import Standstill
 from service.core.lifecycle.workers import WorkerRegistry
 from service.core.types import Phase
+from service.engine.device.watch import DeviceWatch
 from service.engine.models.manager import ModelManager
 from service.engine.models.startup_state import StartupState
 from service.logs import LogEvent
@@ -20,11 +21,13 @@ from service.metrics.engine import EngineMetrics
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.settings import Settings
 
-if TYPE_CHECKING:
-    from service.engine.device.gpu_monitor import GpuMonitor
-
 EXIT_BROKEN = 1
 """Exit code after which the supervisor starts another engine, and workers submit again what was pending."""
+
+START_SECONDS = 600.0
+"""Longest time without a step of a start-up: a cold disk gives large libraries and weights that slowly."""
+DEVICE_START_SECONDS = 120.0
+"""The same while a GPU warms up, is measured, or computes golden examples."""
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +51,7 @@ class Lifecycle:
     Args:
         engine: its name, different for every engine process.
         models: open once there is something to serve.
-        gpu: None where no GPU is watched.
+        device: what is known of the device without asking it.
     """
 
     def __init__(
@@ -58,7 +61,7 @@ class Lifecycle:
         models: ModelManager,
         settings: Settings,
         metrics: EngineMetrics,
-        gpu: GpuMonitor | None = None,
+        device: DeviceWatch,
     ) -> None:
         self.engine = engine
         self.startup = startup
@@ -67,7 +70,8 @@ class Lifecycle:
         self._models = models
         self._settings = settings
         self._metrics = metrics
-        self._gpu = gpu
+        self._device = device
+        self._start_up = Standstill()
         self._awake = AwakeClock()
         self._drain: Drain | None = None
         self._exit_reason: ExitReason | None = None
@@ -122,19 +126,22 @@ class Lifecycle:
 
     def begin_gpu_monitoring(self) -> None:
         """Watch the GPU that the models were loaded to, unless the settings name another one or none."""
-        if self._gpu is not None and self._settings.gpu_watch == "auto" and self.startup.gpu is not None:
-            self._gpu.begin(self.startup.gpu)
+        if self._settings.gpu_watch == "auto" and self.startup.gpu is not None:
+            self._device.begin(self.startup.gpu)
 
-    def check_gpu(self) -> bool:
-        """Export the readings of the GPU; true when the engine must exit, for a lost GPU or a failed device."""
-        for reading in self._gpu.take() if self._gpu is not None else ():
+    def check_device(self, *, computing: bool) -> bool:
+        """Export the readings of the GPU; true when the engine must exit. `computing`: batches are in flight."""
+        for reading in self._device.take():
             self._metrics.update_gpu(reading)
-        self._exit_reason = self._exit_reason or self._gpu_lost()
+        if self._exit_reason is None:
+            lost = self._device.lost(self.awake_seconds, computing=computing)
+            self._exit_reason = self._device_lost(lost) or self._start_hung()
         return self._exit_reason is not None
 
     def device_failed(self, reason: str) -> None:
         """Exit, because the device failed over a batch; what waits is left to the next engine."""
-        self._exit_reason = self._gpu_lost() or ExitReason(EXIT_BROKEN, reason, refuse=False)
+        lost = self._device_lost(self._device.lost_after_failure())
+        self._exit_reason = lost or ExitReason(EXIT_BROKEN, reason, refuse=False)
 
     def device_hung(self, seconds: float) -> None:
         """Exit, because a batch does not end; what waits and what runs is left to the next engine."""
@@ -148,7 +155,17 @@ class Lifecycle:
             return Phase.DRAINING
         return Phase.READY if self._models.is_open else self.startup.phase
 
-    def _gpu_lost(self) -> ExitReason | None:
-        reason = self._gpu.lost() if self._gpu is not None else None
+    def _device_lost(self, reason: str | None) -> ExitReason | None:
         self._metrics.gpu_lost.set(float(reason is not None))
         return None if reason is None else ExitReason(EXIT_DEVICE_LOST, reason, refuse=True)
+
+    def _start_hung(self) -> ExitReason | None:
+        """Why a start-up that makes no progress ends, fetching aside: without a GPU, another engine may fare better."""
+        seconds = self._start_up.seconds(self.startup.steps, self.awake_seconds)
+        on_gpu = self.startup.gpu is not None
+        limit = DEVICE_START_SECONDS if on_gpu and self.startup.on_device else START_SECONDS
+        if self._models.is_open or "fetch" in self.startup.under_way or seconds <= limit:
+            return None
+        log.error("the start-up hangs", extra={"event": LogEvent.DEVICE_HUNG, "seconds": round(seconds, 1)})
+        reason = f"the start-up made no progress for {seconds:.0f} s"
+        return self._device_lost(reason) if on_gpu else ExitReason(EXIT_BROKEN, reason, refuse=False)

@@ -158,7 +158,7 @@ class EngineLoop:
         hung_seconds = self._batch_watch.hung_seconds(self._in_flight.progress, self._lifecycle.awake_seconds)
         if hung_seconds is not None:
             self._lifecycle.device_hung(hung_seconds)
-        if self._lifecycle.check_gpu():
+        if self._lifecycle.check_device(computing=bool(self._in_flight)):
             self._advance(stopping=False)
 
     def _publish(self) -> bool:

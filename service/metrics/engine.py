@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from service.core.gpu_reading import GpuReading
 from service.core.memory.budget import MemoryReport
-from service.core.scheduling.front_load import FrontLoad, Stage
+from service.core.parsers.front_load import FrontLoad, Stage
 from service.core.types import Load, Phase
 from service.metrics.gpu import GpuMetrics
 from service.metrics.kinds import counter, gauge, gauge_by_model, histogram

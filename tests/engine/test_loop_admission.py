@@ -36,7 +36,7 @@ def test_what_workers_refuse_themselves_counts_as_demand_and_as_refused() -> Non
 @pytest.mark.parametrize(
     ("submission", "code"),
     [
-        (document("k", 3, model="sha256:nobody"), "unknown_model"),
+        (document("k", 3, model="sha256:nobody"), "engine_restarting"),
         (document("k", BUDGET + 1), "insufficient_memory"),
         (document("k", 3, deadline=999.0), "deadline_exceeded"),
     ],

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
+import pytest
+
 from service.core.gpu_reading import GpuReading
 from service.core.lifecycle.batch_watch import MOST_SECONDS
 from service.core.memory.budget import ModelMemory
@@ -12,7 +14,7 @@ from service.core.memory.cost_model import MemoryCostModel
 from service.core.memory.headroom import FAILURE_SHARE
 from service.core.types import Phase, Shape
 from service.engine.device.gpu_monitor import GpuMonitor
-from service.engine.lifecycle import EXIT_BROKEN, ExitReason
+from service.engine.lifecycle import DEVICE_START_SECONDS, EXIT_BROKEN, START_SECONDS, ExitReason
 from service.engine.memory.guard import Guard
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.wire import Refused
@@ -77,12 +79,17 @@ class Watched:
     """A watch over a GPU that is lost when told."""
 
     reason: str | None = None
+    reported_late: str | None = None
+    answers: int | None = None
 
     def take(self) -> list[GpuReading]:
         return [GpuReading(temperature_celsius=50.0)]
 
     def lost(self) -> str | None:
         return self.reason
+
+    def verdict(self, _: float) -> str | None:
+        return self.reason or self.reported_late
 
 
 def test_a_lost_gpu_ends_the_engine_and_refuses_what_is_admitted() -> None:
@@ -100,6 +107,106 @@ def test_a_lost_gpu_ends_the_engine_and_refuses_what_is_admitted() -> None:
     assert world.loop.exit_reason == ExitReason(EXIT_DEVICE_LOST, "GPU is lost", refuse=True)
     assert world.status().phase is Phase.FAILED
     assert [world.refusal(key).code for key in ("runs", "waits")] == ["engine_restarting"] * 2
+
+
+def test_a_device_that_dies_idle_ends_the_engine_and_refuses_what_comes() -> None:
+    def scene(world: World) -> Iterator[Turn]:
+        yield [hello()]
+        yield []
+        world.device.health.failed(RuntimeError("CUDA driver error: unspecified launch failure"))
+        yield []
+
+    world = play(scene)
+    reason = "RuntimeError: CUDA driver error: unspecified launch failure"
+    assert world.loop.exit_reason == ExitReason(EXIT_DEVICE_LOST, reason, refuse=True)
+    assert (world.status().phase, world.status().final) == (Phase.FAILED, True)
+
+
+def test_a_batch_that_fails_on_a_lost_gpu_refuses_what_is_admitted() -> None:
+    watched = Watched()
+    watched.reported_late = "GPU is lost"
+
+    def scene(world: World) -> Iterator[Turn]:
+        yield [hello()]
+        yield [marked("runs", 3, DEADLY)]
+        yield [document("waits", 3)]
+        world.device.health.failed(RuntimeError("CUDA error: unspecified launch failure"))
+        world.device.step()
+        yield []
+
+    world = play(scene, gpu=cast(GpuMonitor, watched))
+    assert world.loop.exit_reason == ExitReason(EXIT_DEVICE_LOST, "GPU is lost", refuse=True)
+    assert [world.refusal(key).code for key in ("runs", "waits")] == ["engine_restarting"] * 2
+
+
+def test_a_batch_that_fails_on_a_gpu_that_nvml_finds_well_leaves_its_documents_to_the_next_engine() -> None:
+    def scene(world: World) -> Iterator[Turn]:
+        yield [hello()]
+        yield [marked("runs", 3, DEADLY)]
+        world.device.health.failed(RuntimeError("CUDA error: device-side assert triggered"))
+        yield []
+        world.device.step()
+        yield []
+
+    world = play(scene, gpu=cast(GpuMonitor, Watched()))
+    assert world.loop.exit_reason is not None
+    assert (world.loop.exit_reason.exit_code, world.status().final, world.answers("runs")) == (EXIT_BROKEN, False, [])
+
+
+def test_a_driver_that_hangs_ends_the_engine_and_refuses_what_is_admitted() -> None:
+    def scene(world: World) -> Iterator[Turn]:
+        yield [hello()]
+        yield [document("runs", 3)]
+        world.device.health.answered()
+        for _ in range(30):
+            world.now += 1.0
+            yield [hello()]
+
+    world = play(scene)
+    assert world.loop.exit_reason == ExitReason(EXIT_DEVICE_LOST, "the driver did not answer for 20 s", refuse=True)
+    assert world.refusal("runs").code == "engine_restarting"
+
+
+@pytest.mark.parametrize(
+    ("gpu", "part", "seconds", "exit_code"),
+    [
+        ("GPU-1", "warm-up", DEVICE_START_SECONDS, EXIT_DEVICE_LOST),
+        ("GPU-1", "load", START_SECONDS, EXIT_DEVICE_LOST),
+        (None, "warm-up", START_SECONDS, EXIT_BROKEN),
+        (None, "fetch", None, None),
+    ],
+)
+def test_a_start_up_that_hangs_ends_the_engine(
+    gpu: str | None, part: str, seconds: float | None, exit_code: int | None
+) -> None:
+    ended_after: list[float] = []
+
+    def scene(world: World) -> Iterator[Turn]:
+        world.startup.gpu = gpu
+        with world.startup.timed(part):
+            begun = world.now
+            for _ in range(2 * int(START_SECONDS)):
+                ended_after[:] = [world.now - begun]
+                world.now += 1.0
+                yield [hello()]
+
+    reason = play(scene, loaded=False).loop.exit_reason
+    assert (None if reason is None else reason.exit_code) == exit_code
+    if seconds is not None:
+        assert ended_after[0] == pytest.approx(seconds, abs=2.0)
+
+
+def test_a_start_up_that_goes_on_may_take_its_time() -> None:
+    def scene(world: World) -> Iterator[Turn]:
+        world.startup.gpu = "GPU-1"
+        for _ in range(10 * int(START_SECONDS)):
+            world.now += 1.0
+            if int(world.now) % 100 == 0:
+                with world.startup.timed("prove"):
+                    pass
+            yield [hello()]
+
+    assert play(scene, loaded=False).loop.exit_reason is None
 
 
 def test_a_batch_without_enough_memory_shrinks_the_headroom_and_is_answered() -> None:

@@ -54,7 +54,7 @@ def test_a_worker_that_falls_silent_is_worked_for_no_more_and_others_are() -> No
         for _ in range(int(WORKER_SILENCE_SECONDS) + 2):
             world.now += 1.0
             yield [hello(B)]
-        assert world.refusal("silent's").code == "internal_error"
+        assert world.refusal("silent's").code == "too_much_at_once"
 
     world = play(scene)
     assert (world.scored("other's"), world.scored("first"), world.scored("silent's")) == ([0], [0], [])

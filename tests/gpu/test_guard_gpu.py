@@ -6,7 +6,6 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -48,7 +47,7 @@ def probe(encoder: TransformersEncoder) -> Iterator[CudaProbe]:
     probe.release_cache()
 
 
-def _guard(encoder: TransformersEncoder, probe: CudaProbe, compute: ThreadPoolExecutor) -> Guard:
+def _guard(encoder: TransformersEncoder, probe: CudaProbe, compute: DeviceExecutor) -> Guard:
     function = profile_memory(encoder, probe, MAX_TOKENS, MOST_TOKENS)
     probe.rebaseline()
     return Guard(probe, {MODEL: ModelMemory(function, MAX_TOKENS, MOST_TOKENS)}, compute)
@@ -86,7 +85,7 @@ def _hog(size_bytes: int) -> Iterator[None]:
 
 
 def test_headroom_shrinks_before_a_batch_fails_and_grows_back(encoder: TransformersEncoder, probe: CudaProbe) -> None:
-    with ThreadPoolExecutor(1) as compute:
+    with DeviceExecutor() as compute:
         guard = _guard(encoder, probe, compute)
         before = guard.budget.headroom.bytes
         free, _ = torch.cuda.mem_get_info(encoder.device)

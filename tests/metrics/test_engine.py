@@ -7,7 +7,7 @@ import pytest
 from service.core.gpu_reading import GpuReading
 from service.core.memory.budget import MemoryReport
 from service.core.memory.cost_model import MemoryCostModel
-from service.core.scheduling.front_load import IDLE, FrontLoad, Stage
+from service.core.parsers.front_load import IDLE, FrontLoad, Stage
 from service.core.types import Load, Phase
 from service.metrics.engine import EngineMetrics
 from service.signals.catalog import STAGES

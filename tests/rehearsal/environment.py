@@ -10,11 +10,11 @@ import os
 from pathlib import Path
 
 from tests.rehearsal.devices import Device
+from tests.rehearsal.libraries import COMPLETE
 
 FOLDER = Path(os.environ.get("GLEANER_REHEARSAL", Path(__file__).parents[2] / ".venv" / "rehearsal"))
 PYTHON = FOLDER / "bin" / "python"
 LIBRARIES = FOLDER / "cuda"
-STANDIN = LIBRARIES / "libcuda.so.1"
 UUID = "GPU-01020304-0506-0708-090a-0b0c0d0e0f10"
 """What the stand-in's device properties say, as NVML writes it."""
 
@@ -30,7 +30,7 @@ ENGINE_VARIABLES = {
 
 def is_there() -> bool:
     """True if the rehearsal can run here."""
-    return PYTHON.exists() and STANDIN.exists()
+    return PYTHON.exists() and (LIBRARIES / COMPLETE).exists()
 
 
 def variables(device: Device, folder: Path, *, nvml: bool = True) -> dict[str, str]:

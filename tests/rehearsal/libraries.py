@@ -19,20 +19,25 @@ NEEDED = re.compile(r"NEEDED.*\[(lib(?:cu|nv|nccl)[^\]]*)\]")
 OURS_BY_NAME = re.compile(r"(cu|nccl|nvrtc|nvshmem|nvtx|cudnn)[A-Za-z]")
 NVSHMEM = "libnvshmem_host.so.3"
 STANDIN = "libcuda.so.1"
+COMPLETE = "complete"
+"""A file that is there once all libraries are."""
 
 
 def main() -> int:
     """Make all libraries; prints what was made."""
     torch_lib, out = Path(sys.argv[1]), Path(sys.argv[2])
     (out / "nvml").mkdir(parents=True, exist_ok=True)
+    complete = out / COMPLETE
+    complete.unlink(missing_ok=True)
     standin = out / STANDIN
     cpp = sorted(map(str, SOURCES.glob("*.cpp")))
-    _compile("g++", *cpp, "-o", str(standin), "-std=c++17", "-fvisibility=hidden", f"-Wl,-soname,{STANDIN}", "-pthread")
-    _compile("gcc", str(SOURCES / "nvml.c"), "-o", str(out / "nvml" / "libnvidia-ml.so.1"))
+    _compile("g++", standin, *cpp, "-std=c++17", "-fvisibility=hidden", f"-Wl,-soname,{STANDIN}", "-pthread")
+    _compile("gcc", out / "nvml" / "libnvidia-ml.so.1", str(SOURCES / "nvml.c"))
     have = set(_defined(standin))
     needed, functions = wanted(torch_lib)
     for library in sorted(needed):
         _make_failing(library, functions[library] - have, out)
+    complete.touch()
     print(f"{len(have)} functions stand in; of {len(needed)} libraries the others fail")
     return 0
 
@@ -76,12 +81,16 @@ def _make_failing(library: str, functions: set[str], out: Path) -> None:
     version = "NVSHMEM" if library == NVSHMEM else library
     versions.write_text(f"{version} {{ global: *; }};\n")
     script, soname = f"-Wl,--version-script={versions}", f"-Wl,-soname,{library}"
-    _compile("gcc", str(source), "-o", str(out / library), script, soname, "-Wl,--no-as-needed", str(out / STANDIN))
-    source.unlink(), versions.unlink()
+    _compile("gcc", out / library, str(source), script, soname, "-Wl,--no-as-needed", str(out / STANDIN))
+    source.unlink()
+    versions.unlink()
 
 
-def _compile(compiler: str, *arguments: str) -> None:
-    subprocess.run([compiler, "-O2", "-Wall", "-shared", "-fPIC", *arguments], check=True)
+def _compile(compiler: str, library: Path, *arguments: str) -> None:
+    """Make a library and put it in its place whole: processes may be using the one before."""
+    fresh = library.with_name(library.name + ".new")
+    subprocess.run([compiler, "-O2", "-Wall", "-shared", "-fPIC", "-o", str(fresh), *arguments], check=True)
+    fresh.replace(library)
 
 
 def _run(*command: str) -> str:

@@ -20,6 +20,7 @@ from typing import Any
 
 from tests.rehearsal import environment
 from tests.rehearsal.devices import Device
+from tests.rehearsal.libraries import STANDIN
 from tests.rehearsal.state import DeviceState, Report
 
 LIMIT_SECONDS = 280.0
@@ -39,7 +40,7 @@ class Gpu(DeviceState):
         super().__init__(device, folder)
         self.folder = folder
         self.device = device
-        self._standin = ctypes.CDLL(environment.STANDIN.name)
+        self._standin = ctypes.CDLL(STANDIN)
         self._standin.standin_report.restype = ctypes.c_char_p
 
     def report(self) -> Report:
@@ -51,9 +52,12 @@ class Gpu(DeviceState):
     def kernels(self) -> Iterator[Counter[str]]:
         """The kernels launched in the context, by (mangled) name; filled when it ends."""
         found: Counter[str] = Counter()
-        before = Counter(self.report()["kernels"])
+        before = self._launched()
         yield found
-        found.update(Counter(self.report()["kernels"]) - before)
+        found.update(self._launched() - before)
+
+    def _launched(self) -> Counter[str]:
+        return Counter(self.report()["kernels"])
 
 
 class SceneFailed(AssertionError):

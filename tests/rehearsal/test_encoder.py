@@ -9,20 +9,29 @@ from typing import Any
 
 import pytest
 
-from tests.rehearsal.devices import A10G, H200, T4, Device
+from tests.rehearsal.devices import A10G, H200, L4, T4, Device
 from tests.rehearsal.engine_parts import sequences
 from tests.rehearsal.scene import Gpu, SceneFailed, play
 from tests.support.tiny_models import KINDS, PACKABLE, make_model
 
 LENGTHS = (2, 17, 40, 120)
-CASES = ((T4, "auto"), (T4, "float32"), (A10G, "auto"), (A10G, "float16"), (A10G, "float32"), (H200, "auto"))
-RAN_AS = {"auto": {75: "float16", 86: "bfloat16", 90: "bfloat16"}}
+CASES = (
+    (T4, "auto"),
+    (T4, "float32"),
+    (A10G, "auto"),
+    (A10G, "float16"),
+    (A10G, "float32"),
+    (L4, "auto"),
+    (H200, "auto"),
+)
+RAN_AS = {"auto": {75: "float16", 86: "bfloat16", 89: "bfloat16", 90: "bfloat16"}}
 ATTENTION = {
     ("float16", 75): "fmha_cutlassF_f16_aligned_64x64_rf_sm75",
     ("float32", 75): "fmha_cutlassF_f32_aligned_64x64_rf_sm75",
     ("bfloat16", 86): "flash_fwd",
     ("float16", 86): "flash_fwd",
     ("float32", 86): "fmha_cutlassF_f32_aligned_64x64_rf_sm80",
+    ("bfloat16", 89): "flash_fwd",
     ("bfloat16", 90): "flash_fwd",
 }
 """Part of the name of the kernel in which all attention of a packed BERT is computed."""
@@ -33,13 +42,13 @@ def _name(each: Device | str) -> str:
     return each if isinstance(each, str) else each.name
 
 
-def _load(gpu: Gpu, kind: str, precision: str = "auto", **sizes: int) -> Any:
+def _load(gpu: Gpu, kind: str, precision: str = "auto", layers: int = 2) -> Any:
     from service.engine.device.dtype import choose_dtype
     from service.engine.device.selection import choose_device
     from service.engine.encoder.encoder import load_encoder
 
     device = choose_device("cuda")
-    folder = make_model(gpu.folder / f"{kind}-{sizes}", kind, **{"hidden": 64, **sizes})
+    folder = make_model(gpu.folder / f"{kind}-{layers}", kind, hidden=64, layers=layers)
     return load_encoder(folder, device, choose_dtype(precision, device))
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+from service.engine.execution.runner import BatchHandle
 from tests.rehearsal.devices import A10G
 from tests.rehearsal.engine_parts import SmallEngine
 from tests.rehearsal.scene import Gpu, play
@@ -27,18 +29,25 @@ def _reserved(work: Any) -> int:
     return torch.cuda.max_memory_reserved() - before
 
 
-def _two_in_flight(gpu: Gpu) -> tuple[int, int, list[int]]:
+def _two_in_flight(gpu: Gpu) -> tuple[int, int, list[int], bool]:
     engine = SmallEngine(gpu, hidden=256)
     engine.answers([engine.launch(*FULL_BATCH)])
     one = _reserved(lambda: engine.answers([engine.launch(*FULL_BATCH)]))
-    rows: list[Any] = []
-    six = _reserved(lambda: rows.extend(engine.answers([engine.launch(*FULL_BATCH) for _ in range(6)])))
-    return one, six, [len(row) for row in rows]
+    handles: list[BatchHandle] = []
+
+    def launch_all() -> None:
+        handles.extend(engine.launch(*FULL_BATCH) for _ in range(6))
+        engine.answers(handles)
+
+    six = _reserved(launch_all)
+    overlap = all(after.begun_seconds < before.ended_seconds for before, after in pairwise(handles))
+    return one, six, [len(row) for row in engine.answers(handles)], overlap
 
 
 def test_batches_that_overlap_reserve_the_memory_of_one(tmp_path: Path) -> None:
-    one, six, rows = play(_two_in_flight, A10G, tmp_path)
+    one, six, rows, overlap = play(_two_in_flight, A10G, tmp_path)
     assert rows == FULL_BATCH * 6
+    assert overlap
     assert one > 50 * MEBIBYTE
     assert six <= 1.05 * one + 24 * MEBIBYTE
 

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from service.core.arrays import Logits, TokenIds
+from service.engine.device.health import DeviceHealth
 
 BROKEN, DEADLY, TOO_LARGE = -1, -2, -3
 
@@ -18,6 +19,8 @@ class HandMovedDevice(Executor):
     """Computes one launched batch each time it is told to; with `at_once`, as soon as it is launched."""
 
     def __init__(self) -> None:
+        self.health = DeviceHealth()
+        self.lanes = 1
         self.waiting: list[Callable[[], object]] = []
         self.at_once = False
 
@@ -26,6 +29,11 @@ class HandMovedDevice(Executor):
         if self.at_once:
             self.step()
         return Future()
+
+    def submit_in_order(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        done: Future[Any] = Future()
+        done.set_result(fn(*args, **kwargs))
+        return done
 
     def submit_batch(self, batch: Callable[[], None]) -> None:
         self.submit(batch)

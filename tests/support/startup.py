@@ -10,7 +10,7 @@ from service.engine.execution.executor import DeviceExecutor
 from service.engine.ipc.loop_calls import LoopCalls
 from service.engine.models.loaded_model import InitialModels
 from service.engine.models.manager import ModelManager
-from service.engine.models.startup import Startup
+from service.engine.models.startup import MakeFactory, Startup, model_factory
 from service.engine.models.startup_state import StartupState
 from service.metrics.engine import EngineMetrics
 from service.settings import Settings
@@ -26,11 +26,11 @@ class Outcome:
     initial: InitialModels | None = None
 
 
-def start_up(settings: Settings, executor: DeviceExecutor) -> Outcome:
+def start_up(settings: Settings, executor: DeviceExecutor, make_factory: MakeFactory = model_factory) -> Outcome:
     """Bring up the models of these settings, which follow no tags."""
     assert not settings.model_poll_seconds
     calls = LoopCalls(lambda: None)
-    startup = Startup(settings, executor, calls, EngineMetrics())
+    startup = Startup(settings, executor, calls, EngineMetrics(), make_factory)
     outcome = Outcome(startup.state)
 
     def opened(initial: InitialModels) -> None:

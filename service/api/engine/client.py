@@ -23,7 +23,7 @@ from service.api.engine.routing import is_serving
 from service.core.arrays import TokenIds
 from service.core.errors import DeadlineExceeded
 from service.core.lifecycle.silence import Silence
-from service.core.scheduling.front_load import FrontLoad
+from service.core.parsers.front_load import FrontLoad
 from service.core.types import Phase
 from service.logs import LogEvent
 from service.wire import (
@@ -127,7 +127,7 @@ class EngineClient:
         """The logits of one document's sequences, whose lengths the submission gives; `kept`: which rows of each.
 
         Raises:
-            GleanerError: the engine's refusal, as the error that its code names.
+            GleanerError: the engine's refusal, as the error that its code names; also where no engine will follow it.
             DeadlineExceeded: the deadline passed before the last sequence came back.
         """
         pending = Pending(submission, np.concatenate(sequences), kept, asyncio.get_running_loop().create_future())
@@ -135,6 +135,8 @@ class EngineClient:
         self._tokens_per_document += LATELY_SHARE * (len(pending.tokens) - self._tokens_per_document)
         if self.serving:
             self._submit(pending)
+        elif self._status.final:
+            pending.refuse(_refusal_by_the_last(submission.key))
         try:
             async with asyncio.timeout(submission.deadline_seconds - time.monotonic()):
                 return await pending.result
@@ -182,6 +184,9 @@ class EngineClient:
         self._connected = True
         if self.serving:
             self._submit_all()
+        elif status.final:
+            for key, pending in list(self._pending.items()):
+                pending.refuse(_refusal_by_the_last(key))
 
     def _submit_all(self) -> None:
         for pending in list(self._pending.values()):
@@ -212,6 +217,11 @@ class EngineClient:
         self._silence.tick(time.monotonic())
         if heard and not self.connected:
             log.error("the engine is silent", extra={"event": LogEvent.ENGINE_SILENT, "engine": self._status.engine})
+
+
+def _refusal_by_the_last(key: str) -> Refused:
+    """The refusal of a document that an engine was to have that none follows."""
+    return Refused(key, "engine_restarting", "the GPU is lost", retry_after_seconds=1.0)
 
 
 async def _notify(callback: OnModels, models: tuple[ModelStatus, ...]) -> None:

@@ -32,7 +32,7 @@ from service.api.extraction.time_slicer import TimeSlicer
 from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult
 from service.core.errors import DeadlineExceeded, Overloaded
-from service.core.scheduling.front_load import TextMeter
+from service.core.parsers.front_load import TextMeter
 from service.core.types import Wanted
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits

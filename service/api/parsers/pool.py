@@ -27,10 +27,10 @@ from service.core.errors import (
     QueueFull,
     UnreadableDocument,
 )
-from service.core.scheduling.front_load import AskedWork
-from service.core.scheduling.parse_cost import ParseCost
-from service.core.scheduling.parser_queue import ParserQueue, Step
-from service.core.scheduling.queued_file import QueuedFile
+from service.core.parsers.front_load import AskedWork
+from service.core.parsers.parse_cost import ParseCost
+from service.core.parsers.parser_queue import ParserQueue, Step
+from service.core.parsers.queued_file import QueuedFile
 from service.documents.document import Document
 from service.documents.limits import MEBIBYTE, DocumentLimits
 from service.logs import LogEvent

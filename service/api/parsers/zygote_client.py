@@ -7,6 +7,7 @@ import logging
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import count
 
 import msgspec
@@ -20,6 +21,8 @@ from service.sandbox.report import SandboxReport
 
 COMMAND = (sys.executable, "-m", "service.api.parsers.zygote")
 START_SECONDS = 60.0
+START_TRIES = 3
+"""A zygote that dies while it starts is started again; one that says nothing in time is not."""
 STOP_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
@@ -46,8 +49,14 @@ class ZygoteClient:
         async with self._starting:
             if self._running is None or self._running.dead:
                 await self.stop()
-                self._running = await _Running.launch(self._config)
+                self._running = await self._launch()
                 self._on_start(self._running.report)
+
+    async def _launch(self) -> _Running:
+        for _ in range(START_TRIES - 1):
+            with suppress(_DiedAtStart):
+                return await _Running.launch(self._config)
+        return await _Running.launch(self._config)
 
     async def stop(self) -> None:
         """End the zygote and with it all its parsers."""
@@ -70,6 +79,10 @@ class ZygoteClient:
         """Signal a parser; one that has ended is none the worse for it."""
         if self._running is not None:
             self._running.send(order, parser.number)
+
+
+class _DiedAtStart(InternalError):
+    pass
 
 
 class _Running:
@@ -97,7 +110,8 @@ class _Running:
         except (TimeoutError, asyncio.IncompleteReadError, ConnectionError) as error:
             writer.close()
             await _end(process)
-            raise InternalError("The parsers' zygote cannot be started.") from error
+            kind = InternalError if isinstance(error, TimeoutError) else _DiedAtStart
+            raise kind("The parsers' zygote cannot be started.") from error
         running = cls(process, ours, ready.report)
         running._listening = asyncio.create_task(running._listen(reader, writer))
         return running

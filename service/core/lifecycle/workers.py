@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from service.core.scheduling.front_load import IDLE, FrontLoad, mean_of
+from service.core.parsers.front_load import IDLE, FrontLoad, mean_of
 
 WORKER_SILENCE_SECONDS = 5.0
 """A worker without a heartbeat for this long is gone."""

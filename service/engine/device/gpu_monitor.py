@@ -1,14 +1,13 @@
 """A thread that polls the GPU once a second, since a driver in trouble may answer after seconds, or never.
 
-Owns the readings that nothing has taken yet, and the reason for which the GPU is lost. The loop reads both without
-waiting.
+Owns the readings that nothing has taken yet, and the reason for which NVML calls the GPU lost. The loop reads both
+without waiting; how long NVML may be silent is decided in watch.py.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable
 from typing import Protocol
 
@@ -16,8 +15,6 @@ from service.core.gpu_reading import GpuReading
 from service.engine.device.nvml import Gpu, GpuLost, NvmlMissing
 
 POLL_SECONDS = 1.0
-TIMEOUT_SECONDS = 30.0
-"""A GPU whose driver has not answered for this long is lost."""
 
 log = logging.getLogger(__name__)
 
@@ -33,29 +30,26 @@ class GpuMonitor:
 
     Args:
         wake: called in the polling thread when the GPU is lost.
+
+    Attributes:
+        answers: how often NVML has answered; None while it is not polled.
     """
 
-    def __init__(self, wake: Callable[[], None], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, wake: Callable[[], None]) -> None:
         self._wake = wake
-        self._clock = clock
         self._readings: list[GpuReading] = []
         self._lost: str | None = None
-        self._answered_at: float | None = None
-        self._stopped = threading.Event()
+        self.answers: int | None = None
+        self._begun = 0
+        self._turn = threading.Condition()
 
     def begin(self, name: str) -> None:
         """Start to poll the GPU of this name; without NVML, or if it does not show the GPU, nothing is polled."""
-        try:
-            gpu = Gpu(name)
-        except (NvmlMissing, GpuLost) as error:
-            log.warning("the GPU is not watched", extra={"reason": str(error)})
-            return
-        self.watch(gpu)
+        self._start(lambda: Gpu(name))
 
     def watch(self, gpu: PolledGpu) -> None:
         """Start to poll this GPU."""
-        self._answered_at = self._clock()
-        threading.Thread(target=self._poll, args=(gpu,), name="gpu monitor", daemon=True).start()
+        self._start(lambda: gpu)
 
     def take(self) -> list[GpuReading]:
         """Readings since the last call, the newest at the end."""
@@ -65,23 +59,45 @@ class GpuMonitor:
 
     def lost(self) -> str | None:
         """The reason for which the GPU is lost; None while it is not."""
-        timed_out = self._answered_at is not None and self._clock() > self._answered_at + TIMEOUT_SECONDS
-        return self._lost or (f"NVML did not answer for {TIMEOUT_SECONDS:.0f} s" if timed_out else None)
+        return self._lost
 
-    def end(self) -> None:
-        """Stop polling."""
-        self._stopped.set()
+    def verdict(self, seconds: float) -> str | None:
+        """`lost` by a reading that begins after this call, for which it waits; a GPU that does not give one is lost."""
+        if self.answers is None:
+            return self._lost
+        with self._turn:
+            wanted = self._begun + 1
+            self._turn.notify_all()
+            answered = self._turn.wait_for(lambda: self._lost is not None or (self.answers or 0) >= wanted, seconds)
+        return self._lost if answered else f"NVML did not answer within {seconds:.0f} s of a failure"
+
+    def _start(self, find: Callable[[], PolledGpu]) -> None:
+        self.answers = 0
+        threading.Thread(target=self._run, args=(find,), name="gpu monitor", daemon=True).start()
+
+    def _run(self, find: Callable[[], PolledGpu]) -> None:
+        try:
+            gpu = find()
+        except (NvmlMissing, GpuLost) as error:
+            self.answers = None
+            log.warning("the GPU is not watched", extra={"reason": str(error)})
+            return
+        self._poll(gpu)
 
     def _poll(self, gpu: PolledGpu) -> None:
-        while not self._stopped.wait(POLL_SECONDS):
+        while self._lost is None:
+            with self._turn:
+                self._turn.wait(POLL_SECONDS)
+                self._begun += 1
+            lost: str | None
             try:
                 reading = gpu.read()
             except GpuLost as error:
-                self._lost = str(error)
+                lost = str(error)
             else:
-                self._answered_at = self._clock()
                 self._readings.append(reading)
-                self._lost = reading.fatal
-            if self._lost is not None:
-                self._wake()
-                return
+                lost = reading.fatal
+            with self._turn:
+                self._lost, self.answers = lost, self._begun
+                self._turn.notify_all()
+        self._wake()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from ctypes import byref
 from functools import partial
 from typing import Any, TypeVar
 
@@ -35,8 +37,28 @@ class NvmlMissing(Exception):
     """This machine has no NVML, or NVML does not show the GPU."""
 
 
+def describes_fabric() -> bool:
+    """True when NVML answers, for every GPU that it shows, the question about links that torch's allocator asks.
+
+    With growing segments torch asks it at its first allocation (`c10/cuda/PeerToPeerAccess.cpp`). It does not look
+    whether there is an NVML at all, which ends the process, and takes an error for an answer (some virtual GPUs, old
+    drivers) as its own failure; only a driver too old to know the question is in order.
+    """
+    try:
+        pynvml.nvmlInit()
+        for index in range(pynvml.nvmlDeviceGetCount()):
+            handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+            with suppress(pynvml.NVMLError_FunctionNotFound):
+                pynvml.nvmlDeviceGetGpuFabricInfoV(handle, byref(pynvml.c_nvmlGpuFabricInfo_v2_t()))
+    except pynvml.NVMLError:
+        return False
+    return True
+
+
 class Gpu:
-    """One GPU, by its index (`0`) or UUID (`GPU-…`).
+    """One GPU, by its index (`0`) or UUID (`GPU-…`, or `MIG-…` for a part of one).
+
+    Of a part NVML reports the memory only; all else is the whole GPU's, which fails as a whole.
 
     Raises:
         NvmlMissing: there is no such GPU, or no NVML.
@@ -45,9 +67,8 @@ class Gpu:
     def __init__(self, name: str) -> None:
         try:
             pynvml.nvmlInit()
-            by_index = name.isdecimal()
-            find = pynvml.nvmlDeviceGetHandleByIndex if by_index else pynvml.nvmlDeviceGetHandleByUUID
-            self._handle = find(int(name) if by_index else name)
+            self._memory_of = _find(name)
+            self._handle = _whole(self._memory_of)
         except pynvml.NVMLError as error:
             raise NvmlMissing(f"NVML does not show GPU {name}: {error}") from error
         self._events = self._query(self._register_events)
@@ -60,7 +81,7 @@ class Gpu:
         """
         handle, query = self._handle, self._query
         use = query(lambda: pynvml.nvmlDeviceGetUtilizationRates(handle))
-        memory = query(lambda: pynvml.nvmlDeviceGetMemoryInfo(handle))
+        memory = query(lambda: pynvml.nvmlDeviceGetMemoryInfo(self._memory_of))
         return GpuReading(
             utilization_ratio=None if use is None else use.gpu / 100,
             memory_used_bytes=None if memory is None else int(memory.used),
@@ -73,6 +94,7 @@ class Gpu:
             clocks_hertz=self._clocks(),
             throttled=self._throttled(),
             ecc_errors=self._ecc_errors(),
+            recovery_action=self._recovery_action(),
             xids=self._xids(),
         )
 
@@ -94,6 +116,13 @@ class Gpu:
         query, errors, counter = self._query, pynvml.nvmlDeviceGetTotalEccErrors, pynvml.NVML_VOLATILE_ECC
         read = {name: query(partial(errors, self._handle, kind, counter)) for name, kind in kinds.items()}
         return {name: int(count) for name, count in read.items() if count is not None}
+
+    def _recovery_action(self) -> int | None:
+        field = pynvml.NVML_FI_DEV_GET_GPU_RECOVERY_ACTION
+        values = self._query(lambda: pynvml.nvmlDeviceGetFieldValues(self._handle, [field]))
+        if values is None or values[0].nvmlReturn != pynvml.NVML_SUCCESS:
+            return None
+        return int(values[0].value.uiVal)
 
     def _register_events(self) -> Any:
         events = pynvml.nvmlEventSetCreate()
@@ -117,3 +146,23 @@ class Gpu:
             if error.value in _LOST:
                 raise GpuLost(str(error)) from error
             return None  # Not supported, or "unknown", which a driver under load returns now and then.
+
+
+def _find(name: str) -> Any:
+    """The handle of a GPU, or of a part of one: torch calls both by a UUID without its kind, taken for `GPU-…`."""
+    if name.isdecimal():
+        return pynvml.nvmlDeviceGetHandleByIndex(int(name))
+    try:
+        return pynvml.nvmlDeviceGetHandleByUUID(name)
+    except pynvml.NVMLError:
+        if not name.startswith("GPU-"):
+            raise
+    return pynvml.nvmlDeviceGetHandleByUUID(f"MIG-{name.removeprefix('GPU-')}")
+
+
+def _whole(handle: Any) -> Any:
+    """The handle of the GPU that a part belongs to; that of a whole GPU is its own."""
+    try:
+        return pynvml.nvmlDeviceGetDeviceHandleFromMigDeviceHandle(handle)
+    except pynvml.NVMLError:
+        return handle

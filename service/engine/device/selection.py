@@ -17,21 +17,32 @@ M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # From glibc's <malloc.h>.
 KEPT_BLOCK_BYTES = GIBIBYTE
 
 
+class DeviceMissing(ModelError):
+    """The setting is CUDA, and torch sees no CUDA device."""
+
+
 def choose_device(setting: str) -> torch.device:
     """The device of a setting; `auto` is CUDA where torch sees a CUDA device.
 
+    On CUDA torch is kept from cuDNN's attention, which it prefers on Hopper: the packing check and models that run
+    padded would load that library and build a plan for every new shape, for which a start-up pays seconds.
+
     Raises:
-        ModelError: the setting is CUDA, and torch sees no CUDA device.
+        DeviceMissing: the setting is CUDA, and torch sees no CUDA device.
     """
     if setting == "cpu" or (setting == "auto" and not torch.cuda.is_available()):
         return torch.device("cpu")
     if not torch.cuda.is_available():
-        raise ModelError("the device is to be CUDA, but torch sees no CUDA device; choose cpu or auto")
+        raise DeviceMissing("the device is to be CUDA, but torch sees no CUDA device; choose cpu or auto")
+    torch.backends.cuda.enable_cudnn_sdp(False)
     return torch.device("cuda", torch.cuda.current_device())
 
 
 def gpu_uuid(device: torch.device) -> str | None:
-    """The GPU's name for NVML, independent of its number in this process; None for a CPU."""
+    """The GPU's name for NVML, independent of its number in this process; None for a CPU.
+
+    For a part of a GPU (MIG) it is that part's UUID, which NVML knows as `MIG-…` (nvml.py).
+    """
     return f"GPU-{torch.cuda.get_device_properties(device).uuid}" if device.type == "cuda" else None
 
 
@@ -44,13 +55,15 @@ def describe(device: torch.device) -> str:
     return f"{_processor_name()}, {torch.get_num_threads()} threads, {memory_bytes / GIBIBYTE:.1f} GiB"
 
 
-def use_threads(threads: int) -> None:
+def use_threads(threads: int, *, on_gpu: bool = False) -> None:
     """Compute with this many CPU threads, and keep freed memory (`keep_freed_memory`).
 
     Args:
         threads: 0 means one for each core that this process may use.
+        on_gpu: 0 means one in all, since the host of a GPU only packs batches and widens logits, and threads that spin
+            in between would take cores from the front workers.
     """
-    torch.set_num_threads(threads or usable_cores())
+    torch.set_num_threads(threads or (1 if on_gpu else usable_cores()))
     keep_freed_memory()
 
 
@@ -71,6 +84,14 @@ def keep_freed_memory() -> bool:
     if mallopt is None:
         return False
     return bool(mallopt(M_MMAP_THRESHOLD, KEPT_BLOCK_BYTES)) and bool(mallopt(M_TRIM_THRESHOLD, KEPT_BLOCK_BYTES))
+
+
+def free_bytes() -> int | None:
+    """Free memory of the current CUDA device; None where there is none, or it does not answer."""
+    try:
+        return torch.cuda.mem_get_info()[0] if torch.cuda.is_available() else None
+    except RuntimeError:
+        return None
 
 
 def free_cache(device: torch.device) -> None:

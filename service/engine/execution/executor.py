@@ -11,16 +11,43 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from functools import partial
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
+
+from service.engine.device.health import DeviceHealth
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-class DeviceExecutor(Executor):
-    """An executor with one thread, and, once batches may overlap, one more for each of them."""
+class DeviceWork(Protocol):
+    """What a device's executor offers to those that know nothing of its threads.
 
-    def __init__(self) -> None:
+    Attributes:
+        health: of the device.
+        lanes: threads that batches run on.
+    """
+
+    health: DeviceHealth
+    lanes: int
+
+    def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]: ...
+
+    def submit_in_order(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]: ...
+
+    def submit_batch(self, batch: Callable[[], None]) -> None: ...
+
+
+class DeviceExecutor(Executor):
+    """An executor with one thread, and, once batches may overlap, one more for each of them.
+
+    Attributes:
+        health: of the device.
+        lanes: threads that batches run on.
+    """
+
+    def __init__(self, health: DeviceHealth | None = None) -> None:
+        self.health = health or DeviceHealth()
+        self.lanes = 1
         self._order = ThreadPoolExecutor(1, thread_name_prefix="compute")
         self._batches: ThreadPoolExecutor | None = None
         self._running: list[Future[None]] = []
@@ -28,6 +55,7 @@ class DeviceExecutor(Executor):
     def overlap(self, batches: int) -> None:
         """Let this number of batches run side by side; to be called before the first one."""
         self._batches = ThreadPoolExecutor(batches, thread_name_prefix="batch")
+        self.lanes = batches
 
     def submit(
         self, work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
@@ -38,6 +66,12 @@ class DeviceExecutor(Executor):
     def submit_batch(self, batch: Callable[[], None]) -> None:
         """Run a batch after all work, and beside batches, submitted before. It must not raise."""
         self._order.submit(self._start_batch, batch)
+
+    def submit_in_order(
+        self, work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> Future[Result]:
+        """Run short work beside the batches that were submitted before, and before those that are submitted later."""
+        return self._order.submit(work, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the threads after their work."""

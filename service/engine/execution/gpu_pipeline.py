@@ -41,12 +41,15 @@ class PipelinedEncoder:
 
 
 def copy_to_host(logits: torch.Tensor) -> HostCopy:
-    """Start to copy [total, labels] logits to the host; on CUDA the copy is queued behind the kernels before it."""
+    """Start to copy [total, labels] logits to the host; on CUDA the copy is queued behind the kernels before it.
+
+    Who waits for it sleeps: by default CUDA would spin on a whole core for as long as the GPU computes.
+    """
     if logits.device.type != "cuda":
         return logits.float().numpy
     pinned = torch.empty(logits.shape, dtype=logits.dtype, pin_memory=True)
     pinned.copy_(logits, non_blocking=True)
-    copied = torch.cuda.Event()  # type: ignore[no-untyped-call]
+    copied = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]
     copied.record(torch.cuda.current_stream(logits.device))
 
     def wait() -> npt.NDArray[np.float32]:

@@ -1,6 +1,6 @@
 """Encoder wrappers whose weights can be offloaded from the device and loaded again.
 
-On a GPU the weights are kept in pinned host memory, from which they are copied at the full rate of the bus. A CPU has
+On a GPU the weights are in pinned host memory too, from which they are copied at the full rate of the bus. A CPU has
 no second memory: there an offloaded model is dropped and loaded again from its folder, which the page cache holds as
 long as it can. Which model is offloaded when is decided elsewhere. Everything after construction is called from the
 compute thread.
@@ -9,13 +9,18 @@ compute thread.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Protocol
 
 import torch
 
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import InternalError
+from service.engine.device.pinned_memory import HostBuffer
 from service.engine.execution.encoder_protocol import Encoder
+
+ALIGNMENT_BYTES = 256
+"""Of CUDA's own allocations at least; matrix products and vectorized kernels choose by it."""
 
 
 class Offloadable(Encoder, Protocol):
@@ -51,10 +56,12 @@ class ReloadedFromDisk:
 
 
 class HostOffloaded:
-    """Is offloaded to host memory, where its copy stays: weights never change, so offloading again copies nothing.
+    """Is offloaded to host memory, where a copy waits from the start: weights never change, so nothing is copied then.
+
+    All weights lie in one buffer, and one copy brings them back.
 
     Args:
-        module: whose weights they are.
+        module: whose weights they are, on the device.
         before_offload: called while the weights are still on the device, to drop what holds their addresses.
     """
 
@@ -66,7 +73,7 @@ class HostOffloaded:
         self._encoder = encoder
         self._module = module
         self._before_offload = before_offload
-        self._copies: list[torch.Tensor] = []
+        self._on_host = HostCopy(self._tensors(), pinned=self.device.type == "cuda")
         self._offloaded = False
 
     def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
@@ -74,13 +81,10 @@ class HostOffloaded:
         return _require_loaded(None if self._offloaded else self._encoder).forward(sequences)
 
     def offload(self) -> None:
-        """Copy the weights to host memory, the first time, and free the device's."""
+        """Free the device memory of the weights."""
         self._offloaded = True
         self._before_offload()
-        tensors = self._tensors()
-        self._copies = self._copies or [_pinned(tensor) for tensor in tensors]
-        for tensor, copy in zip(tensors, self._copies, strict=True):
-            tensor.data = copy
+        self._use(self._on_host.tensors())
 
     def load(self) -> None:
         """Copy the weights to the device.
@@ -90,21 +94,51 @@ class HostOffloaded:
         """
         if not self._offloaded:
             return
-        loaded = [copy.to(self.device, non_blocking=True, copy=True) for copy in self._copies]
-        for tensor, data in zip(self._tensors(), loaded, strict=True):
-            tensor.data = data
-        if self.device.type == "cuda":
-            torch.cuda.synchronize(self.device)
+        self._use(self._on_host.copied_to(self.device))
         self._offloaded = False
+
+    def _use(self, weights: Sequence[torch.Tensor]) -> None:
+        for tensor, data in zip(self._tensors(), weights, strict=True):
+            tensor.data = data
 
     def _tensors(self) -> list[torch.Tensor]:
         return [*self._module.parameters(), *self._module.buffers()]
 
 
-def _pinned(tensor: torch.Tensor) -> torch.Tensor:
-    copy = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=tensor.device.type == "cuda")
-    copy.copy_(tensor)
-    return copy
+class HostCopy:
+    """A copy of tensors in one buffer of the host, one after the other, each where kernels like tensors to begin."""
+
+    def __init__(self, tensors: Sequence[torch.Tensor], *, pinned: bool) -> None:
+        self._like = [(tensor.dtype, tensor.shape) for tensor in tensors]
+        sizes = [-(-tensor.nbytes // ALIGNMENT_BYTES) * ALIGNMENT_BYTES for tensor in tensors]
+        self._borders = (0, *accumulate(sizes))
+        self._buffer = HostBuffer(self._borders[-1], pinned=pinned)
+        for tensor, copy in zip(tensors, self.tensors(), strict=True):
+            copy.copy_(tensor)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the buffer."""
+        return self._borders[-1]
+
+    def tensors(self) -> list[torch.Tensor]:
+        """The tensors on the host, as views of the buffer."""
+        return self._views(self._buffer.tensor)
+
+    def copied_to(self, device: torch.device) -> list[torch.Tensor]:
+        """The tensors on a device, as views of one block. Raises torch.OutOfMemoryError."""
+        block = self._buffer.tensor.to(device, non_blocking=True, copy=True)
+        if device.type == "cuda":
+            arrived = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]
+            arrived.record(torch.cuda.current_stream(device))
+            arrived.synchronize()
+        return self._views(block)
+
+    def _views(self, block: torch.Tensor) -> list[torch.Tensor]:
+        return [
+            block[start : start + shape.numel() * dtype.itemsize].view(dtype).view(shape)
+            for (dtype, shape), start in zip(self._like, self._borders, strict=False)
+        ]
 
 
 def _require_loaded(encoder: Encoder | None) -> Encoder:

@@ -7,9 +7,11 @@ sequence that fails alone is the only one that fails. Knows nothing of the queue
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol, TypeAlias
 
@@ -19,6 +21,7 @@ from service.core.arrays import Logits, TokenIds
 from service.core.errors import GleanerError, InsufficientMemory
 from service.core.scheduling.batch_latency import TimedBatch
 from service.core.types import Shape
+from service.engine.device.health import summary
 from service.engine.device.selection import free_cache
 from service.engine.execution.device_errors import DeviceBroken, is_broken_device, to_service_error
 from service.engine.execution.encoder_protocol import Encoder
@@ -26,6 +29,7 @@ from service.engine.execution.encoder_protocol import Encoder
 WARM_LENGTH_TOKENS = 128
 WARM_SEQUENCES = (1, 4)
 PAUSES_SECONDS = (0.25, 1.0)
+MEETING_SECONDS = 60.0
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +41,10 @@ Finish: TypeAlias = Callable[[list[Outcome]], list[Any]]
 
 class BatchExecutor(Protocol):
     """What a runner needs of the device's executor: batches run in order, each after the work before it."""
+
+    @property
+    def lanes(self) -> int:
+        """Threads that batches run on."""
 
     def submit_batch(self, batch: Callable[[], None]) -> None: ...
 
@@ -117,10 +125,15 @@ class Runner:
         return handle
 
     def warm(self, longest_tokens: int) -> None:
-        """Run a few small shapes once, so that kernels are chosen and memory is mapped before the first request."""
+        """Run a few small shapes once, so that kernels are chosen and memory is mapped before the first request.
+
+        On all threads at once: each has handles and workspaces of CUDA's libraries of its own, which are to be there
+        before memory at rest is measured.
+        """
         length = min(WARM_LENGTH_TOKENS, longest_tokens)
         for count in WARM_SEQUENCES:
-            self.launch(_blank(length, count)).result()
+            for handle in self._launch_on_all_threads(_blank(length, count)):
+                handle.result()
 
     def time(self, longest_tokens: int, most_tokens: int) -> TimedBatch | None:
         """Time a batch of about `most_tokens` on the warm device; None if it cannot be run whole."""
@@ -135,16 +148,33 @@ class Runner:
             return None
         return TimedBatch(length * count, handle.seconds)
 
+    def _launch_on_all_threads(self, sequences: list[TokenIds]) -> list[BatchHandle]:
+        """Launch a batch on each thread; a thread that has begun its own waits for the others to begin theirs."""
+        all_begun = threading.Barrier(self._executor.lanes)
+        handles = [BatchHandle() for _ in range(self._executor.lanes)]
+
+        def run(handle: BatchHandle) -> None:
+            with suppress(threading.BrokenBarrierError):
+                all_begun.wait(MEETING_SECONDS)
+            self._run(handle, sequences)
+
+        for handle in handles:
+            self._executor.submit_batch(partial(run, handle))
+        return handles
+
     def _run(self, handle: BatchHandle, sequences: list[TokenIds]) -> None:
         handle.begun_seconds = time.monotonic()
         try:
             outcomes = self._attempt(handle, sequences)
-        except DeviceBroken as error:
-            handle.fail(error)
-        else:
             handle.ended_seconds = time.monotonic()
             handle.complete(outcomes)
-        self._wake()
+        except DeviceBroken as error:
+            handle.fail(error)
+        except BaseException as error:  # Nobody would wait for it in vain: a batch that cannot end, ends the engine.
+            log.exception("a batch crashed")
+            handle.fail(DeviceBroken(summary(error)))
+        finally:
+            self._wake()
 
     def _attempt(self, handle: BatchHandle, sequences: list[TokenIds]) -> list[Outcome]:
         outcomes = self._try(handle, sequences)
@@ -163,12 +193,13 @@ class Runner:
         try:
             return list(self.encoder.forward(sequences))
         except Exception as error:  # One sequence must not fail the others of its batch.
-            if is_broken_device(error):
-                raise DeviceBroken(f"{type(error).__name__}: {error}".splitlines()[0]) from error
-            failure = to_service_error(error)
+            failure = _classified(error)
         if isinstance(failure, InsufficientMemory):
             handle.out_of_memory.append(Shape.of([len(tokens) for tokens in sequences]))
-        free_cache(self.encoder.device)  # Outside the handler: the traceback would keep the batch's tensors alive.
+        try:  # Outside the handler above: its traceback would keep the batch's tensors alive.
+            free_cache(self.encoder.device)
+        except Exception as error:  # Of an earlier kernel: freeing is the first call that learns of it.
+            _classified(error)
         return failure
 
     def _confine(self, handle: BatchHandle, sequences: list[TokenIds], failure: GleanerError) -> list[Outcome]:
@@ -180,6 +211,13 @@ class Runner:
         handle.splits += 1
         middle = len(sequences) // 2
         return self._attempt(handle, sequences[:middle]) + self._attempt(handle, sequences[middle:])
+
+
+def _classified(error: Exception) -> GleanerError:
+    """The error to report of a batch. Raises DeviceBroken when there will be no other batch."""
+    if is_broken_device(error):
+        raise DeviceBroken(summary(error)) from error
+    return to_service_error(error)
 
 
 def _blank(length: int, count: int) -> list[TokenIds]:

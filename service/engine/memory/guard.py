@@ -1,24 +1,24 @@
 """Memory guard: keeps the memory budget in step with what the device has.
 
-Links the probe (what is available) to the budget (what may be launched). Called by the loop's thread; what must not run
-beside a batch, such as releasing the allocator's cache, is submitted to the device's executor.
+Links the probe (what is available) to the budget (what may be launched). Called by the loop's thread, which asks the
+device nothing itself: the probe has its readings, and what changes the device is submitted to its executor.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import Executor
 from typing import TYPE_CHECKING
 
 from service.core.memory.budget import Budget, MemoryReport, ModelMemory, floor_bytes
 from service.core.memory.headroom import Headroom
 from service.core.types import Shape
+from service.engine.execution.executor import DeviceWork
 
 if TYPE_CHECKING:  # It imports torch, for which the engine's first phase does not wait.
     from service.engine.memory.probe import MemoryProbe
 
 LOOK_SECONDS = 0.1
-"""Least time between two readings of the device, which take some 50 microseconds each."""
+"""Least time between two looks at what the probe has read."""
 
 NOTICEABLE = 0.05
 """Share of the headroom that must be lost before the cache is released: that waits for the batches in flight, and the
@@ -38,7 +38,7 @@ class Guard:
         probe: None on a system whose memory cannot be read; the budget then stays as it is.
     """
 
-    def __init__(self, probe: MemoryProbe | None, models: Mapping[str, ModelMemory], executor: Executor) -> None:
+    def __init__(self, probe: MemoryProbe | None, models: Mapping[str, ModelMemory], executor: DeviceWork) -> None:
         self._probe = probe
         self._executor = executor
         available = UNMEASURED_BYTES if probe is None else probe.available_bytes()
@@ -61,7 +61,7 @@ class Guard:
             self._executor.submit(self._rebaseline, self._probe)
 
     def refresh(self, now: float) -> None:
-        """Read the device, at most every `LOOK_SECONDS`."""
+        """Follow the probe's reading of the device, at most every `LOOK_SECONDS`."""
         if self._probe is None or now < self._next_look_seconds:
             return
         self._next_look_seconds = now + LOOK_SECONDS
@@ -85,11 +85,11 @@ class Guard:
         )
 
     def _adjust_cap(self, probe: MemoryProbe) -> None:
-        """Raise the allocator's cap at once, or admitted batches would fail; lower it when the loss is noticeable."""
+        """Raise the allocator's cap before the next batch, or it would fail; lower it when the loss is noticeable."""
         room_bytes = self.budget.headroom.bytes
         if room_bytes > self._capped_bytes:
             self._capped_bytes = room_bytes
-            probe.cap(room_bytes)
+            self._executor.submit_in_order(probe.cap, room_bytes)
         elif room_bytes < (1 - NOTICEABLE) * self._capped_bytes:
             self._capped_bytes = room_bytes
             self._executor.submit(self._tighten, probe)

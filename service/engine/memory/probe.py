@@ -3,7 +3,8 @@
 Owns the readings; what follows from them is decided in `core/memory/headroom.py` and `core/memory/cost_model.py`.
 Memory "at rest" is what is in use when no batch runs: weights, libraries, workspaces. On CUDA the allocator's cache
 beyond that serves the next batch, so it counts as available. On a CPU it does not: the C library's free blocks lie
-scattered, and a batch of other shapes takes fresh memory all the same.
+scattered, and a batch of other shapes takes fresh memory all the same. A CUDA device is read by a thread of its own
+(polled_probe.py).
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ class MemoryProbe(Protocol):
     """The readings of one device. All but `available_bytes` is for the compute thread, between batches."""
 
     accuracy: ProbeAccuracy
-    rest_bytes: int
+
+    @property
+    def rest_bytes(self) -> int:
+        """Bytes in use at the last `rebaseline`."""
 
     def rebaseline(self) -> None:
         """Take what is in use now for memory at rest."""
@@ -144,13 +148,6 @@ def graph_bytes(segments: Iterable[Mapping[str, Any]], device: int) -> int:
         for segment in segments
         if segment["device"] == device and tuple(segment["segment_pool_id"]) != (0, 0)
     )
-
-
-def probe_for(device: torch.device, limit: MemoryLimit, *, graphs: bool = False) -> MemoryProbe | None:
-    """The probe of a device on which there may be CUDA graphs; None where memory cannot be measured."""
-    if device.type == "cuda":
-        return CudaProbe(device, limit, graphs=graphs)
-    return HostProbe(limit) if host.can_be_measured() else None
 
 
 def _allowed(free_bytes: int, rest_bytes: int, limit: MemoryLimit) -> int:

@@ -57,7 +57,7 @@ class ModelFactory:
         self.capture_queue = CaptureQueue(compute)
         self.device: torch.device = choose_device(settings.device)
         self._paths: dict[str, ChosenPath] = {}
-        use_threads(settings.threads)
+        use_threads(settings.threads, on_gpu=self.device.type == "cuda")
         self._dtype = choose_dtype(settings.dtype, self.device)
         self._int8 = settings.dtype == INT8
 

@@ -105,8 +105,9 @@ class ModelManager:
         if not self.is_open:
             return Refusal(submission.key, "not_ready", "the engine is still loading", retry_after_seconds=1.0)
         model = self._models.get(submission.model)
-        if model is None:
-            return Refusal(submission.key, "unknown_model", f"revision {submission.model} is not loaded")
+        if model is None:  # Its worker knew it; so an engine before this one served it, and its name has another now.
+            detail = f"revision {submission.model} is not loaded any more"
+            return Refusal(submission.key, "engine_restarting", detail, retry_after_seconds=1.0)
         longest, fits = max(submission.lengths), self.guard.budget.smallest_budget_tokens(submission.model)
         if longest > fits:
             detail = f"a sequence of {longest} tokens is over the {fits} that always fit this device"

@@ -8,13 +8,13 @@ is one of them (core/scheduling/batch_ladder.py); on a CPU, where all cores are 
 from __future__ import annotations
 
 import logging
-from concurrent.futures import Executor
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from service.core.memory.budget import ModelMemory
 from service.core.memory.cost_model import UNMEASURED, MemoryCostModel
 from service.core.scheduling.batch_latency import REACH, TimedBatch
+from service.engine.execution.executor import DeviceWork
 from service.engine.memory.guard import Guard
 from service.engine.models.batch_sizing import BatchSizer
 from service.engine.models.loaded_model import LoadedModel
@@ -38,9 +38,10 @@ log = logging.getLogger(__name__)
 class ModelProfiler:
     """Profiles of one engine's models; everything on the device runs on its executor."""
 
-    def __init__(self, settings: Settings, device: torch.device, executor: Executor) -> None:
+    def __init__(self, settings: Settings, device: torch.device, executor: DeviceWork) -> None:
         from service.engine.execution.cpu_sharding import BATCHES
-        from service.engine.memory.probe import MemoryLimit, probe_for
+        from service.engine.memory.polled_probe import probe_for
+        from service.engine.memory.probe import MemoryLimit
 
         self._settings = settings
         self._executor = executor
@@ -49,7 +50,7 @@ class ModelProfiler:
         self._on_cpu = device.type == "cpu"
         side_by_side = BATCHES if self._on_cpu else 1
         limit = MemoryLimit(settings.memory_fraction, settings.memory_limit_bytes, side_by_side)
-        self._probe = probe_for(device, limit, graphs=settings.cuda_graphs == "auto")
+        self._probe = probe_for(device, limit, executor.health, graphs=settings.cuda_graphs == "auto")
         self._functions: dict[str, MemoryCostModel] = {}
         self._sizer = BatchSizer(settings.batch_tokens, usual_tokens)
         if self._probe is None:

@@ -20,6 +20,7 @@ from model_store.errors import StoreError
 from model_store.local.store import Revision
 from service.core.errors import GleanerError
 from service.core.types import Phase
+from service.engine.device.nvml import describes_fabric
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.ipc.loop_calls import LoopCalls
 from service.engine.models.factory import ModelFactory
@@ -32,6 +33,7 @@ from service.engine.models.rollout.initial import InitialRollout
 from service.engine.models.rollout.journal import RolloutJournal
 from service.engine.models.startup_state import StartupState
 from service.engine.models.tag_watcher import TagWatcher
+from service.environment import keep_segments_fixed
 from service.metrics.engine import EngineMetrics
 from service.settings import Settings
 
@@ -43,9 +45,15 @@ log = logging.getLogger(__name__)
 
 def model_factory(settings: Settings, executor: DeviceExecutor, wake: Callable[[], None]) -> ModelFactory:
     """The factory of an engine's models, with transformers imported."""
+    segments_grow = settings.device == "cpu" or describes_fabric()
+    if not segments_grow:
+        keep_segments_fixed()  # Before torch reads its variable.
     import service.engine.encoder.encoder  # noqa: F401
 
-    return ModelFactory(settings, executor, wake)
+    factory = ModelFactory(settings, executor, wake)
+    if not segments_grow and factory.device.type == "cuda":
+        log.warning("NVML does not answer torch's allocator: segments do not grow, and more may be fragmented")
+    return factory
 
 
 MakeFactory = Callable[[Settings, DeviceExecutor, Callable[[], None]], ModelFactory]
@@ -83,15 +91,16 @@ class Startup:
         return thread
 
     def _run(self, models: ModelManager, open_models: Callable[[InitialModels], None]) -> None:
+        initial = None
         try:
             repository = ModelRepository(self._settings)
             factory, profiler, initial = self._load(repository)
         except (GleanerError, StoreError) as error:
-            self.state.failure = str(error)
+            self._failed(error, str(error))
         except Exception as error:
             log.exception("loading failed")
-            self.state.failure = f"{type(error).__name__}: {error}"
-        if self.state.failure is not None:
+            self._failed(error, f"{type(error).__name__}: {error}")
+        if initial is None:
             self._calls.wake()
             return
         self._calls.call(lambda: open_models(initial))
@@ -99,6 +108,16 @@ class Startup:
         if self._settings.model_poll_seconds:
             rollout = Rollout(repository, factory, profiler, self._settings)
             TagWatcher(self._settings, rollout, models, self._calls, self._metrics, self._journal).run()
+
+    def _failed(self, error: Exception, reason: str) -> None:
+        """A broken device is lost, as is one that a predecessor had; after any other failure starting again is vain."""
+        from service.engine.device.selection import DeviceMissing
+        from service.engine.execution.device_errors import is_broken_device
+
+        if is_broken_device(error) or (isinstance(error, DeviceMissing) and self._journal.before.serving):
+            self._executor.health.failed(error)
+        else:
+            self.state.failure = reason
 
     def _load(self, repository: ModelRepository) -> tuple[ModelFactory, ModelProfiler, InitialModels]:
         self._step(Phase.SYNCING)
@@ -157,6 +176,7 @@ class Startup:
 
     def _step(self, phase: Phase) -> None:
         self.state.phase = phase
+        self.state.steps += 1
         self.state.percent = int(FETCH_PERCENT * self._fetched + LOAD_PERCENT * self._loaded)
         self._calls.wake()
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import Future
 
+from service.engine.execution.executor import DeviceWork
 from service.engine.ipc.loop_calls import LoopCalls
 from service.engine.models.loaded_model import LoadedModel
 from service.metrics.engine import EngineMetrics
@@ -23,7 +24,7 @@ log = logging.getLogger(__name__)
 class WeightMover:
     """Moves the weights of one engine's models."""
 
-    def __init__(self, executor: Executor, calls: LoopCalls, metrics: EngineMetrics) -> None:
+    def __init__(self, executor: DeviceWork, calls: LoopCalls, metrics: EngineMetrics) -> None:
         self.executor = executor
         self._calls = calls
         self._metrics = metrics

@@ -91,7 +91,8 @@ class RequestHandler:
     def forget_silent(self) -> None:
         """Remove workers without a heartbeat while this engine was awake, and their documents."""
         for worker in self._lifecycle.workers.forget_silent(self._lifecycle.awake_seconds):
-            self.table.refuse_all("internal_error", "the worker that asked was silent for too long", worker=worker)
+            detail = "the worker that asked had too much to do, and was silent for too long"
+            self.table.refuse_all("too_much_at_once", detail, worker=worker, retry_after_seconds=1.0)
 
     def _record_heartbeat(self, worker: bytes, hello: Hello, now: float) -> None:
         version, revisions = hello.models_version, hello.revisions

@@ -101,4 +101,5 @@ class StatusPublisher:
             tokens_per_second=self._throughput.tokens_per_second,
             queue_limit_tokens=self._scheduler.limits.queue_tokens,
             start_seconds=dict(startup.seconds),
+            final=reason is not None and reason.refuse,
         )

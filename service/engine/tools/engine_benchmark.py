@@ -23,7 +23,8 @@ from service.core.memory.budget import ModelMemory
 from service.core.types import Shape
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.runner import BatchHandle
-from service.engine.memory.probe import MemoryLimit, MemoryProbe, probe_for
+from service.engine.memory.polled_probe import probe_for
+from service.engine.memory.probe import MemoryLimit, MemoryProbe
 from service.engine.models.factory import ModelFactory
 from service.engine.models.loaded_model import LoadedModel
 from service.engine.models.profiling import ModelProfiler
@@ -49,7 +50,7 @@ def main() -> int:
     model = factory.make(Catalog(settings.model_store).resolve(sys.argv[1]))
     profiler.warm(model)
     memory = profiler.measure(model)
-    probe = probe_for(factory.device, MemoryLimit(1.0))
+    probe = probe_for(factory.device, MemoryLimit(1.0), compute.health)
     assert memory is not None, "memory cannot be measured on this system"
     assert probe is not None, "memory cannot be measured on this system"
     checked = check_memory(model, memory, probe, compute, int(sys.argv[2]) if len(sys.argv) > 2 else 200)

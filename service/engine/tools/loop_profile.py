@@ -24,6 +24,7 @@ from service.core.memory.cost_model import MemoryCostModel, ProbeAccuracy
 from service.core.models.placement import Placement
 from service.core.types import Priority
 from service.engine.assembly import make_loop
+from service.engine.device.health import DeviceHealth
 from service.engine.execution.runner import Runner
 from service.engine.ipc.loop_calls import LoopCalls
 from service.engine.ipc.server import EngineSocket
@@ -43,10 +44,16 @@ LARGEST = 3
 class _ImmediateExecutor(Executor):
     """A device that runs work when it is submitted."""
 
+    def __init__(self) -> None:
+        self.health = DeviceHealth()
+        self.lanes = 1
+
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         done: Future[Any] = Future()
         done.set_result(fn(*args, **kwargs))
         return done
+
+    submit_in_order = submit
 
     def submit_batch(self, batch: Callable[[], None]) -> None:
         batch()

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from service.core.errors import Draining, PoisonDocument
+from service.core.errors import Draining, EngineRestarting, PoisonDocument
 from service.core.types import Phase
-from service.wire import Hello, Refused, Started, Submitted
+from service.wire import Hello, Refused, Started, Status, Submitted
 from tests.support.engine_endpoint import LIMIT_SECONDS, World, firsts, play, synchronize, until
 
 
@@ -111,3 +111,20 @@ def test_stopping_fails_what_is_pending(tmp_path: Path) -> None:
             world.close()
 
     asyncio.run(scene())
+
+
+def test_when_no_engine_follows_everything_is_refused_what_waits_and_what_comes(tmp_path: Path) -> None:
+    async def scene(world: World) -> None:
+        engine = world.engine("one")
+        await engine.receive(Hello)
+        await engine.send_status(Phase.LOADING)
+        await until(lambda: world.client.connected)
+        waits = world.infer(1)
+        await asyncio.sleep(0)
+        await engine.send(Status("one", Phase.FAILED, final=True))
+        with pytest.raises(EngineRestarting):
+            await waits
+        with pytest.raises(EngineRestarting):
+            await world.infer(1)
+
+    play(tmp_path, scene)

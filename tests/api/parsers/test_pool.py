@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import signal
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
 
+from service.api.parsers import zygote_client
 from service.api.parsers.pool import ParserPool
+from service.api.parsers.zygote_client import START_TRIES
 from service.core.errors import (
     DeadlineExceeded,
     DocumentTooLarge,
@@ -317,3 +321,22 @@ def test_a_zygote_that_cannot_start_is_an_error_and_leaves_no_process() -> None:
     with pytest.raises(InternalError, match="cannot be started"):
         play(lambda _pool: asyncio.sleep(0), PoolSetup(reader="tests.support.no_such_module:read"))
     assert {*children_of(os.getpid())} <= others
+
+
+@pytest.mark.parametrize(("deaths", "reads"), [(START_TRIES - 1, True), (START_TRIES, False)])
+def test_a_zygote_that_dies_while_it_starts_is_started_again(
+    deaths: int, reads: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = tmp_path / "zygote"
+    died = f'echo >> "{tmp_path}/deaths"; test $(wc -l < "{tmp_path}/deaths") -gt {deaths} || exit 1'
+    command.write_text(f'#!/bin/sh\n{died}\nexec {shlex.join(zygote_client.COMMAND)} "$@"\n')
+    monkeypatch.setattr(zygote_client, "COMMAND", ("/bin/sh", str(command)))
+
+    async def scene(pool: ParserPool) -> None:
+        assert await text(pool, b"hello") == "hello"
+
+    if reads:
+        play(scene)
+    else:
+        with pytest.raises(InternalError, match="cannot be started"):
+            play(scene)

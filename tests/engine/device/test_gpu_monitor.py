@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
 from service.core.gpu_reading import GpuReading
 from service.engine.device import gpu_monitor
-from service.engine.device.gpu_monitor import TIMEOUT_SECONDS, GpuMonitor
+from service.engine.device.gpu_monitor import GpuMonitor
 from service.engine.device.nvml import GpuLost
 from tests.support.service import wait_until
 
@@ -37,9 +37,9 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu_monitor, "POLL_SECONDS", 0.001)
 
 
-def _monitor(gpu: ScriptedGpu, clock: Callable[[], float] = lambda: 0.0) -> tuple[GpuMonitor, threading.Event]:
+def _monitor(gpu: ScriptedGpu) -> tuple[GpuMonitor, threading.Event]:
     woken = threading.Event()
-    monitor = GpuMonitor(woken.set, clock)
+    monitor = GpuMonitor(woken.set)
     monitor.watch(gpu)
     return monitor, woken
 
@@ -63,17 +63,46 @@ def test_a_lost_gpu_wakes_the_loop(last: GpuReading | Exception) -> None:
     assert "lost" in reason or "XID 79" in reason
 
 
-def test_a_driver_that_stops_answering_is_lost() -> None:
-    gpu, now = ScriptedGpu(GpuReading()), [0.0]
-    monitor, _ = _monitor(gpu, lambda: now[0])
+def test_answers_are_counted_until_the_driver_gives_none() -> None:
+    gpu = ScriptedGpu(GpuReading(), GpuReading())
+    monitor, _ = _monitor(gpu)
     assert gpu.exhausted.wait(30)
-    assert monitor.lost() is None
-    now[0] = TIMEOUT_SECONDS + 1
-    wait_until(lambda: monitor.lost() is not None)
+    assert (monitor.answers, monitor.lost()) == (2, None)
+
+
+class AskedGpu:
+    """Answers with a loss as soon as that is announced."""
+
+    def __init__(self) -> None:
+        self.lost = False
+        self.readings = 0
+
+    def read(self) -> GpuReading:
+        self.readings += 1
+        return GpuReading(xids=(79,) if self.lost else ())
+
+
+def test_a_verdict_is_by_a_reading_that_begins_after_the_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu_monitor, "POLL_SECONDS", 600.0)
+    gpu, monitor = AskedGpu(), GpuMonitor(lambda: None)
+    monitor.watch(gpu)
+    assert (monitor.verdict(30.0), gpu.readings) == (None, 1)
+    gpu.lost = True
+    assert monitor.verdict(30.0) == "the GPU has fallen off the bus (XID 79)"
+    assert gpu.readings == 2
+
+
+def test_a_driver_that_gives_no_verdict_has_given_one() -> None:
+    gpu = ScriptedGpu(GpuReading())
+    monitor, _ = _monitor(gpu)
+    assert gpu.exhausted.wait(30)
+    assert monitor.verdict(0.01) == "NVML did not answer within 0 s of a failure"
+    assert GpuMonitor(lambda: None).verdict(0.01) is None
 
 
 def test_without_a_gpu_nothing_is_polled_or_lost() -> None:
     monitor = GpuMonitor(lambda: None)
     monitor.begin("GPU-that-is-not-there")
+    wait_until(lambda: monitor.answers is None)
     assert monitor.take() == []
     assert monitor.lost() is None

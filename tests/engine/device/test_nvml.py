@@ -60,9 +60,17 @@ def test_every_reading_is_in_its_unit(stub: StubNvml, name: str) -> None:
         "clocks_hertz": {"sm": 1.695e9, "memory": 6.25e9},
         "throttled": ["hardware_thermal", "power_cap"],
         "ecc_errors": {"corrected": 3, "uncorrected": 0},
+        "recovery_action": 0,
         "xids": [],
         "fatal": None,
     }
+
+
+def test_of_a_part_of_a_gpu_the_memory_is_its_own_and_all_else_the_whole_gpu_s(stub: StubNvml) -> None:
+    stub.set(**HEALTHY, mig=1)
+    for name in ("GPU-0001", "MIG-0001"):
+        (reading,) = _read(stub, name)
+        assert (reading["memory_total_bytes"], reading["utilization_ratio"]) == (24_000_000_000, 0.73)
 
 
 def test_an_unsupported_reading_is_left_out(stub: StubNvml) -> None:
@@ -80,6 +88,47 @@ def test_an_xid_is_read_once_and_may_be_fatal(stub: StubNvml, xid: int, fatal: s
     first, second = _read(stub, times=2)
     assert (first["xids"], first["fatal"]) == ([xid], fatal)
     assert second["xids"] == []
+
+
+@pytest.mark.parametrize(
+    ("action", "words"), [(1, "reset of the GPU"), (2, "reboot of the node"), (0, None), (4, None)]
+)
+def test_a_recovery_action_may_be_fatal(stub: StubNvml, action: int, words: str | None) -> None:
+    stub.set(**HEALTHY, recovery=action)
+    (reading,) = _read(stub)
+    assert reading["recovery_action"] == action
+    assert words in reading["fatal"] if words else reading["fatal"] is None
+
+
+def test_a_driver_that_knows_no_recovery_actions_names_none(stub: StubNvml) -> None:
+    stub.set(**HEALTHY, no_recovery=1)
+    assert _read(stub)[0]["recovery_action"] is None
+
+
+FABRIC = "from service.engine.device.nvml import describes_fabric; print(describes_fabric())"
+
+
+@pytest.mark.parametrize(
+    ("state", "answers"),
+    [
+        ({}, True),
+        ({"fail_fabric": 3}, False),
+        ({"fail_fabric": 15}, False),
+        ({"fail_init": 9}, False),
+        ({"count": 0}, True),
+    ],
+)
+def test_torch_may_ask_for_links_only_where_nvml_answers(stub: StubNvml, state: dict[str, int], answers: bool) -> None:
+    stub.set(**HEALTHY, **state)
+    environment = {**os.environ, **stub.environment}
+    done = subprocess.run([sys.executable, "-c", FABRIC], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(answers)
+
+
+def test_without_an_nvml_torch_may_not_ask_for_links(tmp_path: Path) -> None:
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", FABRIC], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 @pytest.mark.parametrize(("code", "words"), [(15, "GPU is lost"), (16, "requires re")])

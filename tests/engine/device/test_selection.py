@@ -48,3 +48,25 @@ def test_a_description_names_threads_and_memory() -> None:
 @pytest.mark.skipif(os.uname().sysname != "Linux", reason="glibc's allocator")
 def test_freed_memory_is_kept_on_glibc() -> None:
     assert keep_freed_memory()
+
+
+def test_a_cuda_device_attends_without_cudnn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    torch.backends.cuda.enable_cudnn_sdp(True)
+    try:
+        assert choose_device("auto") == torch.device("cuda", 0)
+        assert not torch.backends.cuda.cudnn_sdp_enabled()  # type: ignore[no-untyped-call]
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(True)
+
+
+def test_beside_a_gpu_one_thread_is_enough() -> None:
+    before = torch.get_num_threads()
+    try:
+        use_threads(0, on_gpu=True)
+        assert torch.get_num_threads() == 1
+        use_threads(2, on_gpu=True)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)

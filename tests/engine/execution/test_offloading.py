@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import torch
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import InternalError, ModelError
 from service.engine.encoder.encoder import TransformersEncoder, load_encoder
-from service.engine.execution.offloading import HostOffloaded, Offloadable, ReloadedFromDisk
+from service.engine.execution.offloading import HostCopy, HostOffloaded, Offloadable, ReloadedFromDisk
 from tests.support.tiny_models import make_model
 
 CPU = torch.device("cpu")
@@ -84,3 +85,68 @@ def test_a_model_whose_reload_fails_stays_offloaded(folder: Path, tmp_path: Path
         model.load()
     with pytest.raises(InternalError, match="not on the device"):
         model.forward(IDS)
+
+
+class Cudart:
+    """CUDA's calls for pinned memory, noted."""
+
+    def __init__(self, result: int = 0) -> None:
+        self.pinned: dict[int, int] = {}
+        self.unpinned = threading.Event()
+        self._result = result
+
+    def cudaHostRegister(self, address: int, size_bytes: int, _flags: int) -> int:  # noqa: N802
+        self.pinned[address] = size_bytes
+        return self._result
+
+    def cudaHostUnregister(self, address: int) -> int:  # noqa: N802
+        del self.pinned[address]
+        self.unpinned.set()
+        return 0
+
+
+def tensors_of_odd_sizes() -> list[torch.Tensor]:
+    """Some 3 MB in 200 tensors, as torch's own pinned memory would round up by a half."""
+    generator = torch.Generator().manual_seed(0)
+    return [torch.randn(100 + 77 * number, generator=generator).half() for number in range(200)]
+
+
+def test_pinned_memory_is_little_more_than_the_weights_and_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    cudart = Cudart()
+    monkeypatch.setattr(torch.cuda, "cudart", lambda: cudart)
+    weights = tensors_of_odd_sizes()
+    copy = HostCopy(weights, pinned=True)
+    assert len(cudart.pinned) == 1
+    assert sum(cudart.pinned.values()) <= 1.05 * sum(each.nbytes for each in weights)
+    assert all(torch.equal(a, b) for a, b in zip(copy.tensors(), weights, strict=True))
+    assert all(each.data_ptr() % 256 == 0 for each in copy.tensors())
+    del copy
+    assert cudart.unpinned.wait(30)
+    assert cudart.pinned == {}
+
+
+def test_memory_that_cannot_be_pinned_is_used_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(torch.cuda, "cudart", lambda: Cudart(result=2))
+    weights = tensors_of_odd_sizes()
+    assert torch.equal(HostCopy(weights, pinned=True).tensors()[7], weights[7])
+    assert "cannot be pinned" in caplog.text
+
+
+def test_weights_are_copied_to_the_host_once_and_from_the_start(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copies: list[int] = []
+    copy_of = torch.Tensor.copy_
+
+    def counted(to: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
+        copies.append(1)
+        return copy_of(to, source)
+
+    monkeypatch.setattr(torch.Tensor, "copy_", counted)
+    model = host_offloaded(folder)
+    made = len(copies)
+    for _ in range(2):
+        model.offload()
+        model.load()
+    assert made > 0
+    assert len(copies) == made

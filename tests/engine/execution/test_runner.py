@@ -198,3 +198,70 @@ def test_a_lost_device_ends_the_batch_without_outcomes_or_further_tries(compute:
     with pytest.raises(DeviceBroken):
         handle.result()
     assert len(encoder.batches) == 1
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_a_device_that_is_found_broken_while_memory_is_freed_ends_the_batch(
+    compute: DeviceExecutor, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def free_cache(_: torch.device) -> None:
+        raise torch.AcceleratorError("CUDA error: unspecified launch failure")
+
+    monkeypatch.setattr("service.engine.execution.runner.free_cache", free_cache)
+    woken = threading.Event()
+    handle = Runner(FailingEncoder(), compute, woken.set).launch(_sequences(*[OUT_OF_MEMORY] * count))
+    assert woken.wait(10)
+    assert handle.done()
+    assert handle.device_error == "AcceleratorError: CUDA error: unspecified launch failure"
+
+
+def test_a_cache_that_cannot_be_freed_for_another_reason_costs_nothing(
+    compute: DeviceExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def free_cache(_: torch.device) -> None:
+        raise ValueError("a bug")
+
+    monkeypatch.setattr("service.engine.execution.runner.free_cache", free_cache)
+    assert _names(_runner(compute).launch(_sequences(7, BROKEN)).result()) == [7, InternalError]
+
+
+class Exits(BaseException):
+    """Ends a thread."""
+
+
+def test_a_batch_that_crashes_is_done_and_the_loop_is_woken(compute: DeviceExecutor) -> None:
+    class Crashing(FailingEncoder):
+        def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
+            raise Exits("at once")
+
+    woken = threading.Event()
+    handle = Runner(Crashing(), compute, woken.set).launch(_sequences(1))
+    assert woken.wait(10)
+    assert handle.done()
+    assert handle.device_error == "Exits: at once"
+
+
+def test_warming_runs_a_batch_on_every_thread_at_once(compute: DeviceExecutor) -> None:
+    both = threading.Barrier(2)
+
+    class Meeting(FailingEncoder):
+        def forward(self, sequences: Sequence[TokenIds]) -> list[Logits]:
+            both.wait(10)
+            return super().forward(sequences)
+
+    compute.overlap(2)
+    encoder = Meeting()
+    _runner(compute, encoder).warm(512)
+    assert encoder.threads == {"batch_0", "batch_1"}
+
+
+def test_a_batch_whose_outcomes_cannot_be_made_up_is_done_too(compute: DeviceExecutor) -> None:
+    def finish(outcomes: list[Outcome]) -> list[object]:
+        raise ValueError("no tags")
+
+    woken = threading.Event()
+    runner = Runner(FailingEncoder(), compute, woken.set)
+    handle = runner.launch(_sequences(1), finish)
+    with pytest.raises(DeviceBroken, match="no tags"):
+        handle.result()
+    assert woken.wait(10)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from service.core.memory.budget import ModelMemory
 from service.core.memory.cost_model import MemoryCostModel
 from service.core.types import Shape
+from service.engine.execution.executor import DeviceExecutor
 from service.engine.memory.guard import LOOK_SECONDS, NOTICEABLE, REBASELINE_SECONDS, Guard
 from tests.support.memory_probes import BYTES_PER_TOKEN, REST_BYTES, Device
 
@@ -18,17 +18,17 @@ MEMORY = ModelMemory(MemoryCostModel(0, BYTES_PER_TOKEN, 0, 0, 0, 0.0), longest_
 
 
 @pytest.fixture
-def compute() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(1) as executor:
+def compute() -> Iterator[DeviceExecutor]:
+    with DeviceExecutor() as executor:
         yield executor
 
 
-def _guard(compute: ThreadPoolExecutor, tokens: int = 4_096) -> tuple[Guard, Device]:
+def _guard(compute: DeviceExecutor, tokens: int = 4_096) -> tuple[Guard, Device]:
     device = Device(REST_BYTES + tokens * BYTES_PER_TOKEN)
     return Guard(device, {MODEL: MEMORY}, compute), device
 
 
-def test_the_budget_is_what_the_device_has(compute: ThreadPoolExecutor) -> None:
+def test_the_budget_is_what_the_device_has(compute: DeviceExecutor) -> None:
     guard, device = _guard(compute)
     assert guard.budget_tokens(MODEL) == 4_095  # One byte for rounding.
     assert guard.budget.smallest_budget_tokens(MODEL) == 512
@@ -37,7 +37,7 @@ def test_the_budget_is_what_the_device_has(compute: ThreadPoolExecutor) -> None:
     assert device.caps == [4_096 * BYTES_PER_TOKEN]
 
 
-def test_it_shrinks_before_a_batch_can_fail_and_hands_memory_back(compute: ThreadPoolExecutor) -> None:
+def test_it_shrinks_before_a_batch_can_fail_and_hands_memory_back(compute: DeviceExecutor) -> None:
     guard, device = _guard(compute)
     guard.refresh(0.0)
     device.others_bytes = 3_000 * BYTES_PER_TOKEN
@@ -49,7 +49,7 @@ def test_it_shrinks_before_a_batch_can_fail_and_hands_memory_back(compute: Threa
     assert (device.cache_releases, device.caps[-1]) == (1, 1_096 * BYTES_PER_TOKEN)
 
 
-def test_the_cache_is_released_only_once_losses_add_up(compute: ThreadPoolExecutor) -> None:
+def test_the_cache_is_released_only_once_losses_add_up(compute: DeviceExecutor) -> None:
     guard, device = _guard(compute)
     handed_back = []
     for step in range(1, 6):
@@ -61,7 +61,7 @@ def test_the_cache_is_released_only_once_losses_add_up(compute: ThreadPoolExecut
     assert handed_back == [0, 0, 1, 1, 1]
 
 
-def test_where_there_is_nothing_it_hands_nothing_back(compute: ThreadPoolExecutor) -> None:
+def test_where_there_is_nothing_it_hands_nothing_back(compute: DeviceExecutor) -> None:
     device = Device(REST_BYTES)
     guard = Guard(device, {}, compute)
     for step in range(3):
@@ -70,14 +70,14 @@ def test_where_there_is_nothing_it_hands_nothing_back(compute: ThreadPoolExecuto
     assert device.cache_releases == 0
 
 
-def test_the_allocator_s_limit_is_set_anew_with_what_is_at_rest(compute: ThreadPoolExecutor) -> None:
+def test_the_allocator_s_limit_is_set_anew_with_what_is_at_rest(compute: DeviceExecutor) -> None:
     guard, device = _guard(compute)
     guard.rebaseline()
     compute.submit(int).result()
     assert len(device.caps) == 2
 
 
-def test_it_grows_back_slowly(compute: ThreadPoolExecutor) -> None:
+def test_it_grows_back_slowly(compute: DeviceExecutor) -> None:
     guard, device = _guard(compute)
     device.others_bytes = 3_000 * BYTES_PER_TOKEN
     guard.refresh(0.0)
@@ -95,7 +95,7 @@ def test_it_grows_back_slowly(compute: ThreadPoolExecutor) -> None:
     assert device.caps[-1] == 4_096 * BYTES_PER_TOKEN
 
 
-def test_the_longest_sequence_fits_even_where_nothing_is_left(compute: ThreadPoolExecutor) -> None:
+def test_the_longest_sequence_fits_even_where_nothing_is_left(compute: DeviceExecutor) -> None:
     guard, device = _guard(compute)
     device.others_bytes = device.total_bytes
     guard.refresh(0.0)
@@ -103,14 +103,14 @@ def test_the_longest_sequence_fits_even_where_nothing_is_left(compute: ThreadPoo
     assert guard.admits(MODEL, Shape.of([512]))
 
 
-def test_a_failed_batch_makes_the_room_smaller_than_it(compute: ThreadPoolExecutor) -> None:
+def test_a_failed_batch_makes_the_room_smaller_than_it(compute: DeviceExecutor) -> None:
     guard, _ = _guard(compute)
     guard.budget.failed(MODEL, Shape.of([512] * 4), 1.0)
     assert not guard.admits(MODEL, Shape.of([512] * 4))
     assert guard.budget.headroom.shrinks == 1
 
 
-def test_memory_at_rest_is_measured_anew_from_time_to_time(compute: ThreadPoolExecutor) -> None:
+def test_memory_at_rest_is_measured_anew_from_time_to_time(compute: DeviceExecutor) -> None:
     guard, device = _guard(compute)
     for now in (0.0, 1.0, REBASELINE_SECONDS, REBASELINE_SECONDS + 1.0):
         guard.refresh(now)
@@ -118,7 +118,7 @@ def test_memory_at_rest_is_measured_anew_from_time_to_time(compute: ThreadPoolEx
     assert device.rebaselines == 2
 
 
-def test_the_report_says_what_the_guard_sees(compute: ThreadPoolExecutor) -> None:
+def test_the_report_says_what_the_guard_sees(compute: DeviceExecutor) -> None:
     guard, device = _guard(compute)
     device.others_bytes = 96 * BYTES_PER_TOKEN
     report = guard.report()
@@ -129,7 +129,7 @@ def test_the_report_says_what_the_guard_sees(compute: ThreadPoolExecutor) -> Non
     assert report.functions == {MODEL: MEMORY.function}
 
 
-def test_without_a_probe_the_budget_stays_as_it_is(compute: ThreadPoolExecutor) -> None:
+def test_without_a_probe_the_budget_stays_as_it_is(compute: DeviceExecutor) -> None:
     guard = Guard(None, {MODEL: MEMORY}, compute)
     guard.refresh(0.0)
     guard.rebaseline()

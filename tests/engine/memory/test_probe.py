@@ -7,7 +7,9 @@ import pytest
 import torch
 
 import service.host_memory as host
-from service.engine.memory.probe import HostProbe, MemoryLimit, graph_bytes, probe_for
+from service.engine.device.health import DeviceHealth
+from service.engine.memory.polled_probe import probe_for
+from service.engine.memory.probe import HostProbe, MemoryLimit, graph_bytes
 
 MIB = 1 << 20
 
@@ -35,7 +37,7 @@ def test_the_limit_counts_memory_at_rest() -> None:
 
 
 def test_the_probe_of_a_cpu_is_a_host_probe() -> None:
-    assert isinstance(probe_for(torch.device("cpu"), MemoryLimit(0.9)), HostProbe)
+    assert isinstance(probe_for(torch.device("cpu"), MemoryLimit(0.9), DeviceHealth()), HostProbe)
 
 
 def test_graph_bytes_are_the_free_bytes_of_pools_of_graphs() -> None:

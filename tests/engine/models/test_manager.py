@@ -13,6 +13,7 @@ from service.core.models.placement import Placement
 from service.core.scheduling.rate_limit import ModelQuotas
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
 from service.core.types import Priority, Submission
+from service.engine.device.health import DeviceHealth
 from service.engine.execution.runner import Runner
 from service.engine.ipc.loop_calls import LoopCalls
 from service.engine.memory.guard import Guard
@@ -31,10 +32,16 @@ WORKER = b"w"
 class AtOnce(Executor):
     """The compute thread, as if it were always free."""
 
+    def __init__(self) -> None:
+        self.health = DeviceHealth()
+        self.lanes = 1
+
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = Future()
         future.set_result(fn(*args, **kwargs))
         return future
+
+    submit_in_order = submit
 
     def submit_batch(self, batch: Callable[[], None]) -> None:
         batch()
@@ -205,7 +212,7 @@ def test_a_discarded_candidate_is_dropped_and_its_problem_shown() -> None:
     assert world.models.statuses()[0].problem == "golden example 1 fails"
     refusal = world.models.refusal_for(world.submission("a1"), world.now)
     assert refusal is not None
-    assert refusal.code == "unknown_model"
+    assert refusal.code == "engine_restarting"
     world.bring_new("a", "a2")
     assert world.models.statuses()[0].problem == ""
 

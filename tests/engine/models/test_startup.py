@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -13,8 +13,10 @@ from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from service.core.scheduling.batch_latency import REACH
 from service.core.types import Phase
+from service.engine.device.selection import DeviceMissing
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.models.profiling import CPU_BATCH_TOKENS
+from service.engine.models.rollout.journal import RolloutJournal
 from service.settings import Settings
 from tests.support.startup import LIMIT_SECONDS, Outcome, start_up
 from tests.support.tiny_models import LABELS, MAX_TOKENS, make_model
@@ -99,6 +101,34 @@ def test_a_model_that_is_not_there_ends_the_loading_with_a_sentence(
     assert outcome.initial is None
     assert outcome.state.failure is not None
     assert words in outcome.state.failure
+
+
+@pytest.mark.parametrize(
+    ("error", "served_before", "of_the_device"),
+    [
+        (RuntimeError("CUDA driver error: unspecified launch failure"), False, True),
+        (RuntimeError("No CUDA GPUs are available"), False, True),
+        (DeviceMissing("torch sees no CUDA device"), True, True),
+        (DeviceMissing("torch sees no CUDA device"), False, False),
+        (ValueError("a bug"), True, False),
+    ],
+    ids=repr,
+)
+def test_a_device_that_dies_while_loading_is_a_lost_device_and_no_bad_model(
+    store: Path, tmp_path: Path, error: Exception, served_before: bool, of_the_device: bool
+) -> None:
+    def fail(*_: object) -> NoReturn:
+        raise error
+
+    if served_before:
+        RolloutJournal(tmp_path).write({"tiny": "sha256:a"})
+    settings = Settings(
+        model_store=store, models=("tiny",), device="cpu", model_poll_seconds=0, runtime_dir=tmp_path, threads=1
+    )
+    with DeviceExecutor() as executor:
+        outcome = start_up(settings, executor, fail)
+    assert outcome.initial is None
+    assert (executor.health.failure is not None, outcome.state.failure is None) == (of_the_device, of_the_device)
 
 
 def test_a_model_whose_weights_are_damaged_is_not_served(tmp_path: Path, load: Load) -> None:

@@ -26,6 +26,8 @@ def test_the_linter_finds_nothing() -> None:
         "USER 10001:10001",
         "VOLUME /models",
         "NVIDIA_DRIVER_CAPABILITIES=compute,utility",
+        'NVIDIA_REQUIRE_CUDA="cuda>=13.0"',
+        "GLEANER_DEVICE=cuda",
         "HEALTHCHECK ",
         'CMD ["gleaner", "healthcheck"]',
         'ENTRYPOINT ["gleaner", "serve"]',

@@ -29,7 +29,8 @@ int multiply(void *handle, const Product &asked) {
     };
     int bits = bits_of(asked.type);
     double columns = double(asked.columns) * asked.count;
-    Error error = launch_product(asked.kernel, asked.rows, columns, asked.depth, bits, static_cast<Blas *>(handle)->stream, effect);
+    void *stream = static_cast<Blas *>(handle)->stream;
+    Error error = launch_product(asked.kernel, asked.rows, columns, asked.depth, bits, stream, effect);
     return error ? BLAS_FAILED : BLAS_OK;
 }
 
@@ -47,8 +48,12 @@ API int cublasSetStream_v2(void *handle, void *stream) { return static_cast<Blas
 API int cublasSetWorkspace_v2(void *, void *, size_t) { return BLAS_OK; }
 API int cublasSetMathMode(void *handle, int math) { return static_cast<Blas *>(handle)->math = math, BLAS_OK; }
 API int cublasGetMathMode(void *handle, int *math) { return *math = static_cast<Blas *>(handle)->math, BLAS_OK; }
-API int cublasSetPointerMode_v2(void *handle, int mode) { return static_cast<Blas *>(handle)->pointer_mode = mode, BLAS_OK; }
-API int cublasGetPointerMode_v2(void *handle, int *mode) { return *mode = static_cast<Blas *>(handle)->pointer_mode, BLAS_OK; }
+API int cublasSetPointerMode_v2(void *handle, int mode) {
+    return static_cast<Blas *>(handle)->pointer_mode = mode, BLAS_OK;
+}
+API int cublasGetPointerMode_v2(void *handle, int *mode) {
+    return *mode = static_cast<Blas *>(handle)->pointer_mode, BLAS_OK;
+}
 API int cublasSetSmCountTarget(void *, int) { return BLAS_OK; }
 API int cublasGetVersion_v2(void *, int *version) { return *version = 130100, BLAS_OK; }
 
@@ -56,13 +61,13 @@ API const char *cublasGetStatusString(int status) {
     return status == BLAS_NOT_INITIALIZED ? "the library was not initialized" : "an internal operation failed";
 }
 
-API int cublasGemmEx(void *handle, int, int, int m, int n, int k, const void *, const void *, int, int, const void *, int,
-                     int, const void *, void *out, int type, int stride, int, int) {
+API int cublasGemmEx(void *handle, int, int, int m, int n, int k, const void *, const void *, int, int, const void *,
+                     int, int, const void *, void *out, int type, int stride, int, int) {
     return multiply(handle, {"cublasGemmEx", m, n, k, type, out, stride, 1, 0});
 }
 
-API int cublasSgemm_v2(void *handle, int, int, int m, int n, int k, const float *, const float *, int, const float *, int,
-                       const float *, float *out, int stride) {
+API int cublasSgemm_v2(void *handle, int, int, int m, int n, int k, const float *, const float *, int, const float *,
+                       int, const float *, float *out, int stride) {
     return multiply(handle, {"cublasSgemm", m, n, k, F32, out, stride, 1, 0});
 }
 
@@ -72,8 +77,8 @@ API int cublasGemmStridedBatchedEx(void *handle, int, int, int m, int n, int k, 
     return multiply(handle, {"cublasGemmStridedBatchedEx", m, n, k, type, out, stride, count, step});
 }
 
-API int cublasSgemmStridedBatched(void *handle, int, int, int m, int n, int k, const float *, const float *, int, long long,
-                                  const float *, int, long long, const float *, float *out, int stride, long long step,
-                                  int count) {
+API int cublasSgemmStridedBatched(void *handle, int, int, int m, int n, int k, const float *, const float *, int,
+                                  long long, const float *, int, long long, const float *, float *out, int stride,
+                                  long long step, int count) {
     return multiply(handle, {"cublasSgemmStridedBatched", m, n, k, F32, out, stride, count, step});
 }

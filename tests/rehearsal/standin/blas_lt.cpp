@@ -51,8 +51,9 @@ API int cublasLtMatmulAlgoGetHeuristic(void *, void *, void *, void *, void *, v
     return *count = 1, BLAS_OK;
 }
 
-API int cublasLtMatmul(void *, void *description, const void *, const void *, void *left, const void *, void *, const void *,
-                       const void *, void *, void *out, void *result, const void *, void *, size_t, void *stream) {
+API int cublasLtMatmul(void *, void *description, const void *, const void *, void *left, const void *, void *,
+                       const void *, const void *, void *, void *out, void *result, const void *, void *, size_t,
+                       void *stream) {
     const auto &how = *static_cast<Description *>(description);
     const auto &a = *static_cast<Layout *>(left), &d = *static_cast<Layout *>(result);
     std::string kernel = "cublasLtMatmul epilogue " + std::to_string(how[MATMUL_EPILOGUE]);

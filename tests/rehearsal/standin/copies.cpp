@@ -26,7 +26,8 @@ Work work(void *to, const void *from, size_t bytes, Direction where, bool pinned
                                                         static_cast<const char *>(from) + bytes);
         return {Engine::TO_DEVICE, takes, [=] { memcpy(to, kept->data(), bytes); }};
     }
-    if (where == Direction::TO_HOST && bytes <= SCALAR_BYTES) return {Engine::TO_HOST, takes, [=] { memset(to, 0, bytes); }};
+    if (where == Direction::TO_HOST && bytes <= SCALAR_BYTES)
+        return {Engine::TO_HOST, takes, [=] { memset(to, 0, bytes); }};
     Engine engine = where == Direction::TO_DEVICE ? Engine::TO_DEVICE
                     : where == Direction::TO_HOST ? Engine::TO_HOST
                                                   : Engine::COMPUTE;
@@ -68,7 +69,8 @@ Error fill(void *start, int value, size_t bytes, void *handle) {
     spend_host_time();
     LOCKED;
     double takes = std::max(device().least_kernel_ns, double(bytes) / device().memory_rate * 1e9);
-    return world().enqueue(world().stream(handle), {Engine::COMPUTE, Nanoseconds(takes), [=] { memset(start, value, bytes); }});
+    Work work{Engine::COMPUTE, Nanoseconds(takes), [=] { memset(start, value, bytes); }};
+    return world().enqueue(world().stream(handle), work);
 }
 
 }  // namespace

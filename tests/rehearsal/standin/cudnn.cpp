@@ -1,4 +1,4 @@
-// A cuDNN that is there, so that torch chooses it where it likes it best (attention on sm 90); its other functions fail.
+// A cuDNN that is there, so that torch chooses it where it prefers it (attention on sm 90); its other functions fail.
 #include "cuda_types.h"
 
 API size_t cudnnGetVersion() { return 92000; }

@@ -12,7 +12,9 @@ struct Device {
     double memory_rate, bus_rate;                 // Bytes a second.
     double launch_ns, least_kernel_ns, node_ns;   // Of the host's time; of the device's, in a stream and in a graph.
 
-    size_t shared_bytes() const { return sm == 75 ? 65536 : sm == 86 || sm == 89 ? 101376 : sm == 80 ? 166912 : 232448; }
+    size_t shared_bytes() const {  // Most that one block may ask for.
+        return sm == 75 ? 65536 : sm == 86 || sm == 89 ? 101376 : sm == 80 ? 166912 : 232448;
+    }
     double flops(int bits) const { return bits == 32 ? single_flops : bits == 8 ? byte_flops : half_flops; }
 };
 

@@ -30,7 +30,8 @@ const Words KNOWN[] = {
      "dependency created on uncaptured work in another stream"},
     {CAPTURE_IMPLICIT, "cudaErrorStreamCaptureImplicit",
      "operation would make the legacy stream depend on a capturing blocking stream"},
-    {CAPTURED_EVENT, "cudaErrorCapturedEvent", "operation not permitted on an event last recorded in a capturing stream"},
+    {CAPTURED_EVENT, "cudaErrorCapturedEvent",
+     "operation not permitted on an event last recorded in a capturing stream"},
     {CAPTURE_WRONG_THREAD, "cudaErrorStreamCaptureWrongThread",
      "attempt to terminate a thread-local capture sequence from another thread"},
 };

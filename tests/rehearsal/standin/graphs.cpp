@@ -35,7 +35,8 @@ API int cudaStreamEndCapture(void *handle, void **graph) {
     std::unique_ptr<Capture> capture = std::move(world().stream(handle)->capture);
     if (!capture) return say(ILLEGAL_STATE);
     if (Error error = world().dead()) return say(error);
-    if (capture->thread != std::this_thread::get_id() && capture->mode != CAPTURE_RELAXED) return say(CAPTURE_WRONG_THREAD);
+    bool ours = capture->thread == std::this_thread::get_id();
+    if (!ours && capture->mode != CAPTURE_RELAXED) return say(CAPTURE_WRONG_THREAD);
     if (capture->broken) return say(CAPTURE_INVALIDATED);
     *graph = new Handle(capture->graph);
     return SUCCESS;

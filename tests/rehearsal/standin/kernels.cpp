@@ -9,6 +9,13 @@ namespace {
 constexpr double BYTES_A_THREAD = 16;  // Four elements of two bytes, in and out: right for elementwise kernels alone.
 constexpr size_t SHARED_UNASKED = 49152;
 
+int compiled_for() {  // Of the architectures in the wheel, the one whose code this device runs: an L4 runs sm 86's.
+    int best = 0;
+    for (int sm : {75, 80, 86, 90, 100, 120})
+        if (sm <= device().sm) best = sm;
+    return best;
+}
+
 std::unordered_map<const void *, std::string> &registered() {
     static auto *names = new std::unordered_map<const void *, std::string>;
     return *names;
@@ -127,7 +134,7 @@ API int cudaLaunchCooperativeKernel(const void *function, Dim3 grid, Dim3 block,
 API int cudaFuncGetAttributes(FunctionAttributes *found, const void *) {
     memset(found, 0, sizeof *found);
     found->threads_per_block = 1024, found->registers = 64;
-    found->binary_version = found->ptx_version = device().sm;
+    found->binary_version = found->ptx_version = compiled_for();
     found->max_dynamic_shared = int(SHARED_UNASKED);
     return SUCCESS;
 }

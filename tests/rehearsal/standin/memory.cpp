@@ -1,4 +1,4 @@
-// Device memory and pinned memory. Both are this process's own memory; the device's is taken page by page, when touched.
+// Device memory and pinned memory. Both are this process's own; pages of the device's are taken when they are touched.
 #include "device.h"
 #include "state.h"
 #include "world.h"

@@ -1,18 +1,9 @@
-/* The NVML of the tests, with what torch asks besides: which GPU is on which bus, and its fabric (a refusal, or 0). */
+/* The NVML of the tests, with what torch asks besides: which GPU is on which bus, and its links. */
 #include "../../support/nvml/stub.c"
 
 int nvmlDeviceGetHandleByPciBusId_v2(const char *bus, void **device) {
     (void)bus;
     *device = (void *)1;
-    return (int)state("fail", OK);
-}
-int nvmlDeviceGetGpuFabricInfoV(void *device, void *fabric) {
-    (void)device;
-    *(unsigned char *)fabric = 0;
-    return (int)state("fail_fabric", OK);
-}
-int nvmlDeviceGetCount_v2(unsigned *count) {
-    *count = (unsigned)state("count", 1);
     return (int)state("fail", OK);
 }
 int nvmlDeviceGetComputeRunningProcesses(void *device, unsigned *count, void *processes) {

@@ -20,7 +20,8 @@ int size(void *handle, size_t *bytes) { return *bytes = program(handle)->source.
 API int nvrtcVersion(int *major, int *minor) { return *major = 13, *minor = 0, SUCCESS; }
 API const char *nvrtcGetErrorString(int error) { return error ? "NVRTC_ERROR" : "NVRTC_SUCCESS"; }
 
-API int nvrtcCreateProgram(void **made, const char *source, const char *, int, const char *const *, const char *const *) {
+API int nvrtcCreateProgram(void **made, const char *source, const char *, int, const char *const *,
+                           const char *const *) {
     return *made = new Program{source, {}}, SUCCESS;
 }
 

@@ -44,6 +44,7 @@ Effect fill_columns(void *out, int type, size_t columns, size_t rows, size_t str
     if (type == F32) return fill<float>(out, columns, rows, stride, single);
     if (type == BF16) return fill<uint16_t>(out, columns, rows, stride, [=](size_t c) { return bfloat16(single(c)); });
     if (type == F16)
-        return fill<uint16_t>(out, columns, rows, stride, [](size_t c) { return c ? OTHERS_F16[c % KINDS] : FIRST_F16; });
+        return fill<uint16_t>(out, columns, rows, stride,
+                              [](size_t c) { return c ? OTHERS_F16[c % KINDS] : FIRST_F16; });
     return nullptr;
 }

@@ -21,7 +21,8 @@ std::string report() {
     std::ostringstream text;
     text << "{\"pid\":" << getpid() << ",\"launches\":" << counts.launches << ",\"copies\":" << counts.copies
          << ",\"graph_launches\":" << counts.graph_launches << ",\"spun_seconds\":" << double(counts.spun) / 1e9
-         << ",\"slept_seconds\":" << double(counts.slept) / 1e9 << ",\"computed_seconds\":" << double(counts.computed) / 1e9
+         << ",\"slept_seconds\":" << double(counts.slept) / 1e9
+         << ",\"computed_seconds\":" << double(counts.computed) / 1e9
          << ",\"device_bytes\":" << world().device_bytes << ",\"device_peak_bytes\":" << counts.device_peak
          << ",\"pinned_bytes\":" << world().pinned_bytes << ",\"pinned_peak_bytes\":" << counts.pinned_peak
          << ",\"calls\":" << object(counts.calls) << ",\"kernels\":" << object(counts.kernels)

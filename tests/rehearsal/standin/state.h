@@ -15,8 +15,9 @@
 
 class State {
 public:
-    double number(const std::string &key, double otherwise) const;
+    double number(const char *key, double otherwise) const;
     unsigned long long serial() const;  // Grows each time the file was replaced.
 };
 
-State state();
+State state();       // As it was read last.
+void refresh_state();  // Reads it again if it was replaced; hidden in the time that a launch takes anyway.

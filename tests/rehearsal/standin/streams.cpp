@@ -13,6 +13,7 @@ struct Event {
 };
 
 Error forbidden_wait(Stream *stream) {  // A capture forbids to wait for its stream, and its thread to wait for any.
+    refresh_state();
     if (Error error = world().dead()) return say(error);
     if (stream && stream->capture) return stream->capture->broken = true, say(CAPTURE_UNSUPPORTED);
     return world().breaks_capture() ? say(CAPTURE_UNSUPPORTED) : SUCCESS;
@@ -57,7 +58,9 @@ API int cudaStreamCreateWithPriority(void **stream, unsigned flags, int) {
     return *stream = made, SUCCESS;
 }
 
-API int cudaStreamCreateWithFlags(void **stream, unsigned flags) { return cudaStreamCreateWithPriority(stream, flags, 0); }
+API int cudaStreamCreateWithFlags(void **stream, unsigned flags) {
+    return cudaStreamCreateWithPriority(stream, flags, 0);
+}
 API int cudaStreamCreate(void **stream) { return cudaStreamCreateWithPriority(stream, 0, 0); }
 API int cudaStreamGetPriority(void *, int *priority) { return *priority = 0, SUCCESS; }
 

@@ -32,9 +32,9 @@ Stream *World::stream(void *handle) {
 
 Error World::dead() {
     State present = state();
-    if (present.serial() != state_serial_) state_serial_ = present.serial(), launches_before_ = counts.launches;
-    int code = int(present.number("dead", 0));
-    if (dead_ == SUCCESS && code) dead_ = Error(code);
+    if (present.serial() == state_serial_) return dead_;
+    state_serial_ = present.serial(), launches_before_ = counts.launches;
+    die(Error(int(present.number("dead", SUCCESS))));
     return dead_;
 }
 
@@ -126,12 +126,14 @@ Nanoseconds now() {
 }
 
 void spend_host_time(int launches) {
-    for (Nanoseconds end = now() + Nanoseconds(launches * device().launch_ns); now() < end;) {
+    Nanoseconds end = now() + Nanoseconds(launches * device().launch_ns);
+    refresh_state();
+    while (now() < end) {
     }
 }
 
 void hang() {
-    while (state().number("hang", 0)) usleep(10000);
+    for (refresh_state(); state().number("hang", 0); refresh_state()) usleep(10000);
 }
 
 void wait_until(Nanoseconds due, bool sleeping) {

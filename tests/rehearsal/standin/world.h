@@ -1,6 +1,7 @@
 // All that the stand-in knows while a process runs: memory, streams, what is queued, what was counted. One lock.
 #pragma once
 #include "cuda_types.h"
+#include "state.h"
 #include <functional>
 #include <map>
 #include <memory>
@@ -66,7 +67,7 @@ public:
     Counts counts;
 
     Stream *stream(void *handle);
-    Error dead();             // What broke the device, or SUCCESS. Reads the state file.
+    Error dead();             // What broke the device, or SUCCESS; also the state file may say so.
     void die(Error error);    // From now on every call says so.
     bool has_room(size_t bytes);
     size_t used_bytes();      // Of the device: this process, its context and others.
@@ -104,6 +105,7 @@ void keep_report();  // Writes it to its file, if it is time to.
 #define LOCKED std::lock_guard<std::recursive_mutex> locked(world().lock)
 #define COUNTED                                        \
     do {                                               \
+        refresh_state();                               \
         LOCKED;                                        \
         world().counts.calls[__func__]++;              \
     } while (0)

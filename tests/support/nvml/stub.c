@@ -1,6 +1,9 @@
 /* An NVML for tests: answers from a text file of "key number" lines, read anew at each call, so that a test can change
    the GPU while a service watches it. Path: the environment variable NVML_STUB_STATE. The GPU's name: NVML_STUB_UUID.
 
+   fail_fabric N  the question about links between GPUs is answered with error N
+   mig 1        the device is a part of a GPU: `MIG-0001`, not `GPU-0001`; the whole GPU has twice its memory
+   recovery N   the recovery action that the driver recommends; no_recovery 1: a driver that has no such field
    fail N       every question about the device is answered with error N (15: GPU is lost, 16: reset required)
    no_KEY 1     the question for KEY is not supported
    xid N        one driver error N, reported once for each change of xid_serial */
@@ -8,11 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OK = 0, NOT_SUPPORTED = 3, NOT_FOUND = 6, TIMEOUT = 10 };
+enum { OK = 0, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, TIMEOUT = 10 };
 
 typedef struct { unsigned gpu, memory; } Utilization;
 typedef struct { unsigned long long total, free, used; } Memory;
+typedef struct { unsigned field, scope; long long time, latency; int type, result; union { double d; unsigned u; unsigned long long l; } value; } Field;
 typedef struct { void *device; unsigned long long type, data; unsigned instance, compute; } Event;
+
+#define PART ((void *)99)
+#define PART_OR_WHOLE (state("mig", 0) ? PART : (void *)1)
 
 static unsigned long long state(const char *key, unsigned long long fallback) {
     const char *path = getenv("NVML_STUB_STATE");
@@ -51,18 +58,37 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device) {
 }
 int nvmlDeviceGetHandleByUUID(const char *uuid, void **device) {
     const char *ours = getenv("NVML_STUB_UUID");
+    *device = PART_OR_WHOLE;
+    return strcmp(uuid, ours ? ours : state("mig", 0) ? "MIG-0001" : "GPU-0001") ? NOT_FOUND : OK;
+}
+int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(void *part, void **device) {
     *device = (void *)1;
-    return strcmp(uuid, ours ? ours : "GPU-0001") ? NOT_FOUND : OK;
+    return part == PART ? OK : INVALID_ARGUMENT;
+}
+int nvmlDeviceGetCount_v2(unsigned *count) {
+    *count = (unsigned)state("count", 1);
+    return (int)state("fail", OK);
+}
+int nvmlDeviceGetGpuFabricInfoV(void *device, void *fabric) {
+    (void)device;
+    *(unsigned char *)fabric = 0;
+    return (int)state("fail_fabric", OK);
+}
+int nvmlDeviceGetFieldValues(void *device, int count, Field *fields) {
+    (void)device;
+    for (int i = 0; i < count; i++) {
+        fields[i].result = fields[i].field == 230 && !state("no_recovery", 0) ? OK : NOT_SUPPORTED;
+        fields[i].value.u = (unsigned)state("recovery", 0);
+    }
+    return answer("fields");
 }
 int nvmlDeviceGetUtilizationRates(void *device, Utilization *use) {
-    (void)device;
     use->gpu = (unsigned)state("utilization", 0);
     use->memory = 0;
-    return answer("utilization");
+    return device == PART ? NOT_SUPPORTED : answer("utilization");
 }
 int nvmlDeviceGetMemoryInfo(void *device, Memory *memory) {
-    (void)device;
-    memory->total = state("memory_total", 0);
+    memory->total = state("memory_total", 0) * (state("mig", 0) && device != PART ? 2 : 1);
     memory->used = state("memory_used", 0);
     memory->free = memory->total - memory->used;
     return answer("memory");

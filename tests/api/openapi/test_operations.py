@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from fastapi import FastAPI
 
-from service.api.openapi import EXTRACT, MODELS
+from service.api.openapi.operations import EXTRACT, MODELS
 from service.api.problems import MEDIA_TYPE, STATUS
 from service.api.routes import router
 from service.api.schemas import ExtractJson, ExtractResult, Options

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.scheduling.parser_queue import ParserQueue, Step
-from service.core.scheduling.queued_file import PATIENCE, SLICE_SECONDS, FileState, QueuedFile
+from service.core.parsers.parser_queue import ParserQueue, Step
+from service.core.parsers.queued_file import PATIENCE, SLICE_SECONDS, FileState, QueuedFile
 
 LIMIT_SECONDS = 60.0
 CHEAP = 0.01

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from service.api import openapi_schemas as schemas
+from service.api.openapi import schemas
 from service.api.problems import MEDIA_TYPE, STATUS
 from service.core.errors import BY_CODE
 

@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, islice, zip_longest
 
+from service.core.parsers.queued_file import SLICE_SECONDS, FileState, QueuedFile
 from service.core.scheduling.fair_queue import FairQueue
-from service.core.scheduling.queued_file import SLICE_SECONDS, FileState, QueuedFile
 
 ROUNDING_SECONDS = 1e-6
 CERTAIN_SECONDS = 1.0

@@ -1,0 +1,72 @@
+"""Device watch: whether the device is lost, from all that other threads know of it. The loop asks at every turn.
+
+    NVML says so, or has not answered for 30 s      lost
+    the driver has not answered CUDA for 20 s       lost
+    an error while no batch runs                    lost: no document can have caused it
+    an error while a batch runs                     that batch is to report it; lost if it does not within 5 s
+    a batch reports an error                        lost if NVML, asked anew, says so; else a document may be to blame
+
+What is counted in seconds is counted in awake time, so a pause of this process is no silence of the driver.
+"""
+
+from __future__ import annotations
+
+from service.core.gpu_reading import GpuReading
+from service.core.lifecycle.standstill import Standstill
+from service.engine.device.gpu_monitor import GpuMonitor
+from service.engine.device.health import DeviceHealth
+
+NVML_SECONDS = 30.0
+DRIVER_SECONDS = 20.0
+"""Longest time between two answers of CUDA's driver. Freeing memory waits there for the batches that run: seconds."""
+FAULT_SECONDS = 5.0
+VERDICT_SECONDS = 4.0
+"""Longest wait for NVML's view after a batch failed: less than the workers' limit for a silent engine."""
+
+
+class DeviceWatch:
+    """Watches one device.
+
+    Args:
+        gpu: None where no GPU is watched by NVML.
+    """
+
+    def __init__(self, health: DeviceHealth, gpu: GpuMonitor | None = None) -> None:
+        self._health = health
+        self._gpu = gpu
+        self._nvml, self._driver, self._fault = Standstill(), Standstill(), Standstill()
+
+    def begin(self, name: str) -> None:
+        """Have NVML watch the GPU of this name."""
+        if self._gpu is not None:
+            self._gpu.begin(name)
+
+    def take(self) -> list[GpuReading]:
+        """NVML's readings since the last call."""
+        return [] if self._gpu is None else self._gpu.take()
+
+    def lost(self, awake_seconds: float, *, computing: bool) -> str | None:
+        """Why the device is lost; None while it is not.
+
+        Args:
+            computing: a batch is on the device, or about to be.
+        """
+        failure = self._health.failure
+        fault_seconds = self._fault.seconds(failure, awake_seconds)
+        if (reported := self._reported(awake_seconds)) is not None:
+            return reported
+        return None if computing and fault_seconds <= FAULT_SECONDS else failure
+
+    def lost_after_failure(self) -> str | None:
+        """Why the device is lost, now that a batch failed on it; waits for NVML, at most `VERDICT_SECONDS`."""
+        return None if self._gpu is None else self._gpu.verdict(VERDICT_SECONDS)
+
+    def _reported(self, awake_seconds: float) -> str | None:
+        if self._gpu is not None:
+            if (lost := self._gpu.lost()) is not None:
+                return lost
+            if self._nvml.seconds(self._gpu.answers, awake_seconds) > NVML_SECONDS:
+                return f"NVML did not answer for {NVML_SECONDS:.0f} s"
+        if self._driver.seconds(self._health.answers, awake_seconds) > DRIVER_SECONDS:
+            return f"the driver did not answer for {DRIVER_SECONDS:.0f} s"
+        return None

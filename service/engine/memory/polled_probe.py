@@ -1,0 +1,90 @@
+"""A probe wrapper for CUDA: a thread of its own reads the device, and the loop's thread reads what that thread found.
+
+CUDA's calls raise once the device is broken and never return from a driver that hangs, so the loop makes none of them.
+The driver is asked before torch's allocator: while a driver hangs, the allocator's lock may be held by the thread that
+hangs in it, and torch waits for that lock without letting other threads run Python.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import torch
+
+import service.host_memory as host
+from service.engine.device.health import DeviceHealth
+from service.engine.execution.device_errors import is_out_of_memory
+from service.engine.memory.probe import CudaProbe, HostProbe, MemoryLimit, MemoryProbe
+
+POLL_SECONDS = 0.1
+"""A reading takes some 50 microseconds."""
+
+
+class PolledProbe:
+    """Polls a probe for as long as the process lives, or until a reading fails.
+
+    Errors of the device, in readings as in work that nobody waits for, are told to its health.
+    """
+
+    def __init__(self, probe: MemoryProbe, health: DeviceHealth, pause: Callable[[float], None] = time.sleep) -> None:
+        self.accuracy = probe.accuracy
+        self._probe = probe
+        self._health = health
+        self._pause = pause
+        self._available_bytes = probe.available_bytes()
+        threading.Thread(target=self._poll, name="memory", daemon=True).start()
+
+    @property
+    def rest_bytes(self) -> int:
+        return self._probe.rest_bytes
+
+    def available_bytes(self) -> int:
+        """As last read; never waits for the device."""
+        return self._available_bytes
+
+    def rebaseline(self) -> None:
+        with self._reporting():
+            self._probe.rebaseline()
+            self._available_bytes = self._probe.available_bytes()
+
+    def peak_bytes(self, work: Callable[[], object]) -> int:
+        return self._probe.peak_bytes(work)
+
+    def release_cache(self) -> None:
+        with self._reporting():
+            self._probe.release_cache()
+
+    def cap(self, headroom_bytes: int) -> None:
+        with self._reporting():
+            self._probe.cap(headroom_bytes)
+
+    def _poll(self) -> None:
+        while self._health.failure is None:
+            try:
+                self._available_bytes = self._probe.available_bytes()
+            except Exception as error:  # Nothing but the device can fail here, and it would do so again.
+                self._health.failed(error)
+                return
+            self._health.answered()
+            self._pause(POLL_SECONDS)
+
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            if not is_out_of_memory(error):
+                self._health.failed(error)
+            raise
+
+
+def probe_for(
+    device: torch.device, limit: MemoryLimit, health: DeviceHealth, *, graphs: bool = False
+) -> MemoryProbe | None:
+    """The probe of a device on which there may be CUDA graphs; None where memory cannot be measured."""
+    if device.type == "cuda":
+        return PolledProbe(CudaProbe(device, limit, graphs=graphs), health)
+    return HostProbe(limit) if host.can_be_measured() else None
