@@ -23,6 +23,8 @@ TIMEOUT_SECONDS = 120.0
 """Of one request; the service's own deadline comes first."""
 BETWEEN_FAULTS_SECONDS = (0.5, 4.0)
 RECOVERY_SECONDS = 60.0
+MOST_EXTRA_SECONDS = 240.0
+"""For how long callers go on who have had no answer at all yet, because engines are slow to start again."""
 REST_SECONDS = 0.05
 """A caller whose connection was refused waits for this long."""
 ENGINE_LIFE_SECONDS = 35.0
@@ -67,7 +69,7 @@ async def _learn(client: HttpClient, oracle: Oracle, questions: Sequence[Job]) -
 async def _ask_until(
     end: float, client: HttpClient, oracle: Oracle, ledger: Ledger, draw: Random, subject: Subject, begun: float
 ) -> None:
-    while (asked := time.monotonic()) < end:
+    while (asked := time.monotonic()) < end or (asked < end + MOST_EXTRA_SECONDS and not ledger.has_answers):
         question = draw.choice(subject.questions)
         reply = await client.post(question)
         verdict = oracle.judge(question.kind, reply)

