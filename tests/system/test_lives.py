@@ -77,14 +77,14 @@ def test_a_stopped_engine_is_unready_within_seconds_then_replaced_and_fails_no_r
 
 def test_a_service_that_is_paused_as_a_whole_loses_nothing_and_goes_on(home: Path) -> None:
     """Longer than engine, workers and supervisor may be silent; the supervisor goes on first, the workers last."""
-    settings = {"MODELS": "tiny", "PACE_TOKENS_PER_SECOND": PACE, "ENGINE_SILENCE_SECONDS": 2}
+    settings = {"MODELS": "tiny", "PACE_TOKENS_PER_SECOND": PACE, "ENGINE_SILENCE_SECONDS": 5}
     with serving(home, **settings) as service, ThreadPoolExecutor(20) as pool:
         asked = ask_all(service, pool)
         parts = [service.process.pid, service.child("engine"), service.child("api"), _worker(service)]
         with ExitStack() as pauses:
             for part in reversed(parts):
                 pauses.enter_context(paused(part))
-            time.sleep(7)
+            time.sleep(12)
         assert all(found(each.result()) for each in asked)
         assert [service.process.pid, service.child("engine"), service.child("api"), _worker(service)] == parts
         assert not {LogEvent.ENGINE_STUCK, LogEvent.ENGINE_DIED} & set(service.events())

@@ -26,6 +26,9 @@ ALWAYS = {signal.name for signal in SIGNALS if signal.kind in (Kind.COUNT, Kind.
 SHARE = {signal.name for signal in SIGNALS if signal.kind is Kind.LEVEL}
 """What a ready task publishes."""
 PATIENT_SECONDS = 6 * PERIOD_SECONDS
+BUSY_WHEN_IDLE = {"WorkRatio", "TokenizeWorkRatio"}
+"""A worker's event loop has work of its own: heartbeats, health checks."""
+IDLE_RATIO = 0.3
 
 
 @pytest.fixture
@@ -82,7 +85,9 @@ def test_rounds_arrive_complete_and_in_high_resolution(home: Path, moto: str, mo
                 assert datum["Unit"] == units[datum["MetricName"]]
         values = [{datum["MetricName"]: datum["Values"] for datum in call["MetricData"]} for call in rounds]
         idle = next(each for each in values if "WorkRatio" in each)
-        assert {name: idle[name] for name in ALWAYS | SHARE} == {name: [0.0] for name in ALWAYS | SHARE}
+        assert all(idle[name][0] < IDLE_RATIO for name in BUSY_WHEN_IDLE)
+        resting = (ALWAYS | SHARE) - BUSY_WHEN_IDLE
+        assert {name: idle[name] for name in resting} == {name: [0.0] for name in resting}
     listed = boto3.Session().client("cloudwatch", endpoint_url=moto).list_metrics(Namespace=NAMESPACE)["Metrics"]
     assert {metric["MetricName"] for metric in listed} >= ALWAYS | SHARE | {"RequestSeconds"}
     assert sum(statistics(moto, "RequestSeconds", "SampleCount")) == 3
