@@ -187,6 +187,7 @@ class EngineClient:
         elif status.final:
             for key, pending in list(self._pending.items()):
                 pending.refuse(_refusal_by_the_last(key))
+            self._connection.beat()  # The engine ends once it knows that its last word has come.
 
     def _submit_all(self) -> None:
         for pending in list(self._pending.values()):
@@ -202,10 +203,10 @@ class EngineClient:
         self._note_silence()
         for code, (documents, tokens) in self.refusals.take_counts().items():
             yield TurnedAway(code, documents, tokens)
-        closed = self._status.phase is Phase.DRAINING and not self._status.admitting
+        drained = self._status.phase is Phase.DRAINING and not self._status.admitting
         yield Hello(
             self._active_requests(),
-            closed,
+            drained or self._status.final,
             models_version=self._status.models_version,
             revisions=self.leases.revisions,
             front=self._front_load(),
