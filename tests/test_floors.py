@@ -55,6 +55,9 @@ ONLY_IN = {
     "cdk_nag": ("infra/stacks/",),
     "cfnlint": ("infra/stacks/",),
     "grafana_foundation_sdk": ("infra/dashboards/grafana.py",),
+    "phonenumbers": ("service/text/",),
+    "stdnum": ("service/text/", TRAINING),
+    "babel": ("service/text/values/", TRAINING),
     "tokenizers": ("service/text/tokenizer.py", TRAINING, PEERS, RANDOM_MODELS),
 }
 """Library → the only places that may import it."""
@@ -70,7 +73,9 @@ MAY_IMPORT = {
     "service/metrics/": ("service.core", "service.metrics"),
     "service/text/pieces.py": (),
     "service/text/tokenizer.py": ("service.core", "service.text.pieces"),
-    "service/text/pipeline.py": ("service.core", "service.text.tokenizer"),
+    "service/text/pipeline.py": ("service.core", "service.text.rules", "service.text.tokenizer"),
+    "service/text/values/": ("service.core", "service.text.values"),
+    "service/text/rules/": ("service.core", "service.text.values", "service.text.rules"),
     "service/signals/": ("service.signals",),
     "service/publisher/": (
         "service.publisher",
@@ -91,6 +96,7 @@ MAY_IMPORT = {
         "service.logs",
         "service.process",
         "service.host_memory",
+        "service.text.rules",
         "service.text.tokenizer",
         "service.text.pipeline",
         "model_store",
@@ -108,6 +114,8 @@ MAY_IMPORT = {
         "service.sandbox",
         "service.environment",
         "service.host_memory",
+        "service.text.rules",
+        "service.text.values",
         "service.text.tokenizer",
         "service.text.pipeline",
     ),

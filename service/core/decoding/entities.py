@@ -1,6 +1,6 @@
 """Decodes a document's logits to the entities in its text.
 
-Windows have been merged before (`windows`); an entity's value is derived afterwards (`normalize`).
+Windows have been merged before (`windows`); an entity's value is read afterwards (`service/text/values`).
 
 The rules of `constrained`, the default:
 
