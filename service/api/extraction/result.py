@@ -7,11 +7,12 @@ import msgspec
 from service.api.engine.pending import InferenceResult
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.schemas import DocumentResult, EntityResult
+from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity
 from service.core.decoding.offsets import OffsetMap
 from service.core.decoding.value import Value
 from service.documents.document import Document
-from service.text.pipeline import MarkedWords, Prepared, decode_marked, decode_merged
+from service.text.pipeline import MarkedWords, Prepared, apply_rules, decode_marked, decode_merged
 from service.text.tokenizer import TextTokenizer
 from service.text.values.reading import read_values
 
@@ -60,13 +61,20 @@ def find_entities(
 ) -> list[Entity]:
     """The entities of one document; `words`: those whose tags were asked for.
 
+    Rules belong to `constrained`; the other strategies give what transformers' pipeline gives.
+
     Raises:
         ModelError: the logits are not finite numbers.
     """
-    labels = request.model.labels
+    labels, options = request.model.labels, request.options
     if words is None:
-        return decode_merged(tokenizer, prepared, inference.logits, labels, request.options.aggregation)
-    return decode_marked(prepared, words, inference.logits if inference.tags is None else inference.tags, labels)
+        found = decode_merged(tokenizer, prepared, inference.logits, labels, options.aggregation)
+    else:
+        scores = inference.logits if inference.tags is None else inference.tags
+        found = decode_marked(prepared, words, scores, labels)
+    if options.aggregation is not Aggregation.CONSTRAINED:
+        return found
+    return apply_rules(tokenizer, prepared.text, found, labels, options.labels or ())
 
 
 def _entity(entity: Entity, value: Value, document: Document, offsets: OffsetMap) -> EntityResult:

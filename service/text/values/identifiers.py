@@ -19,6 +19,7 @@ from service.text.values.script import LONGEST_CHARACTERS, plain
 _SEPARATORS = re.compile(r"[\s.\-/_:]+")
 _PREFIXED = re.compile(r"(EL|XI|[A-Z]{2})[A-Z]?[0-9]")
 _SWISS = re.compile(r"CHE[0-9]")
+_SWISS_ENDING = re.compile(r"(?:MWST|TVA|IVA|TPV)$")
 _CARD = re.compile(
     r"4[0-9]{12}(?:[0-9]{3}){0,2}|(?:5[1-5][0-9]{2}|222[1-9]|22[3-9][0-9]|2[3-6][0-9]{2}|27[01][0-9]|2720)[0-9]{12}"
     r"|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}|6(?:011|4[4-9][0-9]|5[0-9]{2})[0-9]{12}|62[0-9]{14,17}"
@@ -73,13 +74,21 @@ def is_card_number(number: str) -> bool:
     return _CARD.fullmatch(number) is not None
 
 
+def is_vat(number: str) -> bool:
+    """Whether a compact number for value added tax has the right check digits for its country's prefix."""
+    if _SWISS.match(number):
+        return _judge("ch", _SWISS_ENDING.sub("", number), whole=True) is True
+    country = _COUNTRY_OF_PREFIX.get(number[:2], number[:2].lower())
+    return _judge(country, number, whole=True) is True
+
+
 def _in_fours(text: str) -> bool:
     return re.fullmatch(r"[0-9]{4}([ -])[0-9]{4}\1[0-9]{4}\1[0-9]{4}", text.strip()) is not None
 
 
 def _is_tax_id(number: str, context: DocumentContext) -> bool | None:
     if _SWISS.match(number):
-        return _judge("ch", re.sub(r"(?:MWST|TVA|IVA|TPV)$", "", number), whole=True)
+        return _judge("ch", _SWISS_ENDING.sub("", number), whole=True)
     if prefixed := _PREFIXED.match(number):
         country = _COUNTRY_OF_PREFIX.get(prefixed[1], prefixed[1].lower())
         if _module(country) is not None:

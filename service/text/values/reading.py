@@ -50,7 +50,7 @@ def read_values(text: str, entities: list[Entity]) -> list[Value]:
     return [read_value(each.label, each.text, context) for each in entities]
 
 
-def prepare() -> None:
+def read_tables() -> None:
     """Read the tables of names, which takes a third of a second, before a request needs them."""
     for table in (names.months, names.weekdays, names.quarters, names.currency_names, names.powers, names.units):
         table()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from service.core.decoding.entities import Entity
 from service.core.decoding.value import Kind, Value
 from service.text.values.context import DocumentContext
-from service.text.values.reading import READERS, prepare, read_value, read_values
+from service.text.values.reading import READERS, read_tables, read_value, read_values
 
 GERMAN = "Rechnung, Betrag und Datum, Straße"
 ENGLISH = "Invoice for the order, due date of payment"
@@ -136,7 +136,7 @@ def test_all_entities_of_a_document_are_read_in_its_context() -> None:
 @given(st.sampled_from([*READERS, "PERSON"]), st.text(max_size=60), st.text(max_size=60))
 @settings(deadline=None)
 def test_any_text_has_a_value_without_line_breaks(label: str, text: str, document: str) -> None:
-    prepare()
+    read_tables()
     value = read_value(label, text, DocumentContext(document))
     assert "\n" not in value.text
     assert len(value.ambiguous) != 1
