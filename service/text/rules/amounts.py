@@ -10,9 +10,9 @@ from service.text.values.context import DocumentContext
 
 _PERCENT = re.compile(
     r"(?<![\w.,/%-])(?:[-−+] ?)?[0-9]{1,3}(?:[.,][0-9]{1,6})?"
-    r"(?:\s?[%％٪]"
-    r"|\s(?:percent|per cent|pct|prozent|pour cent|por ciento|por cento|per cento|procent|prosent)[^\W\d_]{0,4})"
-    r"(?![\w%])|(?<![^\s(])%\s?[0-9]{1,3}(?:[.,][0-9]{1,6})?(?![\w%.,])",
+    r"(?:[ \u00a0\u202f]?[%％٪]"
+    r"|[ \u00a0](?:percent|per cent|pct|prozent|pour cent|por ciento|por cento|per cento|procent|prosent)[^\W\d_]{0,4})"
+    r"(?![\w%])|(?<![^\s(])%[0-9]{1,3}(?:[.,][0-9]{1,6})?(?![\w%.,])",
     re.IGNORECASE,
 )
 

@@ -84,14 +84,13 @@ def _date_around(text: str, entity: Entity, last: Entity | None, context: Docume
         begin = max(begin, last.end)
     piece_end = min(len(text), entity.end + _AROUND_CHARACTERS)
     whole = read_date(entity.text, context) is not None
-    for match in _DATE.finditer(text, begin, piece_end):
+    while match := _DATE.search(text, begin, piece_end):
         start, end = _trimmed(match, text)
-        holds = start <= entity.start and entity.end <= end
-        if start >= entity.end or end <= entity.start or (whole and not holds):
-            continue
-        found = read_date(text[start:end], context)
+        overlaps, holds = start < entity.end and entity.start < end, start <= entity.start and entity.end <= end
+        found = read_date(text[start:end], context) if overlaps and (holds or not whole) else None
         if found is not None and found.kind is Kind.DATE:
             return start, end
+        begin = match.start() + 1
     return entity.start, entity.end
 
 

@@ -27,14 +27,20 @@ _COUNTRIES = frozenset(
     " pl pt ro ru se sg si sk tr tw ua uk us za".split()
 )
 _PHONE = re.compile(
-    r"(?<![\w.,+/€$£%-])(?:\+ ?|\()?\(?[0-9](?:[ ./()–-]{0,3}[0-9]){5,16}(?: ?(?:ext\.?|x) ?[0-9]{1,6})?"
+    r"(?<![\w.+/€$£%-])(?<![0-9],)(?:\+ ?|\()?\(?[0-9](?:[ ./()–-]{0,3}[0-9]){5,16}(?: ?(?:ext\.?|x) ?[0-9]{1,6})?"
     r"(?![\w%€$£]|[.,:/-][0-9])"
 )
 _PHONE_NAMES = re.compile(
-    r"(?:tel|tél|phone|fono|fax|mob|cell|handy|gsm|call|telefon|тел|факс|電話|电话|手机|전화|هاتف|फ़ोन|फोन|puh|tlf|kontakt"
-    r"|(?<![^\W\d_])(?:t|m|f|p|ph|h)\.?)(?:[^\W\d_]{0,8}|[^\n\d]{0,12})[\s.:#/)(☎✆-]{0,4}$",
+    r"(?:(?:phone|phones|telefon|telefono|telefone|teléfono|fax|téléphone|mobil|mobile)"
+    r"|(?<!\w)(?:tel|tél|fono|mob|cell|cel|handy|gsm|call|desk|direct|hotline|durchwahl|festnetz|office|puh|tlf)"
+    r"|(?<!\w)(?:тел|факс)|電話|电话|手机|携帯|전화|휴대폰|هاتف|فاكس|फ़ोन|फोन|☎|✆)"
+    r"[^\W\d_]{0,6}(?:[.:#)-]|\s|no|nr|№|number|nummer|\([^()\n\d]{1,14}\)){0,8}$"
+    r"|(?<!\w)(?:t|m|f|p|ph)\s?[.:]\s{0,2}$",
     re.IGNORECASE,
 )
+"""What stands before a telephone number."""
+_PHONE_USES = re.compile(r"[ -]{0,2}\(?(?:office|fax|mobile|home|work|cell|desk)(?!\w)", re.IGNORECASE)
+"""What stands after one."""
 _DATE_LIKE = re.compile(
     r"\(?(?:[0-9]{1,2}[./-][0-9]{1,2}[./-](?:[0-9]{4}|[0-9]{2})|[0-9]{4}[./-][0-9]{1,2}[./-][0-9]{1,2}"
     r"|[0-9]{4} ?[–-] ?[0-9]{4})"
@@ -64,7 +70,7 @@ def urls(text: str, context: DocumentContext) -> Iterator[Finding]:
 
 
 def phones(text: str, context: DocumentContext) -> Iterator[Finding]:
-    """Numbers that a country's numbering plan has: with a calling code, with a word for them, or written its way."""
+    """Numbers with a calling code, with a word for them, or that a country has and writes so."""
     for match in scan(_PHONE, text):
         written = match.group()
         digits = sum(map(str.isdigit, written))
@@ -72,15 +78,15 @@ def phones(text: str, context: DocumentContext) -> Iterator[Finding]:
             continue
         start, end = _balanced(text, match.start(), match.end())
         international = text[start:end].startswith(("+", "(+"))
-        named = is_named(_PHONE_NAMES, text, start)
-        if not international and not named and not _has_groups(written):
+        named = is_named(_PHONE_NAMES, text, start) or _PHONE_USES.match(text, end) is not None
+        if not (international or named or _has_groups(written)):
             continue
         number = parse_phone(text[start:end].lstrip("("), context.likely_regions)
         valid = number is not None and phonenumbers.is_valid_number(number)
         if international and valid:
             yield Finding("PHONE", start, end, Strength.PROVEN, 0.98)
-        elif named and (valid or not context.regions):
-            yield Finding("PHONE", start, end, Strength.LIKELY if valid else Strength.BORDERS, 0.9)
+        elif named or (international and number is not None and phonenumbers.is_possible_number(number)):
+            yield Finding("PHONE", start, end, Strength.LIKELY, 0.9)
         elif number is not None and valid and _is_national(number, text[start:end]):
             yield Finding("PHONE", start, end, Strength.LIKELY, 0.7)
         else:

@@ -14,7 +14,8 @@ from service.text.values.context import DocumentContext
 from service.text.values.identifiers import compact, is_card_number, is_iban, is_vat, read_bic
 
 _IBAN_HEAD = re.compile(r"(?<![A-Za-z0-9])([A-Z]{2})[0-9]{2}(?=[ -]?[A-Z0-9]{2})")
-_IBAN_NAMES = re.compile(r"IBAN|konto|account|compte|cuenta|conto|rekening", re.IGNORECASE)
+_IBAN_NAMES = re.compile(r"IBAN[\s:.()nr°#-]{0,12}$", re.IGNORECASE)
+_FEWEST_IBAN_CHARACTERS = 14
 _GROUP = re.compile(r"[ -]?[A-Z0-9]{1,4}(?![A-Za-z0-9])|[A-Z0-9]{1,30}(?![A-Za-z0-9])")
 _STRUCTURE = re.compile(r"([0-9]+)!")
 _BIC = re.compile(r"(?<![A-Za-z0-9])[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?(?![A-Za-z0-9])")
@@ -41,9 +42,12 @@ _NAMED_TAX_IDS = (
     (re.compile(r"(?:EIN|employer identification number)[\s.:#-]{0,4}$", re.IGNORECASE), "us", "ein"),
 )
 """What stands before a tax number without a country's prefix, and whose number it is then."""
+_TAX_NAMES = re.compile("|".join(f"(?:{names.pattern})" for names, _, _ in _NAMED_TAX_IDS), re.IGNORECASE)
 _TAX_NUMBER = re.compile(r"(?<![\w/-])[A-Z]{0,2}[0-9](?:[ ./-]?[A-Z0-9]){6,17}(?!\w)", re.IGNORECASE)
 _ALNUM = re.compile(r"[A-Za-z0-9]+")
-_CARD = re.compile(r"(?<![\w.,+/-])[2-6][0-9]{3}(?:[ -]?[0-9]{2,6}){2,4}(?![\w-]|[.,/][0-9])")
+_CARD = re.compile(r"(?<![\w.,+/-])[1-6][0-9]{3}(?:[ -]?[0-9]{2,6}){2,4}(?![\w-]|[.,/][0-9])")
+_FEWEST_DIGITS_ALONE = 14
+"""Of a card's number that neither a word nor its groups tell from others, such as the 13 digits of a GTIN."""
 _CARD_NAMES = re.compile(
     r"card|karte|carte|tarjeta|carta|kaart|cartão|kort|kart|карт|カード|visa|master|amex|american express",
     re.IGNORECASE,
@@ -61,9 +65,9 @@ def ibans(text: str, context: DocumentContext) -> Iterator[Finding]:
         if end is not None and is_iban(compact(text[head.start() : end])):
             yield Finding("IBAN", head.start(), end, Strength.PROVEN, 1.0)
             continue
-        named = is_named(_IBAN_NAMES, text, head.start())
-        strength = Strength.LIKELY if end is not None and named else Strength.BORDERS
-        yield Finding("IBAN", head.start(), end or _end_of_groups(text, head.end()), strength, 0.9)
+        end = end or _end_of_groups(text, head.end())
+        named = is_named(_IBAN_NAMES, text, head.start()) and end - head.start() >= _FEWEST_IBAN_CHARACTERS
+        yield Finding("IBAN", head.start(), end, Strength.LIKELY if named else Strength.BORDERS, 0.9)
 
 
 def bics(text: str, context: DocumentContext) -> Iterator[Finding]:
@@ -79,6 +83,8 @@ def tax_ids(text: str, context: DocumentContext) -> Iterator[Finding]:
     for match in scan(_VAT, text):
         yield from _vat(text, match)
     for match in scan(_TAX_NUMBER, text):
+        if not is_named(_TAX_NAMES, text, match.start()):
+            continue
         for names, country, scheme in _NAMED_TAX_IDS:
             if is_named(names, text, match.start()):
                 yield from _longest(match, _scheme(country, scheme).is_valid)
@@ -88,13 +94,11 @@ def cards(text: str, context: DocumentContext) -> Iterator[Finding]:
     """Numbers of payment cards: an issuer's prefix, its length, and the checksum, or a word that names them."""
     for match in scan(_CARD, text):
         number = compact(match.group())
-        if not is_card_number(number):
-            continue
-        named, grouped = is_named(_CARD_NAMES, text, match.start()), len(number) < match.end() - match.start()
-        if luhn.is_valid(number):
-            strength = Strength.PROVEN if named or grouped else Strength.LIKELY
-            yield Finding("ID_NUMBER", match.start(), match.end(), strength, 0.98 if named or grouped else 0.8)
-        elif named:
+        named, issued = is_named(_CARD_NAMES, text, match.start()), is_card_number(number)
+        grouped = len(number) < match.end() - match.start()
+        if luhn.is_valid(number) and (named or (issued and grouped)):
+            yield Finding("ID_NUMBER", match.start(), match.end(), Strength.PROVEN, 0.98)
+        elif issued and (named or (luhn.is_valid(number) and len(number) >= _FEWEST_DIGITS_ALONE)):
             yield Finding("ID_NUMBER", match.start(), match.end(), Strength.LIKELY, 0.8)
 
 
@@ -121,16 +125,8 @@ def _longest(match: re.Match[str], is_valid: Callable[[str], bool]) -> Iterator[
 
 def _end_of(text: str, start: int, length: int) -> int | None:
     """The end of so many letters and digits from a place, with single spaces or hyphens; None if they are not there."""
-    place, count = start, 0
-    while place < len(text) and count < length:
-        each = text[place]
-        if each.isascii() and each.isalnum():
-            count += 1
-        elif each not in " -" or not (text[place - 1].isalnum()):
-            return None
-        place += 1
-    ends = count == length and not (place < len(text) and text[place].isalnum())
-    return place if ends else None
+    found = _of_length(length).match(text, start)
+    return found.end() if found else None
 
 
 def _end_of_groups(text: str, end: int) -> int:
@@ -142,6 +138,11 @@ def _end_of_groups(text: str, end: int) -> int:
             break
         last = end = group.end()
     return last
+
+
+@cache
+def _of_length(length: int) -> re.Pattern[str]:
+    return re.compile(rf"[A-Z](?:[ -]?[A-Z0-9]){{{length - 1}}}(?![A-Za-z0-9])")
 
 
 @cache

@@ -58,9 +58,9 @@ def _settle(text: str, finding: Finding, under: list[Entity]) -> tuple[list[Enti
     same = [each for each in under if each.label == finding.label]
     others = [each for each in under if each.label != finding.label]
     if finding.strength is not Strength.PROVEN and others:
-        return under, None, []
+        return [], None, under
     if finding.strength is Strength.BORDERS and not same:
-        return under, None, []
+        return [], None, under
     score = max((each.score for each in same), default=finding.score)
     source = Source.MODEL if same else Source.RULE
     entity = Entity(finding.label, text[finding.start : finding.end], finding.start, finding.end, score, source)

@@ -129,7 +129,7 @@ def _of_tokens(tokens: list[_Token], context: DocumentContext) -> list[str]:
             return _certain(_month(_year(texts[1]), int(texts[0])))
         case "nm" if len(texts[0]) == 4:
             return _certain(_month(int(texts[0]), int(texts[1])))
-        case "nn":
+        case "nn" if marks:
             return _month_in_numbers(*texts)
         case "n":
             return _lone_number(texts[0])
