@@ -55,6 +55,9 @@ ONLY_IN = {
     "cdk_nag": ("infra/stacks/",),
     "cfnlint": ("infra/stacks/",),
     "grafana_foundation_sdk": ("infra/dashboards/grafana.py",),
+    "phonenumbers": ("service/text/",),
+    "stdnum": ("service/text/", TRAINING),
+    "babel": ("service/text/values/", TRAINING),
     "tokenizers": ("service/text/tokenizer.py", TRAINING, PEERS, RANDOM_MODELS),
 }
 """Library → the only places that may import it."""
@@ -69,8 +72,10 @@ MAY_IMPORT = {
     "service/commands/healthcheck.py": ("service.environment",),
     "service/metrics/": ("service.core", "service.metrics"),
     "service/text/pieces.py": (),
-    "service/text/tokenizer.py": ("service.core", "service.text.pieces"),
+    "service/text/tokenizer.py": ("service.core", "service.text.pieces", "service.text.rules"),
     "service/text/pipeline.py": ("service.core", "service.text.tokenizer"),
+    "service/text/values/": ("service.core", "service.text.values"),
+    "service/text/rules/": ("service.core", "service.text.values", "service.text.rules"),
     "service/signals/": ("service.signals",),
     "service/publisher/": (
         "service.publisher",
@@ -108,6 +113,7 @@ MAY_IMPORT = {
         "service.sandbox",
         "service.environment",
         "service.host_memory",
+        "service.text.values",
         "service.text.tokenizer",
         "service.text.pipeline",
     ),

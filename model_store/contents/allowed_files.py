@@ -20,6 +20,8 @@ TOKENIZER = "tokenizer.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
+RULES = "rules.json"
+"""What the model asks of rules (`service/text/rules/rule_set.py`)."""
 
 _TAKEN = frozenset(
     {
@@ -27,6 +29,7 @@ _TAKEN = frozenset(
         TOKENIZER,
         TOKENIZER_CONFIG,
         INDEX,
+        RULES,
         "special_tokens_map.json",
         "added_tokens.json",
         "vocab.txt",

@@ -15,6 +15,7 @@ from pathlib import Path
 from model_store.contents.allowed_files import (
     CONFIG,
     INDEX,
+    RULES,
     TOKENIZER,
     TOKENIZER_CONFIG,
     WEIGHTS,
@@ -117,7 +118,7 @@ def _read_objects(
 ) -> dict[str, dict[str, object]]:
     """The decoded JSON files; one that is not a JSON object becomes a problem."""
     contents: dict[str, dict[str, object]] = {}
-    for name in (CONFIG, TOKENIZER, TOKENIZER_CONFIG, INDEX):
+    for name in (CONFIG, TOKENIZER, TOKENIZER_CONFIG, INDEX, RULES):
         if name not in files:
             continue
         try:

@@ -11,7 +11,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from service.api.problems import Problem
 from service.core.decoding.aggregation_strategies import Aggregation
+from service.core.decoding.entities import Source
 from service.core.decoding.offsets import OffsetUnit
+from service.core.decoding.value import Kind
 from service.core.errors import InvalidOptions
 from service.core.types import Priority
 
@@ -120,7 +122,12 @@ class ModelName(msgspec.Struct, frozen=True):
 
 
 class EntityResult(msgspec.Struct, frozen=True):
-    """One entity; `text` is exactly the document's characters `[start:end]`."""
+    """One entity; `text` is exactly the document's characters `[start:end]`.
+
+    `kind` is the form of `value`, and `source` says whether the model or a rule found it. What there is nothing to say
+    about is left out: `valid` where there is no checksum, `ambiguous` (all readings) where there is one reading, and
+    `number` and `unit` where the value has none.
+    """
 
     label: str
     text: str
@@ -130,6 +137,12 @@ class EntityResult(msgspec.Struct, frozen=True):
     value: str
     page: int | None
     boxes: list[tuple[float, float, float, float]]
+    kind: Kind = Kind.TEXT
+    source: Source = Source.MODEL
+    valid: bool | msgspec.UnsetType = msgspec.UNSET
+    ambiguous: list[str] | msgspec.UnsetType = msgspec.UNSET
+    number: str | msgspec.UnsetType = msgspec.UNSET
+    unit: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):

@@ -5,7 +5,7 @@ Requests and golden examples take the same steps. Does not know where inference 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -125,3 +125,10 @@ def decode_merged(
     wordwise = aggregation not in (Aggregation.CONSTRAINED, Aggregation.SIMPLE)
     encoding = tokenizer.encoding(prepared.text, prepared.tokens, with_subwords=wordwise)
     return decode_logits(prepared.text, encoding, logits, scheme_of(labels), aggregation)
+
+
+def apply_rules(
+    tokenizer: TextTokenizer, text: str, found: list[Entity], labels: tuple[str, ...], asked: Collection[str] = ()
+) -> list[Entity]:
+    """The model's entities and those of the rules that its folder asks for; `asked`: labels that a request wants."""
+    return tokenizer.rules.apply(text, found, scheme_of(labels).types, asked)

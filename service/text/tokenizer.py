@@ -23,6 +23,7 @@ from service.core.decoding.tokens import Encoding
 from service.core.decoding.windows import Window, split_windows
 from service.core.errors import ModelError
 from service.text.pieces import SEAM_KINDS, Seam, SeamKind, Separator, pieces
+from service.text.rules.rule_set import RuleSet
 
 SHORT_CHARACTERS = 4_096
 """Up to this length the GIL is kept: giving it up costs more than such a text holds others up."""
@@ -46,7 +47,7 @@ class Tokens:
 class TextTokenizer:
     """The fast tokenizer of one model folder. Thread-safe.
 
-    `prefix` and `suffix` are the special tokens before and after each sequence.
+    `prefix` and `suffix` are the special tokens before and after each sequence, `rules` those that the folder asks for.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -58,6 +59,7 @@ class TextTokenizer:
         self._tokenizer.no_padding()
         self.prefix, self.suffix = self._special_tokens()
         self.seams = self._find_seams()
+        self.rules = RuleSet.read(folder)
 
     @property
     def special_tokens(self) -> int:

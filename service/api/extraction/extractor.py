@@ -39,6 +39,7 @@ from service.documents.limits import DocumentLimits
 from service.host_memory import free_bytes
 from service.text.pipeline import MarkedWords, Prepared, kept_rows, prepare, prepare_in_steps
 from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer, Tokenizers
+from service.text.values.reading import read_tables
 from service.wire import ModelStatus
 
 SHORT_TOKENS = 1_024
@@ -119,12 +120,14 @@ class Extractor:
                 found = find_entities(tokenizer, prepared, words, inference, request)
                 return build_result(source, document, request, prepared, found)
 
-            return await self._run(decode, request, timer, short=len(prepared.tokens.ids) <= SHORT_TOKENS)
+            is_short = len(prepared.tokens.ids) <= SHORT_TOKENS and len(document.text) <= SHORT_CHARACTERS
+            return await self._run(decode, request, timer, short=is_short)
 
     async def load_tokenizers(self, models: tuple[ModelStatus, ...]) -> None:
         """Read the tokenizers of new revisions, before a request needs them, and drop those of retired ones."""
         folders = {model.revision: Path(model.folder) for model in models}
         await self._in_thread(lambda: self._tokenizers.replace(folders))
+        await self._in_thread(read_tables)
 
     async def _tokenizer(self, model: ModelStatus) -> TextTokenizer:
         if loaded := self._tokenizers.loaded(model.revision):

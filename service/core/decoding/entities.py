@@ -1,6 +1,6 @@
 """Decodes a document's logits to the entities in its text.
 
-Windows have been merged before (`windows`); an entity's value is derived afterwards (`normalize`).
+Windows have been merged before (`windows`); an entity's value is read afterwards (`service/text/values`).
 
 The rules of `constrained`, the default:
 
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 import string
+from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +34,13 @@ _LOOSE = string.whitespace + "\u00a0\u2007\u202f\u3000,;:"
 """Characters at which no entity of `constrained` begins or ends."""
 
 
+class Source(StrEnum):
+    """Who found an entity: the model (its borders may be a rule's), or a rule alone."""
+
+    MODEL = "model"
+    RULE = "rule"
+
+
 class Entity(NamedTuple):
     """An entity as the code points `[start, end)`; `text` is exactly the document's text there.
 
@@ -44,6 +52,7 @@ class Entity(NamedTuple):
     start: int
     end: int
     score: float
+    source: Source = Source.MODEL
 
 
 def decode_logits(
