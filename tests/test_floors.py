@@ -69,7 +69,8 @@ MAY_IMPORT = {
     "service/commands/healthcheck.py": ("service.environment",),
     "service/metrics/": ("service.core", "service.metrics"),
     "service/text/pieces.py": (),
-    "service/text/tokenizer.py": ("service.core", "service.text.pieces"),
+    "service/text/decoding_files.py": ("service.core",),
+    "service/text/tokenizer.py": ("service.core", "service.text.decoding_files", "service.text.pieces"),
     "service/text/pipeline.py": ("service.core", "service.text.tokenizer"),
     "service/signals/": ("service.signals",),
     "service/publisher/": (
@@ -91,6 +92,7 @@ MAY_IMPORT = {
         "service.logs",
         "service.process",
         "service.host_memory",
+        "service.text.decoding_files",
         "service.text.tokenizer",
         "service.text.pipeline",
         "model_store",

@@ -20,6 +20,9 @@ TOKENIZER = "tokenizer.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
+DECODING = "decoding.json"
+TRANSITIONS = "transitions.safetensors"
+"""What the model asks for in decoding (`service/text/decoding_files.py`)."""
 
 _TAKEN = frozenset(
     {
@@ -27,6 +30,7 @@ _TAKEN = frozenset(
         TOKENIZER,
         TOKENIZER_CONFIG,
         INDEX,
+        DECODING,
         "special_tokens_map.json",
         "added_tokens.json",
         "vocab.txt",

@@ -64,7 +64,8 @@ def find_entities(
     labels = request.model.labels
     if words is None:
         return decode_merged(tokenizer, prepared, inference.logits, labels, request.options.aggregation)
-    return decode_marked(prepared, words, inference.logits if inference.tags is None else inference.tags, labels)
+    scores = inference.logits if inference.tags is None else inference.tags
+    return decode_marked(tokenizer, prepared, words, scores, labels)
 
 
 def _entity(entity: Entity, score: float, document: Document, offsets: OffsetMap) -> EntityResult:
