@@ -65,7 +65,7 @@ class TextTokenizer:
         self.prefix, self.suffix = self._special_tokens()
         self.seams = self._find_seams()
         self.decoding = read_decoding(folder)
-        self._unknown_id = self._find_unknown() if self.decoding.unknown else None
+        self._unknown_id = self._find_unknown()
 
     @property
     def special_tokens(self) -> int:
@@ -99,10 +99,14 @@ class TextTokenizer:
         """A sequence's logits without those of its special tokens."""
         return logits[len(self.prefix) : len(logits) - len(self.suffix)]
 
+    def unknown(self, tokens: Tokens) -> npt.NDArray[np.bool_] | None:
+        """True for the tokens whose text the vocabulary has nothing for; None if it has something for every text."""
+        return None if self._unknown_id is None else tokens.ids == self._unknown_id
+
     def encoding(self, text: str, tokens: Tokens, *, with_subwords: bool) -> Encoding:
         """The tokens as decoding needs them; `is_subword` is filled in only with `with_subwords`, for `aggregation`."""
         if not with_subwords:
-            is_unknown = None if self._unknown_id is None else tokens.ids == self._unknown_id
+            is_unknown = self.unknown(tokens) if self.decoding.unknown else None
             return Encoding(tokens.offsets, np.zeros(len(tokens.ids), dtype=np.bool_), is_unknown)
         prefix = getattr(self._tokenizer.model, "continuing_subword_prefix", None)
         unknown = getattr(self._tokenizer.model, "unk_token", None)

@@ -33,7 +33,7 @@ def build_result(
     entities = [
         _entity(each, score, document, offsets)
         for each, score in scored
-        if score >= options.min_score and (labels is None or each.label in labels)
+        if options.min_score.keeps(each.label, score) and (labels is None or each.label in labels)
     ]
     return DocumentResult(
         id=source.id,

@@ -31,7 +31,7 @@ _STARTS_AMOUNT = re.compile(r"[0-9€$£¥₹]")
 
 
 def behind_gaps(text: str, starts: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """True for words that begin in a column gap, or are the first behind one, bool `[words]`; `starts` in code points."""
+    """True for words that begin in a column gap, or are the first behind one, bool `[words]`; `starts` are theirs."""
     parted = np.zeros(len(starts) + 1, dtype=np.bool_)
     if "\t" in text or "   " in text or "\u00a0\u00a0" in text:
         gaps = np.array([match.span() for match in _GAP.finditer(text)], dtype=np.int32)

@@ -48,7 +48,7 @@ class Encoding:
         offsets: int32 `[tokens, 2]`, each token's start and end in code points.
         is_subword: bool `[tokens]`, True where transformers' pipeline continues a word (`aggregation.subwords`); only
             `first`, `average` and `max` use it.
-        is_unknown: bool `[tokens]`, True where the vocabulary has nothing for a token's text; None if that is not asked.
+        is_unknown: bool `[tokens]`, True where the vocabulary has nothing for a token's text; None if nobody asks.
     """
 
     offsets: NDArray[np.int32]

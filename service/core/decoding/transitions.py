@@ -185,7 +185,6 @@ class _Search:
             came_from.append(lost.argmin(axis=1))
             best[:count] = lost.min(axis=1) + costs[here]
         at = best.argmin(axis=1)
-        solved = np.isfinite(best.min(axis=1))
         path = np.empty(len(words), dtype=np.intp)
         for step in range(len(running) - 1, -1, -1):
             count = running[step]
@@ -193,6 +192,7 @@ class _Search:
             path[here] = labels[here, at[:count]]
             if step:
                 at[:count] = came_from[step - 1][np.arange(count), at[:count]]
+        solved: NDArray[np.bool_] = np.isfinite(best.min(axis=1))
         solved &= ~np.logical_or.reduceat(path == self._scores.shape[1], firsts)
         kept = np.repeat(solved, stops - starts)
         self._path[words[kept]] = path[kept]

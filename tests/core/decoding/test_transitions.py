@@ -49,7 +49,9 @@ def textbook_path(rows: Rows, scheme: Scheme, steps: NDArray[np.float64]) -> NDA
     return np.array(path[::-1])
 
 
-def random_case(seed: int, words: int, scheme: Scheme, spread: float, outside: float, strength: float):  # type: ignore[no-untyped-def]
+def random_case(
+    seed: int, words: int, scheme: Scheme, spread: float, outside: float, strength: float
+) -> tuple[Rows, NDArray[np.float64]]:
     random = np.random.default_rng(seed)
     rows = random.normal(scale=spread, size=(words, len(scheme.labels)))
     rows[:, 0] += outside
