@@ -84,8 +84,10 @@ def _without_marks(text: str, start: int, end: int, *, is_amount: bool) -> tuple
     if (first in _RULES and not (is_amount and first in "-−–")) or _is_half(first, part[1:]):
         start += 1
     is_minus = is_amount and last in "-−" and part[-2].isdigit()
-    if (last in _RULES and not is_minus) or _is_half(last, part[:-1]) or part.endswith(".."):
+    if (last in _RULES and not is_minus) or _is_half(last, part[:-1]):
         end -= 1
+    elif part.endswith(".."):
+        end -= len(part) - len(part.rstrip("."))
     return start, max(start, end)
 
 
