@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import msgspec
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError, WithJsonSchema
 
 from service.api.problems import Problem
 from service.core.decoding.aggregation_strategies import Aggregation
@@ -15,6 +15,7 @@ from service.core.decoding.entities import Source
 from service.core.decoding.offsets import OffsetUnit
 from service.core.decoding.value import Kind
 from service.core.errors import InvalidOptions
+from service.core.score_limits import PATTERN, ScoreLimits, read_limits
 from service.core.types import Priority
 
 OPTION_CHARACTERS = 65_536
@@ -42,6 +43,14 @@ def _number(value: object) -> object:
     return value
 
 
+_MIN_SCORE = {
+    "anyOf": [
+        {"type": "number", "minimum": 0, "maximum": 1},
+        {"type": "string", "pattern": PATTERN, "maxLength": OPTION_CHARACTERS},
+    ]
+}
+
+
 class Options(BaseModel):
     """The options of a request; JSON keys, form fields and query parameters have these names."""
 
@@ -53,8 +62,11 @@ class Options(BaseModel):
     labels: Annotated[list[str] | None, BeforeValidator(_labels)] = Field(
         None, description="Keep only entities with these labels (comma-separated in forms and queries)."
     )
-    min_score: Annotated[float, BeforeValidator(_number)] = Field(
-        0.0, ge=0.0, le=1.0, description="Keep only entities with at least this score."
+    min_score: Annotated[ScoreLimits, PlainValidator(read_limits), WithJsonSchema(_MIN_SCORE)] = Field(
+        ScoreLimits(),
+        description="Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number "
+        "among them for all other labels. Scores of a calibrated model are the share that is right.",
+        json_schema_extra={"default": 0.0},
     )
     aggregation: Aggregation = Field(
         Aggregation.CONSTRAINED,

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--key-file", type=Path, help="the file with its API key")
     parser.add_argument("--model", help="`name`, `name@tag` or `name@sha256:…`")
     parser.add_argument("--labels", help="keep only these, comma-separated")
-    parser.add_argument("--min-score", type=float, help="keep only entities with at least this score")
+    parser.add_argument("--min-score", help="keep only entities with at least this score (0.5, or PERSON:0.8,0.5)")
     parser.add_argument("--aggregation", choices=[each.value for each in Aggregation])
     parser.add_argument("--include-text", action="store_true", default=None, help="with the document's text (JSON)")
     parser.add_argument("--json", action="store_true", help="JSON lines even on a terminal")

@@ -138,7 +138,7 @@ class EngineLoop:
             if batch is None:
                 return
             model = self.models[batch.model]
-            finish = self._table.condenser(batch, model.status.labels)
+            finish = self._table.condenser(batch, model.status.labels, model.decoding)
             handle = model.runner.launch(self._table.start(batch), finish)
             self.models.launched(batch.model, batch.tokens, self._clock())
             full_tokens = self.models.guard.budget_tokens(batch.model)

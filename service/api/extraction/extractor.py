@@ -186,7 +186,7 @@ class Extractor:
         refuse_if_late(request.deadline_seconds, time.monotonic())
         key = self._engine.new_key()
         if words is not None:
-            submission = request.submission(key, [words.sequence], Wanted.TAGS)
+            submission = request.submission(key, [words.sequence], Wanted.TAGS, suffix=len(tokenizer.suffix))
             return await self._engine.infer(submission, [words.sequence], ((0, len(words.firsts)),))
         submission = request.submission(key, prepared.sequences)
         return await self._engine.infer(submission, prepared.sequences, kept_rows(tokenizer, prepared))

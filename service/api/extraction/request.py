@@ -93,7 +93,9 @@ class ExtractRequest:
             return None
         return mark_words(tokenizer, prepared)
 
-    def submission(self, key: str, sequences: list[TokenIds], wanted: Wanted = Wanted.LOGITS) -> Submitted:
+    def submission(
+        self, key: str, sequences: list[TokenIds], wanted: Wanted = Wanted.LOGITS, *, suffix: int = 0
+    ) -> Submitted:
         """The message that submits a document of this request to the engine; its token ids travel beside it."""
         return Submitted(
             key=key,
@@ -105,4 +107,5 @@ class ExtractRequest:
             attempt=0,
             quota=self.quota,
             wanted=wanted,
+            suffix=suffix,
         )

@@ -34,7 +34,8 @@ def build_result(
     kept = [
         each
         for each in found
-        if round(each.score, SCORE_DIGITS) >= options.min_score and (labels is None or each.label in labels)
+        if options.min_score.keeps(each.label, round(each.score, SCORE_DIGITS))
+        and (labels is None or each.label in labels)
     ]
     values = read_values(text, kept)
     entities = [_entity(each, value, document, offsets) for each, value in zip(kept, values, strict=True)]
@@ -71,7 +72,7 @@ def find_entities(
         found = decode_merged(tokenizer, prepared, inference.logits, labels, options.aggregation)
     else:
         scores = inference.logits if inference.tags is None else inference.tags
-        found = decode_marked(prepared, words, scores, labels)
+        found = decode_marked(tokenizer, prepared, words, scores, labels)
     if options.aggregation is not Aggregation.CONSTRAINED:
         return found
     return apply_rules(tokenizer, prepared.text, found, labels, options.labels or ())

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from service.core.arrays import Logits, TokenIds
+from service.core.decoding.model_decoding import PLAIN, Decoding
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import GleanerError, InternalError
 from service.core.scheduling.scheduler import Scheduler
@@ -32,7 +33,7 @@ if TYPE_CHECKING:  # It imports torch, for which the engine's first phase does n
 class Request:
     """What an admitted document needs beside the queue: all its sequences end to end, and where each begins.
 
-    `words`: the tokens whose scores its worker wants, if not all.
+    `words`: those whose tags its worker wants, if it does not want all logits.
     """
 
     worker: bytes
@@ -46,7 +47,7 @@ class Request:
         borders = (0, *accumulate(submission.lengths))
         if submission.wanted is Wanted.LOGITS:
             return cls(worker, tokens, borders)
-        return cls(worker, np.maximum(tokens, ~tokens), borders, tokens >= 0)
+        return cls(worker, np.maximum(tokens, ~tokens), borders, Words.marked(tokens, submission.suffix))
 
     def sequence(self, index: int) -> TokenIds:
         """The token ids of one sequence."""
@@ -77,12 +78,12 @@ class RequestTable:
             self._ipc.send(worker, Started(tuple(own)))
         return [requests[each.key].sequence(each.index) for each in batch.sequences]
 
-    def condenser(self, batch: Batch, labels: tuple[str, ...]) -> Finish | None:
+    def condenser(self, batch: Batch, labels: tuple[str, ...], decoding: Decoding = PLAIN) -> Finish | None:
         """What is to be done with a batch's logits before they are delivered, off the loop's thread."""
         words = [self._admitted(each.key).words for each in batch.sequences]
         if all(each is None for each in words):
             return None
-        return lambda outcomes: condense(outcomes, words, labels)
+        return lambda outcomes: condense(outcomes, words, labels, decoding)
 
     def deliver(
         self, batch: Batch, outcomes: Several[Logits | WordTags | GleanerError], number: int, batch_seconds: float

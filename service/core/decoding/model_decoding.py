@@ -1,0 +1,89 @@
+"""How one model's answers are decoded by `constrained`, beyond what every model's are: what its folder asks for.
+
+A model whose folder asks for nothing is decoded by `PLAIN`. Knows no files (`service/text/decoding_files`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from service.core.arrays import Logits
+from service.core.decoding.tag_scheme import Scheme
+from service.core.decoding.transitions import Transitions
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A map from scores to the share of entities with such a score that are right: straight between its points.
+
+    `scores` and `shares` are of equal length, neither falls; below the first and above the last the share stays.
+    """
+
+    scores: tuple[float, ...]
+    shares: tuple[float, ...]
+
+    def shares_of(self, scores: Sequence[float]) -> list[float]:
+        """The share for each score."""
+        found: list[float] = np.interp(scores, self.scores, self.shares).tolist()
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decoding:
+    """What a model's folder asks for.
+
+    Attributes:
+        compounds: hyphen, slash, underscore and @ between word characters do not end a word, except between two years.
+        first_piece_share: of a word's scores that its first token gives; its other tokens give the rest, equally.
+        cells: a tab or three spaces end an entity.
+        marks: an amount keeps its minus or brackets; other marks and half a pair of brackets are no part of an entity's
+            ends, and marks alone are none.
+        unknown: an entity has a token that the vocabulary knows, marks aside.
+        transitions: the learned scores of one tag after another.
+        calibration: applied to the entities' scores.
+    """
+
+    compounds: bool = False
+    first_piece_share: float = 1.0
+    cells: bool = False
+    marks: bool = False
+    unknown: bool = False
+    transitions: Transitions | None = None
+    calibration: Calibration | None = None
+
+
+PLAIN = Decoding()
+
+
+def word_logits(
+    logits: Logits, firsts: NDArray[np.intp], stop: int, scheme: Scheme, first_piece_share: float
+) -> Logits:
+    """The logits of words, `[words, labels]`, from those of tokens.
+
+    A token that continues a word speaks for `B-X` by its `I-X`, because that is how it is labelled in training.
+
+    Args:
+        firsts: each word's first token.
+        stop: the token after the last word's last one.
+    """
+    words: Logits = logits if len(firsts) == len(logits) else logits[firsts]
+    counts = np.diff(firsts, append=stop)
+    if first_piece_share == 1.0 or counts.max(initial=0) <= 1:
+        return words
+    several = np.flatnonzero(counts > 1)
+    spoken = scheme.continued
+    starts, stops = firsts[several] + 1, firsts[several] + counts[several]
+    rest = np.add.reduceat(_padded(logits, stop), np.column_stack([starts, stops]).ravel(), axis=0)[::2]
+    rest *= (1.0 - first_piece_share) / (counts[several, None] - 1)
+    words = words.copy() if words is logits else words
+    words[several] = words[several] * np.float32(first_piece_share) + rest[:, spoken]
+    return words
+
+
+def _padded(logits: Logits, stop: int) -> Logits:
+    """The tokens up to `stop` and one row more, at which a range of them may end."""
+    return logits[: stop + 1] if len(logits) > stop else np.pad(logits, ((0, 1), (0, 0)))
