@@ -55,6 +55,7 @@ ONLY_IN = {
     "cdk_nag": ("infra/stacks/",),
     "cfnlint": ("infra/stacks/",),
     "grafana_foundation_sdk": ("infra/dashboards/grafana.py",),
+    "pycrfsuite": ("service/evaluation/crf.py",),
     "tokenizers": ("service/text/tokenizer.py", TRAINING, PEERS, RANDOM_MODELS),
 }
 """Library → the only places that may import it."""
@@ -112,6 +113,7 @@ MAY_IMPORT = {
         "service.text.pipeline",
     ),
     "service/sandbox/": ("service.sandbox",),
+    "service/evaluation/": ("service.core", "service.evaluation"),
     "model_store/": ("model_store",),
     "infra/": ("infra", "service.signals"),
     "loadtest/": ("loadtest", "infra", "service.signals"),

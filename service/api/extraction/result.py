@@ -5,8 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from service.api.engine.pending import InferenceResult
+from service.api.extraction.field_answer import answer_fields
 from service.api.extraction.request import DocumentInput, ExtractRequest
-from service.api.schemas import DocumentResult, EntityResult
+from service.api.schemas import DocumentResult, EntityResult, FieldsResult
 from service.core.decoding.entities import Entity
 from service.core.decoding.normalize import normalize
 from service.core.decoding.offsets import OffsetMap
@@ -46,6 +47,7 @@ def build_result(
         entities=entities,
         error=None,
         text=text if options.include_text else msgspec.UNSET,
+        fields=_fields(found, request, document, offsets) if options.fields else msgspec.UNSET,
     )
 
 
@@ -65,6 +67,15 @@ def find_entities(
     if words is None:
         return decode_merged(tokenizer, prepared, inference.logits, labels, request.options.aggregation)
     return decode_marked(prepared, words, inference.logits if inference.tags is None else inference.tags, labels)
+
+
+def _fields(
+    found: list[Entity], request: ExtractRequest, document: Document, offsets: OffsetMap
+) -> FieldsResult | None:
+    """The fields, chosen from entities of all labels: `labels` says which are listed, not what a document is."""
+    kept = [each for each in found if round(each.score, SCORE_DIGITS) >= request.options.min_score]
+    entities = [_entity(each, round(each.score, SCORE_DIGITS), document, offsets) for each in kept]
+    return answer_fields(document, entities, [each.start for each in kept])
 
 
 def _entity(entity: Entity, score: float, document: Document, offsets: OffsetMap) -> EntityResult:
