@@ -103,7 +103,7 @@ def features(text: str, words: Words) -> list[list[str]]:
 def _own(text: str, words: Words, place: int) -> list[str]:
     start, end = words[place]
     word = text[start:end]
-    shape = re.sub(r"[^\W\d_]", "a", re.sub(r"[A-ZÀ-Þ]", "A", re.sub(r"\d", "0", word)))
+    shape = "".join(map(_kind, word))
     gap = text[words[place - 1][1] if place else 0 : start]
     return [
         f"w={word.lower()}",
@@ -113,3 +113,9 @@ def _own(text: str, words: Words, place: int) -> list[str]:
         f"tail={word[-3:].lower()}",
         f"gap={'line' if chr(10) in gap or not place else 'wide' if len(gap) > 1 else 'one' if gap else 'none'}",
     ]
+
+
+def _kind(character: str) -> str:
+    if character.isdigit():
+        return "0"
+    return ("A" if character.isupper() else "a") if character.isalpha() else character

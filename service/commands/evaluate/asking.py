@@ -39,7 +39,7 @@ def evaluated_service(model: str, report: Callable[[str], None]) -> Iterator[Loc
     with TemporaryDirectory(prefix="gleaner-evaluate-") as store:
         if model == BUILTIN:
             settings = {"models": NAME, "model_store": store, "model_remote": ""}
-        elif (Path(model) / CONFIG).is_file():
+        elif "/" in model or (Path(model) / CONFIG).is_file():
             report("taking the folder")
             publish(Path(model), FOLDER_NAME, Store(Path(store)))
             settings = {"models": FOLDER_NAME, "model_store": store, "model_remote": ""}
