@@ -58,6 +58,7 @@ ONLY_IN = {
     "phonenumbers": ("service/text/",),
     "stdnum": ("service/text/", TRAINING),
     "babel": ("service/text/values/", TRAINING),
+    "pycrfsuite": ("service/evaluation/crf.py",),
     "tokenizers": ("service/text/tokenizer.py", TRAINING, PEERS, RANDOM_MODELS),
 }
 """Library → the only places that may import it."""
@@ -126,6 +127,7 @@ MAY_IMPORT = {
     ),
     "service/sandbox/": ("service.sandbox",),
     "model_store/builtin/training/": ("model_store", "service.core", "service.text"),
+    "service/evaluation/": ("service.core", "service.evaluation", "service.text.values"),
     "model_store/": ("model_store",),
     "infra/": ("infra", "service.signals"),
     "loadtest/": ("loadtest", "infra", "service.signals"),

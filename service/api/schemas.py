@@ -15,6 +15,8 @@ from service.core.decoding.entities import Source
 from service.core.decoding.offsets import OffsetUnit
 from service.core.decoding.value import Kind
 from service.core.errors import InvalidOptions
+from service.core.fields.choice import Reason
+from service.core.fields.kinds import DocumentKind
 from service.core.score_limits import PATTERN, ScoreLimits, read_limits
 from service.core.types import Priority
 
@@ -78,6 +80,9 @@ class Options(BaseModel):
     )
     priority: Priority = Field(Priority.INTERACTIVE, description="`batch` yields to `interactive`.")
     include_text: bool = Field(False, description="Return each document's text, so that offsets can be checked.")
+    fields: bool = Field(
+        False, description="Return what invoices, receipts and résumés say: the best value for each role, rows, checks."
+    )
 
 
 class TextDocument(BaseModel):
@@ -157,10 +162,72 @@ class EntityResult(msgspec.Struct, frozen=True):
     unit: str | msgspec.UnsetType = msgspec.UNSET
 
 
+class FieldResult(EntityResult, frozen=True, kw_only=True):
+    """The entity chosen for a role, and those with other values, best first.
+
+    `reason`: what decided: its label and score, amounts that add up (`sum`), or words and place (`context`).
+    """
+
+    reason: Reason
+    alternatives: list[EntityResult]
+
+
+class LineItemResult(msgspec.Struct, frozen=True):
+    """One row of a bill."""
+
+    description: EntityResult
+    quantity: EntityResult | None
+    unit_price: EntityResult | None
+    amount: EntityResult | None
+
+
+class CheckResult(msgspec.Struct, frozen=True):
+    """A sum that was checked; `difference`: its left side less its right one."""
+
+    rule: str
+    holds: bool
+    difference: str
+
+
+class JobResult(msgspec.Struct, frozen=True):
+    """One job of a résumé."""
+
+    title: EntityResult | None
+    employer: EntityResult | None
+    dates: list[EntityResult]
+
+
+class EducationResult(msgspec.Struct, frozen=True):
+    """One education of a résumé."""
+
+    degree: EntityResult | None
+    school: EntityResult | None
+    dates: list[EntityResult]
+
+
+class FieldsResult(msgspec.Struct, frozen=True):
+    """What one document says, by role. `evidence`: the labels that decided its kind, with the best score of each.
+
+    Bills have `currency`, `line_items` and `checks`, résumés the lists after them.
+    """
+
+    kind: DocumentKind
+    evidence: dict[str, float]
+    roles: dict[str, FieldResult]
+    currency: str | msgspec.UnsetType | None = msgspec.UNSET
+    line_items: list[LineItemResult] | msgspec.UnsetType = msgspec.UNSET
+    checks: list[CheckResult] | msgspec.UnsetType = msgspec.UNSET
+    jobs: list[JobResult] | msgspec.UnsetType = msgspec.UNSET
+    educations: list[EducationResult] | msgspec.UnsetType = msgspec.UNSET
+    skills: list[EntityResult] | msgspec.UnsetType = msgspec.UNSET
+    languages: list[EntityResult] | msgspec.UnsetType = msgspec.UNSET
+
+
 class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
     """One document's entities, or its error.
 
     `unread_pages`: numbers of the pages that hold images only (scans); the text of all others was read in full.
+    `fields`: null where no kind of document fits; absent unless asked for.
     """
 
     id: str
@@ -173,6 +240,7 @@ class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
     entities: list[EntityResult]
     error: Problem | None
     text: str | msgspec.UnsetType = msgspec.UNSET
+    fields: FieldsResult | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class Timing(msgspec.Struct, frozen=True):

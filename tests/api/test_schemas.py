@@ -34,6 +34,7 @@ def test_no_options_are_the_defaults() -> None:
         deadline_ms=None,
         priority=Priority.INTERACTIVE,
         include_text=False,
+        fields=False,
     )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from service.api.engine.pending import InferenceResult
+from service.api.extraction.field_answer import answer_fields
 from service.api.extraction.request import DocumentInput, ExtractRequest
-from service.api.schemas import DocumentResult, EntityResult
+from service.api.schemas import DocumentResult, EntityResult, FieldsResult
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity
 from service.core.decoding.offsets import OffsetMap
@@ -50,6 +51,7 @@ def build_result(
         entities=entities,
         error=None,
         text=text if options.include_text else msgspec.UNSET,
+        fields=_fields(found, request, document, offsets) if options.fields else msgspec.UNSET,
     )
 
 
@@ -76,6 +78,16 @@ def find_entities(
     if options.aggregation is not Aggregation.CONSTRAINED:
         return found
     return apply_rules(tokenizer, prepared.text, found, labels, options.labels or ())
+
+
+def _fields(
+    found: list[Entity], request: ExtractRequest, document: Document, offsets: OffsetMap
+) -> FieldsResult | None:
+    """The fields, chosen from entities of all labels: `labels` says which are listed, not what a document is."""
+    kept = [each for each in found if request.options.min_score.keeps(each.label, round(each.score, SCORE_DIGITS))]
+    values = read_values(document.text, kept)
+    entities = [_entity(each, value, document, offsets) for each, value in zip(kept, values, strict=True)]
+    return answer_fields(document, kept, values, entities)
 
 
 def _entity(entity: Entity, value: Value, document: Document, offsets: OffsetMap) -> EntityResult:

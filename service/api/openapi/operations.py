@@ -67,6 +67,7 @@ _BODIES = {
         "examples": {
             "one text": {"value": {"text": _TEXT}},
             "a batch": {"value": {"documents": [{"id": "a", "text": _TEXT}], "min_score": 0.5}},
+            "with fields": {"value": {"text": _TEXT, "fields": True}},
         },
     },
     "multipart/form-data": {"schema": schemas.form_body()},
