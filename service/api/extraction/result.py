@@ -50,6 +50,7 @@ def build_result(
 
 
 def find_entities(
+    source: DocumentInput,
     tokenizer: TextTokenizer,
     prepared: Prepared,
     words: MarkedWords | None,
@@ -62,6 +63,8 @@ def find_entities(
         ModelError: the logits are not finite numbers.
     """
     labels = request.model.labels
+    if request.decoder is not None:
+        return request.decoder(source, tokenizer, prepared, inference.logits)
     if words is None:
         return decode_merged(tokenizer, prepared, inference.logits, labels, request.options.aggregation)
     return decode_marked(prepared, words, inference.logits if inference.tags is None else inference.tags, labels)

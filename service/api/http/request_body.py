@@ -59,11 +59,11 @@ async def read_body(request: Request, limits: BodyLimits) -> Body:
     """
     media_type = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if media_type == JSON:
-        body = _from_json(await _read_all(request, limits), request, limits)
+        body = _from_json(await read_all(request, limits), request, limits)
     elif media_type == FORM:
         body = await _from_form(request, limits)
     else:
-        data = await _read_all(request, limits)
+        data = await read_all(request, limits)
         sent = request.headers.get("content-type")
         body = Body((DocumentInput("0", data=data, media_type=sent),), _options(request, {}), batch=False)
     if len(body.sources) > limits.documents:
@@ -124,7 +124,12 @@ async def _document(number: int, upload: UploadFile) -> DocumentInput:
     return DocumentInput(name or str(number), data=await upload.read(), media_type=upload.content_type, name=name)
 
 
-async def _read_all(request: Request, limits: BodyLimits) -> bytes:
+async def read_all(request: Request, limits: BodyLimits) -> bytes:
+    """The body of a request.
+
+    Raises:
+        DocumentTooLarge: over the limit.
+    """
     return b"".join([chunk async for chunk in _limited(request, limits)])
 
 

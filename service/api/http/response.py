@@ -31,6 +31,9 @@ from service.metrics.worker import WorkerMetrics
 CLIENT_CLOSED_REQUEST = 499
 """nginx's status for a client that disconnected: shown by access logs and metrics, received by no client."""
 
+REVISION_HEADER = "X-Gleaner-Revision"
+"""Names the revision that answered, in answers whose protocol has no place for it."""
+
 log = logging.getLogger(__name__)
 
 
@@ -41,6 +44,14 @@ class DocumentOutcome:
     result: DocumentResult
     timer: StageTimer
     error: GleanerError | None
+
+
+class DoorAnswer(Response):
+    """An answer in another protocol's form. `final`: another try would get it too."""
+
+    def __init__(self, content: bytes, revision: str, *, media_type: str, final: bool = True) -> None:
+        super().__init__(content, headers={REVISION_HEADER: revision}, media_type=media_type)
+        self.final = final
 
 
 DocumentTasks = list["asyncio.Task[DocumentOutcome]"]
