@@ -16,7 +16,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from service.core.errors import GleanerError
 from service.environment import DEFAULT_HOST, DEFAULT_PORT, PREFIX
 
-DoorName = Literal["huggingface"]
+DoorName = Literal["huggingface", "sagemaker", "oip", "comprehend", "presidio", "mcp"]
 
 
 class BadSettings(GleanerError):
@@ -124,10 +124,11 @@ class Settings(BaseSettings):
     )
     deadline_ms: int = Field(300_000, ge=1, description="deadline of a request that names none")
     doors: Annotated[tuple[DoorName, ...], NoDecode] = Field(
-        ("huggingface",),
-        description="comma-separated protocols of other clients that are served beside /extract: huggingface;"
-        " `none`: none",
+        ("huggingface", "sagemaker", "oip"),
+        description="comma-separated protocols of other clients that are served beside /extract: huggingface,"
+        " sagemaker, oip, comprehend, presidio, mcp; `none`: none",
     )
+    grpc_port: int = Field(0, ge=0, le=65535, description="port for the Open Inference Protocol over gRPC; 0: none")
     drain_grace_seconds: float = Field(1.0, ge=0, description="after SIGTERM, not ready but still admitting")
     drain_seconds: float = Field(60.0, ge=0, description="after that, longest wait for what was admitted")
     api_keys_file: Path | None = Field(

@@ -26,10 +26,10 @@ def key_line(client: str, key: str, limits: str = "") -> str:
     return f"{client} {hashlib.sha256(key.encode()).hexdigest()} {limits}\n"
 
 
-def run_client(name: str, url: str, cases: Any) -> Any:
+def run_client(name: str, url: str, cases: Any, *more: str) -> Any:
     """What the client of a door printed."""
     assert PYTHON.exists(), "`make .venv/.doors` makes the environment of other people's clients"
-    command = [PYTHON, FOLDER / f"{name}_client.py", url]
+    command = [str(PYTHON), str(FOLDER / f"{name}_client.py"), url, *more]
     done = subprocess.run(command, input=json.dumps(cases), capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 0, done.stderr[-3_000:]
     return json.loads(done.stdout)

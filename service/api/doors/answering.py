@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -18,12 +19,25 @@ from service.api.extraction.request import DocumentInput
 from service.api.http.answer_encoder import ENTITIES_AT_ONCE
 from service.api.http.arrival import arrived_seconds
 from service.api.http.request_body import Body, read_all
-from service.api.http.response import DocumentOutcome, DoorAnswer, unless_disconnected
+from service.api.http.response import REVISION_HEADER, DocumentOutcome, DoorAnswer, unless_disconnected
 from service.api.schemas import DocumentResult, read_options
 from service.core.errors import DocumentTooLarge, MalformedRequest
 
+
+@dataclass(frozen=True, slots=True)
+class Formed:
+    """The content of an answer that is not JSON alone."""
+
+    content: bytes
+    media_type: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
 Form = Callable[[list[DocumentOutcome]], Any]
-"""Makes the value whose JSON is the answer from documents as they ended; raises the error of one that failed."""
+"""Makes an answer from documents as they ended: its content, or the value whose JSON that is.
+
+Raises the error of a document that failed, where the protocol has no place for it.
+"""
 
 
 def visit(request: Request, headers: Mapping[str, str] | None = None) -> Visit:
@@ -85,12 +99,14 @@ def results(outcomes: list[DocumentOutcome]) -> list[DocumentResult]:
 async def _formed(call: Call, form: Form, media_type: str) -> Response:
     outcomes = await call.outcomes()
     if sum(len(each.result.entities) for each in outcomes) > ENTITIES_AT_ONCE:
-        content = await asyncio.to_thread(_encoded, form, outcomes)
+        formed = await asyncio.to_thread(_encoded, form, outcomes, media_type)
     else:
-        content = _encoded(form, outcomes)
+        formed = _encoded(form, outcomes, media_type)
     final = all(outcome.error is None for outcome in outcomes)
-    return DoorAnswer(content, call.revision, media_type=media_type, final=final)
+    own = {REVISION_HEADER: call.revision, **formed.headers}
+    return DoorAnswer(formed.content, own, media_type=formed.media_type, final=final)
 
 
-def _encoded(form: Form, outcomes: list[DocumentOutcome]) -> bytes:
-    return msgspec.json.encode(form(outcomes))
+def _encoded(form: Form, outcomes: list[DocumentOutcome], media_type: str) -> Formed:
+    found = form(outcomes)
+    return found if isinstance(found, Formed) else Formed(msgspec.json.encode(found), media_type)

@@ -74,7 +74,7 @@ class DoorTable:
 
 def open_doors(names: Iterable[str]) -> DoorTable:
     """The doors of these names, each from the module of its name."""
-    return DoorTable(import_module(f"service.api.doors.{name}").DOOR for name in names)
+    return DoorTable(import_module(f"service.api.doors.protocols.{name}").DOOR for name in names)
 
 
 def operations(table: DoorTable) -> Mapping[str, list[DoorRoute]]:

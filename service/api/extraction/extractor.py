@@ -116,7 +116,7 @@ class Extractor:
         with timer.measure("decode"):
 
             def decode() -> DocumentResult:
-                found = find_entities(source, tokenizer, prepared, words, inference, request)
+                found = find_entities(source, document, tokenizer, prepared, words, inference, request)
                 return build_result(source, document, request, prepared, found)
 
             return await self._run(decode, request, timer, short=len(prepared.tokens.ids) <= SHORT_TOKENS)

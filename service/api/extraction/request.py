@@ -15,6 +15,7 @@ from service.core.decoding.entities import Entity
 from service.core.errors import DeadlineExceeded
 from service.core.tenants import UNLIMITED, ClientQuota
 from service.core.types import Wanted
+from service.documents.document import Document
 from service.documents.format_detection import declared_format
 from service.text.pipeline import MarkedWords, Prepared, mark_words
 from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer
@@ -55,7 +56,7 @@ class Decoder(Protocol):
     """Finds the entities of a document in its own way. Called in any thread, once for each document."""
 
     def __call__(
-        self, document: DocumentInput, tokenizer: TextTokenizer, prepared: Prepared, logits: Logits, /
+        self, source: DocumentInput, document: Document, tokenizer: TextTokenizer, prepared: Prepared, logits: Logits, /
     ) -> list[Entity]:
         """The entities in finite or other logits `[tokens, labels]`; raises ModelError where they are not finite."""
 

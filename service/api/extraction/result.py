@@ -51,6 +51,7 @@ def build_result(
 
 def find_entities(
     source: DocumentInput,
+    document: Document,
     tokenizer: TextTokenizer,
     prepared: Prepared,
     words: MarkedWords | None,
@@ -64,7 +65,7 @@ def find_entities(
     """
     labels = request.model.labels
     if request.decoder is not None:
-        return request.decoder(source, tokenizer, prepared, inference.logits)
+        return request.decoder(source, document, tokenizer, prepared, inference.logits)
     if words is None:
         return decode_merged(tokenizer, prepared, inference.logits, labels, request.options.aggregation)
     return decode_marked(prepared, words, inference.logits if inference.tags is None else inference.tags, labels)

@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from service.api.http.request_body import Body
-from service.api.http.response import CLIENT_CLOSED_REQUEST, REVISION_HEADER, DoorAnswer
+from service.api.http.response import CLIENT_CLOSED_REQUEST, DoorAnswer
 from service.api.idempotency.fingerprint import fingerprint
 from service.api.idempotency.store import AnswerStore, Claim, KeptAnswer, KeyReused
 from service.core.errors import DeadlineExceeded, InvalidOptions, MalformedRequest
@@ -110,9 +110,8 @@ class IdempotentRequests:
             lines = response.body_iterator
             response.body_iterator = self._recorded(store, client, claim, lines, media_type)  # type: ignore[arg-type]
         else:
-            revision = response.headers.get(REVISION_HEADER, "")
-            kept = KeptAnswer(response.status_code, media_type, bytes(response.body), revision)
-            final = response.final if isinstance(response, DoorAnswer) else None
+            own, final = (response.own, response.final) if isinstance(response, DoorAnswer) else ((), None)
+            kept = KeptAnswer(response.status_code, media_type, bytes(response.body), own)
             await asyncio.to_thread(self._keep, store, client, claim, kept, final)
         return response
 
@@ -132,8 +131,7 @@ class IdempotentRequests:
                 return None
             if isinstance(found, KeptAnswer):
                 self._metrics.repeated_requests.labels(outcome).inc()
-                named = {REVISION_HEADER: found.revision} if found.revision else {}
-                return Response(found.body, found.status, {**REPLAYED, **named}, found.media_type)
+                return Response(found.body, found.status, {**REPLAYED, **dict(found.headers)}, found.media_type)
             if found is not None:
                 return found
             if time.monotonic() + wait_seconds > deadline_seconds:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,12 +11,21 @@ import pytest
 from tests.support.door_clients import FREE, POOR, key_line
 from tests.support.service import Service, serving
 
-DOORS = "huggingface"
+DOORS = "huggingface,sagemaker,comprehend,presidio,oip,mcp"
 
 
 @pytest.fixture(scope="session")
-def opened(home: Path) -> Iterator[Service]:
+def grpc_port() -> int:
+    """A port that is free."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+    return port
+
+
+@pytest.fixture(scope="session")
+def opened(home: Path, grpc_port: int) -> Iterator[Service]:
     """A ready service, in float32, that needs keys."""
     keys = key_line("free", FREE) + key_line("poor", POOR, "tokens_per_second=0.01")
-    with serving(home, MODELS="tiny,other", DTYPE="float32", DOORS=DOORS, API_KEYS=keys) as service:
+    settings = {"MODELS": "tiny,other", "DTYPE": "float32", "DOORS": DOORS, "GRPC_PORT": grpc_port, "WORKERS": 2}
+    with serving(home, **settings, API_KEYS=keys) as service:
         yield service

@@ -27,6 +27,7 @@ from service.core.arrays import Logits
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity
 from service.core.errors import GleanerError, InvalidOptions, NotReady
+from service.documents.document import Document
 from service.text.pipeline import Prepared
 from service.text.token_classification import TokenGroup, classify
 from service.text.tokenizer import TextTokenizer
@@ -88,11 +89,11 @@ class PipelineDecoder:
             raise InvalidOptions("`stride` puts windows together, which aggregation_strategy `none` does not.")
 
     def __call__(
-        self, document: DocumentInput, tokenizer: TextTokenizer, prepared: Prepared, logits: Logits, /
+        self, source: DocumentInput, _: Document, tokenizer: TextTokenizer, prepared: Prepared, logits: Logits, /
     ) -> list[Entity]:
         """The entities of a document, also as plain ones."""
         found = classify(tokenizer, prepared, logits, self._labels, self._strategy, self._ignored)
-        self._found[document.id] = found
+        self._found[source.id] = found
         return [
             Entity(each.label, prepared.text[each.start : each.end], each.start, each.end, each.score) for each in found
         ]
