@@ -39,14 +39,14 @@ lint: .venv/.dev
 	$(BIN)/ruff format --check .
 types: .venv/.dev
 	$(BIN)/mypy service model_store infra loadtest tests
-unit: .venv/.dev .venv/.s3-server
+unit: .venv/.dev .venv/.s3-server .venv/.doors
 	GOMP_SPINCOUNT=5000 $(BIN)/python -m pytest -n $(FILES_AT_ONCE) --dist loadfile --no-loadscope-reorder
 pure: .venv/.dev
 	@$(BIN)/python -m coverage run --rcfile=tests/pure.coveragerc -m pytest -q -p no:xdist tests/core
 	@$(BIN)/python -m coverage report --rcfile=tests/pure.coveragerc
 
 .PHONY: pure coverage
-coverage: .venv/.dev .venv/.s3-server ## branch coverage of everything by all tests, processes that they start included (30 minutes)
+coverage: .venv/.dev .venv/.s3-server .venv/.doors ## branch coverage of everything by all tests, processes that they start included (30 minutes)
 	@rm -f .coverage .coverage.*
 	GOMP_SPINCOUNT=5000 $(BIN)/python -m coverage run -m pytest -n $(FILES_AT_ONCE) --dist loadfile --no-loadscope-reorder
 	@$(BIN)/python -m coverage combine --quiet
@@ -141,6 +141,12 @@ clean: ## remove .venv and caches
 	@echo "Installing the S3 server that the tests start…"
 	@$(BIN)/python -m venv .venv/s3-server
 	@.venv/s3-server/bin/python -m pip --disable-pip-version-check install --quiet -r $<
+	@touch $@
+
+.venv/.doors: tests/system/doors/clients/requirements.txt | .venv/bin/python
+	@echo "Installing other people's clients, which the tests run…"
+	@$(BIN)/python -m venv .venv/doors
+	@.venv/doors/bin/python -m pip --disable-pip-version-check install --quiet --no-deps -r $<
 	@touch $@
 
 # Apart from the service, which they must not change, but with its torch and transformers.

@@ -16,6 +16,8 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from service.core.errors import GleanerError
 from service.environment import DEFAULT_HOST, DEFAULT_PORT, PREFIX
 
+DoorName = Literal["huggingface", "sagemaker", "oip", "comprehend", "presidio", "mcp"]
+
 
 class BadSettings(GleanerError):
     """One or more settings have bad values."""
@@ -121,6 +123,12 @@ class Settings(BaseSettings):
         " 1: each file has a parser of its own",
     )
     deadline_ms: int = Field(300_000, ge=1, description="deadline of a request that names none")
+    doors: Annotated[tuple[DoorName, ...], NoDecode] = Field(
+        ("huggingface", "sagemaker", "oip"),
+        description="comma-separated protocols of other clients that are served beside /extract: huggingface,"
+        " sagemaker, oip, comprehend, presidio, mcp; `none`: none",
+    )
+    grpc_port: int = Field(0, ge=0, le=65535, description="port for the Open Inference Protocol over gRPC; 0: none")
     drain_grace_seconds: float = Field(1.0, ge=0, description="after SIGTERM, not ready but still admitting")
     drain_seconds: float = Field(60.0, ge=0, description="after that, longest wait for what was admitted")
     api_keys_file: Path | None = Field(
@@ -182,6 +190,14 @@ class Settings(BaseSettings):
     @classmethod
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("doors", mode="before")
+    @classmethod
+    def _named_doors(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        names = tuple(dict.fromkeys(part.strip() for part in value.split(",") if part.strip()))
+        return () if names == ("none",) else names
 
     @field_validator("models")
     @classmethod

@@ -124,6 +124,23 @@ class TextTokenizer:
             ),
         )
 
+    def spellings(self, text: str, tokens: Tokens, start: int, stop: int) -> list[str]:
+        """Tokens `[start, stop)` as transformers' pipeline has them: of an unknown one, the text's slice."""
+        unknown = getattr(self._tokenizer.model, "unk_token", None)
+        unknown_id = self._tokenizer.token_to_id(unknown) if isinstance(unknown, str) else None
+        return [
+            text[a:b] if token == unknown_id else self._tokenizer.id_to_token(token) or ""
+            for token, (a, b) in zip(tokens.ids[start:stop].tolist(), tokens.offsets[start:stop].tolist(), strict=True)
+        ]
+
+    def joined(self, spellings: Sequence[str]) -> str:
+        """What transformers' `convert_tokens_to_string` makes of tokens."""
+        decoder = self._tokenizer.decoder
+        if decoder is None:
+            return " ".join(spellings)
+        words: str = decoder.decode(list(spellings))
+        return words
+
     def _special_tokens(self) -> tuple[TokenIds, TokenIds]:
         encoding = self._tokenizer.encode("a")
         mask = np.array(encoding.special_tokens_mask, dtype=np.bool_)

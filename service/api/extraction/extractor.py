@@ -117,7 +117,7 @@ class Extractor:
         with timer.measure("decode"):
 
             def decode() -> DocumentResult:
-                found = find_entities(tokenizer, prepared, words, inference, request)
+                found = find_entities(source, document, tokenizer, prepared, words, inference, request)
                 return build_result(source, document, request, prepared, found)
 
             is_short = len(prepared.tokens.ids) <= SHORT_TOKENS and len(document.text) <= SHORT_CHARACTERS

@@ -56,6 +56,8 @@ def build_result(
 
 
 def find_entities(
+    source: DocumentInput,
+    document: Document,
     tokenizer: TextTokenizer,
     prepared: Prepared,
     words: MarkedWords | None,
@@ -70,6 +72,8 @@ def find_entities(
         ModelError: the logits are not finite numbers.
     """
     labels, options = request.model.labels, request.options
+    if request.decoder is not None:
+        return request.decoder(source, document, tokenizer, prepared, inference.logits)
     if words is None:
         found = decode_merged(tokenizer, prepared, inference.logits, labels, options.aggregation)
     else:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,9 @@ from service.metrics.worker import WorkerMetrics
 CLIENT_CLOSED_REQUEST = 499
 """nginx's status for a client that disconnected: shown by access logs and metrics, received by no client."""
 
+REVISION_HEADER = "X-Gleaner-Revision"
+"""Names the revision that answered, in answers whose protocol has no place for it."""
+
 log = logging.getLogger(__name__)
 
 
@@ -41,6 +44,15 @@ class DocumentOutcome:
     result: DocumentResult
     timer: StageTimer
     error: GleanerError | None
+
+
+class DoorAnswer(Response):
+    """An answer in another protocol's form. `own`: its headers; `final`: another try would get it too."""
+
+    def __init__(self, content: bytes, own: Mapping[str, str], *, media_type: str, final: bool = True) -> None:
+        super().__init__(content, headers=own, media_type=media_type)
+        self.own = tuple(own.items())
+        self.final = final
 
 
 DocumentTasks = list["asyncio.Task[DocumentOutcome]"]
@@ -61,12 +73,26 @@ async def json_response(
         outcomes = await asyncio.gather(*tasks)
     finally:
         _cancel(tasks)
+    try:
+        result = whole_result(outcomes, body, extract_request, begun_seconds)
+    except GleanerError as error:
+        return problems.response(error)
+    return Response(await encode_result(result), media_type="application/json")
+
+
+def whole_result(
+    outcomes: list[DocumentOutcome], body: Body, extract_request: ExtractRequest, begun_seconds: float
+) -> ExtractResult:
+    """What all documents of a request came to.
+
+    Raises:
+        GleanerError: the only document failed, or all were refused for overload.
+    """
     errors = [outcome.error for outcome in outcomes if outcome.error is not None]
     if errors and (not body.batch or _all_refused(errors, outcomes)):
-        return problems.response(errors[0])
+        raise errors[0]
     timing = _total(outcomes, time.monotonic() - begun_seconds)
-    result = ExtractResult(_model_name(extract_request), [outcome.result for outcome in outcomes], timing)
-    return Response(await encode_result(result), media_type="application/json")
+    return ExtractResult(_model_name(extract_request), [outcome.result for outcome in outcomes], timing)
 
 
 async def ndjson_lines(

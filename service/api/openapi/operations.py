@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from service.api.openapi import schemas
 from service.api.problems import MEDIA_TYPE, STATUS
@@ -39,6 +40,15 @@ _FILE_TYPES = (
     "text/plain",
     "text/markdown",
 )
+
+
+class ShownRoute(Protocol):
+    """A route of a door, as far as it is shown."""
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def operation(self) -> dict[str, Any]: ...
 
 
 def _problem_responses(only: tuple[int, ...] = ()) -> dict[int | str, dict[str, Any]]:
@@ -141,6 +151,28 @@ _KEY_SCHEMES = {
     "bearer": {"type": "http", "scheme": "bearer"},
     "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
 }
+
+
+def with_doors(document: dict[str, Any], routes: Mapping[str, Sequence[ShownRoute]]) -> dict[str, Any]:
+    """The OpenAPI document with the routes of the open doors; two doors at one path differ in their media types."""
+    paths = dict(document["paths"])
+    for path, shown in routes.items():
+        item = dict(paths.get(path, {}))
+        for route in shown:
+            method = route.method.lower()
+            item[method] = _merged(item[method], route.operation) if method in item else route.operation
+        paths[path] = item
+    return {**document, "paths": paths}
+
+
+def _merged(one: Any, other: Any) -> Any:
+    """Two operations of one path and method as one."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        both = {name: _merged(one[name], value) for name, value in other.items() if name in one}
+        return {**one, **other, **both}
+    if isinstance(one, list) and isinstance(other, list):
+        return [*one, *(each for each in other if each not in one)]
+    return f"{one} / {other}" if isinstance(one, str) and one != other else one
 
 
 def with_keys(document: dict[str, Any]) -> dict[str, Any]:

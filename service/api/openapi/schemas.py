@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from service.api.problems import Problem
-from service.api.schemas import OPTION_CHARACTERS, ExtractJson, ExtractResult, Options
+from service.api.schemas import OPTION_CHARACTERS, DocumentLine, ExtractJson, ExtractResult, Options
 from service.core.types import Phase
 from service.wire import ModelStatus
 
@@ -49,6 +49,11 @@ def written_options() -> dict[str, Schema]:
 def extract_answer() -> Schema:
     """Of the answer to /extract."""
     return _inline(msgspec.json.schema(ExtractResult))
+
+
+def line_answer() -> Schema:
+    """Of one document's answer by itself."""
+    return _inline(msgspec.json.schema(DocumentLine))
 
 
 def models_answer() -> Schema:

@@ -33,7 +33,7 @@ class ParsedHeader(msgspec.Struct, frozen=True):
     """
 
     text: str = ""
-    pages: tuple[tuple[int, int, int], ...] | None = None
+    pages: tuple[tuple[int, int, int, float, float], ...] | None = None
     has_layout: bool = False
     unread_pages: tuple[int, ...] = ()
     error_code: str = ""
@@ -71,7 +71,7 @@ def decode_file(data: bytes) -> FileHeader:
 
 def to_frames(document: Document) -> list[bytes | memoryview]:
     """The frames of a document."""
-    pages = tuple((page.number, page.start, page.end) for page in document.pages) if document.pages else None
+    pages = tuple((p.number, p.start, p.end, p.width, p.height) for p in document.pages) if document.pages else None
     layout = document.layout
     head = msgspec.msgpack.encode(ParsedHeader(document.text, pages, layout is not None, document.unread_pages))
     if layout is None:

@@ -93,11 +93,12 @@ class _Pages:
             )  # up to half of it may be white space that pdfium adds
             glyphs = read_glyphs(page, text_page, count)
             has_images = not len(glyphs.codes) and _has_images(page)
-        self._append(number, glyphs)
+            size = (float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page)))
+        self._append(number, glyphs, size)
         self._limits.check_characters(self._length)
         return has_images
 
-    def _append(self, number: int, glyphs: Glyphs) -> None:
+    def _append(self, number: int, glyphs: Glyphs, size: tuple[float, float]) -> None:
         lines = [line for words in words_by_direction(glyphs) for line in order_lines(words)]
         order, starts = _in_order(lines)
         self.has_text = self.has_text or bool(lines)
@@ -110,7 +111,7 @@ class _Pages:
         codes = np.concatenate((glyphs.codes, _SEPARATORS))[order]
         self._extend(codes, boxes)
         self._line_starts.append(starts + start)
-        self.pages.append(Page(number, start, self._length))
+        self.pages.append(Page(number, start, self._length, *size))
 
     def _extend(self, codes: npt.NDArray[np.uint32], boxes: npt.NDArray[np.float32]) -> None:
         self._codes.append(codes)
