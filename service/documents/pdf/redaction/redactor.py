@@ -1,0 +1,179 @@
+"""Takes ranges of a PDF's text out of the file: the characters go from the content, boxes are drawn where they were.
+
+    the file as pdfium sees it, annotations flattened → pages rewritten → the rest cleaned → read again, and compared
+
+The rules:
+- What comes out is read again: the text of a rewritten page must be what it was, less what went, each character in its
+  place; and what went must be found in no page. A page of which that does not hold becomes a picture of itself, and
+  the report says so.
+- A page without a text layer is never passed over in silence: its file is refused unless its sender allows it.
+- A file of which something is left after all that is refused.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import pikepdf
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from service.core.errors import UnredactableDocument, UnreadableDocument
+from service.core.redaction.repeats import Repeats
+from service.documents.document import Document
+from service.documents.limits import DocumentLimits
+from service.documents.pdf.glyphs import Indices
+from service.documents.pdf.reader import opened, opened_page, read_with_indices
+from service.documents.pdf.redaction.cleaning import clean, own_resources, texts_of
+from service.documents.pdf.redaction.page import PageTargets, RewrittenPage, is_as_it_was, rewrite_page, targets_of
+from service.documents.pdf.redaction.page_text import read_page_text
+from service.documents.pdf.redaction.picture import paint_page
+from service.documents.pdf.redaction.unsupported import CannotRewrite
+from service.documents.redacted import Range, RedactedFile, RedactedPage
+
+_NOT_SAME = "what is left of its text would have moved or changed"
+_LEFT_OVER = "some of the text would have stayed behind"
+
+
+def redact_pdf(
+    data: bytes, ranges: Sequence[Range], secrets: Iterable[str], *, limits: DocumentLimits, allow_unread: bool = False
+) -> RedactedFile:
+    """The file without these ranges of its text.
+
+    Args:
+        ranges: of code points of the text that `read_pdf` returns, with what stands there.
+        secrets: what may stand nowhere in the file any more.
+
+    Raises:
+        UnreadableDocument, DocumentTooLarge: as `read_pdf`.
+        UnredactableDocument: it cannot be made sure that nothing is left.
+    """
+    flat = _flattened(data)
+    document, indices = read_with_indices(flat, limits=limits)
+    if any(document.text[each.start : each.end] != each.text for each in ranges):
+        raise UnredactableDocument("The PDF reads differently once its annotations are part of its pages.")
+    if document.unread_pages and not allow_unread:
+        raise UnredactableDocument(
+            f"{_pages(document.unread_pages)} of the PDF hold images only, and what is in them cannot be found; "
+            "with `allow_unread` they stay as they are."
+        )
+    leaks = Repeats(secrets)
+    with opened(flat) as before, pikepdf.open(io.BytesIO(flat)) as pdf:
+        own_resources(pdf)
+        work = _Work(pdf, before, _targets(before, document, indices, ranges))
+        work.rewrite()
+        removed = clean(pdf, leaks)
+        result = work.checked(_saved(pdf), leaks)
+    return RedactedFile(result, tuple(work.report()), tuple(removed))
+
+
+def _flattened(data: bytes) -> bytes:
+    """The file as pdfium sees it, with annotations made part of the pages, and without encryption or repairs to do."""
+    with opened(data) as document:
+        for number in range(1, len(document) + 1):
+            with opened_page(document, number):
+                pass
+        written = io.BytesIO()
+        document.save(written, flags=pdfium.FPDF_REMOVE_SECURITY)
+    return written.getvalue()
+
+
+def _targets(
+    document: pypdfium2.PdfDocument, read: Document, indices: Indices, ranges: Iterable[Range]
+) -> dict[int, PageTargets]:
+    """Page number → what goes from it."""
+    found: dict[int, PageTargets] = {}
+    for page in read.pages or ():
+        here = [(max(each.start, page.start), min(each.end, page.end)) for each in ranges]
+        here = [(start, end) for start, end in here if start < end]
+        if here:
+            found[page.number] = targets_of(read_page_text(document, page.number), here, indices, read)
+    return found
+
+
+@dataclass(slots=True)
+class _Work:
+    """The pages of one file: rewritten, or pictures with the reason why."""
+
+    pdf: pikepdf.Pdf
+    before: pypdfium2.PdfDocument
+    targets: dict[int, PageTargets]
+    rewritten: dict[int, RewrittenPage] = field(default_factory=dict)
+    pictures: dict[int, str] = field(default_factory=dict)
+
+    def rewrite(self) -> None:
+        """Rewrite the pages from which something goes, and those that say in hidden words what they show."""
+        for number, page in enumerate(self.pdf.pages, 1):
+            targets = self.targets.get(number)
+            try:
+                done = rewrite_page(self.pdf, page, targets, self.before)
+                if done is not None and targets is not None:
+                    self.rewritten[number] = done
+            except CannotRewrite as reason:
+                self.paint(number, str(reason))
+
+    def paint(self, number: int, reason: str) -> None:
+        """Make a page a picture."""
+        text = self.targets[number].text if number in self.targets else read_page_text(self.before, number)
+        boxes = self.targets[number].bars if number in self.targets else []
+        paint_page(self.pdf, number, self.before, text.frame, boxes)
+        self.rewritten.pop(number, None)
+        self.pictures[number] = reason
+
+    def checked(self, result: bytes, leaks: Repeats) -> bytes:
+        """The file of which nothing is left.
+
+        Raises:
+            UnredactableDocument: something is.
+        """
+        if wrong := self._wrong(result, leaks):
+            for number, reason in wrong.items():
+                self.paint(number, reason)
+            result = _saved(self.pdf)
+            if self._wrong(result, leaks):
+                raise UnredactableDocument("Some of the text to be removed is left in the PDF, and cannot be removed.")
+        if leaks and _in_raw(result, leaks):
+            raise UnredactableDocument("Some of the text to be removed is left in a part of the PDF that is no page.")
+        return result
+
+    def _wrong(self, result: bytes, leaks: Repeats) -> dict[int, str]:
+        """The pages on which something is left, or is not as it was; number → why."""
+        found: dict[int, str] = {}
+        with opened(result) as after:
+            for number in range(1, len(after) + 1):
+                if number in self.pictures:
+                    continue
+                text = read_page_text(after, number)
+                if number in self.rewritten and not is_as_it_was(self.targets[number].text, self.rewritten[number], text):
+                    found[number] = _NOT_SAME
+                elif leaks.are_in(text.string):
+                    found[number] = _LEFT_OVER
+        return found
+
+    def report(self) -> list[RedactedPage]:
+        """What became of each page that is not as it was."""
+        pages = {number: RedactedPage(number, "rewritten", "") for number in self.rewritten}
+        pages |= {number: RedactedPage(number, "rasterized", reason) for number, reason in self.pictures.items()}
+        return [pages[number] for number in sorted(pages)]
+
+
+def _saved(pdf: pikepdf.Pdf) -> bytes:
+    written = io.BytesIO()
+    try:
+        pdf.save(written, object_stream_mode=pikepdf.ObjectStreamMode.generate, deterministic_id=True)
+    except pikepdf.PdfError as error:
+        raise UnreadableDocument("The PDF is damaged: it cannot be written again.") from error
+    return written.getvalue()
+
+
+def _in_raw(result: bytes, leaks: Repeats) -> bool:
+    """Whether one of the file's strings or streams holds what must be gone, as it stands there."""
+    with pikepdf.open(io.BytesIO(result)) as pdf:
+        return any(leaks.are_in(text) for thing in pdf.objects for text in texts_of(thing))
+
+
+def _pages(numbers: Sequence[int]) -> str:
+    shown = ", ".join(map(str, numbers[:5])) + (" and others" if len(numbers) > 5 else "")
+    return f"Pages {shown}"
