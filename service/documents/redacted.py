@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from service.documents.document import Box
+
 
 @dataclass(frozen=True, slots=True)
 class Range:
@@ -12,6 +14,18 @@ class Range:
     start: int
     end: int
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """What is to go from a file: ranges of its text, and `secrets`, what may stand nowhere in it any more.
+
+    `allow_unread`: pages without a text layer stay as they are; otherwise their file is refused.
+    """
+
+    ranges: tuple[Range, ...]
+    secrets: tuple[str, ...]
+    allow_unread: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +39,15 @@ class RedactedPage:
 
 @dataclass(frozen=True, slots=True)
 class RedactedFile:
-    """A file without what was to go; `removed` names the parts of it that were removed whatever they held."""
+    """A file without what was to go.
+
+    Attributes:
+        pages: those that are not as they were.
+        removed: names of the parts of it that were removed whatever they held.
+        places: for each range its page, and its boxes as `Document.boxes` has them.
+    """
 
     data: bytes
     pages: tuple[RedactedPage, ...] = ()
     removed: tuple[str, ...] = ()
+    places: tuple[tuple[int | None, tuple[Box, ...]], ...] = ()

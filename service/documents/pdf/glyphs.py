@@ -56,7 +56,7 @@ class Glyphs:
 
 def read_glyphs(page: Any, text_page: Any, count: int) -> Glyphs:
     """The glyphs of a loaded page (pdfium's raw handles) whose text page has `count` characters."""
-    codes = _code_points(text_page, count)
+    codes = code_points(text_page, count)
     codes[np.isin(codes, _HYPHENS)] = ord("-")
     frame = PageFrame.of(page)
     loose = frame.shown(loose_boxes(text_page, count))
@@ -113,16 +113,17 @@ class PageFrame:
         return np.asarray((x >= 0) & (x <= self.width) & (y >= 0) & (y <= self.height))
 
 
-def _code_points(text_page: Any, count: int) -> Codes:
-    call, handle = _CodePoint(_address(pdfium.FPDFText_GetUnicode)), _address(text_page)
+def code_points(text_page: Any, count: int) -> Codes:
+    """The UTF-16 units of a text page's characters."""
+    call, handle = _CodePoint(address(pdfium.FPDFText_GetUnicode)), address(text_page)
     return np.fromiter((call(handle, i) for i in range(count)), np.uint32, count)
 
 
 def loose_boxes(text_page: Any, count: int) -> Floats:
     """Loose boxes [left, bottom, right, top]; pdfium writes each as FS_RECTF (left, top, right, bottom)."""
     rows = np.zeros((count, 4), np.float32)
-    call = _LooseBox(_address(pdfium.FPDFText_GetLooseCharBox))
-    handle, base = _address(text_page), rows.ctypes.data
+    call = _LooseBox(address(pdfium.FPDFText_GetLooseCharBox))
+    handle, base = address(text_page), rows.ctypes.data
     for i in range(count):
         call(handle, i, base + 16 * i)
     return rows[:, [0, 3, 2, 1]]
@@ -131,15 +132,16 @@ def loose_boxes(text_page: Any, count: int) -> Floats:
 def _ink_boxes(text_page: Any, count: int) -> Floats:
     """Ink boxes [left, bottom, right, top]; pdfium writes four doubles (left, right, bottom, top) to four addresses."""
     rows = np.zeros((count, 4), np.float64)
-    call = _InkBox(_address(pdfium.FPDFText_GetCharBox))
-    handle, base = _address(text_page), rows.ctypes.data
+    call = _InkBox(address(pdfium.FPDFText_GetCharBox))
+    handle, base = address(text_page), rows.ctypes.data
     for at in range(0, count * 32, 32):
         row = base + at
         call(handle, at >> 5, row, row + 8, row + 16, row + 24)
     return rows[:, [0, 2, 1, 3]].clip(-1e6, 1e6).astype(np.float32)
 
 
-def _address(pointer: Any) -> int:
+def address(pointer: Any) -> int:
+    """The address that a pointer of pypdfium2 holds."""
     return ctypes.cast(pointer, _Address).value or 0
 
 

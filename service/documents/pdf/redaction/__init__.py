@@ -1,1 +1,1 @@
-"""Takes characters out of a PDF: its pages' content streams rewritten, the rest of the file cleaned, the result read again."""
+"""Takes characters out of a PDF: its content is rewritten, the rest cleaned, and the result read again."""

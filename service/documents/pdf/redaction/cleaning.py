@@ -27,7 +27,9 @@ _NAMES = frozenset(("/Dests",))
 _PAGE = frozenset(
     "/Type /Parent /Resources /MediaBox /CropBox /BleedBox /TrimBox /ArtBox /Rotate /Contents /Group /UserUnit".split()
 )
-_EVERYWHERE = frozenset((*HIDDEN_TEXT_KEYS, "/Metadata", "/PieceInfo", "/AF", "/StructParent", "/StructParents", "/OPI"))
+_EVERYWHERE = frozenset(
+    (*HIDDEN_TEXT_KEYS, "/Metadata", "/PieceInfo", "/AF", "/StructParent", "/StructParents", "/OPI")
+)
 _OUTLINE_ITEM = frozenset("/Title /Parent /Prev /Next /First /Last /Count /Dest /A /C /F".split())
 _BINARY = (Name.Image, Name("/Type1C"), Name("/CIDFontType0C"), Name("/OpenType"))
 _DEEPEST = 60
@@ -55,8 +57,7 @@ def clean(pdf: pikepdf.Pdf, leaks: Repeats) -> list[str]:
 def own_resources(pdf: pikepdf.Pdf) -> None:
     """Give each page resources of its own, and take them from the nodes above it, so that none keeps what goes."""
     for page in pdf.pages:
-        found = page.resources if page.resources is not None else Dictionary()
-        page.obj["/Resources"] = Dictionary(found)
+        page.obj["/Resources"] = Dictionary(dict(page.resources.items()))
         for key in ("/MediaBox", "/CropBox", "/Rotate"):
             if (value := _inherited(page.obj, key)) is not None:
                 page.obj[key] = value

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import pikepdf
 import pypdfium2
 
@@ -39,9 +38,7 @@ class RewrittenPage:
     removed: tuple[Point, ...]
 
 
-def targets_of(
-    text: PageText, ranges: Iterable[tuple[int, int]], indices: Indices, document: Document
-) -> PageTargets:
+def targets_of(text: PageText, ranges: Iterable[tuple[int, int]], indices: Indices, document: Document) -> PageTargets:
     """What these ranges of the document, all on one page, are there."""
     characters: set[int] = set()
     bars = []
@@ -58,47 +55,70 @@ def targets_of(
 
 
 def rewrite_page(
-    pdf: pikepdf.Pdf, page: pikepdf.Page, targets: PageTargets | None, document: pypdfium2.PdfDocument
-) -> RewrittenPage | None:
-    """Rewrite a page's content and draw its bars; None if it was left alone.
+    pdf: pikepdf.Pdf, page: pikepdf.Page, targets: PageTargets, document: pypdfium2.PdfDocument
+) -> RewrittenPage:
+    """Take what goes out of a page's content, and draw its bars.
 
     Raises:
         CannotRewrite: it is not understood, or not all that goes was found in it.
     """
-    if targets is None:
-        if not _has_hidden_text(page):
-            return None
-        area = RedactedArea(BoxGrid(()), BoxGrid(()))
-    else:
-        area = _area(targets)
-    fonts = _Fonts(document)
-    rewriter = ContentRewriter(pdf, area, fonts.metrics)
-    try:
-        rewritten = rewriter.rewrite(page, page.obj.get("/Resources"), GraphicsState())
-    except (TypeError, ValueError, IndexError, KeyError, AttributeError, ArithmeticError) as error:
-        raise CannotRewrite("its content stream is malformed") from error
-    if targets is not None:
-        _check_found(targets, area.removed)
-    if rewritten is None:
-        return None
-    content, resources = rewritten
-    drawn = _bars(targets.bars) if targets else b""
-    page.obj["/Contents"] = pikepdf.Stream(pdf, b"q\n" + content + b"\nQ\n" + drawn)
-    page.obj["/Resources"] = resources
+    text = targets.text
+    boxes = BoxGrid(map(text.box, targets.characters))
+    area = RedactedArea(boxes, _around(map(text.origin, targets.characters)))
+    rewritten = _rewritten(pdf, page, area, document)
+    _check_found(targets, area.removed)
+    if rewritten is not None:
+        _replace(pdf, page, *rewritten, after=_bars(targets.bars))
     return RewrittenPage(tuple(area.removed))
 
 
+def drop_hidden_words(pdf: pikepdf.Pdf, page: pikepdf.Page, document: pypdfium2.PdfDocument) -> bool:
+    """Take out of a page's content what it says in words that do not show (`ActualText`, `Alt`); whether it said any.
+
+    Raises:
+        CannotRewrite: it is not understood.
+    """
+    if not _has_hidden_words(page):
+        return False
+    rewritten = _rewritten(pdf, page, RedactedArea(BoxGrid(()), BoxGrid(())), document)
+    if rewritten is not None:
+        _replace(pdf, page, *rewritten, after=b"")
+    return rewritten is not None
+
+
 def is_as_it_was(before: PageText, done: RewrittenPage, after: PageText) -> bool:
-    """Whether what is left of a page's text is what it was, in its place, and nothing else."""
+    """Whether what is left of a page's text is what it was, in its place, and nothing else.
+
+    In any order, as pdfium puts the runs of a line in order by what else there is.
+    """
     gone = _around(done.removed)
     expected = [i for i in before.inked() if not gone.holds(before.origin(i))]
-    found = after.inked()
-    if before.codes[expected].tolist() != after.codes[found].tolist():
+    return _Places(after).hold_exactly(before, expected)
+
+
+class _Places:
+    """The characters of a page by code and place."""
+
+    def __init__(self, text: PageText) -> None:
+        self._cells: dict[tuple[int, int, int], list[Point]] = {}
+        self._count = 0
+        for index in text.inked():
+            x, y = point = text.origin(index)
+            self._cells.setdefault((int(text.codes[index]), round(x), round(y)), []).append(point)
+            self._count += 1
+
+    def hold_exactly(self, text: PageText, indices: Sequence[int]) -> bool:
+        """Whether these characters of another page are all of this one's, each in its place."""
+        return len(indices) == self._count and all(self._take(int(text.codes[i]), text.origin(i)) for i in indices)
+
+    def _take(self, code: int, point: Point) -> bool:
+        x, y = round(point[0]), round(point[1])
+        for cell in ((code, x + i, y + j) for i in (0, -1, 1) for j in (0, -1, 1)):
+            for other in self._cells.get(cell, ()):
+                if abs(other[0] - point[0]) <= SAME_PLACE and abs(other[1] - point[1]) <= SAME_PLACE:
+                    self._cells[cell].remove(other)
+                    return True
         return False
-    if not expected:
-        return True
-    moved = np.abs(before.origins[expected] - after.origins[found])
-    return bool(moved.max() <= SAME_PLACE)
 
 
 class _Fonts:
@@ -120,9 +140,19 @@ class _Fonts:
         return standard_widths(self._document.raw, name, encoding, differences)
 
 
-def _area(targets: PageTargets) -> RedactedArea:
-    text = targets.text
-    return RedactedArea(BoxGrid(map(text.box, targets.characters)), _around(map(text.origin, targets.characters)))
+def _rewritten(
+    pdf: pikepdf.Pdf, page: pikepdf.Page, area: RedactedArea, document: pypdfium2.PdfDocument
+) -> tuple[bytes, Any] | None:
+    rewriter = ContentRewriter(pdf, area, _Fonts(document).metrics)
+    try:
+        return rewriter.rewrite(page, page.obj.get("/Resources"), GraphicsState())
+    except (TypeError, ValueError, IndexError, KeyError, AttributeError, ArithmeticError) as error:
+        raise CannotRewrite("its content stream is malformed") from error
+
+
+def _replace(pdf: pikepdf.Pdf, page: pikepdf.Page, content: bytes, resources: Any, *, after: bytes) -> None:
+    page.obj["/Contents"] = pikepdf.Stream(pdf, b"q\n" + content + b"\nQ\n" + after)
+    page.obj["/Resources"] = resources
 
 
 def _around(points: Iterable[Point]) -> BoxGrid:
@@ -142,7 +172,7 @@ def _bars(bars: Iterable[Rectangle]) -> bytes:
     return ("q 0 g\n" + "\n".join(boxes) + "\nf Q\n").encode()
 
 
-def _has_hidden_text(page: pikepdf.Page) -> bool:
+def _has_hidden_words(page: pikepdf.Page) -> bool:
     try:
         contents = page.obj.get("/Contents")
         streams = contents if isinstance(contents, pikepdf.Array) else [contents] if contents is not None else []

@@ -11,12 +11,14 @@ import numpy.typing as npt
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from service.documents.pdf.glyphs import PageFrame, loose_boxes
+from service.documents.pdf.glyphs import PageFrame, address, code_points, loose_boxes
 from service.documents.pdf.reader import opened_page, opened_text
 from service.documents.pdf.redaction.geometry import Point, Rectangle
 
 SAME_PLACE = 0.3
 """Points: origins that are nearer than this are one glyph's, if its text is not tiny."""
+_Flag = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+_Origin = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _BLANK = frozenset(("\t", "\n", "\r", " ", "\u00a0", "\x02", "\ufffe"))
 
 
@@ -24,14 +26,13 @@ _BLANK = frozenset(("\t", "\n", "\r", " ", "\u00a0", "\x02", "\ufffe"))
 class PageText:
     """The characters of one page's text page, in content order: code points, origins and loose boxes, n of each.
 
-    Origins and boxes [left, bottom, right, top] are in the page's own space. `string` is what pdfium says it reads.
+    Origins and boxes [left, bottom, right, top] are in the page's own space; `generated` are of no glyph.
     """
 
     codes: npt.NDArray[np.uint32]
     origins: npt.NDArray[np.float64]
     loose: npt.NDArray[np.float32]
     generated: npt.NDArray[np.bool_]
-    string: str
     frame: PageFrame
 
     def box(self, index: int) -> Rectangle:
@@ -60,22 +61,38 @@ def read_page_text(document: pypdfium2.PdfDocument, number: int) -> PageText:
     """
     with opened_page(document, number) as page, opened_text(page, number) as text_page:
         count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
-        codes = [int(pdfium.FPDFText_GetUnicode(text_page, i)) for i in range(count)]
-        generated = [pdfium.FPDFText_IsGenerated(text_page, i) == 1 for i in range(count)]
         return PageText(
-            np.array(codes, np.uint32),
+            code_points(text_page, count),
             _origins(text_page, count),
             loose_boxes(text_page, count),
-            np.array(generated, np.bool_),
-            "".join(chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd" for code in codes),
+            _generated(text_page, count),
             PageFrame.of(page),
         )
 
 
+def read_page_string(document: pypdfium2.PdfDocument, number: int) -> str:
+    """The text of a page in the order of its content, as pdfium reads it.
+
+    Raises:
+        UnreadableDocument: it cannot be read.
+    """
+    with opened_page(document, number) as page, opened_text(page, number) as text_page:
+        count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
+        units = np.zeros(2 * count + 2, np.uint16)
+        written = pdfium.FPDFText_GetText(
+            text_page, 0, count, ctypes.cast(units.ctypes.data, ctypes.POINTER(ctypes.c_ushort))
+        )
+        return units[: max(written - 1, 0)].tobytes().decode("utf-16-le", "replace")
+
+
+def _generated(text_page: Any, count: int) -> npt.NDArray[np.bool_]:
+    call, handle = _Flag(address(pdfium.FPDFText_IsGenerated)), address(text_page)
+    return np.fromiter((call(handle, i) == 1 for i in range(count)), np.bool_, count)
+
+
 def _origins(text_page: Any, count: int) -> npt.NDArray[np.float64]:
     origins = np.zeros((count, 2), np.float64)
-    x, y = ctypes.c_double(), ctypes.c_double()
+    call, handle, base = _Origin(address(pdfium.FPDFText_GetCharOrigin)), address(text_page), origins.ctypes.data
     for i in range(count):
-        if pdfium.FPDFText_GetCharOrigin(text_page, i, x, y):
-            origins[i] = x.value, y.value
+        call(handle, i, base + 16 * i, base + 16 * i + 8)
     return origins

@@ -14,59 +14,65 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import pikepdf
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from service.core.errors import UnredactableDocument, UnreadableDocument
+from service.core.errors import UnreadableDocument, UnredactableDocument
 from service.core.redaction.repeats import Repeats
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.glyphs import Indices
 from service.documents.pdf.reader import opened, opened_page, read_with_indices
 from service.documents.pdf.redaction.cleaning import clean, own_resources, texts_of
-from service.documents.pdf.redaction.page import PageTargets, RewrittenPage, is_as_it_was, rewrite_page, targets_of
-from service.documents.pdf.redaction.page_text import read_page_text
+from service.documents.pdf.redaction.page import (
+    PageTargets,
+    RewrittenPage,
+    drop_hidden_words,
+    is_as_it_was,
+    rewrite_page,
+    targets_of,
+)
+from service.documents.pdf.redaction.page_text import PageText, read_page_string, read_page_text
 from service.documents.pdf.redaction.picture import paint_page
 from service.documents.pdf.redaction.unsupported import CannotRewrite
-from service.documents.redacted import Range, RedactedFile, RedactedPage
+from service.documents.redacted import Range, RedactedFile, RedactedPage, Redaction
 
 _NOT_SAME = "what is left of its text would have moved or changed"
 _LEFT_OVER = "some of the text would have stayed behind"
 
 
-def redact_pdf(
-    data: bytes, ranges: Sequence[Range], secrets: Iterable[str], *, limits: DocumentLimits, allow_unread: bool = False
-) -> RedactedFile:
-    """The file without these ranges of its text.
-
-    Args:
-        ranges: of code points of the text that `read_pdf` returns, with what stands there.
-        secrets: what may stand nowhere in the file any more.
+def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> RedactedFile:
+    """The file without some ranges of the text that `read_pdf` returns.
 
     Raises:
         UnreadableDocument, DocumentTooLarge: as `read_pdf`.
         UnredactableDocument: it cannot be made sure that nothing is left.
     """
-    flat = _flattened(data)
+    ranges, flat = redaction.ranges, _flattened(data)
     document, indices = read_with_indices(flat, limits=limits)
     if any(document.text[each.start : each.end] != each.text for each in ranges):
         raise UnredactableDocument("The PDF reads differently once its annotations are part of its pages.")
-    if document.unread_pages and not allow_unread:
+    if document.unread_pages and not redaction.allow_unread:
         raise UnredactableDocument(
             f"{_pages(document.unread_pages)} of the PDF hold images only, and what is in them cannot be found; "
             "with `allow_unread` they stay as they are."
         )
-    leaks = Repeats(secrets)
-    with opened(flat) as before, pikepdf.open(io.BytesIO(flat)) as pdf:
+    leaks = Repeats(redaction.secrets)
+    with opened(flat) as read:
+        targets = _targets(read, document, indices, ranges)
+        plain = _without_hidden_words(flat, read)
+    with opened(plain) as before, pikepdf.open(io.BytesIO(plain)) as pdf:
         own_resources(pdf)
-        work = _Work(pdf, before, _targets(before, document, indices, ranges))
+        work = _Work(pdf, before, targets)
         work.rewrite()
         removed = clean(pdf, leaks)
         result = work.checked(_saved(pdf), leaks)
-    return RedactedFile(result, tuple(work.report()), tuple(removed))
+    places = tuple((document.page_at(each.start), tuple(document.boxes(each.start, each.end))) for each in ranges)
+    return RedactedFile(result, tuple(work.report()), tuple(removed), places)
 
 
 def _flattened(data: bytes) -> bytes:
@@ -78,6 +84,16 @@ def _flattened(data: bytes) -> bytes:
         written = io.BytesIO()
         document.save(written, flags=pdfium.FPDF_REMOVE_SECURITY)
     return written.getvalue()
+
+
+def _without_hidden_words(flat: bytes, document: pypdfium2.PdfDocument) -> bytes:
+    """The file whose pages say nothing in words that do not show, which pdfium would read in place of what does."""
+    with pikepdf.open(io.BytesIO(flat)) as pdf:
+        dropped = False
+        for page in pdf.pages:
+            with suppress(CannotRewrite):
+                dropped |= drop_hidden_words(pdf, page, document)
+        return _saved(pdf) if dropped else flat
 
 
 def _targets(
@@ -104,13 +120,11 @@ class _Work:
     pictures: dict[int, str] = field(default_factory=dict)
 
     def rewrite(self) -> None:
-        """Rewrite the pages from which something goes, and those that say in hidden words what they show."""
-        for number, page in enumerate(self.pdf.pages, 1):
-            targets = self.targets.get(number)
+        """Rewrite the pages from which something goes."""
+        for number, targets in self.targets.items():
             try:
-                done = rewrite_page(self.pdf, page, targets, self.before)
-                if done is not None and targets is not None:
-                    self.rewritten[number] = done
+                page = self.pdf.pages[number - 1]
+                self.rewritten[number] = rewrite_page(self.pdf, page, targets, self.before)
             except CannotRewrite as reason:
                 self.paint(number, str(reason))
 
@@ -145,12 +159,14 @@ class _Work:
             for number in range(1, len(after) + 1):
                 if number in self.pictures:
                     continue
-                text = read_page_text(after, number)
-                if number in self.rewritten and not is_as_it_was(self.targets[number].text, self.rewritten[number], text):
+                if number in self.rewritten and not self._is_as_it_was(number, read_page_text(after, number)):
                     found[number] = _NOT_SAME
-                elif leaks.are_in(text.string):
+                elif leaks.are_in(read_page_string(after, number)):
                     found[number] = _LEFT_OVER
         return found
+
+    def _is_as_it_was(self, number: int, text: PageText) -> bool:
+        return is_as_it_was(read_page_text(self.before, number), self.rewritten[number], text)
 
     def report(self) -> list[RedactedPage]:
         """What became of each page that is not as it was."""

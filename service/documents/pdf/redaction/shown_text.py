@@ -94,11 +94,11 @@ def _merged(items: list[Item]) -> list[Item]:
     """Neighbouring strings as one, neighbouring numbers as their sum."""
     merged: list[Item] = []
     for item in items:
-        last = merged[-1] if merged else None
-        if isinstance(item, bytes) and isinstance(last, bytes):
-            merged[-1] = last + item
-        elif not isinstance(item, bytes) and last is not None and not isinstance(last, bytes):
-            merged[-1] = last + item
-        else:
-            merged.append(item)
+        match merged[-1:], item:
+            case [bytes(last)], bytes():
+                merged[-1] = last + item
+            case [float(last)], float():
+                merged[-1] = last + item
+            case _:
+                merged.append(item)
     return merged

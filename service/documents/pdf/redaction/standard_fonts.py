@@ -14,7 +14,10 @@ import pypdfium2.raw as pdfium
 from service.documents.pdf.redaction.unsupported import CannotRewrite
 
 _FAMILIES = (
-    (re.compile(r"courier|couriernew|mono", re.I), ("Courier", "Courier-Bold", "Courier-Oblique", "Courier-BoldOblique")),
+    (
+        re.compile(r"courier|couriernew|mono", re.I),
+        ("Courier", "Courier-Bold", "Courier-Oblique", "Courier-BoldOblique"),
+    ),
     (
         re.compile(r"times|serif$", re.I),
         ("Times-Roman", "Times-Bold", "Times-Italic", "Times-BoldItalic"),
