@@ -26,6 +26,7 @@ from service.api.internal_port import InternalPort
 from service.api.middleware import AccessLog
 from service.api.openapi.docs_page import docs_page
 from service.api.openapi.operations import with_keys
+from service.api.redact_route import router as redact_router
 from service.api.routes import AppState, extract, router
 from service.api.short_way import OnError, ShortWay
 from service.api.worker import Worker, open_worker
@@ -44,7 +45,7 @@ def create_app(settings: Settings) -> ASGIApp:
         description=DESCRIPTION,
         version=importlib.metadata.version("gleaner"),
         lifespan=lambda app: _lifespan(app, settings),
-        routes=router.routes,
+        routes=[*router.routes, *redact_router.routes],
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,

@@ -14,7 +14,8 @@ from service.api.connection.prepared import SECURITY_HEADERS
 from service.api.http.arrival import arrived_seconds
 from service.metrics.worker import WorkerMetrics
 
-ROUTES = frozenset({"/extract", "/livez", "/readyz", "/models", "/metrics", "/docs", "/openapi.json"})
+WORK_ROUTES = frozenset({"/extract", "/redact"})
+ROUTES = WORK_ROUTES | frozenset({"/livez", "/readyz", "/models", "/metrics", "/docs", "/openapi.json"})
 REQUEST_ID = re.compile(r"[\w.:/+=@~-]{1,128}", re.ASCII)
 """A client's request id that is taken over; any other is replaced, as it stands in logs and headers."""
 
@@ -23,7 +24,7 @@ log = logging.getLogger("gleaner.access")
 
 @dataclass(slots=True)
 class ActiveRequests:
-    """The number of /extract requests that this process is answering; heartbeats report it to the engine."""
+    """The number of requests for work that this process is answering; heartbeats report it to the engine."""
 
     count: int = 0
 
@@ -43,7 +44,7 @@ class AccessLog:
         request_id = _request_id(scope)
         own_headers = [*SECURITY_HEADERS, (b"x-request-id", request_id.encode())]
         begun = arrived_seconds(scope, time.monotonic())
-        status, works = 500, path == "/extract"
+        status, works = 500, path in WORK_ROUTES
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status
@@ -81,6 +82,6 @@ def _record(metrics: WorkerMetrics, path: str, method: str, status: int, seconds
     route = path if path in ROUTES else "other"
     metrics.requests.labels(route, str(status)).inc()
     metrics.request_seconds.labels(route).observe(seconds)
-    level = logging.INFO if route == "/extract" else logging.DEBUG
+    level = logging.INFO if route in WORK_ROUTES else logging.DEBUG
     facts = {"request_id": request_id, "method": method, "route": route, "status": status}
     log.log(level, "request", extra={**facts, "milliseconds": round(seconds * 1000, 1)})

@@ -18,13 +18,18 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """What is to go from a file: ranges of its text, and `secrets`, what may stand nowhere in it any more.
+    """What is to go from a file: ranges of its text, and what may not stand beside its pages any more.
 
-    `allow_unread`: pages without a text layer stay as they are; otherwise their file is refused.
+    Attributes:
+        ranges: of the text.
+        secrets: what goes from outlines and other names too.
+        everywhere: that may stand on no page either.
+        allow_unread: pages without a text layer stay as they are; otherwise their file is refused.
     """
 
     ranges: tuple[Range, ...]
     secrets: tuple[str, ...]
+    everywhere: bool = True
     allow_unread: bool = False
 
 

@@ -49,8 +49,8 @@ class Body:
         return sum(len(source.data) or len(source.text or "") for source in self.sources)
 
 
-async def read_body(request: Request, limits: BodyLimits) -> Body:
-    """Read and parse the body.
+async def read_body(request: Request, limits: BodyLimits, kind: type[Options] = Options) -> Body:
+    """Read and parse the body; `kind`: the options of the route.
 
     Raises:
         MalformedRequest: not what its media type says.
@@ -59,20 +59,20 @@ async def read_body(request: Request, limits: BodyLimits) -> Body:
     """
     media_type = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if media_type == JSON:
-        body = _from_json(await _read_all(request, limits), request, limits)
+        body = _from_json(await _read_all(request, limits), request, limits, kind)
     elif media_type == FORM:
-        body = await _from_form(request, limits)
+        body = await _from_form(request, limits, kind)
     else:
         data = await _read_all(request, limits)
         sent = request.headers.get("content-type")
-        body = Body((DocumentInput("0", data=data, media_type=sent),), _options(request, {}), batch=False)
+        body = Body((DocumentInput("0", data=data, media_type=sent),), _options(request, {}, kind), batch=False)
     if len(body.sources) > limits.documents:
         raise DocumentTooLarge(f"{len(body.sources)} documents came; one request may have {limits.documents}.")
     return body
 
 
-def _options(request: Request, values: dict[str, Any]) -> Options:
-    return read_options({**_join_repeated(request.query_params.multi_items()), **values})
+def _options(request: Request, values: dict[str, Any], kind: type[Options]) -> Options:
+    return read_options({**_join_repeated(request.query_params.multi_items()), **values}, kind)
 
 
 def _join_repeated(items: Iterable[tuple[str, str]]) -> dict[str, Any]:
@@ -83,13 +83,13 @@ def _join_repeated(items: Iterable[tuple[str, str]]) -> dict[str, Any]:
     return {name: ",".join(values) for name, values in found.items()}
 
 
-def _from_json(data: bytes, request: Request, limits: BodyLimits) -> Body:
-    found = read_json(data, limits.documents)
+def _from_json(data: bytes, request: Request, limits: BodyLimits, kind: type[Options]) -> Body:
+    found = read_json(data, limits.documents, kind)
     sources = (DocumentInput(id_ or str(number), text=text) for number, (id_, text) in enumerate(found.documents))
-    return Body(tuple(sources), _options(request, found.options), found.batch)
+    return Body(tuple(sources), _options(request, found.options, kind), found.batch)
 
 
-async def _from_form(request: Request, limits: BodyLimits) -> Body:
+async def _from_form(request: Request, limits: BodyLimits, kind: type[Options]) -> Body:
     check_charset(request.headers["content-type"])
     parser = MultiPartParser(
         request.headers, _limited(request, limits), max_files=limits.documents, max_part_size=OPTION_CHARACTERS
@@ -115,7 +115,7 @@ async def _from_form(request: Request, limits: BodyLimits) -> Body:
         sources = [await _document(number, upload) for number, (_, upload) in enumerate(files)]
     finally:
         await form.close()
-    return Body(tuple(sources), _options(request, fields), batch=len(sources) > 1)
+    return Body(tuple(sources), _options(request, fields, kind), batch=len(sources) > 1)
 
 
 async def _document(number: int, upload: UploadFile) -> DocumentInput:

@@ -70,7 +70,7 @@ def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> 
         work = _Work(pdf, before, targets)
         work.rewrite()
         removed = clean(pdf, leaks)
-        result = work.checked(_saved(pdf), leaks)
+        result = work.checked(_saved(pdf), leaks if redaction.everywhere else Repeats(()))
     places = tuple((document.page_at(each.start), tuple(document.boxes(each.start, each.end))) for each in ranges)
     return RedactedFile(result, tuple(work.report()), tuple(removed), places)
 
