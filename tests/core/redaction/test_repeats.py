@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,5 +51,5 @@ def test_what_is_found_is_in_order_and_nothing_is_left(texts: list[str], text: s
     repeats = Repeats(texts)
     places = list(repeats.find(text))
     assert all(a < b for a, b in places)
-    assert all(first[1] <= second[0] for first, second in zip(places, places[1:], strict=False))
+    assert all(first[1] <= second[0] for first, second in pairwise(places))
     assert not repeats.are_in(repeats.replaced(text, "XX"))

@@ -37,6 +37,7 @@ _DEEPEST = 60
 
 def clean(pdf: pikepdf.Pdf, leaks: Repeats) -> list[str]:
     """Clean a file in place; `leaks` finds what must stand in none of its strings. Returns what was removed, by key."""
+    pdf.remove_unreferenced_resources()
     removed = _keep_only(pdf.Root, _CATALOG)
     if "/Names" in pdf.Root:
         removed += _keep_only(pdf.Root["/Names"], _NAMES)

@@ -35,16 +35,21 @@ class FontMetrics:
 
 
 class SimpleFont(FontMetrics):
-    """A font of one-byte codes."""
+    """A font of one-byte codes; without a default, only those that have a width can be shown."""
 
-    def __init__(self, widths: dict[int, float], default: float, unit: float) -> None:
-        self._codes = [
-            ShownCode(bytes((code,)), widths.get(code, default) * unit, code == 32, (0.0, 0.0)) for code in range(256)
-        ]
+    def __init__(self, widths: dict[int, float], default: float | None, unit: float) -> None:
+        self._codes = {
+            code: ShownCode(bytes((code,)), width * unit, code == 32, (0.0, 0.0))
+            for code in range(256)
+            if (width := widths.get(code, default)) is not None
+        }
 
     def divide(self, data: bytes) -> list[ShownCode]:
         codes = self._codes
-        return [codes[byte] for byte in data]
+        try:
+            return [codes[byte] for byte in data]
+        except KeyError as error:
+            raise CannotRewrite("a glyph of a font without widths is not known") from error
 
 
 class CompositeFont(FontMetrics):
@@ -100,7 +105,7 @@ def read_font(font: Any, standard: StandardWidths) -> FontMetrics:
     if "/Widths" in font:
         return SimpleFont(_listed(font), default, 0.001)
     encoding, differences = _encoding(font.get("/Encoding"))
-    return SimpleFont(standard(str(font.get("/BaseFont", "/?")), encoding, differences), default, 0.001)
+    return SimpleFont(standard(str(font.get("/BaseFont", "/?")), encoding, differences), None, 0.001)
 
 
 def _listed(font: Any) -> dict[int, float]:

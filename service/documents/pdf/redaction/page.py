@@ -30,6 +30,21 @@ class PageTargets:
     characters: tuple[int, ...]
     bars: list[Rectangle]
 
+    def with_runs(self, runs: Iterable[tuple[int, int]]) -> PageTargets:
+        """These and runs of characters of the text page, of each of whose words what is not there yet gets a bar."""
+        inked, known = set(self.text.inked()), set(self.characters)
+        words: list[list[int]] = []
+        for start, end in runs:
+            words.append([])
+            for index in range(start, end):
+                if index not in inked:
+                    words.append([])
+                elif index not in known:
+                    words[-1].append(index)
+        new = [word for word in words if word]
+        characters = sorted(known.union(*new))
+        return PageTargets(self.text, tuple(characters), [*self.bars, *(joined(map(self.text.box, w)) for w in new)])
+
 
 @dataclass(frozen=True, slots=True)
 class RewrittenPage:

@@ -19,6 +19,7 @@ SAME_PLACE = 0.3
 """Points: origins that are nearer than this are one glyph's, if its text is not tiny."""
 _Flag = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
 _Origin = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+_UNKNOWN = "\ufffd"
 _BLANK = frozenset(("\t", "\n", "\r", " ", "\u00a0", "\x02", "\ufffe"))
 
 
@@ -71,18 +72,15 @@ def read_page_text(document: pypdfium2.PdfDocument, number: int) -> PageText:
 
 
 def read_page_string(document: pypdfium2.PdfDocument, number: int) -> str:
-    """The text of a page in the order of its content, as pdfium reads it.
+    """The text of a page in the order of its content, as pdfium reads it: one character for each of its indices.
 
     Raises:
         UnreadableDocument: it cannot be read.
     """
     with opened_page(document, number) as page, opened_text(page, number) as text_page:
         count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
-        units = np.zeros(2 * count + 2, np.uint16)
-        written = pdfium.FPDFText_GetText(
-            text_page, 0, count, ctypes.cast(units.ctypes.data, ctypes.POINTER(ctypes.c_ushort))
-        )
-        return units[: max(written - 1, 0)].tobytes().decode("utf-16-le", "replace")
+        codes = code_points(text_page, count).tolist()
+    return "".join(chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else _UNKNOWN for code in codes)
 
 
 def _generated(text_page: Any, count: int) -> npt.NDArray[np.bool_]:

@@ -63,7 +63,7 @@ def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> 
         )
     leaks = Repeats(redaction.secrets)
     with opened(flat) as read:
-        targets = _targets(read, document, indices, ranges)
+        targets = _targets(read, document, indices, ranges, leaks if redaction.everywhere else Repeats(()))
         plain = _without_hidden_words(flat, read)
     with opened(plain) as before, pikepdf.open(io.BytesIO(plain)) as pdf:
         own_resources(pdf)
@@ -97,15 +97,17 @@ def _without_hidden_words(flat: bytes, document: pypdfium2.PdfDocument) -> bytes
 
 
 def _targets(
-    document: pypdfium2.PdfDocument, read: Document, indices: Indices, ranges: Iterable[Range]
+    document: pypdfium2.PdfDocument, read: Document, indices: Indices, ranges: Iterable[Range], leaks: Repeats
 ) -> dict[int, PageTargets]:
-    """Page number → what goes from it."""
+    """Page number → what goes from it: the ranges, and what the order of its content puts together beside them."""
     found: dict[int, PageTargets] = {}
     for page in read.pages or ():
         here = [(max(each.start, page.start), min(each.end, page.end)) for each in ranges]
         here = [(start, end) for start, end in here if start < end]
-        if here:
-            found[page.number] = targets_of(read_page_text(document, page.number), here, indices, read)
+        also = list(leaks.find(read_page_string(document, page.number))) if leaks else []
+        if here or also:
+            text = read_page_text(document, page.number)
+            found[page.number] = targets_of(text, here, indices, read).with_runs(also)
     return found
 
 

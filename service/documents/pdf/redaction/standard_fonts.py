@@ -38,7 +38,7 @@ _NAMES = {
 
 
 def standard_widths(document: Any, name: str, encoding: str, differences: dict[int, str]) -> dict[int, float]:
-    """Code → width in thousandths of the font's size.
+    """Code → width in thousandths of the font's size, without codes whose glyph's name is not known.
 
     Args:
         document: an open document of pdfium, raw handle.
@@ -47,7 +47,7 @@ def standard_widths(document: Any, name: str, encoding: str, differences: dict[i
         differences: code → glyph name.
 
     Raises:
-        CannotRewrite: the font is none of these, or a glyph's name is not known.
+        CannotRewrite: the font is none of these.
     """
     font = pdfium.FPDFText_LoadStandardFont(document, _standard_name(name).encode())
     if not font:
@@ -80,9 +80,8 @@ def _named(name: str) -> str:
         return bare
     if bare in _NAMES:
         return _NAMES[bare]
-    if match := re.fullmatch(r"uni([0-9A-Fa-f]{4})", bare):
-        return chr(int(match[1], 16))
-    raise CannotRewrite(f"the glyph {bare[:40]} of a font without widths is not known")
+    match = re.fullmatch(r"uni([0-9A-Fa-f]{4})", bare)
+    return chr(int(match[1], 16)) if match else ""
 
 
 def _width(font: Any, character: int) -> float:
