@@ -18,7 +18,8 @@ from service.documents.pdf.redaction.graphics_state import GraphicsState
 from service.documents.pdf.redaction.shown_text import Item, RedactedArea, without_redacted
 from service.documents.pdf.redaction.unsupported import CannotRewrite
 
-HIDDEN_TEXT_KEYS = ("/ActualText", "/Alt", "/E")
+ACTUAL_TEXT = "/ActualText"
+HIDDEN_TEXT_KEYS = (ACTUAL_TEXT, "/Alt", "/E")
 """Keys of marked content and structure that say again, in words, what is shown."""
 _DEEPEST = 12
 _MOST_INSTRUCTIONS = 3_000_000
@@ -106,6 +107,7 @@ class _StreamRun:
         self._written: list[Any] = []
         self._painted: set[str] = set()
         self._replaced: dict[str, Any] = {}
+        self._marks: list[bool] = []
 
     def do(self, instruction: Any) -> None:
         """Follow one instruction, and write what is left of it."""
@@ -118,7 +120,8 @@ class _StreamRun:
             self._show(name, operands, instruction)
         elif name == "Do":
             self._paint(operands, instruction)
-        elif name in ("BDC", "DP"):
+        elif name in ("BMC", "BDC", "EMC", "DP"):
+            self._mark(name, operands)
             self._written.append(self._marked(operands, instruction))
         elif name == "Q":
             if self._stack:
@@ -174,11 +177,35 @@ class _StreamRun:
         self._replaced[fresh] = copy
         self._written.append(([Name(fresh)], Operator("Do")))
 
+    def _mark(self, name: str, operands: Any) -> None:
+        """Follow passages for which the file has other words."""
+        area = self._rewriter.area()
+        if name == "EMC":
+            if self._marks and self._marks.pop():
+                area.passage = None
+        elif name != "DP":
+            starts = area.passage is None and self._is_reworded(operands)
+            self._marks.append(starts)
+            if starts:
+                area.passage = []
+                area.reworded.append(area.passage)
+
+    def _is_reworded(self, operands: Any) -> bool:
+        if len(operands) < 2:
+            return False
+        properties = operands[1]
+        if isinstance(properties, Name):
+            properties = (self._resources or {}).get("/Properties", {}).get(str(properties), {})
+        return ACTUAL_TEXT in properties
+
     def _marked(self, operands: Any, instruction: Any) -> Any:
         """Marked content without the words that say it again."""
-        if len(operands) < 2 or not isinstance(operands[1], Dictionary):
+        if len(operands) < 2:
             return instruction
-        if not any(key in operands[1] for key in HIDDEN_TEXT_KEYS):
+        if isinstance(operands[1], Name) and self._is_reworded(operands):
+            self.changed = True
+            return [operands[0], Dictionary()], instruction.operator
+        if not isinstance(operands[1], Dictionary) or not any(key in operands[1] for key in HIDDEN_TEXT_KEYS):
             return instruction
         self.changed = True
         kept = {key: value for key, value in operands[1].items() if key not in HIDDEN_TEXT_KEYS}

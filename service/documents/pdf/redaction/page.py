@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -11,8 +11,8 @@ import pikepdf
 import pypdfium2
 
 from service.documents.document import Document
-from service.documents.pdf.glyphs import Indices
-from service.documents.pdf.redaction.content import HIDDEN_TEXT_KEYS, ContentRewriter
+from service.documents.pdf.glyphs import Indices, PageFrame
+from service.documents.pdf.redaction.content import ACTUAL_TEXT, HIDDEN_TEXT_KEYS, ContentRewriter
 from service.documents.pdf.redaction.fonts import FontMetrics, read_font
 from service.documents.pdf.redaction.geometry import BoxGrid, Point, Rectangle, joined
 from service.documents.pdf.redaction.graphics_state import GraphicsState
@@ -22,28 +22,43 @@ from service.documents.pdf.redaction.standard_fonts import standard_widths
 from service.documents.pdf.redaction.unsupported import CannotRewrite
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PageTargets:
-    """What goes from one page: characters by index on its text page, and the bars that are drawn, one for each line."""
+    """What goes from one page: glyphs in `boxes` or at `origins`, of which each must be found; `bars` are drawn."""
 
-    text: PageText
-    characters: tuple[int, ...]
-    bars: list[Rectangle]
+    frame: PageFrame
+    boxes: list[Rectangle] = field(default_factory=list)
+    origins: list[Point] = field(default_factory=list)
+    bars: list[Rectangle] = field(default_factory=list)
 
-    def with_runs(self, runs: Iterable[tuple[int, int]]) -> PageTargets:
-        """These and runs of characters of the text page, of each of whose words what is not there yet gets a bar."""
-        inked, known = set(self.text.inked()), set(self.characters)
-        words: list[list[int]] = []
-        for start, end in runs:
-            words.append([])
-            for index in range(start, end):
-                if index not in inked:
-                    words.append([])
-                elif index not in known:
-                    words[-1].append(index)
-        new = [word for word in words if word]
-        characters = sorted(known.union(*new))
-        return PageTargets(self.text, tuple(characters), [*self.bars, *(joined(map(self.text.box, w)) for w in new)])
+    def add(self, text: PageText, characters: Iterable[int]) -> None:
+        """Let characters of a text page go, all on one line."""
+        inked = text.inked_ones()
+        found = [index for index in characters if index in inked]
+        if found:
+            self.origins += map(text.origin, found)
+            boxes = list(map(text.box, found))
+            self.boxes += boxes
+            self.bars.append(joined(boxes))
+
+    def add_words(self, text: PageText, start: int, end: int) -> None:
+        """Let a run of characters of a text page go, with a bar for each word."""
+        inked, word = text.inked_ones(), list[int]()
+        for index in range(start, end):
+            if index in inked:
+                word.append(index)
+            else:
+                self.add(text, word)
+                word = []
+        self.add(text, word)
+
+    def add_passages(self, passages: Iterable[list[Rectangle]]) -> None:
+        """Let each passage go as a whole of which a part goes: which glyphs say which of its words is not known."""
+        grid = BoxGrid(self.boxes)
+        for passage in passages:
+            if any(grid.touches(glyph) for glyph in passage):
+                self.boxes += passage
+                self.bars += passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +68,16 @@ class RewrittenPage:
     removed: tuple[Point, ...]
 
 
-def targets_of(text: PageText, ranges: Iterable[tuple[int, int]], indices: Indices, document: Document) -> PageTargets:
-    """What these ranges of the document, all on one page, are there."""
-    characters: set[int] = set()
-    bars = []
+def add_ranges(
+    targets: PageTargets, text: PageText, ranges: Iterable[tuple[int, int]], indices: Indices, document: Document
+) -> None:
+    """Let go what these ranges of the document, all on one page, are there; a bar for each line."""
     assert document.layout is not None, "a PDF has a layout"
+    lines = document.layout.line_starts
     for start, end in ranges:
-        lines = document.layout.line_starts
         inner = lines[(lines > start) & (lines < end)].tolist()
         for first, last in pairwise([start, *inner, end]):
-            found = [int(index) for index in indices[first:last] if index >= 0]
-            characters.update(found)
-            if found:
-                bars.append(joined(map(text.box, found)))
-    return PageTargets(text, tuple(sorted(characters)), bars)
+            targets.add(text, [int(index) for index in indices[first:last] if index >= 0])
 
 
 def rewrite_page(
@@ -77,9 +88,7 @@ def rewrite_page(
     Raises:
         CannotRewrite: it is not understood, or not all that goes was found in it.
     """
-    text = targets.text
-    boxes = BoxGrid(map(text.box, targets.characters))
-    area = RedactedArea(boxes, _around(map(text.origin, targets.characters)))
+    area = RedactedArea(BoxGrid(targets.boxes), _around(targets.origins))
     rewritten = _rewritten(pdf, page, area, document)
     _check_found(targets, area.removed)
     if rewritten is not None:
@@ -87,18 +96,25 @@ def rewrite_page(
     return RewrittenPage(tuple(area.removed))
 
 
-def drop_hidden_words(pdf: pikepdf.Pdf, page: pikepdf.Page, document: pypdfium2.PdfDocument) -> bool:
-    """Take out of a page's content what it says in words that do not show (`ActualText`, `Alt`); whether it said any.
+def drop_hidden_words(
+    pdf: pikepdf.Pdf, page: pikepdf.Page, document: pypdfium2.PdfDocument, *, in_forms: bool
+) -> list[list[Rectangle]] | None:
+    """Take out of a page's content what it says in words that do not show (`ActualText`, `Alt`).
+
+    Returns:
+        The glyphs' boxes of each passage for which there were other words; None if there was nothing to do.
 
     Raises:
         CannotRewrite: it is not understood.
     """
-    if not _has_hidden_words(page):
-        return False
-    rewritten = _rewritten(pdf, page, RedactedArea(BoxGrid(()), BoxGrid(())), document)
-    if rewritten is not None:
-        _replace(pdf, page, *rewritten, after=b"")
-    return rewritten is not None
+    if not has_hidden_words(page, in_forms=in_forms):
+        return None
+    area = RedactedArea(BoxGrid(()), BoxGrid(()))
+    rewritten = _rewritten(pdf, page, area, document)
+    if rewritten is None:
+        return None
+    _replace(pdf, page, *rewritten, after=b"")
+    return area.reworded
 
 
 def is_as_it_was(before: PageText, done: RewrittenPage, after: PageText) -> bool:
@@ -177,8 +193,7 @@ def _around(points: Iterable[Point]) -> BoxGrid:
 
 def _check_found(targets: PageTargets, removed: Sequence[Point]) -> None:
     went = _around(removed)
-    inked = set(targets.text.inked())
-    if not all(went.holds(targets.text.origin(index)) for index in targets.characters if index in inked):
+    if not all(map(went.holds, targets.origins)):
         raise CannotRewrite("not all of the text was found in its content")
 
 
@@ -187,11 +202,35 @@ def _bars(bars: Iterable[Rectangle]) -> bytes:
     return ("q 0 g\n" + "\n".join(boxes) + "\nf Q\n").encode()
 
 
-def _has_hidden_words(page: pikepdf.Page) -> bool:
+def has_hidden_words(page: pikepdf.Page, *, in_forms: bool) -> bool:
+    """Whether a page may say something in words that do not show; `in_forms`: some form of the file does."""
+    resources = page.resources
+    if in_forms and "/XObject" in resources:
+        return True
+    if any(ACTUAL_TEXT in each for _, each in resources.get("/Properties", pikepdf.Dictionary()).items()):
+        return True
+    contents = page.obj.get("/Contents")
+    streams = contents if isinstance(contents, pikepdf.Array) else [] if contents is None else [contents]
+    return any(_says_hidden_words(stream) for stream in streams)
+
+
+def forms_have_hidden_words(pdf: pikepdf.Pdf) -> bool:
+    """Whether a form XObject of the file says something in words that do not show."""
+    return any(
+        isinstance(each, pikepdf.Stream) and each.get("/Subtype") == pikepdf.Name.Form and _says_hidden_words(each)
+        for each in pdf.objects
+    )
+
+
+def _says_hidden_words(stream: Any) -> bool:
+    if any(ACTUAL_TEXT in each for _, each in _properties(stream).items()):
+        return True
     try:
-        contents = page.obj.get("/Contents")
-        streams = contents if isinstance(contents, pikepdf.Array) else [contents] if contents is not None else []
-        data = b"\n".join(stream.read_bytes() for stream in streams)
+        data = stream.read_bytes()
     except pikepdf.PdfError:
         return True
     return any(key.encode() in data for key in HIDDEN_TEXT_KEYS[:2])
+
+
+def _properties(stream: Any) -> Any:
+    return stream.get("/Resources", pikepdf.Dictionary()).get("/Properties", pikepdf.Dictionary())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ class PageText:
     loose: npt.NDArray[np.float32]
     generated: npt.NDArray[np.bool_]
     frame: PageFrame
+    _inked: list[frozenset[int]] = field(default_factory=list, repr=False)
 
     def box(self, index: int) -> Rectangle:
         """The loose box of a character."""
@@ -44,6 +45,12 @@ class PageText:
     def origin(self, index: int) -> Point:
         """The origin of a character."""
         return float(self.origins[index, 0]), float(self.origins[index, 1])
+
+    def inked_ones(self) -> frozenset[int]:
+        """The same as a set, made once."""
+        if not self._inked:
+            self._inked.append(frozenset(self.inked()))
+        return self._inked[0]
 
     def inked(self) -> list[int]:
         """The indices of the characters that a font drew, white space left out."""

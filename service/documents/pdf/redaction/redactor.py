@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 import pikepdf
@@ -28,13 +27,15 @@ from service.documents.limits import DocumentLimits
 from service.documents.pdf.glyphs import Indices
 from service.documents.pdf.reader import opened, opened_page, read_with_indices
 from service.documents.pdf.redaction.cleaning import clean, own_resources, texts_of
+from service.documents.pdf.redaction.geometry import Rectangle
 from service.documents.pdf.redaction.page import (
     PageTargets,
     RewrittenPage,
+    add_ranges,
     drop_hidden_words,
+    forms_have_hidden_words,
     is_as_it_was,
     rewrite_page,
-    targets_of,
 )
 from service.documents.pdf.redaction.page_text import PageText, read_page_string, read_page_text
 from service.documents.pdf.redaction.picture import paint_page
@@ -63,14 +64,17 @@ def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> 
         )
     leaks = Repeats(redaction.secrets)
     with opened(flat) as read:
-        targets = _targets(read, document, indices, ranges, leaks if redaction.everywhere else Repeats(()))
-        plain = _without_hidden_words(flat, read)
-    with opened(plain) as before, pikepdf.open(io.BytesIO(plain)) as pdf:
-        own_resources(pdf)
-        work = _Work(pdf, before, targets)
-        work.rewrite()
-        removed = clean(pdf, leaks)
-        result = work.checked(_saved(pdf), leaks if redaction.everywhere else Repeats(()))
+        plain, passages = _without_hidden_words(flat, read)
+        with opened(plain) as before, pikepdf.open(io.BytesIO(plain)) as pdf:
+            own_resources(pdf)
+            targets = _Targets(read, before, passages)
+            targets.add_ranges(document, indices, ranges)
+            everywhere = leaks if redaction.everywhere else Repeats(())
+            targets.add_repeats(everywhere)
+            work = _Work(pdf, before, targets.pages())
+            work.rewrite()
+            removed = clean(pdf, leaks)
+            result = work.checked(_saved(pdf), everywhere)
     places = tuple((document.page_at(each.start), tuple(document.boxes(each.start, each.end))) for each in ranges)
     return RedactedFile(result, tuple(work.report()), tuple(removed), places)
 
@@ -86,29 +90,72 @@ def _flattened(data: bytes) -> bytes:
     return written.getvalue()
 
 
-def _without_hidden_words(flat: bytes, document: pypdfium2.PdfDocument) -> bytes:
+Passages = dict[int, list[list[Rectangle]] | None]
+"""Page number → the passages for which it had other words; None: those words could not be taken out."""
+
+
+def _without_hidden_words(flat: bytes, document: pypdfium2.PdfDocument) -> tuple[bytes, Passages]:
     """The file whose pages say nothing in words that do not show, which pdfium would read in place of what does."""
+    passages: Passages = {}
     with pikepdf.open(io.BytesIO(flat)) as pdf:
-        dropped = False
-        for page in pdf.pages:
-            with suppress(CannotRewrite):
-                dropped |= drop_hidden_words(pdf, page, document)
-        return _saved(pdf) if dropped else flat
+        own_resources(pdf)
+        in_forms = forms_have_hidden_words(pdf)
+        for number, page in enumerate(pdf.pages, 1):
+            try:
+                found = drop_hidden_words(pdf, page, document, in_forms=in_forms)
+                if found is not None:
+                    passages[number] = found
+            except CannotRewrite:
+                passages[number] = None
+        return (_saved(pdf) if any(each is not None for each in passages.values()) else flat), passages
 
 
-def _targets(
-    document: pypdfium2.PdfDocument, read: Document, indices: Indices, ranges: Iterable[Range], leaks: Repeats
-) -> dict[int, PageTargets]:
-    """Page number → what goes from it: the ranges, and what the order of its content puts together beside them."""
-    found: dict[int, PageTargets] = {}
-    for page in read.pages or ():
-        here = [(max(each.start, page.start), min(each.end, page.end)) for each in ranges]
-        here = [(start, end) for start, end in here if start < end]
-        also = list(leaks.find(read_page_string(document, page.number))) if leaks else []
-        if here or also:
-            text = read_page_text(document, page.number)
-            found[page.number] = targets_of(text, here, indices, read).with_runs(also)
-    return found
+class _Targets:
+    """What goes from each page.
+
+    Args:
+        read: the file whose text was asked for.
+        plain: the same, whose pages say nothing in words that do not show.
+    """
+
+    def __init__(self, read: pypdfium2.PdfDocument, plain: pypdfium2.PdfDocument, passages: Passages) -> None:
+        self._read = read
+        self._plain = plain
+        self._passages = passages
+        self._pages: dict[int, PageTargets] = {}
+
+    def add_ranges(self, document: Document, indices: Indices, ranges: Iterable[Range]) -> None:
+        """Let ranges of the document go.
+
+        Raises:
+            UnredactableDocument: where one stands there are other words, which cannot be told apart from it.
+        """
+        for page in document.pages or ():
+            here = [(max(each.start, page.start), min(each.end, page.end)) for each in ranges]
+            here = [(start, end) for start, end in here if start < end]
+            if here:
+                if self._passages.get(page.number, ()) is None:
+                    raise UnredactableDocument(f"What page {page.number} of the PDF shows and says cannot be compared.")
+                text = read_page_text(self._read, page.number)
+                add_ranges(self._of(page.number, text), text, here, indices, document)
+
+    def add_repeats(self, repeats: Repeats) -> None:
+        """Let all go that the order of a page's content puts together to one of these texts."""
+        for number in range(1, len(self._plain) + 1) if repeats else ():
+            found = list(repeats.find(read_page_string(self._plain, number)))
+            if found:
+                text = read_page_text(self._plain, number)
+                for start, end in found:
+                    self._of(number, text).add_words(text, start, end)
+
+    def pages(self) -> dict[int, PageTargets]:
+        """Page number → what goes from it."""
+        for number, targets in self._pages.items():
+            targets.add_passages(self._passages.get(number) or ())
+        return self._pages
+
+    def _of(self, number: int, text: PageText) -> PageTargets:
+        return self._pages.setdefault(number, PageTargets(text.frame))
 
 
 @dataclass(slots=True)
@@ -132,9 +179,8 @@ class _Work:
 
     def paint(self, number: int, reason: str) -> None:
         """Make a page a picture."""
-        text = self.targets[number].text if number in self.targets else read_page_text(self.before, number)
-        boxes = self.targets[number].bars if number in self.targets else []
-        paint_page(self.pdf, number, self.before, text.frame, boxes)
+        targets = self.targets.get(number) or PageTargets(read_page_text(self.before, number).frame)
+        paint_page(self.pdf, number, self.before, targets.frame, targets.bars)
         self.rewritten.pop(number, None)
         self.pictures[number] = reason
 

@@ -7,27 +7,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from service.documents.pdf.redaction.geometry import BoxGrid, Point
+from service.documents.pdf.redaction.geometry import BoxGrid, Point, Rectangle, around
 from service.documents.pdf.redaction.graphics_state import GraphicsState
 from service.documents.pdf.redaction.unsupported import CannotRewrite
 
 Item = bytes | float
 """Of the operator TJ: a string, or a number by which the pen moves back, in thousandths of the font's size."""
 
-_MIDDLE = 0.25
-"""Height of a glyph's middle above its base line, in font sizes."""
+_MIDDLE, _DEPTH, _HEIGHT = 0.25, -0.25, 0.95
+"""Heights of a glyph's middle, bottom and top above its base line, in font sizes."""
 
 
 @dataclass(slots=True)
 class RedactedArea:
-    """Where glyphs go: in whose middle lies one of the `boxes`, or whose origin is one of the `origins`.
+    """Where glyphs go: those whose middle lies in one of the `boxes`, or whose origin does in one of the `origins`.
 
-    `removed` collects the origins of those that went.
+    Attributes:
+        removed: the origins of those that went.
+        reworded: the boxes of the glyphs of each passage for which the file has other words.
+        passage: the last of these while it goes on.
     """
 
     boxes: BoxGrid
     origins: BoxGrid
     removed: list[Point] = field(default_factory=list)
+    reworded: list[list[Rectangle]] = field(default_factory=list)
+    passage: list[Rectangle] | None = None
 
     def takes(self, origin: Point, middle: Point) -> bool:
         """Whether this glyph goes."""
@@ -74,6 +79,8 @@ def _shown(data: bytes, state: GraphicsState, area: RedactedArea) -> list[Item]:
         origin = (a * x + c * y + e, b * x + d * y + f)
         middle = (a * middle_x + c * middle_y + e, b * middle_x + d * middle_y + f)
         left.append(-1000 * step if area.takes(origin, middle) else code.data)
+        if area.passage is not None:
+            area.passage.append(around((a, b, c, d, *origin), (0.0, _DEPTH, max(abs(code.advance), 0.1), _HEIGHT)))
         pen += step
     if vertical:
         state.advance(0.0, pen * size)

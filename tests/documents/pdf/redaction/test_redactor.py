@@ -114,7 +114,8 @@ UNBALANCED = b"Q Q q q 1 0 0 1 10 10 cm BT /F1 12 Tf 60 700 Td (Signed by Jane D
 OFF_CENTRE = b"1 0 0.3 1 0 0 cm BT /F1 12 Tf 60 300 Td (Signed by Jane Doe today) Tj ET"
 DOCUMENTS: dict[str, Callable[[], bytes]] = {
     "plain": lambda: pdf([(60, 100, LINE)]),
-    **{f"rotated by {turn}": lambda turn=turn: pdf([(60, 100, LINE)], rotation=turn) for turn in (90, 270)},
+    "rotated to the right": lambda: pdf([(60, 100, LINE)], rotation=90),
+    "rotated to the left": lambda: pdf([(60, 100, LINE)], rotation=270),
     "upside down": lambda: drawn(upside_down),
     "two columns": two_columns,
     "over two lines": lambda: pdf([(60, 100, "Signed by Jane"), (60, 112, "Doe today")]),
@@ -269,6 +270,37 @@ def test_words_that_do_not_show_go_from_the_content() -> None:
     other = odd_pdf(b"/P <</Alt (Jane Doe)>> BDC BT /F1 12 Tf 60 700 Td (Jane Roe) Tj ET EMC")
     made = redacted(other, "Jane Roe", NAME)
     assert left_of(made.data, NAME) == {}
+
+
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_what_is_shown_goes_where_only_other_words_were_found(everywhere: bool) -> None:
+    """pdfium reads the other words at the place of the passage's first glyphs, and none of the rest."""
+    words = (
+        b"/Span <</ActualText (mail:jane@acme.example)>> BDC (Mail) Tj 90 0 Td (jane at acme) Tj EMC 200 0 Td (here) Tj"
+    )
+    data = odd_pdf(b"BT /F1 12 Tf 60 700 Td " + words + b" ET")
+    read = text_of(data)
+    start = read.index("jane@acme.example")
+    went = Range(start, start + 17, "jane@acme.example")
+    made = redact_pdf(data, Redaction((went,), (went.text,), everywhere=everywhere), limits=LIMITS)
+    assert left_of(made.data, went.text, "jane at acme") == {}
+    assert methods(made) == ["rewritten"]
+    assert text_of(made.data) == "here"
+    assert not shown(made.data)[180:204, 302:360].max(axis=2).all(), "the second part has no bar"
+
+
+def test_other_words_are_found_in_properties_and_in_forms() -> None:
+    words = b"BT /F1 12 Tf 60 700 Td /Span /P0 BDC (jane at acme) Tj EMC 200 0 Td (here) Tj ET"
+    named = Dictionary(P0=Dictionary(ActualText=String("jane@acme.example")))
+    plain = odd_pdf(words, resources={"Properties": named})
+    file = new_pdf(b"/X Do")
+    form = form_xobject(file, words)
+    form["/Resources"]["/Properties"] = named
+    file.pages[0].obj["/Resources"]["/XObject"] = Dictionary(X=form)
+    for data in (plain, saved(file)):
+        made = redacted(data, "jane@acme.example")
+        assert left_of(made.data, "jane@acme.example", "jane at acme") == {}
+        assert text_of(made.data) == "here"
 
 
 def test_text_beside_the_page_goes_too() -> None:
