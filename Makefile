@@ -6,7 +6,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 # What the tests run beside Python: each command with the Debian packages that it comes in.
-TOOLS := cc:gcc,libc6-dev curl:curl prometheus:prometheus promtool:prometheus amtool:prometheus-alertmanager chromium:chromium
+TOOLS := cc:gcc,libc6-dev curl:curl prometheus:prometheus promtool:prometheus amtool:prometheus-alertmanager chromium:chromium pdftotext:poppler-utils
 
 # What the rehearsal's stand-in for CUDA is compiled and made with.
 COMPILER := g++:g++,libc6-dev gcc:gcc nm:binutils

@@ -147,6 +147,12 @@ class Settings(BaseSettings):
         description="an engine that is silent for longer is killed and replaced; 0: never",
     )
     api_keys: str = Field("", repr=False, description="those lines themselves, for secrets that come as variables")
+    redact_key: str = Field(
+        "",
+        repr=False,
+        description="secret for the hashes of `/redact`, of 16 characters or more; the same for a whole fleet;"
+        " none: no hashes",
+    )
     keep_alive_seconds: int = Field(
         75, ge=1, description="idle connections stay open; longer than a balancer's time-out"
     )
@@ -204,6 +210,13 @@ class Settings(BaseSettings):
     def _some(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if not value:
             raise ValueError("at least one model is needed")
+        return value
+
+    @field_validator("redact_key")
+    @classmethod
+    def _not_guessed(cls, value: str) -> str:
+        if 0 < len(value) < 16:
+            raise ValueError("at least 16 characters")
         return value
 
     @field_validator("internal_port")

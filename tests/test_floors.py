@@ -50,6 +50,7 @@ ONLY_IN = {
     "matplotlib": ("loadtest/report/",),
     "pydantic_settings": ("service/settings.py",),
     "pypdfium2": ("service/documents/",),
+    "pikepdf": ("service/documents/",),
     "aws_cdk": ("infra/stacks/",),
     "constructs": ("infra/stacks/",),
     "cdk_nag": ("infra/stacks/",),

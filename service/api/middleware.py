@@ -16,7 +16,8 @@ from service.api.connection.prepared import SECURITY_HEADERS
 from service.api.http.arrival import arrived_seconds
 from service.metrics.worker import WorkerMetrics
 
-ROUTES = frozenset({"/extract", "/livez", "/readyz", "/models", "/metrics", "/docs", "/openapi.json"})
+WORK_ROUTES = frozenset({"/extract", "/redact"})
+ROUTES = WORK_ROUTES | frozenset({"/livez", "/readyz", "/models", "/metrics", "/docs", "/openapi.json"})
 REQUEST_ID = re.compile(r"[\w.:/+=@~-]{1,128}", re.ASCII)
 """A client's request id that is taken over; any other is replaced, as it stands in logs and headers."""
 
@@ -37,7 +38,7 @@ log = logging.getLogger("gleaner.access")
 
 @dataclass(slots=True)
 class ActiveRequests:
-    """The number of requests for entities that this process is answering; heartbeats report it to the engine."""
+    """The number of requests for work that this process is answering; heartbeats report it to the engine."""
 
     count: int = 0
 
@@ -60,7 +61,7 @@ class AccessLog:
         begun = arrived_seconds(scope, time.monotonic())
         if method == "HEAD":  # Routed as GET; the server sends no body, as it knows the method.
             scope = {**scope, "method": "GET"}
-        route = Route(path, path == "/extract") if path in ROUTES else self._door_at(scope) or OTHER
+        route = Route(path, path in WORK_ROUTES) if path in ROUTES else self._door_at(scope) or OTHER
         status = 500
 
         async def send_with_headers(message: Message) -> None:

@@ -23,6 +23,7 @@ STATUS = {
     "unsupported_format": 415,
     "invalid_options": 422,
     "unreadable_document": 422,
+    "unredactable_document": 422,
     "queue_full": 429,
     "rate_limited": 429,
     "headers_too_large": 431,

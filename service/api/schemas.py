@@ -101,11 +101,8 @@ class ExtractJson(Options):
     documents: list[TextDocument] | None = None
 
 
-OPTION_NAMES = frozenset(Options.model_fields)
-
-
-def read_options(values: dict[str, Any]) -> Options:
-    """Validated options.
+def read_options(values: dict[str, Any], kind: type[Options] = Options) -> Options:
+    """Validated options of a route.
 
     Raises:
         InvalidOptions: an unknown name or a bad value; names it, and the next two if there are more.
@@ -114,21 +111,21 @@ def read_options(values: dict[str, Any]) -> Options:
         if isinstance(value, str) and len(value) > OPTION_CHARACTERS:
             raise InvalidOptions(f"{name[:100]}: longer than {OPTION_CHARACTERS:,} characters.")
     try:
-        return Options.model_validate(values)
+        return kind.model_validate(values)
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_context=False, include_input=False)
-        raise InvalidOptions("; ".join(map(_sentence, wrong[:_MOST_SENTENCES]))) from None
+        raise InvalidOptions("; ".join(_sentence(each, kind) for each in wrong[:_MOST_SENTENCES])) from None
 
 
-def known_options() -> str:
-    """The names of all options, as a refusal of another one ends."""
-    return f" (known: {', '.join(sorted(OPTION_NAMES))})"
+def known_options(kind: type[Options] = Options) -> str:
+    """The names of all options of a route, as a refusal of another one ends."""
+    return f" (known: {', '.join(sorted(kind.model_fields))})"
 
 
-def _sentence(error: Any) -> str:
+def _sentence(error: Any, kind: type[Options]) -> str:
     where = ".".join(map(str, error["loc"])) or "body"
     what = error["msg"].removeprefix("Value error, ")
-    return f"{where[:100]}: {what}{known_options() if error['type'] == 'extra_forbidden' else ''}"
+    return f"{where[:100]}: {what}{known_options(kind) if error['type'] == 'extra_forbidden' else ''}"
 
 
 class ModelName(msgspec.Struct, frozen=True):

@@ -16,6 +16,7 @@ from service.api.parsers.sandbox_report import announce
 from service.api.parsers.stock import ParserStock
 from service.api.parsers.zygote import ZygoteConfig
 from service.api.parsers.zygote_client import ZygoteClient
+from service.api.redaction.redactor import Redactor
 from service.core.parsers.front_load import FrontLoad, front_load
 from service.core.tenants import ANONYMOUS
 from service.documents.limits import DocumentLimits
@@ -36,6 +37,7 @@ class Worker:
 
     engine: EngineClient
     extractor: Extractor
+    redactor: Redactor
     metrics: WorkerMetrics
     active_requests: ActiveRequests
 
@@ -61,7 +63,7 @@ async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
     engine.start()
     await parsers.start()
     try:
-        yield Worker(engine, extractor, metrics, active_requests)
+        yield Worker(engine, extractor, Redactor(extractor, parsers, settings.redact_key), metrics, active_requests)
     finally:
         await parsers.stop()
         await engine.stop()

@@ -49,8 +49,8 @@ class Body:
         return sum(len(source.data) or len(source.text or "") for source in self.sources)
 
 
-async def read_body(request: Request, limits: BodyLimits) -> Body:
-    """Read and parse the body.
+async def read_body(request: Request, limits: BodyLimits, kind: type[Options] = Options) -> Body:
+    """Read and parse the body; `kind`: the options of the route.
 
     Raises:
         MalformedRequest: not what its media type says.
@@ -59,8 +59,8 @@ async def read_body(request: Request, limits: BodyLimits) -> Body:
     """
     query = _join_repeated(request.query_params.multi_items())
     if media_type_of(request) == FORM:
-        return _within(await _from_form(request, query, limits), limits)
-    return parse_body(await read_all(request, limits), request.headers.get("content-type"), query, limits)
+        return _within(await _from_form(request, query, limits, kind), limits)
+    return parse_body(await read_all(request, limits), request.headers.get("content-type"), query, limits, kind)
 
 
 def media_type_of(request: Request) -> str:
@@ -68,11 +68,14 @@ def media_type_of(request: Request) -> str:
     return _plain(request.headers.get("content-type"))
 
 
-def parse_body(data: bytes, content_type: str | None, options: Mapping[str, Any], limits: BodyLimits) -> Body:
+def parse_body(
+    data: bytes, content_type: str | None, options: Mapping[str, Any], limits: BodyLimits, kind: type[Options] = Options
+) -> Body:
     """A body that is no form, with these options beside its own; raises as `read_body` does."""
     if _plain(content_type) == JSON:
-        return _within(_from_json(data, options, limits), limits)
-    return Body((DocumentInput("0", data=data, media_type=content_type),), read_options(dict(options)), batch=False)
+        return _within(_from_json(data, options, limits, kind), limits)
+    source = DocumentInput("0", data=data, media_type=content_type)
+    return Body((source,), read_options(dict(options), kind), batch=False)
 
 
 def _plain(content_type: str | None) -> str:
@@ -93,13 +96,13 @@ def _join_repeated(items: Iterable[tuple[str, str]]) -> dict[str, Any]:
     return {name: ",".join(values) for name, values in found.items()}
 
 
-def _from_json(data: bytes, options: Mapping[str, Any], limits: BodyLimits) -> Body:
-    found = read_json(data, limits.documents)
+def _from_json(data: bytes, options: Mapping[str, Any], limits: BodyLimits, kind: type[Options]) -> Body:
+    found = read_json(data, limits.documents, kind)
     sources = (DocumentInput(id_ or str(number), text=text) for number, (id_, text) in enumerate(found.documents))
-    return Body(tuple(sources), read_options({**options, **found.options}), found.batch)
+    return Body(tuple(sources), read_options({**options, **found.options}, kind), found.batch)
 
 
-async def _from_form(request: Request, options: Mapping[str, Any], limits: BodyLimits) -> Body:
+async def _from_form(request: Request, options: Mapping[str, Any], limits: BodyLimits, kind: type[Options]) -> Body:
     check_charset(request.headers["content-type"])
     parser = MultiPartParser(
         request.headers, _limited(request, limits), max_files=limits.documents, max_part_size=OPTION_CHARACTERS
@@ -125,7 +128,7 @@ async def _from_form(request: Request, options: Mapping[str, Any], limits: BodyL
         sources = [await _document(number, upload) for number, (_, upload) in enumerate(files)]
     finally:
         await form.close()
-    return Body(tuple(sources), read_options({**options, **fields}), batch=len(sources) > 1)
+    return Body(tuple(sources), read_options({**options, **fields}, kind), batch=len(sources) > 1)
 
 
 async def _document(number: int, upload: UploadFile) -> DocumentInput:

@@ -33,7 +33,7 @@ _DOCUMENT = {
 }
 _STAGES = {"parse_ms": 0.0, "tokenize_ms": 0.6, "queue_ms": 0.4, "compute_ms": 3.9, "decode_ms": 0.4, "total_ms": 5.6}
 _ANSWER = {"model": {"name": "documents", "revision": "sha256:…"}, "documents": [_DOCUMENT], "timing": _STAGES}
-_FILE_TYPES = (
+FILE_TYPES = (
     "application/pdf",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     "text/html",
@@ -51,7 +51,7 @@ class ShownRoute(Protocol):
     def operation(self) -> dict[str, Any]: ...
 
 
-def _problem_responses(only: tuple[int, ...] = ()) -> dict[int | str, dict[str, Any]]:
+def problem_responses(only: tuple[int, ...] = ()) -> dict[int | str, dict[str, Any]]:
     """The problem documents by status: of all errors, or of these statuses."""
     codes: dict[int, list[str]] = {}
     for code, status in STATUS.items():
@@ -71,23 +71,31 @@ def _problem_example(code: str, status: int) -> dict[str, Any]:
     return {"type": f"urn:gleaner:error:{code}", "title": title, "status": status, "detail": "…", "code": code}
 
 
-_BODIES = {
-    "application/json": {
-        "schema": schemas.json_body(),
-        "examples": {
-            "one text": {"value": {"text": _TEXT}},
-            "a batch": {"value": {"documents": [{"id": "a", "text": _TEXT}], "min_score": 0.5}},
-            "with fields": {"value": {"text": _TEXT, "fields": True}},
+def request_bodies(json_schema: dict[str, Any], form_schema: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """What a request may hold, by media type; `more`: examples of JSON beside those of every route."""
+    return {
+        "application/json": {
+            "schema": json_schema,
+            "examples": {
+                "one text": {"value": {"text": _TEXT}},
+                "a batch": {"value": {"documents": [{"id": "a", "text": _TEXT}], "min_score": 0.5}},
+                **more,
+            },
         },
-    },
-    "multipart/form-data": {"schema": schemas.form_body()},
-    **{name: {"schema": {"type": "string", "format": "binary"}} for name in _FILE_TYPES},
-}
-_QUERY = [
-    {"name": name, "in": "query", "required": False, "description": schema["description"], "schema": schema}
-    for name, schema in schemas.written_options().items()
-]
-_KEY = {
+        "multipart/form-data": {"schema": form_schema},
+        **{name: {"schema": {"type": "string", "format": "binary"}} for name in FILE_TYPES},
+    }
+
+
+def query_options(options: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """The options as parameters of a query."""
+    return [
+        {"name": name, "in": "query", "required": False, "description": schema["description"], "schema": schema}
+        for name, schema in options.items()
+    ]
+
+
+IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
@@ -102,9 +110,17 @@ EXTRACT: dict[str, Any] = {
             "description": "The entities of each document; with `Accept: application/x-ndjson`, a line for each.",
             "content": {"application/json": {"schema": schemas.extract_answer(), "example": _ANSWER}},
         },
-        **_problem_responses(),
+        **problem_responses(),
     },
-    "openapi_extra": {"requestBody": {"required": True, "content": _BODIES}, "parameters": [*_QUERY, _KEY]},
+    "openapi_extra": {
+        "requestBody": {
+            "required": True,
+            "content": request_bodies(
+                schemas.json_body(), schemas.form_body(), **{"with fields": {"value": {"text": _TEXT, "fields": True}}}
+            ),
+        },
+        "parameters": [*query_options(schemas.written_options()), IDEMPOTENCY_KEY],
+    },
 }
 _MODEL = {
     "name": "documents",
@@ -136,12 +152,12 @@ MODELS: dict[str, Any] = {
 }
 _OF_ANY_ROUTE = (400, 405, 408, 413, 414, 431, 500)
 """Statuses of a head that is refused before it is routed, and of a defect."""
-ROUTE: dict[str, Any] = {"responses": _problem_responses((*_OF_ANY_ROUTE, 503))}
+ROUTE: dict[str, Any] = {"responses": problem_responses((*_OF_ANY_ROUTE, 503))}
 MODELS["responses"].update(ROUTE["responses"])
 READY: dict[str, Any] = {
     "responses": {
         200: {"description": "Ready.", "content": {"application/json": {"schema": schemas.ready_answer()}}},
-        **_problem_responses((*_OF_ANY_ROUTE, 503)),
+        **problem_responses((*_OF_ANY_ROUTE, 503)),
     }
 }
 _not_ready = READY["responses"][503]
@@ -176,8 +192,11 @@ def _merged(one: Any, other: Any) -> Any:
 
 
 def with_keys(document: dict[str, Any]) -> dict[str, Any]:
-    """The OpenAPI document of a service that asks for API keys: /extract takes one in either header."""
+    """The OpenAPI document of a service that asks for API keys: /extract and /redact take one in either header."""
     schemes = {**document.get("components", {}), "securitySchemes": _KEY_SCHEMES}
-    extract = document["paths"]["/extract"]
-    secured = {"post": {**extract["post"], "security": [{name: []} for name in _KEY_SCHEMES]}}
-    return {**document, "components": schemes, "paths": {**document["paths"], "/extract": {**extract, **secured}}}
+    security: list[dict[str, list[str]]] = [{name: []} for name in _KEY_SCHEMES]
+    paths = {
+        path: {**found, "post": {**found["post"], "security": security}} if "post" in found else found
+        for path, found in document["paths"].items()
+    }
+    return {**document, "components": schemes, "paths": paths}

@@ -1,8 +1,9 @@
 """The messages between worker and parser: a file's header and bytes one way, a document or an error the other.
 
 A frame is a little-endian uint32 length and that many bytes. A file is [header, data]; a document is [header, boxes,
-line starts], or [header] alone where it has no layout or there was an error. The rule: a parser may have been taken
-over by its file, so what it answers is bounded before it is read, and checked before it is believed.
+line starts], or [header] alone where it has no layout or there was an error; a redacted file is [header, data]. The
+rule: a parser may have been taken over by its file, so what it answers is bounded before it is read, and checked before
+it is believed.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import struct
 import msgspec
 import numpy as np
 
-from service.documents.document import Document, Layout, Page
+from service.documents.document import Box, Document, Layout, Page
 from service.documents.limits import MEBIBYTE, DocumentLimits
+from service.documents.redacted import RedactedFile, RedactedPage, Redaction
 
 LENGTH = struct.Struct("<I")
 
@@ -24,6 +26,7 @@ class FileHeader(msgspec.Struct, frozen=True):
     media_type: str | None
     name: str | None
     limits: DocumentLimits
+    redaction: Redaction | None = None
 
 
 class ParsedHeader(msgspec.Struct, frozen=True):
@@ -41,12 +44,24 @@ class ParsedHeader(msgspec.Struct, frozen=True):
     crash: str = ""
 
 
+class RedactedHeader(msgspec.Struct, frozen=True):
+    """The header of a redacted file, whose bytes follow; with `error_code` or `crash` it is an error, as above."""
+
+    pages: tuple[RedactedPage, ...] = ()
+    removed: tuple[str, ...] = ()
+    places: tuple[tuple[int | None, tuple[Box, ...]], ...] = ()
+    error_code: str = ""
+    detail: str = ""
+    crash: str = ""
+
+
 class BadAnswer(Exception):
     """A parser answered what no reader would: it crashed in the middle, or its file has taken it over."""
 
 
 _decode_file = msgspec.msgpack.Decoder(FileHeader).decode
 _decode_parsed = msgspec.msgpack.Decoder(ParsedHeader).decode
+_decode_redacted = msgspec.msgpack.Decoder(RedactedHeader).decode
 
 
 def frame_prefix(data: bytes | memoryview) -> bytes:
@@ -59,9 +74,16 @@ def longest_frame(limits: DocumentLimits) -> int:
     return 16 * limits.max_characters + 64 * limits.max_pages + MEBIBYTE
 
 
-def file_header(media_type: str | None, name: str | None, limits: DocumentLimits) -> bytes:
-    """The header frame of a file."""
-    return msgspec.msgpack.encode(FileHeader(media_type, name, limits))
+def longest_redacted(file_bytes: int) -> int:
+    """The most bytes that a redacted file can have: pages that became pictures take more than they did."""
+    return 2 * file_bytes + 64 * MEBIBYTE
+
+
+def file_header(
+    media_type: str | None, name: str | None, limits: DocumentLimits, redaction: Redaction | None = None
+) -> bytes:
+    """The header frame of a file; `redaction`: what is to be taken out of it, where its text is not asked for."""
+    return msgspec.msgpack.encode(FileHeader(media_type, name, limits, redaction))
 
 
 def decode_file(data: bytes) -> FileHeader:
@@ -78,6 +100,11 @@ def to_frames(document: Document) -> list[bytes | memoryview]:
         return [head]
     arrays = (np.ascontiguousarray(layout.boxes), np.ascontiguousarray(layout.line_starts))
     return [head, *(array.data.cast("B") for array in arrays)]
+
+
+def redacted_frames(file: RedactedFile) -> list[bytes | memoryview]:
+    """The frames of a redacted file."""
+    return [msgspec.msgpack.encode(RedactedHeader(file.pages, file.removed, file.places)), file.data]
 
 
 def error_frames(code: str, detail: str) -> list[bytes | memoryview]:
@@ -100,6 +127,22 @@ def decode_header(data: bytes) -> ParsedHeader:
         return _decode_parsed(data)
     except (msgspec.MsgspecError, UnicodeError) as error:
         raise BadAnswer(f"no header: {type(error).__name__}") from None
+
+
+def decode_redacted(data: bytes, redaction: Redaction, limits: DocumentLimits) -> RedactedHeader:
+    """Decode the header of a redacted file or an error.
+
+    Raises:
+        BadAnswer: it is none.
+    """
+    try:
+        head = _decode_redacted(data)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise BadAnswer(f"no header: {type(error).__name__}") from None
+    failed = bool(head.error_code or head.crash)
+    if not failed and (len(head.places) != len(redaction.ranges) or len(head.pages) > limits.max_pages):
+        raise BadAnswer("a report of another file")
+    return head
 
 
 def from_frames(parsed: ParsedHeader, boxes: bytes, line_starts: bytes, limits: DocumentLimits) -> Document:

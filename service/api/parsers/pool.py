@@ -33,6 +33,7 @@ from service.core.parsers.parser_queue import ParserQueue, Step
 from service.core.parsers.queued_file import QueuedFile
 from service.documents.document import Document
 from service.documents.limits import MEBIBYTE, DocumentLimits
+from service.documents.redacted import RedactedFile, Redaction
 from service.logs import LogEvent
 
 log = logging.getLogger(__name__)
@@ -57,7 +58,8 @@ class _Job:
     expected_seconds: float
     header: bytes
     data: bytes
-    result: asyncio.Future[Document]
+    result: asyncio.Future[Document | RedactedFile]
+    redaction: Redaction | None = None
     reading: asyncio.Task[None] | None = None
     parser: Parser | None = None
     interrupted: bool = False
@@ -127,16 +129,48 @@ class ParserPool:
             QueueFull: too much waits to be read, or the file would wait for too long.
             DeadlineExceeded: the file cannot be read by its deadline, or was not.
         """
+        document = await self._enter(data, media_type, name, client, deadline_seconds)
+        assert isinstance(document, Document), "what a job without a redaction comes to"
+        return document
+
+    async def redact(
+        self,
+        data: bytes,
+        media_type: str | None,
+        name: str | None,
+        redaction: Redaction,
+        *,
+        client: str,
+        deadline_seconds: float,
+    ) -> RedactedFile:
+        """Take out of a file what is to go; it waits for a parser, and raises, as one that is parsed.
+
+        Raises:
+            UnredactableDocument: it cannot be made sure that nothing is left.
+        """
+        file = await self._enter(data, media_type, name, client, deadline_seconds, redaction)
+        assert isinstance(file, RedactedFile), "what a job with a redaction comes to"
+        return file
+
+    async def _enter(
+        self,
+        data: bytes,
+        media_type: str | None,
+        name: str | None,
+        client: str,
+        deadline_seconds: float,
+        redaction: Redaction | None = None,
+    ) -> Document | RedactedFile:
         now = time.monotonic()
-        kind = _kind(data)
+        kind = _kind(data) if redaction is None else f"redact {_kind(data)}"
         expected = self._cost.expected_seconds(kind, len(data))
         file = QueuedFile(next(self._keys), client, len(data), now, deadline_seconds, expected)
         self.asked.ask(expected, now)
         if refusal := self._queue.refusal_for(file, now):
             self._on_refusal(refusal.code)
             raise BY_CODE[refusal.code](refusal.detail, retry_after_seconds=refusal.retry_after_seconds)
-        header = file_header(media_type, name, self._limits.document)
-        job = _Job(file, kind, expected, header, data, asyncio.get_running_loop().create_future())
+        header = file_header(media_type, name, self._limits.document, redaction)
+        job = _Job(file, kind, expected, header, data, asyncio.get_running_loop().create_future(), redaction)
         self._jobs[file.key] = job
         self._queue.join(file)
         self._act()
@@ -182,12 +216,12 @@ class ParserPool:
     async def _read(self, job: _Job) -> None:
         """Read a job's file in a parser, which is not used again unless all went well."""
         parser: Parser | None = None
-        document: Document | None = None
+        document: Document | RedactedFile | None = None
         try:
             parser = job.parser = await self._stock.take(job.file.client)
             if job.interrupted:
                 self._stock.interrupt(parser, True)
-            document = await parser.ask(job.header, job.data, self._limits.document)
+            document = await self._ask(parser, job)
         except DEAD as error:
             await self._mourn(job, parser, error)
         except Exception as error:
@@ -202,6 +236,11 @@ class ParserPool:
                 job.parser = None if job.parser is parser else job.parser
                 self._stock.put_back(parser, sound=document is not None and _is_small(job, document))
         self._act()
+
+    async def _ask(self, parser: Parser, job: _Job) -> Document | RedactedFile:
+        if job.redaction is None:
+            return await parser.ask(job.header, job.data, self._limits.document)
+        return await parser.redact(job.header, job.data, job.redaction, self._limits.document)
 
     async def _mourn(self, job: _Job, parser: Parser | None, error: Exception) -> None:
         """Note a parser's death; its file is read once more, or refused."""
@@ -244,9 +283,10 @@ def _kind(data: bytes) -> str:
     return next((kind for magic, kind in _MAGIC if data.startswith(magic)), "text")
 
 
-def _is_small(job: _Job, document: Document) -> bool:
+def _is_small(job: _Job, made: Document | RedactedFile) -> bool:
     """Whether the file can have left little behind in its parser's memory."""
-    return max(len(job.data), len(document.text)) <= 4 * MEBIBYTE
+    size = len(made.text) if isinstance(made, Document) else len(made.data)
+    return max(len(job.data), size) <= 4 * MEBIBYTE
 
 
 def _reason(error: Exception, exit_code: int | None) -> str:
