@@ -139,6 +139,11 @@ class Settings(BaseSettings):
         description="an engine that is silent for longer is killed and replaced; 0: never",
     )
     api_keys: str = Field("", repr=False, description="those lines themselves, for secrets that come as variables")
+    console: Literal["auto", "on", "off"] = Field(
+        "auto",
+        description="the page at /; auto: open on a loopback address without keys, otherwise it asks for a key;"
+        " on: open to all who need no key; off: not there",
+    )
     keep_alive_seconds: int = Field(
         75, ge=1, description="idle connections stay open; longer than a balancer's time-out"
     )

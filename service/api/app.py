@@ -17,6 +17,8 @@ from starlette.types import ASGIApp
 from service.api import problems
 from service.api.connection.connections import Connections
 from service.api.connection.limits import connection_limits
+from service.api.console import routes as console_routes
+from service.api.console.console import make_console
 from service.api.http.access import Access
 from service.api.http.request_body import BodyLimits
 from service.api.http.response import CLIENT_CLOSED_REQUEST
@@ -50,6 +52,8 @@ def create_app(settings: Settings) -> ASGIApp:
         redirect_slashes=False,
     )
     app.add_api_route("/docs", _docs, include_in_schema=False)
+    if settings.console != "off":
+        app.include_router(console_routes.router)
     if settings.api_keys_file is not None or settings.api_keys:
         plain = app.openapi
         app.openapi = lambda: with_keys(plain())  # type: ignore[method-assign]
@@ -80,7 +84,7 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[dict[str,
             on_overload=worker.engine.count_unread,
         )
         async with connections.watched():
-            yield {"app_state": app_state, "connections": connections}
+            yield {"app_state": app_state, "connections": connections, "console": make_console(settings)}
 
 
 @asynccontextmanager

@@ -1,4 +1,5 @@
-"""The internal port: what is for operators alone is answered there, and nothing else is but the probes.
+"""The internal port: what is for operators alone is answered there, and nothing else is but the probes, and documents,
+which the operators' console posts.
 
 Which port a request came in on is read off its socket, so no header can claim another.
 """
@@ -7,8 +8,8 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-INTERNAL = frozenset({"metrics", "models", "docs", "redoc", "openapi.json"})
-PROBES = frozenset({"livez", "readyz"})
+INTERNAL = frozenset({"metrics", "models", "docs", "redoc", "openapi.json", "console"})
+ANYWHERE = frozenset({"livez", "readyz", "extract"})
 NOWHERE = "/nowhere"
 """No route: to the other port's callers a path is as unknown as any."""
 
@@ -28,4 +29,4 @@ class InternalPort:
     def _is_hidden(self, scope: Scope) -> bool:
         name = scope["path"].removeprefix("/").partition("/")[0]
         on_internal_port: bool = scope["server"][1] == self._port
-        return name not in PROBES and (name in INTERNAL) != on_internal_port
+        return name not in ANYWHERE and (name in INTERNAL) != on_internal_port

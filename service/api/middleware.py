@@ -14,7 +14,7 @@ from service.api.connection.prepared import SECURITY_HEADERS
 from service.api.http.arrival import arrived_seconds
 from service.metrics.worker import WorkerMetrics
 
-ROUTES = frozenset({"/extract", "/livez", "/readyz", "/models", "/metrics", "/docs", "/openapi.json"})
+ROUTES = frozenset({"/extract", "/livez", "/readyz", "/models", "/metrics", "/docs", "/openapi.json", "/console"})
 REQUEST_ID = re.compile(r"[\w.:/+=@~-]{1,128}", re.ASCII)
 """A client's request id that is taken over; any other is replaced, as it stands in logs and headers."""
 
@@ -78,7 +78,7 @@ def _with(own: list[tuple[bytes, bytes]], headers: list[tuple[bytes, bytes]]) ->
 
 
 def _record(metrics: WorkerMetrics, path: str, method: str, status: int, seconds: float, request_id: str) -> None:
-    route = path if path in ROUTES else "other"
+    route = "/console" if path == "/" or path.startswith("/console/") else path if path in ROUTES else "other"
     metrics.requests.labels(route, str(status)).inc()
     metrics.request_seconds.labels(route).observe(seconds)
     level = logging.INFO if route == "/extract" else logging.DEBUG

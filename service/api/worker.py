@@ -36,6 +36,7 @@ class Worker:
 
     engine: EngineClient
     extractor: Extractor
+    parsers: ParserPool
     metrics: WorkerMetrics
     active_requests: ActiveRequests
 
@@ -61,7 +62,7 @@ async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
     engine.start()
     await parsers.start()
     try:
-        yield Worker(engine, extractor, metrics, active_requests)
+        yield Worker(engine, extractor, parsers, metrics, active_requests)
     finally:
         await parsers.stop()
         await engine.stop()

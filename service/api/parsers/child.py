@@ -21,12 +21,15 @@ from service.api.parsers.frames import (
     decode_file,
     error_frames,
     frame_prefix,
+    picture_frames,
     to_frames,
 )
 from service.api.parsers.samples import samples
 from service.core.errors import GleanerError, UnreadableDocument
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
+from service.documents.page_picture import PictureWanted
+from service.documents.pdf.picture import draw_page
 from service.documents.reader import read_document
 from service.process import die_with_parent
 from service.sandbox.enclosure import ParserSandbox
@@ -51,6 +54,7 @@ def prepare() -> None:
             importlib.import_module(f"encodings.{module.name}")
     for name, data in samples().items():
         read(data, None, name, DocumentLimits())
+    draw_page(samples()["a.pdf"], PictureWanted(1, 10), limits=DocumentLimits())
     gc.collect()
     gc.disable()
     gc.freeze()
@@ -80,6 +84,8 @@ def _reset() -> None:
 
 def _answer(file: FileHeader, data: bytes, reader: Reader) -> list[bytes | memoryview]:
     try:
+        if file.picture is not None:
+            return picture_frames(draw_page(data, file.picture, limits=file.limits))
         return to_frames(reader(data, file.media_type, file.name, file.limits))
     except GleanerError as error:
         return error_frames(error.code, error.detail)

@@ -5,10 +5,20 @@ from __future__ import annotations
 import asyncio
 import socket
 
-from service.api.parsers.frames import LENGTH, BadAnswer, decode_header, frame_prefix, from_frames, longest_frame
+from service.api.parsers.frames import (
+    LENGTH,
+    BadAnswer,
+    ParsedHeader,
+    decode_header,
+    frame_prefix,
+    from_frames,
+    longest_frame,
+    picture_from_frames,
+)
 from service.core.errors import BY_CODE, InternalError
 from service.documents.document import Document
 from service.documents.limits import MEBIBYTE, DocumentLimits
+from service.documents.page_picture import MOST_PNG_BYTES, PagePicture
 
 DEAD = (asyncio.IncompleteReadError, ConnectionError, BadAnswer)
 """What a parser that crashed, was killed, or was taken over shows its worker."""
@@ -45,19 +55,29 @@ class Parser:
             GleanerError: the error that the reader raised.
             DEAD: the parser ended, or answered what no reader would.
         """
+        longest = longest_frame(limits)
+        parsed = await self._answer(header, data, longest)
+        boxes = await self._read(longest) if parsed.has_layout else b""
+        line_starts = await self._read(longest) if parsed.has_layout else b""
+        return from_frames(parsed, boxes, line_starts, limits)
+
+    async def draw(self, header: bytes, data: bytes) -> PagePicture:
+        """The picture of a page of a file, whose header says which; raises as `ask` does."""
+        parsed = await self._answer(header, data, MEBIBYTE)
+        return picture_from_frames(parsed, await self._read(MOST_PNG_BYTES))
+
+    async def _answer(self, header: bytes, data: bytes, longest: int) -> ParsedHeader:
+        """Send a file; the header of what it is answered with."""
         for part in (header, data):
             self._writer.write(frame_prefix(part))
             self._writer.write(part)
         await self._writer.drain()
-        longest = longest_frame(limits)
         parsed = decode_header(await self._read(longest))
         if parsed.crash:
             raise BadAnswer(parsed.crash[:100])
         if parsed.error_code:
             raise BY_CODE.get(parsed.error_code, InternalError)(parsed.detail[:1000])
-        boxes = await self._read(longest) if parsed.has_layout else b""
-        line_starts = await self._read(longest) if parsed.has_layout else b""
-        return from_frames(parsed, boxes, line_starts, limits)
+        return parsed
 
     def note_end(self, exit_code: int) -> None:
         """Note that the process has ended: its exit code, or the negative number of the signal that ended it."""
