@@ -18,7 +18,7 @@ from service.api import problems
 from service.api.connection.connections import Connections
 from service.api.connection.limits import connection_limits
 from service.api.console import routes as console_routes
-from service.api.console.console import make_console
+from service.api.console.console import open_console
 from service.api.http.access import Access
 from service.api.http.request_body import BodyLimits
 from service.api.http.response import CLIENT_CLOSED_REQUEST
@@ -83,8 +83,8 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[dict[str,
             backlog_seconds=lambda: worker.engine.backlog_seconds,
             on_overload=worker.engine.count_unread,
         )
-        async with connections.watched():
-            yield {"app_state": app_state, "connections": connections, "console": make_console(settings)}
+        async with open_console(settings, worker) as console, connections.watched():
+            yield {"app_state": app_state, "connections": connections, "console": console}
 
 
 @asynccontextmanager

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.api.connection.prepared import SECURITY_HEADERS
+from service.api.extraction.trace import RequestTrace
 from service.api.http.arrival import arrived_seconds
 from service.metrics.worker import WorkerMetrics
 
@@ -52,6 +53,7 @@ class AccessLog:
                 message = {**message, "headers": _with(own_headers, message["headers"])}
             await send(message)
 
+        trace = state["trace"] = RequestTrace(request_id, begun) if works else None
         worker.active_requests.count += works
         if method == "HEAD":  # Routed as GET; the server sends no body, as it knows the method.
             scope = {**scope, "method": "GET"}
@@ -60,6 +62,9 @@ class AccessLog:
         finally:
             worker.active_requests.count -= works
             state["status"] = status
+            if trace is not None:
+                trace.status, trace.ended_seconds = status, time.monotonic()
+                worker.traces.add(trace)
             _record(worker.metrics, path, method, status, time.monotonic() - begun, request_id)
 
 

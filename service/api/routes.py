@@ -13,6 +13,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from service.api.engine.routing import find_model, refuse_unless_serving
 from service.api.extraction.request import ExtractRequest, refuse_if_late
+from service.api.extraction.trace import RequestTrace
 from service.api.http.access import Access
 from service.api.http.arrival import arrived_seconds
 from service.api.http.auth import sender_of
@@ -48,11 +49,15 @@ async def extract(request: Request) -> Response:
     tenant = state.access.enter(request.headers, request.client.host if request.client else "", begun)
     refuse_unless_serving(engine.status, engine.connected)
     refuse_if_late(begun + state.deadline_seconds, time.monotonic())
+    trace: RequestTrace | None = request.scope["state"].get("trace")
     body = await read_body(request, state.body_limits)
     model = find_model(engine.status.models, body.options.model)
     milliseconds = body.options.deadline_ms
     deadline = begun + (milliseconds / 1000 if milliseconds else state.deadline_seconds)
     state.access.brought(tenant, request.headers, body, begun)
+    if trace is not None:
+        trace.received_seconds, trace.client = time.monotonic(), tenant.name
+        trace.model, trace.engine = model.name, engine.status.engine
     extract_request = ExtractRequest(
         model,
         body.options,
@@ -62,6 +67,7 @@ async def extract(request: Request) -> Response:
         quota=tenant.quota,
         charge_tokens=lambda tokens: state.access.served(tenant, tokens, time.monotonic()),
         sender=sender_of(tenant.name, request.client.host if request.client else None),
+        trace=trace,
     )
     start = partial(start_documents, worker.extractor, worker.metrics, body, extract_request)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from service.api.engine.client import EngineClient
 from service.api.extraction.extractor import Extractor
+from service.api.extraction.trace import TraceBook
 from service.api.middleware import ActiveRequests
 from service.api.parsers.pool import ParseLimits, ParserPool
 from service.api.parsers.sandbox_report import announce
@@ -39,6 +40,7 @@ class Worker:
     parsers: ParserPool
     metrics: WorkerMetrics
     active_requests: ActiveRequests
+    traces: TraceBook
 
 
 @asynccontextmanager
@@ -62,7 +64,7 @@ async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
     engine.start()
     await parsers.start()
     try:
-        yield Worker(engine, extractor, parsers, metrics, active_requests)
+        yield Worker(engine, extractor, parsers, metrics, active_requests, TraceBook())
     finally:
         await parsers.stop()
         await engine.stop()

@@ -30,7 +30,10 @@ def path_seen(path: str, port: int) -> str:
     return str(seen[0]["path"])
 
 
-@pytest.mark.parametrize("path", ["/metrics", "/models", "/docs", "/docs/oauth2-redirect", "/redoc", "/openapi.json", "/console", "/console/live"])
+@pytest.mark.parametrize(
+    "path",
+    ["/metrics", "/models", "/docs", "/docs/oauth2-redirect", "/redoc", "/openapi.json", "/console", "/console/live"],
+)
 def test_the_operators_routes_are_on_the_internal_port_alone(path: str) -> None:
     assert path_seen(path, INTERNAL) == path
     assert path_seen(path, PUBLIC) == NOWHERE

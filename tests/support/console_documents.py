@@ -230,7 +230,10 @@ def _report_page(sheet: Sheet, number: int, pages: int) -> None:
         at = number * 12 + row
         person = f"{_FIRST[at % 10]} {_LAST[at // 10 % 10]}"
         firm, town = _FIRMS[at % 5], _TOWNS[at % 7]
-        day, amount = f"{at % 28 + 1} {('March', 'May', 'July', 'October')[at % 4]} 20{20 + at % 6}", 1_000 + at * 37 % 90_000
+        day, amount = (
+            f"{at % 28 + 1} {('March', 'May', 'July', 'October')[at % 4]} 20{20 + at % 6}",
+            1_000 + at * 37 % 90_000,
+        )
         top = 100 + 54 * row
         sheet.text(56, top, f"{at}. Payment to {firm}", 10.5, bold=True)
         sheet.text(56, top + 15, f"On {day} {person} approved a payment of EUR {amount:,}.00 to {firm} in {town}.")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 
+import msgspec
 from fastapi import APIRouter, Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from service.api.console.console import Console
 from service.api.console.page_files import PAGE
@@ -57,6 +58,37 @@ async def picture(request: Request) -> Response:
     drawn = await state.worker.parsers.draw(data, wanted, client=sender, deadline_seconds=deadline)
     said = f"{drawn.width_points:.2f} {drawn.height_points:.2f} {drawn.pages}"
     return Response(drawn.png, headers={"X-Page": said, "Cache-Control": "no-store"}, media_type="image/png")
+
+
+@router.get("/console/requests")
+async def latest(request: Request) -> Response:
+    """The last requests that this service answered, those of the sender's client alone where there are keys."""
+    client, console = _visible(request), _console(request)
+    return _json(await console.requests.latest(client, console.siblings))
+
+
+@router.get("/console/requests/{request_id:path}")
+async def one(request: Request, request_id: str) -> Response:
+    """One request's waterfall."""
+    client, console = _visible(request), _console(request)
+    return _json(await console.requests.find(request_id, client, console.siblings))
+
+
+@router.get("/console/live")
+async def live(request: Request) -> Response:
+    """What the engine does, as server-sent events."""
+    events = _console(request).live.watch(_visible(request))
+    return StreamingResponse(events, headers={"Cache-Control": "no-store"}, media_type="text/event-stream")
+
+
+def _visible(request: Request) -> str | None:
+    """The client whose requests the sender may see; None where there are no keys: everybody's."""
+    name = _enter(request).name
+    return name if _console(request).entrance.keyed else None
+
+
+def _json(value: object) -> Response:
+    return Response(msgspec.json.encode(value), headers={"Cache-Control": "no-store"}, media_type="application/json")
 
 
 def _console(request: Request) -> Console:

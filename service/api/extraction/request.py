@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from service.api.engine.refusal_cache import WorkEstimate
+from service.api.extraction.trace import RequestTrace
 from service.api.schemas import Options
 from service.core.arrays import TokenIds
 from service.core.decoding.aggregation_strategies import Aggregation
@@ -62,6 +63,7 @@ class ExtractRequest:
         quota: what its client may take of the engine's queue.
         charge_tokens: is told the tokens of every document that was answered.
         long_texts: held by its documents whose long texts are being tokenized.
+        trace: where its documents are noted, if anywhere.
     """
 
     model: ModelStatus
@@ -73,6 +75,7 @@ class ExtractRequest:
     charge_tokens: Callable[[int], None] = lambda _: None
     long_texts: asyncio.Semaphore = field(default_factory=_turns, compare=False, repr=False)
     sender: str = ""
+    trace: RequestTrace | None = field(default=None, compare=False, repr=False)
 
     def estimate(self, source: DocumentInput, now: float) -> WorkEstimate:
         """The work of a document of this request, estimated from its size alone."""
