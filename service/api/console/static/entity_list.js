@@ -98,8 +98,7 @@ export class EntityList {
       make("span", { class: "swatch" }),
       make("span", { class: "what" }, entity.text.replace(/\s+/g, " "), ...tagsOf(entity)),
       make("span", { class: "score" }, percent(entity.score)),
-      make("span", { class: "label" }, entity.label),
-      entity.value && entity.value !== entity.text && make("span", { class: "value" }, entity.value));
+      make("span", { class: "label" }, entity.label, entity.note && ` · ${entity.note}`, entity.value && entity.value !== entity.text && make("span", { class: "value" }, entity.value)));
     return this.marks.add(entity.index, row);
   }
 

@@ -36,7 +36,7 @@ export class Findings extends EventTarget {
     const { hidden, score, page, words } = this.filter;
     if (hidden.has(entity.label) || entity.score < score) return false;
     if (page !== null && entity.page !== page) return false;
-    return !words || `${entity.text}\n${entity.value}\n${entity.label}`.toLowerCase().includes(words);
+    return !words || `${entity.text}\n${entity.value}\n${entity.label}\n${entity.note ?? ""}`.toLowerCase().includes(words);
   }
 
   shown() { return this.entities.filter((each) => this.isShown(each)); }

@@ -60,6 +60,6 @@ export class MarkedText {
     const mark = event.target.closest?.("mark:not(.off)");
     if (!mark) return tip.hide();
     const entity = this.findings.entities[Number(mark.dataset.entity)];
-    tip.show(event, `${entity.label} · ${percent(entity.score)}`, entity.value !== entity.text && `= ${entity.value}`);
+    tip.show(event, `${entity.label} · ${percent(entity.score)}`, entity.note, entity.value && entity.value !== entity.text && `= ${entity.value}`);
   }
 }

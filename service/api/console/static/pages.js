@@ -200,7 +200,7 @@ export class PageStrip {
     const box = event.target.closest?.(".box");
     if (!box) return tip.hide();
     const entity = this.findings.entities[Number(box.dataset.entity)];
-    tip.show(event, `${entity.label} · ${percent(entity.score)}`, entity.text, entity.value !== entity.text && `= ${entity.value}`);
+    tip.show(event, `${entity.label} · ${percent(entity.score)}`, entity.text, entity.note, entity.value && entity.value !== entity.text && `= ${entity.value}`);
   }
 }
 
