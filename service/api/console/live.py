@@ -79,7 +79,8 @@ class LiveFeed:
             if observation is not None and observation.engine != self._name:
                 self._batches.clear()
                 self._name = observation.engine
-                observation = await self._engine.observe(0)
+                if last:
+                    observation = await self._engine.observe(0)
             self._observation = observation
             self._fresh = () if observation is None else observation.batches
             self._batches.extend(self._fresh)

@@ -32,7 +32,7 @@ export function bytes(value) {
   return `${at && value < 100 ? value.toFixed(1) : Math.round(value)} ${units[at]}`;
 }
 
-export const short = (revision) => revision.replace(/^sha256:/, "").slice(0, 10);
+export const short = (revision) => revision.replace(/^sha256:/, "").slice(0, 8);
 
 /** One tooltip for the whole page, beside the pointer. */
 export class Tip {

@@ -26,8 +26,10 @@ export class EntityList {
   }
 
   setPage(number) {
+    if (number === this.page) return;
     this.page = number;
-    if (this.findings.filter.page !== null && this.findings.filter.page !== number) this.findings.narrow({ page: number });
+    if (this.findings.filter.page !== null) this.findings.narrow({ page: number });
+    else if (!this.list.matches(":hover, :focus-within")) this.#follow(number);
   }
 
   focusSearch() { this.search.focus(); }
@@ -49,7 +51,7 @@ export class EntityList {
     this.chips = chips;
     return make("div", { class: "filters" },
       make("div", { class: "row" }, this.search),
-      make("div", { class: "row" }, make("label", {}, "Score from", score, level), this.pages > 1 && make("label", {}, only, "Page in view only")),
+      make("div", { class: "row" }, make("label", {}, "Score from", score, level), this.pages > 1 && make("label", {}, only, "This page only")),
       make("div", { class: "chips", role: "group", "aria-label": "Labels; with Shift, one alone" }, ...chips),
       this.said);
   }
@@ -100,6 +102,16 @@ export class EntityList {
       make("span", { class: "score" }, percent(entity.score)),
       make("span", { class: "label" }, entity.label, entity.note && ` · ${entity.note}`, entity.value && entity.value !== entity.text && make("span", { class: "value" }, entity.value)));
     return this.marks.add(entity.index, row);
+  }
+
+  /** Scroll the list to the entities of the page that is in view. */
+  #follow(number) {
+    const at = this.shown.findIndex((each) => each.page >= number);
+    if (at < 0) return;
+    while (this.rows <= at) this.#append();
+    const row = this.marks.of(this.shown[at].index)[0].parentElement;
+    const head = row.previousElementSibling?.matches(".page-head") ? row.previousElementSibling : row;
+    this.list.scrollTop = row.offsetTop - head.offsetHeight;
   }
 
   #reveal() {
