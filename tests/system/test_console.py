@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, Page, Route
 from tests.support import console_documents as documents
 from tests.support.browser import chromium, opened, serious_faults
 from tests.support.document_files import simple_docx
-from tests.support.service import Service, serving
+from tests.support.service import Service, serving, wait_until
 
 pytestmark = pytest.mark.needs("chromium")
 TEXT = "Invoice INV-20931 from Acme GmbH, due 12 March 2026, total EUR 1,200.00. Contact: Jane Doe, jane@acme.example. "
@@ -79,7 +79,8 @@ def text_under(data: bytes, box: list[float]) -> str:
 
 
 def test_boxes_lie_where_the_words_are(page: Page) -> None:
-    found = sample(page, "invoice.pdf")
+    with page.expect_response(re.compile("/console/picture")) as drawn:
+        found = sample(page, "invoice.pdf")
     shown = page.evaluate("""() => {
         const image = document.querySelector(".sheet img"), frame = image.getBoundingClientRect();
         return [...document.querySelectorAll(".box")].map((box) => {
@@ -90,11 +91,8 @@ def test_boxes_lie_where_the_words_are(page: Page) -> None:
     }""")
     assert {each[0] for each in shown} == set(range(len(found["entities"])))
     assert len(shown) > 20
-    picture = page.evaluate("""async () => {
-        const data = await (await fetch(document.querySelector(".sheet img").src)).arrayBuffer();
-        return [...new Uint8Array(data)];
-    }""")
-    ink = np.asarray(Image.open(io.BytesIO(bytes(picture))).convert("L")) < 140
+    picture = httpx.post(drawn.value.url, content=documents.invoice()).raise_for_status().content
+    ink = np.asarray(Image.open(io.BytesIO(picture)).convert("L")) < 140
     high, wide = ink.shape
     for index, left, top, right, bottom in shown:
         entity = found["entities"][index]
@@ -159,7 +157,7 @@ def test_values_stand_beside_the_text_and_the_keyboard_goes_through_the_list(pag
     [
         (
             "a.docx",
-            simple_docx("Offer to Jane Doe of Acme GmbH in Köln 🎉, 12 March 2026, EUR 1,200.00, jane@acme.example"),
+            simple_docx("Offer to Jane Doe of Acme GmbH in Köln 🎉, 12 March 2026, jane@acme.example"),
         ),
         ("a.txt", f"🎉 {TEXT}".encode()),
         ("a.html", documents.LETTER.encode()),
@@ -222,8 +220,7 @@ def test_of_a_long_report_only_the_pages_in_view_are_drawn(page: Page) -> None:
     assert page.query_selector('[data-page="20"] img') is None
     assert len(drawn) < 20
     page.check(".filters input[type=checkbox]")
-    page.wait_for_function("document.querySelectorAll('.entity').length < 200")
-    assert page.inner_text(".page-head") == "Page 50"
+    wait_until(lambda: page.inner_text(".page-head") == "Page 50")
 
 
 def test_a_hostile_document_is_text_and_nothing_else(page: Page) -> None:
@@ -307,15 +304,20 @@ def load(service: Service) -> Iterator[None]:
                 each.result()
 
 
+def live_seconds(page: Page) -> float:
+    """The moment of the engine that is shown."""
+    return float(str(page.get_attribute("#view-live", "data-now")))
+
+
 def test_live_values_move_under_load(page: Page, service: Service) -> None:
     service.extract(text=TEXT, deadline_ms=1)
     page.click('.tabs [href="#live"]')
-    page.wait_for_function("document.querySelector('#view-live').dataset.now")
-    before = float(str(page.get_attribute("#view-live", "data-now")))
+    page.wait_for_selector("#view-live[data-now]")
+    before = live_seconds(page)
     with load(service):
-        page.wait_for_function(f"Number(document.querySelector('#view-live').dataset.now) > {before}")
+        wait_until(lambda: live_seconds(page) > before)
         page.wait_for_selector(".timeline .batch >> nth=5")
-        page.wait_for_function("parseFloat(document.querySelector('.legend b').textContent) > 0.05")
+        wait_until(lambda: float(page.inner_text(".legend b >> nth=0")) > 0.05)
         assert "anonymous" in page.inner_text(".last")
         page.hover(".timeline .batch >> nth=-1", force=True)
         assert "Batch" in page.inner_text(".tip")
@@ -333,10 +335,12 @@ def test_two_models_are_compared_on_one_document(page: Page, service: Service) -
     page.click("#view-compare button.primary")
     page.wait_for_selector("#view-compare[data-compared]")
     a, b = (found(service, model) for model in ("documents", "tiny"))
-    shown = page.inner_text("#view-compare .chips")
+    shown = page.inner_text("#view-compare .chips").splitlines()
     alone = [one for one in a if not any(touches(one, other) for other in b)]
     assert (f"Only in A {len(alone)}" in shown) == bool(alone)
-    assert re.search(r"Only in B \d+|Differs \d+", shown)
+    new = [one for one in b if not any(touches(one, other) for other in a)]
+    assert (f"Only in B {len(new)}" in shown) == bool(new)
+    assert any(each.startswith("Differs ") for each in shown)
     assert f"{len(a)} entities" in page.inner_text(".compare-facts").replace(",", "")
     page.fill(".side-choice input >> nth=1", "nobody")
     page.click("#view-compare button.primary")
@@ -373,7 +377,7 @@ def test_axe_finds_no_serious_fault_in_any_view(browser: Browser, service: Servi
         page.wait_for_selector("#view-compare[data-compared]")
         assert serious_faults(page) == []
         page.click('.tabs [href="#live"]')
-        page.wait_for_function("document.querySelector('#view-live').dataset.now")
+        page.wait_for_selector("#view-live[data-now]")
         assert serious_faults(page) == []
 
 

@@ -43,10 +43,9 @@ def test_ink_lies_in_the_boxes_that_the_reader_gives_and_nowhere_else(rotation: 
         ((left, top, right, bottom),) = document.boxes(start, start + len(word))
         inside = ink[round(top * scale) : round(bottom * scale), round(left * scale) : round(right * scale)]
         assert 0.05 < inside.mean() < 0.9, word
-    for left, top, right, bottom in document.boxes(0, len(document.text)):
-        ink[int((top - 1) * scale) : int((bottom + 2) * scale), int((left - 1) * scale) : int((right + 2) * scale)] = (
-            False
-        )
+    for box in document.boxes(0, len(document.text)):
+        left, top, right, bottom = (int((side + room) * scale) for side, room in zip(box, (-1, -1, 2, 2), strict=True))
+        ink[top:bottom, left:right] = False
     assert not ink.any(), "there is ink outside the boxes"
 
 

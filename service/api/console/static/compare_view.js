@@ -16,15 +16,13 @@ export function compared(a, b) {
   const left = new Set(b);
   const at = (one, other) => one.start === other.start && one.end === other.end;
   const touches = (one, other) => one.start < other.end && other.start < one.end;
+  const said = (one, others) => others.map((each) => `${each.label}${at(one, each) ? "" : ` “${each.text}”`}`).join(", ");
   const found = a.map((one) => {
-    const near = b.filter((other) => left.has(other) && touches(one, other));
-    const same = near.find((other) => at(one, other) && one.label === other.label);
-    const other = same ?? near[0];
-    if (!other) return { ...one, label: ONLY_A, value: "", note: one.label };
-    left.delete(other);
-    if (same) return { ...one, label: SAME, value: "", note: one.label };
-    const words = one.label === other.label ? `${one.label}: A “${one.text}”, B “${other.text}”` : `A ${one.label}${at(one, other) ? "" : ` “${one.text}”`}, B ${other.label}${at(one, other) ? "" : ` “${other.text}”`}`;
-    return { ...one, label: DIFFERS, value: "", note: words };
+    const near = b.filter((other) => touches(one, other));
+    for (const other of near) left.delete(other);
+    if (!near.length) return { ...one, label: ONLY_A, value: "", note: one.label };
+    if (at(one, near[0]) && one.label === near[0].label) return { ...one, label: SAME, value: "", note: one.label };
+    return { ...one, label: DIFFERS, value: "", note: `A ${one.label}, B ${said(one, near)}` };
   });
   for (const other of left) found.push({ ...other, label: ONLY_B, value: "", note: other.label });
   return found.sort((one, other) => one.start - other.start || one.end - other.end);

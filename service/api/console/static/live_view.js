@@ -39,7 +39,7 @@ export class View {
     root.replaceChildren(make("h1", { class: "unseen" }, "The engine at work"), this.notice, make("dl", { class: "tiles" }, tile("phase", "Phase"), tile("documents", "Documents waiting"), tile("tokens", "Tokens waiting"), tile("oldest", "Oldest waits"),
       tile("backlog", "Backlog"), tile("speed", "Capacity"), tile("busy", "Device busy")),
     make("div", { class: "charts" }, card("Work ratio", this.ratio.node), card("Queue", this.queue.node)),
-    card("Batches", this.timeline.svg, make("table", { class: "last" }, make("thead", {}, make("tr", {}, ...[["Batch", "number"], ["Took", "number"], ["Fill"], ["Whose"]].map(([name, kind]) => make("th", { class: kind ?? "", scope: "col" }, name)))), this.last)),
+    card("Batches", this.timeline.svg, make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The last batches" }, make("table", { class: "last" }, make("thead", {}, make("tr", {}, ...[["Batch", "number"], ["Took", "number"], ["Fill"], ["Whose"]].map(([name, kind]) => make("th", { class: kind ?? "", scope: "col" }, name)))), this.last))),
     make("div", { class: "charts" }, card("Memory guard", this.memory), card("Refusals", this.refusals)),
     card("Models", this.models));
     document.addEventListener("visibilitychange", () => this.#follow());

@@ -94,7 +94,8 @@ export class PageStrip {
   }
 
   goToPage(number) {
-    this.pages[Math.min(Math.max(number, 1), this.pages.length) - 1].node.scrollIntoView({ block: "start", behavior: "instant" });
+    const page = this.pages[Math.min(Math.max(number, 1), this.pages.length) - 1];
+    page.node.scrollIntoView({ block: "start", behavior: "instant" });
   }
 
   close() {
@@ -110,6 +111,7 @@ export class PageStrip {
       if (entry.isIntersecting) this.near.add(number);
       else { this.near.delete(number); this.drawing.get(number)?.abort(); }
     }
+    this.noteScroll();
     this.#frameAll();
     this.#drawNext();
   }
