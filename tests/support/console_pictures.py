@@ -138,13 +138,16 @@ def take(browser: Browser, service: Service, name: str) -> bytes:
 def main() -> None:
     """Make all pictures."""
     FOLDER.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as home, chromium() as browser:
-        with serving(Path(home), WORKERS=2, DEADLINE_MS=LONG_MS) as service:
-            for name in VIEWS:
-                data = take(browser, service, name)
-                assert len(data) < MOST_BYTES, f"{name} has {len(data):,} bytes"
-                (FOLDER / f"{name}.webp").write_bytes(data)
-                print(f"{name}: {len(data):,} bytes", flush=True)
+    with (
+        tempfile.TemporaryDirectory() as home,
+        serving(Path(home), WORKERS=2, DEADLINE_MS=LONG_MS) as service,
+        chromium() as browser,
+    ):
+        for name in VIEWS:
+            data = take(browser, service, name)
+            assert len(data) < MOST_BYTES, f"{name} has {len(data):,} bytes"
+            (FOLDER / f"{name}.webp").write_bytes(data)
+            print(f"{name}: {len(data):,} bytes", flush=True)
 
 
 if __name__ == "__main__":
