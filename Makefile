@@ -90,6 +90,10 @@ chaos: .venv/.loadtest .venv/.s3-server ## ten minutes of kills, stops, full dis
 fuzz: .venv/.dev ## 200,000 mutated files, bodies, messages and HTTP requests (ARGS='--inputs 1000000 --seed 7 --only pdf')
 	$(BIN)/python -m tests.support.fuzz $(ARGS)
 
+.PHONY: screenshots
+screenshots: .venv/.dev ## make the pictures of the console's README anew, in a real browser (3 minutes)
+	$(BIN)/python -m tests.support.console_pictures
+
 loadtest: .venv/.loadtest ## load the service for two minutes and write a report (URL=http://… SCENARIO=overload ARGS=…)
 	@$(BIN)/gleaner loadtest $(or $(SCENARIO),default) $(if $(URL),--url $(URL)) $(ARGS)
 

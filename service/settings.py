@@ -153,6 +153,11 @@ class Settings(BaseSettings):
         description="secret for the hashes of `/redact`, of 16 characters or more; the same for a whole fleet;"
         " none: no hashes",
     )
+    console: Literal["auto", "on", "off"] = Field(
+        "auto",
+        description="the page at /; auto: open on a loopback address without keys, otherwise it asks for a key;"
+        " on: open to all who need no key; off: not there",
+    )
     keep_alive_seconds: int = Field(
         75, ge=1, description="idle connections stay open; longer than a balancer's time-out"
     )

@@ -19,6 +19,8 @@ from service.api import problems
 from service.api.calls import AppState
 from service.api.connection.connections import Connections
 from service.api.connection.limits import connection_limits
+from service.api.console import routes as console_routes
+from service.api.console.console import open_console
 from service.api.doors.entrance import DoorEntrance
 from service.api.doors.registry import DoorTable, open_doors, operations
 from service.api.http.access import Access
@@ -56,6 +58,8 @@ def create_app(settings: Settings) -> ASGIApp:
         redirect_slashes=False,
     )
     app.add_api_route("/docs", _docs, include_in_schema=False)
+    if settings.console != "off":
+        app.include_router(console_routes.router)
     if settings.api_keys_file is not None or settings.api_keys:
         plain = app.openapi
         app.openapi = lambda: with_keys(plain())  # type: ignore[method-assign]
@@ -91,8 +95,12 @@ async def _lifespan(app: FastAPI, settings: Settings, table: DoorTable) -> Async
             on_overload=worker.engine.count_unread,
             translate=table.translation,
         )
-        async with connections.watched(), table.running(app_state, settings):
-            yield {"app_state": app_state, "connections": connections}
+        async with (
+            open_console(settings, worker) as console,
+            connections.watched(),
+            table.running(app_state, settings),
+        ):
+            yield {"app_state": app_state, "connections": connections, "console": console}
 
 
 @asynccontextmanager

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from service.api.engine.routing import find_model, refuse_unless_serving
 from service.api.extraction.request import Decoder, ExtractRequest, refuse_if_late
+from service.api.extraction.trace import RequestTrace
 from service.api.http.access import Access
 from service.api.http.auth import sender_of
 from service.api.http.request_body import Body, BodyLimits
@@ -73,6 +74,7 @@ class Visit:
     headers: Mapping[str, str]
     address: str | None
     begun_seconds: float
+    trace: RequestTrace | None = None
 
     def model(self, body: Body) -> ModelStatus:
         """The model that the options of a body lead to.
@@ -96,6 +98,9 @@ class Visit:
         named = options.deadline_ms / 1000 if options.deadline_ms else left_seconds
         deadline = self.begun_seconds + (named or state.deadline_seconds)
         state.access.brought(self.tenant, self.headers, body, self.begun_seconds)
+        if self.trace is not None:
+            self.trace.received_seconds, self.trace.client = time.monotonic(), self.tenant.name
+            self.trace.model, self.trace.engine = model.name, state.worker.engine.status.engine
         request = ExtractRequest(
             model,
             options,
@@ -106,6 +111,7 @@ class Visit:
             charge_tokens=self._served,
             sender=sender_of(self.tenant.name, self.address),
             decoder=decoder,
+            trace=self.trace,
         )
         return Call(state.worker, body, request, self.begun_seconds)
 
@@ -113,8 +119,14 @@ class Visit:
         self.state.access.served(self.tenant, tokens, time.monotonic())
 
 
-def let_in(state: AppState, headers: Mapping[str, str], address: str | None, begun_seconds: float) -> Visit:
-    """Let a request in by its headers.
+def let_in(
+    state: AppState,
+    headers: Mapping[str, str],
+    address: str | None,
+    begun_seconds: float,
+    trace: RequestTrace | None = None,
+) -> Visit:
+    """Let a request in by its headers; `trace`: where it is noted, if anywhere.
 
     Raises:
         Unauthenticated, Forbidden, RateLimited: its key, or too much came with it.
@@ -125,4 +137,4 @@ def let_in(state: AppState, headers: Mapping[str, str], address: str | None, beg
     tenant = state.access.enter(headers, address or "", begun_seconds)
     refuse_unless_serving(engine.status, engine.connected)
     refuse_if_late(begun_seconds + state.deadline_seconds, time.monotonic())
-    return Visit(state, tenant, headers, address, begun_seconds)
+    return Visit(state, tenant, headers, address, begun_seconds, trace)

@@ -1,4 +1,5 @@
-"""The internal port: what is for operators alone is answered there, and nothing else is but the probes.
+"""The internal port: what is for operators alone is answered there, and nothing else is but the probes, and documents,
+which the operators' console posts.
 
 Which port a request came in on is read off its socket, so no header can claim another.
 """
@@ -9,8 +10,8 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-INTERNAL = frozenset({"metrics", "models", "docs", "redoc", "openapi.json"})
-PROBES = frozenset({"livez", "readyz"})
+INTERNAL = frozenset({"metrics", "models", "docs", "redoc", "openapi.json", "console"})
+ANYWHERE = frozenset({"livez", "readyz", "extract"})
 NOWHERE = "/nowhere"
 """No route: to the other port's callers a path is as unknown as any."""
 
@@ -35,4 +36,4 @@ class InternalPort:
         name = scope["path"].removeprefix("/").partition("/")[0]
         on_internal_port: bool = scope["server"][1] == self._port
         internal = name in INTERNAL and not self._is_door(scope)
-        return name not in PROBES and internal != on_internal_port
+        return name not in ANYWHERE and internal != on_internal_port

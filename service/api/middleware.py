@@ -13,11 +13,12 @@ from typing import NamedTuple
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.api.connection.prepared import SECURITY_HEADERS
+from service.api.extraction.trace import RequestTrace
 from service.api.http.arrival import arrived_seconds
 from service.metrics.worker import WorkerMetrics
 
 WORK_ROUTES = frozenset({"/extract", "/redact"})
-ROUTES = WORK_ROUTES | frozenset({"/livez", "/readyz", "/models", "/metrics", "/docs", "/openapi.json"})
+ROUTES = WORK_ROUTES | {"/livez", "/readyz", "/models", "/metrics", "/docs", "/openapi.json", "/console"}
 REQUEST_ID = re.compile(r"[\w.:/+=@~-]{1,128}", re.ASCII)
 """A client's request id that is taken over; any other is replaced, as it stands in logs and headers."""
 
@@ -29,7 +30,7 @@ class Route(NamedTuple):
     works: bool
 
 
-OTHER = Route("other", False)
+OTHER, CONSOLE = Route("other", False), Route("/console", False)
 RouteAt = Callable[[Scope], Route | None]
 """The route of a door that a request is for."""
 
@@ -61,7 +62,7 @@ class AccessLog:
         begun = arrived_seconds(scope, time.monotonic())
         if method == "HEAD":  # Routed as GET; the server sends no body, as it knows the method.
             scope = {**scope, "method": "GET"}
-        route = Route(path, path in WORK_ROUTES) if path in ROUTES else self._door_at(scope) or OTHER
+        route = Route(path, path in WORK_ROUTES) if path in ROUTES else self._door_at(scope) or _page_at(path)
         status = 500
 
         async def send_with_headers(message: Message) -> None:
@@ -71,13 +72,21 @@ class AccessLog:
                 message = {**message, "headers": _with(own_headers, message["headers"])}
             await send(message)
 
+        trace = state["trace"] = RequestTrace(request_id, begun) if route.works else None
         worker.active_requests.count += route.works
         try:
             await self._app(scope, receive, send_with_headers)
         finally:
             worker.active_requests.count -= route.works
             state["status"] = status
+            if trace is not None:
+                trace.status, trace.ended_seconds = status, time.monotonic()
+                worker.traces.add(trace)
             _record(worker.metrics, route, method, status, time.monotonic() - begun, request_id)
+
+
+def _page_at(path: str) -> Route:
+    return CONSOLE if path == "/" or path.startswith("/console/") else OTHER
 
 
 def _request_id(scope: Scope) -> str:

@@ -24,7 +24,8 @@ async def redact(request: Request) -> Response:
     begun = arrived_seconds(request.scope, time.monotonic())
     state: AppState = request.state.app_state
     worker = state.worker
-    visit = let_in(state, request.headers, request.client.host if request.client else None, begun)
+    address = request.client.host if request.client else None
+    visit = let_in(state, request.headers, address, begun, request.scope["state"].get("trace"))
     body = await read_body(request, state.body_limits, RedactOptions)
     options = body.options
     assert isinstance(options, RedactOptions), "read as such"

@@ -26,7 +26,8 @@ router = APIRouter()
 async def extract(request: Request) -> Response:
     begun = arrived_seconds(request.scope, time.monotonic())
     state: AppState = request.state.app_state
-    visit = let_in(state, request.headers, request.client.host if request.client else None, begun)
+    address = request.client.host if request.client else None
+    visit = let_in(state, request.headers, address, begun, request.scope["state"].get("trace"))
     body = await read_body(request, state.body_limits)
     call = visit.call(body)
     leases = state.worker.engine.leases

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from service.api.engine.client import EngineClient
 from service.api.extraction.extractor import Extractor
+from service.api.extraction.trace import TraceBook
 from service.api.middleware import ActiveRequests
 from service.api.parsers.pool import ParseLimits, ParserPool
 from service.api.parsers.sandbox_report import announce
@@ -38,8 +39,10 @@ class Worker:
     engine: EngineClient
     extractor: Extractor
     redactor: Redactor
+    parsers: ParserPool
     metrics: WorkerMetrics
     active_requests: ActiveRequests
+    traces: TraceBook
 
 
 @asynccontextmanager
@@ -63,7 +66,8 @@ async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
     engine.start()
     await parsers.start()
     try:
-        yield Worker(engine, extractor, Redactor(extractor, parsers, settings.redact_key), metrics, active_requests)
+        redactor = Redactor(extractor, parsers, settings.redact_key)
+        yield Worker(engine, extractor, redactor, parsers, metrics, active_requests, TraceBook())
     finally:
         await parsers.stop()
         await engine.stop()

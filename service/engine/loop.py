@@ -161,6 +161,7 @@ class EngineLoop:
                 return
             self._learn(launched)
             handle = launched.handle
+            self._table.ran(launched)
             self._table.deliver(launched.batch, handle.result(), launched.number, handle.seconds)
 
     def _learn(self, launched: InFlightBatch) -> None:

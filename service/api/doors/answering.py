@@ -45,7 +45,8 @@ def visit(request: Request, headers: Mapping[str, str] | None = None) -> Visit:
     state: AppState = request.state.app_state
     begun = arrived_seconds(request.scope, time.monotonic())
     address = request.client.host if request.client else None
-    return let_in(state, request.headers if headers is None else headers, address, begun)
+    sent = request.headers if headers is None else headers
+    return let_in(state, sent, address, begun, request.scope["state"].get("trace"))
 
 
 async def read(request: Request, visited: Visit) -> bytes:

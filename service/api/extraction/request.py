@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from service.api.engine.refusal_cache import WorkEstimate
+from service.api.extraction.trace import RequestTrace
 from service.api.schemas import Options
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.aggregation_strategies import Aggregation
@@ -75,6 +76,7 @@ class ExtractRequest:
         charge_tokens: is told the tokens of every document that was answered.
         long_texts: held by its documents whose long texts are being tokenized.
         decoder: finds the entities where no aggregation of the options does.
+        trace: where its documents are noted, if anywhere.
     """
 
     model: ModelStatus
@@ -87,6 +89,7 @@ class ExtractRequest:
     long_texts: asyncio.Semaphore = field(default_factory=_turns, compare=False, repr=False)
     sender: str = ""
     decoder: Decoder | None = None
+    trace: RequestTrace | None = field(default=None, compare=False, repr=False)
 
     def estimate(self, source: DocumentInput, now: float) -> WorkEstimate:
         """The work of a document of this request, estimated from its size alone."""

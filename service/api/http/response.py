@@ -21,6 +21,7 @@ from service.api import problems
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.stage_timer import StageTimer
+from service.api.extraction.trace import DocumentTrace
 from service.api.http.answer_encoder import encode_line, encode_result
 from service.api.http.request_body import Body
 from service.api.schemas import DocumentLine, DocumentResult, ExtractResult, ModelName, Timing
@@ -151,6 +152,7 @@ async def _finish(
         log.exception("a document failed", extra={"event": LogEvent.DOCUMENT_FAILED})
         outcome = _failed(source, timer, InternalError(f"The service failed over this ({type(error).__name__})."))
     _count(metrics, outcome)
+    _note(source, outcome, extract_request)
     return outcome
 
 
@@ -164,6 +166,26 @@ def _count(metrics: WorkerMetrics, outcome: DocumentOutcome) -> None:
     metrics.entities.inc(len(outcome.result.entities))
     for stage, seconds in outcome.timer.seconds.items():
         metrics.stage_seconds.labels(stage).observe(seconds)
+
+
+def _note(source: DocumentInput, outcome: DocumentOutcome, extract_request: ExtractRequest) -> None:
+    """Note a document in its request's trace."""
+    if extract_request.trace is None:
+        return
+    result, estimate = outcome.result, extract_request.estimate(source, 0.0)
+    extract_request.trace.add(
+        DocumentTrace(
+            format=estimate.format,
+            size=estimate.size,
+            pages=result.pages,
+            tokens=result.tokens,
+            windows=result.windows,
+            entities=len(result.entities),
+            code=outcome.error.code if outcome.error else "ok",
+            timer=outcome.timer,
+            ended_seconds=time.monotonic(),
+        )
+    )
 
 
 def _all_refused(errors: list[GleanerError], outcomes: list[DocumentOutcome]) -> bool:

@@ -22,6 +22,7 @@ from service.api.parsers.frames import (
     error_frames,
     frame_prefix,
     longest_redacted,
+    picture_frames,
     redacted_frames,
     to_frames,
 )
@@ -29,6 +30,8 @@ from service.api.parsers.samples import samples
 from service.core.errors import GleanerError, UnreadableDocument, UnredactableDocument
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
+from service.documents.page_picture import PictureWanted
+from service.documents.pdf.picture import draw_page
 from service.documents.reader import read_document
 from service.documents.redacted import Range, Redaction
 from service.documents.redactor import redact_document
@@ -59,6 +62,7 @@ def prepare() -> None:
     for name, data in samples().items():
         read(data, None, name, DocumentLimits())
     _redact(FileHeader(None, None, DocumentLimits(), REHEARSAL), samples()["a.pdf"])
+    draw_page(samples()["a.pdf"], PictureWanted(1, 10), limits=DocumentLimits())
     gc.collect()
     gc.disable()
     gc.freeze()
@@ -90,6 +94,8 @@ def _answer(file: FileHeader, data: bytes, reader: Reader) -> list[bytes | memor
     try:
         if file.redaction is not None:
             return _redact(file, data)
+        if file.picture is not None:
+            return picture_frames(draw_page(data, file.picture, limits=file.limits))
         return to_frames(reader(data, file.media_type, file.name, file.limits))
     except GleanerError as error:
         return error_frames(error.code, error.detail)

@@ -16,10 +16,12 @@ from service.api.parsers.frames import (
     from_frames,
     longest_frame,
     longest_redacted,
+    picture_from_frames,
 )
 from service.core.errors import BY_CODE, InternalError
 from service.documents.document import Document
 from service.documents.limits import MEBIBYTE, DocumentLimits
+from service.documents.page_picture import MOST_PNG_BYTES, PagePicture
 from service.documents.redacted import RedactedFile, Redaction
 
 DEAD = (asyncio.IncompleteReadError, ConnectionError, BadAnswer)
@@ -57,13 +59,23 @@ class Parser:
             GleanerError: the error that the reader raised.
             DEAD: the parser ended, or answered what no reader would.
         """
-        await self._send(header, data)
         longest = longest_frame(limits)
-        parsed = decode_header(await self._read(longest))
-        _check(parsed)
+        parsed = await self._answer(header, data, longest)
         boxes = await self._read(longest) if parsed.has_layout else b""
         line_starts = await self._read(longest) if parsed.has_layout else b""
         return from_frames(parsed, boxes, line_starts, limits)
+
+    async def draw(self, header: bytes, data: bytes) -> PagePicture:
+        """The picture of a page of a file, whose header says which; raises as `ask` does."""
+        parsed = await self._answer(header, data, MEBIBYTE)
+        return picture_from_frames(parsed, await self._read(MOST_PNG_BYTES))
+
+    async def _answer(self, header: bytes, data: bytes, longest: int) -> ParsedHeader:
+        """Send a file; the header of what it is answered with."""
+        await self._send(header, data)
+        parsed = decode_header(await self._read(longest))
+        _check(parsed)
+        return parsed
 
     async def redact(self, header: bytes, data: bytes, redaction: Redaction, limits: DocumentLimits) -> RedactedFile:
         """A file without what is to go; raises as `ask`."""

@@ -1,13 +1,16 @@
 """The messages between worker and parser: a file's header and bytes one way, a document or an error the other.
 
 A frame is a little-endian uint32 length and that many bytes. A file is [header, data]; a document is [header, boxes,
-line starts], or [header] alone where it has no layout or there was an error; a redacted file is [header, data]. The
-rule: a parser may have been taken over by its file, so what it answers is bounded before it is read, and checked before
-it is believed.
+line starts], or [header] alone where it has no layout or there was an error; a page's picture is [header, PNG], a
+redacted file [header, data].
+
+The rule: a parser may have been taken over by its file, so what it answers is bounded before it is read, and checked
+before it is believed.
 """
 
 from __future__ import annotations
 
+import math
 import struct
 
 import msgspec
@@ -15,24 +18,28 @@ import numpy as np
 
 from service.documents.document import Box, Document, Layout, Page
 from service.documents.limits import MEBIBYTE, DocumentLimits
+from service.documents.page_picture import PagePicture, PictureWanted
 from service.documents.redacted import RedactedFile, RedactedPage, Redaction
 
 LENGTH = struct.Struct("<I")
+_PNG = b"\x89PNG\r\n\x1a\n"
 
 
 class FileHeader(msgspec.Struct, frozen=True):
-    """The header of a file; its bytes follow in the next frame."""
+    """The header of a file; its bytes follow in the next frame. `picture`: what is wanted instead of its document."""
 
     media_type: str | None
     name: str | None
     limits: DocumentLimits
     redaction: Redaction | None = None
+    picture: PictureWanted | None = None
 
 
 class ParsedHeader(msgspec.Struct, frozen=True):
     """The header of a document; boxes and line starts follow if it has a layout. With `error_code` it is an error.
 
-    `crash` names the exception of a reader that failed in a way that it should not.
+    `crash` names the exception of a reader that failed in a way that it should not. `picture`: of a page, whose PNG
+    follows, its width and height in points and the pages of its file.
     """
 
     text: str = ""
@@ -42,6 +49,7 @@ class ParsedHeader(msgspec.Struct, frozen=True):
     error_code: str = ""
     detail: str = ""
     crash: str = ""
+    picture: tuple[float, float, int] | None = None
 
 
 class RedactedHeader(msgspec.Struct, frozen=True):
@@ -80,10 +88,15 @@ def longest_redacted(file_bytes: int) -> int:
 
 
 def file_header(
-    media_type: str | None, name: str | None, limits: DocumentLimits, redaction: Redaction | None = None
+    media_type: str | None,
+    name: str | None,
+    limits: DocumentLimits,
+    *,
+    redaction: Redaction | None = None,
+    picture: PictureWanted | None = None,
 ) -> bytes:
-    """The header frame of a file; `redaction`: what is to be taken out of it, where its text is not asked for."""
-    return msgspec.msgpack.encode(FileHeader(media_type, name, limits, redaction))
+    """The header frame of a file; with `redaction` or `picture` not its text is asked for, but that."""
+    return msgspec.msgpack.encode(FileHeader(media_type, name, limits, redaction, picture))
 
 
 def decode_file(data: bytes) -> FileHeader:
@@ -105,6 +118,12 @@ def to_frames(document: Document) -> list[bytes | memoryview]:
 def redacted_frames(file: RedactedFile) -> list[bytes | memoryview]:
     """The frames of a redacted file."""
     return [msgspec.msgpack.encode(RedactedHeader(file.pages, file.removed, file.places)), file.data]
+
+
+def picture_frames(picture: PagePicture) -> list[bytes | memoryview]:
+    """The frames of a page's picture."""
+    size = (picture.width_points, picture.height_points, picture.pages)
+    return [msgspec.msgpack.encode(ParsedHeader(picture=size)), picture.png]
 
 
 def error_frames(code: str, detail: str) -> list[bytes | memoryview]:
@@ -166,3 +185,17 @@ def from_frames(parsed: ParsedHeader, boxes: bytes, line_starts: bytes, limits: 
         raise BadAnswer("lines outside the text")
     points = np.frombuffer(boxes, dtype=np.float32).reshape(-1, 4)
     return Document(parsed.text, pages, Layout(points, starts), parsed.unread_pages)
+
+
+def picture_from_frames(parsed: ParsedHeader, png: bytes) -> PagePicture:
+    """The picture that came in these frames.
+
+    Raises:
+        BadAnswer: it is none.
+    """
+    if parsed.picture is None or not png.startswith(_PNG):
+        raise BadAnswer("no picture")
+    across, down, pages = parsed.picture
+    if not (0 < across < math.inf and 0 < down < math.inf and pages > 0):
+        raise BadAnswer("a page without a size")
+    return PagePicture(png, across, down, pages)

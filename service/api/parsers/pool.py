@@ -12,9 +12,10 @@ import logging
 import math
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 from service.api.parsers.connection import DEAD, Parser
 from service.api.parsers.frames import BadAnswer, file_header
@@ -33,6 +34,7 @@ from service.core.parsers.parser_queue import ParserQueue, Step
 from service.core.parsers.queued_file import QueuedFile
 from service.documents.document import Document
 from service.documents.limits import MEBIBYTE, DocumentLimits
+from service.documents.page_picture import PagePicture, PictureWanted
 from service.documents.redacted import RedactedFile, Redaction
 from service.logs import LogEvent
 
@@ -51,15 +53,18 @@ class ParseLimits:
     wait_seconds: float = math.inf
 
 
+Ask = Callable[[Parser], Awaitable[Document | PagePicture]]
+"""Has a parser do what is wanted of a file."""
+
+
 @dataclass(slots=True, eq=False)
 class _Job:
     file: QueuedFile
     kind: str
     expected_seconds: float
-    header: bytes
     data: bytes
-    result: asyncio.Future[Document | RedactedFile]
-    redaction: Redaction | None = None
+    ask: Ask
+    result: asyncio.Future[Any]
     reading: asyncio.Task[None] | None = None
     parser: Parser | None = None
     interrupted: bool = False
@@ -129,9 +134,12 @@ class ParserPool:
             QueueFull: too much waits to be read, or the file would wait for too long.
             DeadlineExceeded: the file cannot be read by its deadline, or was not.
         """
-        document = await self._enter(data, media_type, name, client, deadline_seconds)
-        assert isinstance(document, Document), "what a job without a redaction comes to"
-        return document
+        limits = self._limits.document
+        header = file_header(media_type, name, limits)
+        result: Document = await self._do_in_parser(
+            _kind(data), data, lambda parser: parser.ask(header, data, limits), client, deadline_seconds
+        )
+        return result
 
     async def redact(
         self,
@@ -148,29 +156,38 @@ class ParserPool:
         Raises:
             UnredactableDocument: it cannot be made sure that nothing is left.
         """
-        file = await self._enter(data, media_type, name, client, deadline_seconds, redaction)
-        assert isinstance(file, RedactedFile), "what a job with a redaction comes to"
-        return file
+        limits = self._limits.document
+        header = file_header(media_type, name, limits, redaction=redaction)
+        result: RedactedFile = await self._do_in_parser(
+            f"redact {_kind(data)}",
+            data,
+            lambda parser: parser.redact(header, data, redaction, limits),
+            client,
+            deadline_seconds,
+        )
+        return result
 
-    async def _enter(
-        self,
-        data: bytes,
-        media_type: str | None,
-        name: str | None,
-        client: str,
-        deadline_seconds: float,
-        redaction: Redaction | None = None,
-    ) -> Document | RedactedFile:
+    async def draw(self, data: bytes, wanted: PictureWanted, *, client: str, deadline_seconds: float) -> PagePicture:
+        """Draw a page of a client's PDF.
+
+        Raises:
+            GleanerError: as `parse`, and what `pdf/picture` raises.
+        """
+        header = file_header(None, None, self._limits.document, picture=wanted)
+        result: PagePicture = await self._do_in_parser(
+            "picture", data, lambda parser: parser.draw(header, data), client, deadline_seconds
+        )
+        return result
+
+    async def _do_in_parser(self, kind: str, data: bytes, ask: Ask, client: str, deadline_seconds: float) -> Any:
         now = time.monotonic()
-        kind = _kind(data) if redaction is None else f"redact {_kind(data)}"
         expected = self._cost.expected_seconds(kind, len(data))
         file = QueuedFile(next(self._keys), client, len(data), now, deadline_seconds, expected)
         self.asked.ask(expected, now)
         if refusal := self._queue.refusal_for(file, now):
             self._on_refusal(refusal.code)
             raise BY_CODE[refusal.code](refusal.detail, retry_after_seconds=refusal.retry_after_seconds)
-        header = file_header(media_type, name, self._limits.document, redaction)
-        job = _Job(file, kind, expected, header, data, asyncio.get_running_loop().create_future(), redaction)
+        job = _Job(file, kind, expected, data, ask, asyncio.get_running_loop().create_future())
         self._jobs[file.key] = job
         self._queue.join(file)
         self._act()
@@ -216,12 +233,12 @@ class ParserPool:
     async def _read(self, job: _Job) -> None:
         """Read a job's file in a parser, which is not used again unless all went well."""
         parser: Parser | None = None
-        document: Document | RedactedFile | None = None
+        result: Document | RedactedFile | PagePicture | None = None
         try:
             parser = job.parser = await self._stock.take(job.file.client)
             if job.interrupted:
                 self._stock.interrupt(parser, True)
-            document = await self._ask(parser, job)
+            result = await job.ask(parser)
         except DEAD as error:
             await self._mourn(job, parser, error)
         except Exception as error:
@@ -230,17 +247,12 @@ class ParserPool:
         else:
             self._learn(job)
             if not job.result.done():
-                job.result.set_result(document)
+                job.result.set_result(result)
         finally:
             if parser is not None:
                 job.parser = None if job.parser is parser else job.parser
-                self._stock.put_back(parser, sound=document is not None and _is_small(job, document))
+                self._stock.put_back(parser, sound=result is not None and _is_small(job, result))
         self._act()
-
-    async def _ask(self, parser: Parser, job: _Job) -> Document | RedactedFile:
-        if job.redaction is None:
-            return await parser.ask(job.header, job.data, self._limits.document)
-        return await parser.redact(job.header, job.data, job.redaction, self._limits.document)
 
     async def _mourn(self, job: _Job, parser: Parser | None, error: Exception) -> None:
         """Note a parser's death; its file is read once more, or refused."""
@@ -283,10 +295,16 @@ def _kind(data: bytes) -> str:
     return next((kind for magic, kind in _MAGIC if data.startswith(magic)), "text")
 
 
-def _is_small(job: _Job, made: Document | RedactedFile) -> bool:
+def _is_small(job: _Job, result: Document | RedactedFile | PagePicture) -> bool:
     """Whether the file can have left little behind in its parser's memory."""
-    size = len(made.text) if isinstance(made, Document) else len(made.data)
-    return max(len(job.data), size) <= 4 * MEBIBYTE
+    match result:
+        case Document():
+            made = len(result.text)
+        case RedactedFile():
+            made = len(result.data)
+        case PagePicture():
+            made = len(result.png)
+    return max(len(job.data), made) <= 4 * MEBIBYTE
 
 
 def _reason(error: Exception, exit_code: int | None) -> str:

@@ -47,7 +47,7 @@ def read_with_indices(data: bytes, *, limits: DocumentLimits) -> tuple[Document,
     Raises:
         UnreadableDocument, DocumentTooLarge: as above.
     """
-    with opened(data) as document:
+    with opened_pdf(data) as document:
         limits.check_pages(len(document))
         pages = _Pages(limits)
         unread = tuple(number for number in range(1, len(document) + 1) if pages.add(document, number))
@@ -57,8 +57,12 @@ def read_with_indices(data: bytes, *, limits: DocumentLimits) -> tuple[Document,
 
 
 @contextmanager
-def opened(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
-    """A PDF file as pdfium reads it; closed when the context ends."""
+def opened_pdf(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
+    """A PDF file's document, with at least one page.
+
+    Raises:
+        UnreadableDocument: encrypted or damaged.
+    """
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
@@ -97,7 +101,7 @@ class _Pages:
 
     def add(self, document: pypdfium2.PdfDocument, number: int) -> bool:
         """Read one page; True if it has images but no characters."""
-        with opened_page(document, number) as page, opened_text(page, number) as text_page:
+        with loaded_page(document, number) as page, opened_text(page, number) as text_page:
             count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
             self._limits.check_characters(
                 self._length + count // 2
@@ -144,7 +148,7 @@ class _Pages:
 
 
 @contextmanager
-def opened_page(document: pypdfium2.PdfDocument, number: int) -> Iterator[Any]:
+def loaded_page(document: pypdfium2.PdfDocument, number: int) -> Iterator[Any]:
     """A loaded page, with its annotations (form fields among them) made part of it."""
     page = _loaded(document, number)
     if pdfium.FPDFPage_GetAnnotCount(page) and _flattened(page):

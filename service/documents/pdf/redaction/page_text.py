@@ -12,7 +12,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from service.documents.pdf.glyphs import PageFrame, address, code_points, loose_boxes
-from service.documents.pdf.reader import opened_page, opened_text
+from service.documents.pdf.reader import loaded_page, opened_text
 from service.documents.pdf.redaction.geometry import Point, Rectangle
 
 SAME_PLACE = 0.3
@@ -67,7 +67,7 @@ def read_page_text(document: pypdfium2.PdfDocument, number: int) -> PageText:
     Raises:
         UnreadableDocument: it cannot be read.
     """
-    with opened_page(document, number) as page, opened_text(page, number) as text_page:
+    with loaded_page(document, number) as page, opened_text(page, number) as text_page:
         count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
         return PageText(
             code_points(text_page, count),
@@ -84,7 +84,7 @@ def read_page_string(document: pypdfium2.PdfDocument, number: int) -> str:
     Raises:
         UnreadableDocument: it cannot be read.
     """
-    with opened_page(document, number) as page, opened_text(page, number) as text_page:
+    with loaded_page(document, number) as page, opened_text(page, number) as text_page:
         count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
         codes = code_points(text_page, count).tolist()
     return "".join(chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else _UNKNOWN for code in codes)

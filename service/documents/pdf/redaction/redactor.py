@@ -25,7 +25,7 @@ from service.core.redaction.repeats import Repeats
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.glyphs import Indices
-from service.documents.pdf.reader import opened, opened_page, read_with_indices
+from service.documents.pdf.reader import loaded_page, opened_pdf, read_with_indices
 from service.documents.pdf.redaction.cleaning import clean, own_resources, texts_of
 from service.documents.pdf.redaction.geometry import Rectangle
 from service.documents.pdf.redaction.page import (
@@ -63,9 +63,9 @@ def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> 
             "with `allow_unread` they stay as they are."
         )
     leaks = Repeats(redaction.secrets)
-    with opened(flat) as read:
+    with opened_pdf(flat) as read:
         plain, passages = _without_hidden_words(flat, read)
-        with opened(plain) as before, pikepdf.open(io.BytesIO(plain)) as pdf:
+        with opened_pdf(plain) as before, pikepdf.open(io.BytesIO(plain)) as pdf:
             own_resources(pdf)
             targets = _Targets(read, before, passages)
             targets.add_ranges(document, indices, ranges)
@@ -81,9 +81,9 @@ def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> 
 
 def _flattened(data: bytes) -> bytes:
     """The file as pdfium sees it, with annotations made part of the pages, and without encryption or repairs to do."""
-    with opened(data) as document:
+    with opened_pdf(data) as document:
         for number in range(1, len(document) + 1):
-            with opened_page(document, number):
+            with loaded_page(document, number):
                 pass
         written = io.BytesIO()
         document.save(written, flags=pdfium.FPDF_REMOVE_SECURITY)
@@ -203,7 +203,7 @@ class _Work:
     def _wrong(self, result: bytes, leaks: Repeats) -> dict[int, str]:
         """The pages on which something is left, or is not as it was; number → why."""
         found: dict[int, str] = {}
-        with opened(result) as after:
+        with opened_pdf(result) as after:
             for number in range(1, len(after) + 1):
                 if number in self.pictures:
                     continue
