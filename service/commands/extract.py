@@ -131,5 +131,13 @@ def _table(path: Path, answer: Answer) -> Table:
     for entity in answer["entities"]:
         page = "" if entity["page"] is None else str(entity["page"])
         numbers = (str(entity["start"]), str(entity["end"]), f"{entity['score']:.3f}")
-        table.add_row(entity["label"], " ".join(entity["value"].split()), page, *numbers)
+        table.add_row(entity["label"], _value(entity), page, *numbers)
     return table
+
+
+def _value(entity: Answer) -> str:
+    """An entity's value, with what makes it doubtful."""
+    value = " ".join(entity["value"].split())
+    if entity.get("ambiguous"):
+        return f"{value} ({' or '.join(entity['ambiguous'])})"
+    return f"{value} (invalid)" if entity.get("valid") is False else value

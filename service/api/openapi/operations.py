@@ -11,14 +11,18 @@ from service.core.errors import BY_CODE
 
 _TEXT = "Invoice INV-20931 from Acme GmbH, due 12 March 2026, total EUR 1,200.00."
 _ENTITY = {
-    "label": "INVOICE_ID",
-    "text": "INV-20931",
-    "start": 8,
-    "end": 17,
+    "label": "TOTAL_AMOUNT",
+    "text": "EUR 1,200.00",
+    "start": 59,
+    "end": 71,
     "score": 0.993,
-    "value": "INV-20931",
+    "value": "1200.00 EUR",
     "page": None,
     "boxes": [],
+    "kind": "money",
+    "source": "model",
+    "number": "1200.00",
+    "unit": "EUR",
 }
 _DOCUMENT = {
     "id": "0",

@@ -64,7 +64,7 @@ def whole_dates(text: str, entities: list[Entity], context: DocumentContext) -> 
 
 def whole_identifiers(text: str, entities: list[Entity]) -> list[Entity]:
     """The entities, identifiers of them up to the white space and brackets around, but not into another entity."""
-    result = []
+    result: list[Entity] = []
     for index, entity in enumerate(entities):
         if entity.label in IDENTIFIERS and entity.end - entity.start < _LONGEST_IDENTIFIER:
             floor = max(result[-1].end if result else 0, entity.start - _AROUND_CHARACTERS)

@@ -5,7 +5,7 @@ Predicted and gold spans count only if the set annotates their label.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -111,6 +111,20 @@ def score_examples(tagger: Tagging, examples: Iterable[Example]) -> tuple[Score,
     """(fine, coarse) over all the examples."""
     pairs = [(tagger.tag(example.text), example) for example in examples]
     return _total(pairs, parents=False), _total(pairs, parents=True)
+
+
+def score_labels(tagger: Tagging, examples: Iterable[Example], labels: Collection[str]) -> dict[str, Score]:
+    """The counts of each of these labels, over the examples that annotate it; labels that nothing has are left out."""
+    totals: dict[str, Score] = {}
+    for example in examples:
+        wanted = example.annotated & set(labels)
+        spans = tagger.tag(example.text) if wanted else []
+        for label in wanted:
+            found = {span for span in spans if span.label == label}
+            gold = {span for span in example.spans if span.label == label}
+            counts = Score(len(found), len(gold), len(found & gold))
+            totals[label] = totals.get(label, Score(0, 0, 0)) + counts
+    return {label: totals[label] for label in sorted(totals) if totals[label].found or totals[label].gold}
 
 
 def _total(pairs: Sequence[tuple[list[Span], Example]], *, parents: bool) -> Score:
