@@ -1,4 +1,4 @@
-"""`python -m model_store.builtin.training.fitting.speed MODEL --data DATA`: processor time of decoding, plain and asked.
+"""`python -m model_store.builtin.training.fitting.speed MODEL --data DATA`: processor time of decoding.
 
 Of real texts left out of training, document by document (from logits to entities, as a worker does with long ones) and
 all at once (from logits to tags, as the engine does with a batch of short ones).
