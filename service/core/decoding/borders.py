@@ -47,6 +47,8 @@ def trim(text: str, start: int, end: int) -> tuple[int, int]:
 
 def settle(text: str, label: str, start: int, end: int) -> tuple[int, int]:
     """`[start, end)` by the rules of marks; empty if nothing is left."""
+    if label not in AMOUNTS and start < end and text[start].isalnum() and text[end - 1].isalnum():
+        return start, end
     before = -1
     while end - start != before:
         before = end - start

@@ -70,20 +70,18 @@ def word_logits(
         firsts: each word's first token.
         stop: the token after the last word's last one.
     """
-    words: Logits = logits if len(firsts) == len(logits) else logits[firsts]
-    counts = np.diff(firsts, append=stop)
-    if first_piece_share == 1.0 or counts.max(initial=0) <= 1:
+    if len(firsts) == len(logits):
+        return logits
+    words: Logits = logits[firsts]
+    further = np.diff(firsts, append=stop) - 1
+    several = np.flatnonzero(further)
+    if first_piece_share == 1.0 or not len(several):
         return words
-    several = np.flatnonzero(counts > 1)
-    spoken = scheme.continued
-    starts, stops = firsts[several] + 1, firsts[several] + counts[several]
-    rest = np.add.reduceat(_padded(logits, stop), np.column_stack([starts, stops]).ravel(), axis=0)[::2]
-    rest *= (1.0 - first_piece_share) / (counts[several, None] - 1)
-    words = words.copy() if words is logits else words
-    words[several] = words[several] * np.float32(first_piece_share) + rest[:, spoken]
+    continues = np.ones(stop, dtype=np.bool_)
+    continues[: firsts[0]] = continues[firsts] = False
+    counts = further[several]
+    sums = np.add.reduceat(logits[np.flatnonzero(continues)], np.cumsum(counts) - counts, axis=0)
+    sums *= ((1.0 - first_piece_share) / counts[:, None]).astype(np.float32)
+    words[several] *= np.float32(first_piece_share)
+    words[several] += sums[:, scheme.continued]
     return words
-
-
-def _padded(logits: Logits, stop: int) -> Logits:
-    """The tokens up to `stop` and one row more, at which a range of them may end."""
-    return logits[: stop + 1] if len(logits) > stop else np.pad(logits, ((0, 1), (0, 0)))

@@ -9,11 +9,12 @@ of its words' *values* less its losses; so where each word's best value can be t
 That holds for any cut as well: a segment solved by itself, free at its borders, can only be too good, and segments
 that join without loss reach the bound (`viterbi` is the case of losses that are 0 or infinite).
 
-Why it is fast. `after` and `before` are the scores of leaving to and coming from `O`, so that nothing is lost around an
-entity of one word, nor where there is none. Elsewhere a step that loses `l` matters only if a word beside it has
-another label whose value is less than the losses beside it below the best. Most words are surer than that; the others
-are searched with the few labels that are near the best, and one in place of all the rest, as good as the best of them
-and without loss: if the best path avoids it, it is the best of all paths; else the segment is searched with all labels.
+Why it is fast. `after` is the score of leaving to `O`, `before` that of coming from it, or more where another step needs
+more; so where no entity is nothing is lost, nor where one ends. A lossy step matters only if a word beside it has
+another label whose value is below the best by less than what is lost beside that word. Most words are surer than that;
+the others are searched with the few labels that are near the best, and one in place of all the rest, as good as the
+best of them and without loss: if the best path avoids it, it is the best of all paths; else the segment is searched
+with all labels.
 
 Values are float32, so of paths whose scores differ by rounding alone either may be found.
 """
@@ -49,12 +50,14 @@ class Transitions:
         first: what it gains in addition as a document's first word; -inf where it may not begin.
         last: what it gains in addition as a document's last word; -inf where it may not end.
         loss: `[labels, labels]`, what a step loses; inf where it is not allowed.
+        loss_before: the same by label and label before, with one label more, whose steps lose nothing.
     """
 
     value: NDArray[np.float32]
     first: NDArray[np.float32]
     last: NDArray[np.float32]
     loss: Costs
+    loss_before: Costs
 
     @classmethod
     def of(cls, steps: NDArray[np.floating], scheme: Scheme) -> Transitions:
@@ -66,12 +69,12 @@ class Transitions:
         stay = step[outside, outside] if outside is not None else 0.0
         after = np.where(scheme.may_end, end - stay, 0.0)
         reached = (step - after[:, None]).max(axis=0)
-        before = np.where(scheme.may_begin, begin, reached)
-        needed = (step - before).max(axis=1)
-        after = np.where(scheme.may_end, np.maximum(after, needed), needed)
+        before = np.where(scheme.may_begin, np.maximum(begin, reached), reached)
+        after = np.where(scheme.may_end, after, (step - before).max(axis=1))
         loss = after[:, None] + before - step
         loss[loss < _NO_LOSS] = 0.0
-        return cls(_single(after + before), _single(begin - before), _single(end - after), loss)
+        first, last = _single(begin - before), _single(end - after)
+        return cls(_single(after + before), first, last, loss, np.ascontiguousarray(np.pad(loss.T, (0, 1))))
 
 
 def best_path_with(transitions: Transitions, scores: NDArray[np.float32], borders: Sequence[int] = ()) -> Labels:
@@ -91,7 +94,6 @@ class _Search:
         self._is_border = np.zeros(len(scores) + 1, dtype=np.bool_)
         self._is_border[[0, len(scores), *borders]] = True
         self._path: Labels = np.empty(len(scores), dtype=np.intp)
-        self._loss_with_rest = np.pad(transitions.loss, (0, 1))
 
     def run(self) -> Labels:
         self._take_best_values()
@@ -180,10 +182,10 @@ class _Search:
         best, came_from = costs[firsts], []
         for step, count in enumerate(running[1:], start=1):
             here = firsts[:count] + step
-            lost = self._loss_with_rest[labels[here - 1][:, :, None], labels[here][:, None, :]]
-            lost += best[:count, :, None]
-            came_from.append(lost.argmin(axis=1))
-            best[:count] = lost.min(axis=1) + costs[here]
+            reached = best[:count, None, :] + self._lost_before(labels, here)
+            back = reached.argmin(axis=2)
+            came_from.append(back)
+            best[:count] = np.take_along_axis(reached, back[:, :, None], axis=2)[:, :, 0] + costs[here]
         at = best.argmin(axis=1)
         path = np.empty(len(words), dtype=np.intp)
         for step in range(len(running) - 1, -1, -1):
@@ -197,6 +199,12 @@ class _Search:
         kept = np.repeat(solved, stops - starts)
         self._path[words[kept]] = path[kept]
         return solved
+
+    def _lost_before(self, labels: Labels, here: Labels) -> Costs:
+        """What the steps to these words lose, `[words, searched, searched before]`."""
+        if labels.shape[1] == self._scores.shape[1]:
+            return self._of.loss_before[None, :-1, :-1]
+        return self._of.loss_before[labels[here][:, :, None], labels[here - 1][:, None, :]]
 
     def _near_labels(self, values: NDArray[np.float32], rest: int | None) -> tuple[Labels, Costs]:
         """Each word's labels that are searched, and what they cost, `[words, searched]`.
