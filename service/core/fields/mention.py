@@ -41,7 +41,9 @@ def amount(mention: Mention) -> Decimal | None:
 
 
 def currency(mention: Mention) -> str | None:
-    """The ISO code of the currency that a mention names."""
+    """The ISO code of the currency that a sum of money names."""
+    if not _is_money(mention):
+        return None
     found = _AMOUNT.fullmatch(normalize("MONEY", mention.text))
     return found[2] if found else None
 
@@ -55,10 +57,14 @@ def number(mention: Mention) -> Decimal | None:
 
 def same_value(mention: Mention) -> str:
     """Equal for two mentions of one value: amounts by number, names without case, marks and spaces."""
-    if mention.label == "MONEY" or mention.label.endswith("_AMOUNT"):
+    if _is_money(mention):
         stated = amount(mention)
         return str(stated.normalize()) if stated is not None else mention.text
     value = normalize(mention.label, mention.text)
     if mention.label in _NAMES:
         return "".join(filter(str.isalnum, value.casefold())) or value
     return value.casefold()
+
+
+def _is_money(mention: Mention) -> bool:
+    return mention.label == "MONEY" or mention.label.endswith("_AMOUNT")
