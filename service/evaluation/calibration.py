@@ -19,14 +19,14 @@ class ScoreBin:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class Reliability:
     """`error`: the mean distance of score and share that is right, bins weighted by their entities."""
 
     error: float
     bins: tuple[ScoreBin, ...]
 
 
-def calibration(scored: Iterable[tuple[float, bool]]) -> Calibration:
+def calibration(scored: Iterable[tuple[float, bool]]) -> Reliability:
     """Of (score, whether exact span and label are right) of each entity that was found; bins without any are absent."""
     binned: dict[int, list[tuple[float, bool]]] = {}
     for score, right in scored:
@@ -34,7 +34,7 @@ def calibration(scored: Iterable[tuple[float, bool]]) -> Calibration:
     bins = tuple(_bin(number, binned[number]) for number in sorted(binned))
     total = sum(each.entities for each in bins)
     distance = sum(each.entities * abs(each.mean_score - each.right) for each in bins)
-    return Calibration(distance / total if total else 0.0, bins)
+    return Reliability(distance / total if total else 0.0, bins)
 
 
 def _bin(number: int, scored: list[tuple[float, bool]]) -> ScoreBin:

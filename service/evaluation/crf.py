@@ -14,7 +14,7 @@ import pycrfsuite
 
 from service.evaluation.answers import FoundInDocument
 from service.evaluation.conventions import conventional
-from service.evaluation.records import LabelledDocument, LabelledSpan
+from service.evaluation.records import GoldDocument, LabelledSpan
 
 MOST_DOCUMENTS = 1_200
 """Documents that it is trained on."""
@@ -35,7 +35,7 @@ class LinearCrf:
         self._path = folder / "crf.model"
         self._tagger = pycrfsuite.Tagger()
 
-    def train(self, documents: Sequence[LabelledDocument], labels: frozenset[str]) -> None:
+    def train(self, documents: Sequence[GoldDocument], labels: frozenset[str]) -> None:
         """Fit to the spans of these labels in the first `MOST_DOCUMENTS` documents."""
         trainer = pycrfsuite.Trainer(verbose=False)
         trainer.set_params({"c1": 0.1, "c2": 0.1, "max_iterations": ITERATIONS, "feature.possible_transitions": True})
@@ -46,7 +46,7 @@ class LinearCrf:
         trainer.train(str(self._path))
         self._tagger.open(str(self._path))
 
-    def find(self, document: LabelledDocument) -> FoundInDocument:
+    def find(self, document: GoldDocument) -> FoundInDocument:
         """The spans of the best path, each with the mean probability of its words' tags."""
         words = split_words(document.text)
         if not words:

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from service.core.errors import ServiceError
 from service.evaluation.answers import FoundInDocument
-from service.evaluation.records import NO_SCHEME, EvaluationSet, LabelledDocument
+from service.evaluation.records import NO_SCHEME, EvaluationSet, GoldDocument
 from service.evaluation.report import CrfRates, rates
 from service.evaluation.sampling import folds
 from service.evaluation.scoring import score_set
@@ -54,7 +54,7 @@ def crf_rates(found: EvaluationSet, training: Sequence[EvaluationSet]) -> CrfRat
 
 
 def _found(
-    training: Sequence[LabelledDocument], documents: Sequence[LabelledDocument], labels: frozenset[str]
+    training: Sequence[GoldDocument], documents: Sequence[GoldDocument], labels: frozenset[str]
 ) -> list[FoundInDocument]:
     try:
         from service.evaluation.crf import LinearCrf

@@ -23,10 +23,10 @@ LabelMap = Mapping[str, str | None]
 MAPPING_FILE = "MAPPING.json"
 
 
-class BadData(RequestError):
+class BadRecords(RequestError):
     """A file does not hold labelled documents."""
 
-    code = "bad_data"
+    code = "bad_records"
     title = "The labelled documents cannot be read"
 
 
@@ -40,7 +40,7 @@ class LabelledSpan(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledDocument:
+class GoldDocument:
     """One document with what should be found in it; `fields`: role → the values that are right for it."""
 
     id: str
@@ -57,7 +57,7 @@ class EvaluationSet:
     """The documents of one file, and the labels that they are annotated with: no other counts."""
 
     name: str
-    documents: tuple[LabelledDocument, ...]
+    documents: tuple[GoldDocument, ...]
     labels: frozenset[str]
 
     @property
@@ -65,7 +65,7 @@ class EvaluationSet:
         """Groups of documents."""
         return len({document.group for document in self.documents})
 
-    def only(self, documents: Iterable[LabelledDocument]) -> EvaluationSet:
+    def only(self, documents: Iterable[GoldDocument]) -> EvaluationSet:
         """The same set with these of its documents."""
         return replace(self, documents=tuple(documents))
 
@@ -89,20 +89,20 @@ def read_scheme(path: Path) -> LabelScheme:
     """The mappings of a file `{"map": {set: {label: label or null}}, "coarse_parent": {label: label}}`.
 
     Raises:
-        BadData: it is no such file.
+        BadRecords: it is no such file.
     """
     content = _json(path.name, _text(path))
     try:
         return LabelScheme({name: dict(labels) for name, labels in content["map"].items()}, content["coarse_parent"])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise BadData(f"{path} is no mapping of labels: `map` and `coarse_parent` must be objects.") from error
+        raise BadRecords(f"{path} is no mapping of labels: `map` and `coarse_parent` must be objects.") from error
 
 
 def scheme_beside(paths: Iterable[Path]) -> LabelScheme:
     """The first MAPPING.json in a file's folder or the one above; an empty scheme where there is none.
 
     Raises:
-        BadData: it is no mapping.
+        BadRecords: it is no mapping.
     """
     for path in paths:
         for folder in (path, *path.resolve().parents[:2]):
@@ -115,7 +115,7 @@ def read_sets(paths: Iterable[Path], scheme: LabelScheme = NO_SCHEME) -> list[Ev
     """The sets of these files, and of the `*.jsonl` files of these folders.
 
     Raises:
-        BadData: a path holds none, or a line is not as above; names file and line.
+        BadRecords: a path holds none, or a line is not as above; names file and line.
     """
     return [read_set(path, scheme.maps.get(path.stem)) for path in _files(paths)]
 
@@ -124,9 +124,9 @@ def read_set(path: Path, label_map: LabelMap | None = None) -> EvaluationSet:
     """The set of one file; without a map its labels are the model's.
 
     Raises:
-        BadData: it cannot be read, holds no document, or a line is not as above.
+        BadRecords: it cannot be read, holds no document, or a line is not as above.
     """
-    documents: list[LabelledDocument] = []
+    documents: list[GoldDocument] = []
     labels = {label for label in label_map.values() if label} if label_map is not None else set()
     for number, line in enumerate(_text(path).splitlines(), 1):
         if line.strip():
@@ -134,7 +134,7 @@ def read_set(path: Path, label_map: LabelMap | None = None) -> EvaluationSet:
             documents.append(_document(where, _json(where, line), path.stem, label_map))
             labels |= {span.label for span in documents[-1].spans}
     if not documents:
-        raise BadData(f"{path} holds no document.")
+        raise BadRecords(f"{path} holds no document.")
     return EvaluationSet(path.stem, tuple(documents), frozenset(labels))
 
 
@@ -142,7 +142,7 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         found = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
         if not found:
-            raise BadData(f"{path} holds no .jsonl file.")
+            raise BadRecords(f"{path} holds no .jsonl file.")
         yield from found
 
 
@@ -150,25 +150,25 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadData(f"{path} cannot be read: {error}.") from error
+        raise BadRecords(f"{path} cannot be read: {error}.") from error
 
 
 def _json(where: str, text: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except ValueError as error:
-        raise BadData(f"{where}: {error}.") from error
+        raise BadRecords(f"{where}: {error}.") from error
     if not isinstance(found, dict):
-        raise BadData(f"{where}: a JSON object is wanted.")
+        raise BadRecords(f"{where}: a JSON object is wanted.")
     return found
 
 
-def _document(where: str, record: dict[str, Any], name: str, label_map: LabelMap | None) -> LabelledDocument:
+def _document(where: str, record: dict[str, Any], name: str, label_map: LabelMap | None) -> GoldDocument:
     text, entities, fields = record.get("text"), record.get("entities"), record.get("fields") or {}
     if not isinstance(text, str) or not isinstance(entities, list) or not isinstance(fields, dict):
-        raise BadData(f"{where}: `text` must be a string, `entities` a list and `fields` an object.")
+        raise BadRecords(f"{where}: `text` must be a string, `entities` a list and `fields` an object.")
     spans = (_span(where, entity, len(text), label_map) for entity in entities)
-    return LabelledDocument(
+    return GoldDocument(
         id=str(record.get("id", where)),
         text=text,
         spans=tuple(sorted(span for span in spans if span is not None)),
@@ -184,13 +184,13 @@ def _span(where: str, entity: Any, characters: int, label_map: LabelMap | None) 
         start, end, label = entity["start"], entity["end"], entity["label"]
         inside = 0 <= start < end <= characters
     except (KeyError, TypeError) as error:
-        raise BadData(f"{where}: an entity needs `start`, `end` and `label`.") from error
+        raise BadRecords(f"{where}: an entity needs `start`, `end` and `label`.") from error
     if not inside or type(start) is not int or type(end) is not int or not isinstance(label, str):
-        raise BadData(f"{where}: the entity {str(label)[:40]!r} [{start}, {end}) is not within the text.")
+        raise BadRecords(f"{where}: the entity {str(label)[:40]!r} [{start}, {end}) is not within the text.")
     if label_map is None:
         return LabelledSpan(start, end, label)
     if label not in label_map:
-        raise BadData(f"{where}: the label {label[:40]!r} is not in the mapping of this set.")
+        raise BadRecords(f"{where}: the label {label[:40]!r} is not in the mapping of this set.")
     mapped = label_map[label]
     return LabelledSpan(start, end, mapped) if mapped else None
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from service.evaluation.calibration import Calibration, calibration
+from service.evaluation.calibration import Reliability, calibration
 from service.evaluation.errors import Outcome
 from service.evaluation.scoring import RoleTally, SetScores
 from service.evaluation.tally import LEAST_GROUPS, SpanScore, Tally
@@ -53,7 +53,7 @@ class SetReport(msgspec.Struct, frozen=True):
     rates: Rates
     coarse: Rates
     errors: dict[str, int]
-    calibration: Calibration
+    calibration: Reliability
     fields: dict[str, RoleRates]
     notes: list[str]
     crf: CrfRates | None = None
@@ -72,7 +72,7 @@ class EvaluationReport(msgspec.Struct, frozen=True):
     languages: dict[str, Rates]
     kinds: dict[str, Rates]
     errors: dict[str, int]
-    calibration: Calibration
+    calibration: Reliability
     fields: dict[str, RoleRates]
 
 

@@ -12,7 +12,7 @@ from service.evaluation.answers import FoundInDocument
 from service.evaluation.conventions import conventional
 from service.evaluation.errors import Outcome, outcomes
 from service.evaluation.field_truth import is_right
-from service.evaluation.records import EvaluationSet, LabelledDocument, LabelledSpan, LabelScheme
+from service.evaluation.records import EvaluationSet, GoldDocument, LabelledSpan, LabelScheme
 from service.evaluation.tally import Tally
 
 ROLES = frozenset(role.lower() for role in BILL_ROLES)
@@ -62,7 +62,7 @@ def score_set(found: EvaluationSet, answers: Sequence[FoundInDocument], scheme: 
     return scores
 
 
-def _add_spans(scores: SetScores, found: EvaluationSet, document: LabelledDocument, answer: FoundInDocument) -> None:
+def _add_spans(scores: SetScores, found: EvaluationSet, document: GoldDocument, answer: FoundInDocument) -> None:
     truth = conventional(document.text, document.spans, found.labels)
     predicted = conventional(document.text, answer.spans, found.labels)
     true_spans = {span[:3] for span in truth}
@@ -81,7 +81,7 @@ def _add_spans(scores: SetScores, found: EvaluationSet, document: LabelledDocume
 def _add_coarse(
     scores: SetScores,
     found: EvaluationSet,
-    document: LabelledDocument,
+    document: GoldDocument,
     answer: FoundInDocument,
     scheme: LabelScheme,
 ) -> None:
@@ -96,7 +96,7 @@ def _add_coarse(
     scores.coarse.add(group, gold=len(truth), found=len(predicted), right=len(truth & predicted))
 
 
-def _add_fields(scores: SetScores, document: LabelledDocument, answer: FoundInDocument) -> None:
+def _add_fields(scores: SetScores, document: GoldDocument, answer: FoundInDocument) -> None:
     """Count the roles that this answer could have; others, such as an address, are in the truth of some sets."""
     if answer.fields is None:
         return

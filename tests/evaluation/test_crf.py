@@ -9,16 +9,16 @@ import pytest
 
 from service.evaluation.crf import LinearCrf, features, spans_of, split_words, tags
 from service.evaluation.crf_beside import NoCrf, crf_rates
-from service.evaluation.records import EvaluationSet, LabelledDocument, LabelledSpan
+from service.evaluation.records import EvaluationSet, GoldDocument, LabelledSpan
 
 NAMES = ("Anna", "Bert", "Cora", "Dora", "Emil", "Fred", "Gina", "Hans", "Ida", "Jens", "Karl", "Lena")
 
 
-def document(number: int) -> LabelledDocument:
+def document(number: int) -> GoldDocument:
     name = f"{NAMES[number % 12]} {NAMES[number // 12 % 12]}"
     text = f"Dear {name},\nplease pay {number} now"
     group = f"g{number % 6}"
-    return LabelledDocument(str(number), text, (LabelledSpan(5, 5 + len(name), "PERSON"),), group, "en", "letter", {})
+    return GoldDocument(str(number), text, (LabelledSpan(5, 5 + len(name), "PERSON"),), group, "en", "letter", {})
 
 
 DOCUMENTS = tuple(document(number) for number in range(36))
@@ -51,7 +51,7 @@ def test_it_learns_what_stands_in_the_same_place(tmp_path: Path) -> None:
     (span,) = crf.find(document(31)).spans
     assert span[:3] == document(31).spans[0][:3]
     assert 0.5 < span.score <= 1.0
-    assert crf.find(LabelledDocument("", " ", (), "", "en", "letter", {})).spans == ()
+    assert crf.find(GoldDocument("", " ", (), "", "en", "letter", {})).spans == ()
 
 
 def test_it_is_trained_on_documents_of_other_groups() -> None:

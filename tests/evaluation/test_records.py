@@ -10,7 +10,7 @@ import pytest
 
 from service.evaluation.records import (
     NO_SCHEME,
-    BadData,
+    BadRecords,
     LabelledSpan,
     read_scheme,
     read_set,
@@ -76,23 +76,23 @@ def test_a_mapping_names_the_labels_that_count(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, record: dict[str, Any] | str, words: str) -> None:
-    with pytest.raises(BadData, match=r"a\.jsonl, line 2") as caught:
+    with pytest.raises(BadRecords, match=r"a\.jsonl, line 2") as caught:
         read_set(write(tmp_path / "a.jsonl", DOCUMENT, record))
     assert words in caught.value.detail
 
 
 def test_a_label_that_the_mapping_lacks_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadData, match="'PERSON' is not in the mapping"):
+    with pytest.raises(BadRecords, match="'PERSON' is not in the mapping"):
         read_set(write(tmp_path / "a.jsonl", DOCUMENT), {"company": "SUPPLIER_NAME"})
 
 
 def test_what_holds_nothing_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadData, match="holds no document"):
+    with pytest.raises(BadRecords, match="holds no document"):
         read_set(write(tmp_path / "a.jsonl", ""))
-    with pytest.raises(BadData, match="cannot be read"):
+    with pytest.raises(BadRecords, match="cannot be read"):
         read_set(tmp_path / "missing.jsonl")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(BadData, match=r"no \.jsonl file"):
+    with pytest.raises(BadRecords, match=r"no \.jsonl file"):
         read_sets([tmp_path / "empty"])
 
 
@@ -113,5 +113,5 @@ def test_a_folder_is_all_its_files_and_the_mapping_may_lie_above(tmp_path: Path)
 @pytest.mark.parametrize("content", ['{"map": 5}', "[]", "{", '{"map": {"a": 5}, "coarse_parent": {}}'])
 def test_a_bad_mapping_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "MAPPING.json").write_text(content)
-    with pytest.raises(BadData):
+    with pytest.raises(BadRecords):
         read_scheme(tmp_path / "MAPPING.json")

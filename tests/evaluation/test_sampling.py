@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from model_store.builtin.training.examples import Example
 from model_store.builtin.training.mixture import HELD_OUT_PERCENT, split
-from service.evaluation.records import EvaluationSet, LabelledDocument
+from service.evaluation.records import EvaluationSet, GoldDocument
 from service.evaluation.sampling import folds, left_out, limited
 
 
-def document(number: int, group: str, text: str = "x" * 20) -> LabelledDocument:
-    return LabelledDocument(str(number), text, (), group, "en", "ner", {})
+def document(number: int, group: str, text: str = "x" * 20) -> GoldDocument:
+    return GoldDocument(str(number), text, (), group, "en", "ner", {})
 
 
 def of(*groups: str) -> EvaluationSet:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from service.evaluation.answers import FoundInDocument, from_answer
-from service.evaluation.records import EvaluationSet, LabelledDocument, LabelledSpan, LabelScheme
+from service.evaluation.records import EvaluationSet, GoldDocument, LabelledSpan, LabelScheme
 from service.evaluation.report import CrfRates, EvaluationReport, all_together, rates, set_report
 from service.evaluation.scoring import SetScores, score_set
 from service.evaluation.tables import tables
@@ -21,13 +21,13 @@ def span(label: str, part: str, score: float = 1.0) -> LabelledSpan:
     return LabelledSpan(TEXT.index(part), TEXT.index(part) + len(part), label, score)
 
 
-def one_set(*documents: LabelledDocument) -> EvaluationSet:
+def one_set(*documents: GoldDocument) -> EvaluationSet:
     return EvaluationSet("receipt_a", documents, frozenset({"SUPPLIER_NAME", "TOTAL_AMOUNT"}))
 
 
-def document(group: str = "g", language: str = "en", **fields: tuple[str, ...]) -> LabelledDocument:
+def document(group: str = "g", language: str = "en", **fields: tuple[str, ...]) -> GoldDocument:
     truth = (span("SUPPLIER_NAME", "Acme GmbH"), span("TOTAL_AMOUNT", "9.00"))
-    return LabelledDocument("0", TEXT, truth, group, language, "receipt", fields)
+    return GoldDocument("0", TEXT, truth, group, language, "receipt", fields)
 
 
 def scores() -> SetScores:
@@ -71,7 +71,7 @@ def test_fields_are_compared_with_and_without_the_choice() -> None:
 
 
 def test_of_resumes_other_roles_are_compared() -> None:
-    resume = LabelledDocument("0", TEXT, (), "g", "en", "resume", {"name": ("Anna",), "total_amount": ("9",)})
+    resume = GoldDocument("0", TEXT, (), "g", "en", "resume", {"name": ("Anna",), "total_amount": ("9",)})
     found = score_set(one_set(resume), [FoundInDocument((), {"name": "ANNA"})], SCHEME)
     assert {role: each.right for role, each in found.roles.items()} == {"name": 1}
 

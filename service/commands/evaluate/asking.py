@@ -16,7 +16,7 @@ from service.api.extraction.request import DocumentInput
 from service.commands.local_service import LocalService
 from service.core.errors import UnreadableDocument
 from service.evaluation.answers import FoundInDocument, from_answer
-from service.evaluation.records import EvaluationSet, LabelledDocument
+from service.evaluation.records import EvaluationSet, GoldDocument
 
 BUILTIN = "builtin"
 FOLDER_NAME = "evaluated"
@@ -59,7 +59,7 @@ async def ask_all(
     gate = asyncio.Semaphore(AT_ONCE)
     total, done = sum(len(each.documents) for each in sets), 0
 
-    async def ask(name: str, document: LabelledDocument) -> FoundInDocument:
+    async def ask(name: str, document: GoldDocument) -> FoundInDocument:
         nonlocal done
         async with gate:
             found = await _ask(service, document)
@@ -70,7 +70,7 @@ async def ask_all(
     return [list(await asyncio.gather(*(ask(each.name, document) for document in each.documents))) for each in sets]
 
 
-async def _ask(service: LocalService, document: LabelledDocument) -> FoundInDocument:
+async def _ask(service: LocalService, document: GoldDocument) -> FoundInDocument:
     """What the service finds; nothing in a text that holds nothing to read."""
     try:
         return from_answer(await service.answer(DocumentInput(document.id, text=document.text)))

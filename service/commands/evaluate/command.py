@@ -23,7 +23,7 @@ from service.commands.evaluate.asking import BUILTIN, OnProgress, ask_all, evalu
 from service.core.errors import InvalidOptions
 from service.evaluation.crf_beside import crf_rates
 from service.evaluation.records import (
-    BadData,
+    BadRecords,
     EvaluationSet,
     LabelScheme,
     read_scheme,
@@ -100,7 +100,7 @@ def _chosen_sets(chosen: argparse.Namespace, sets: Sequence[EvaluationSet]) -> l
     if chosen.limit is not None:
         kept = [limited(each, chosen.limit) for each in kept]
     if not any(each.documents for each in kept):
-        raise BadData("No document is left to be scored: no set has a group small enough to be left out.")
+        raise BadRecords("No document is left to be scored: no set has a group small enough to be left out.")
     return [each for each in kept if each.documents]
 
 

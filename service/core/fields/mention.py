@@ -37,8 +37,8 @@ def amount(mention: Mention) -> Decimal | None:
 
 
 def currency(mention: Mention) -> str | None:
-    """The ISO code of the currency that a mention names."""
-    return mention.value.unit if mention.value.kind is Kind.MONEY else None
+    """The ISO code of the currency that a sum of money names."""
+    return mention.value.unit if _is_money(mention) else None
 
 
 def number(mention: Mention) -> Decimal | None:
@@ -54,9 +54,13 @@ def number(mention: Mention) -> Decimal | None:
 
 def same_value(mention: Mention) -> str:
     """Equal for two mentions of one value: amounts by number, names without case, marks and spaces."""
-    if mention.label == "MONEY" or mention.label.endswith("_AMOUNT"):
+    if _is_money(mention):
         stated = amount(mention)
         return str(stated.normalize()) if stated is not None else mention.text
     if mention.label in _NAMES:
         return "".join(filter(str.isalnum, mention.value.text.casefold())) or mention.value.text
     return mention.value.text.casefold()
+
+
+def _is_money(mention: Mention) -> bool:
+    return mention.label == "MONEY" or mention.label.endswith("_AMOUNT")

@@ -1,7 +1,8 @@
 """Who sold and who buys: by the model's labels, and where they leave it open by the words before a name and its place.
 
 The rules:
-- A name's weight for a role is its best score under that label; as an organization that nobody gave a role, a share.
+- A name's weight for a role is its best score under that label; a share of it as an organization that nobody gave a
+  role, and so little as a person that only a word before the name makes one a party.
 - A word such as "bill to" or "Verkäufer" before a name, on its line or heading the lines above it, speaks for its role.
   The nearest such word counts.
 - Who sold stands first: a letter begins with its head.
@@ -20,8 +21,8 @@ from service.core.fields.lines import TextLines
 from service.core.fields.mention import Mention, same_value
 
 SUPPLIER, RECEIVER = "SUPPLIER_NAME", "RECEIVER_NAME"
-UNDECIDED = 0.35
-"""Weight of a score under ORGANIZATION."""
+UNDECIDED = {"ORGANIZATION": 0.35, "PERSON": 0.1}
+"""Weight of a score under a label that is of no role."""
 WORD, PLACE = 0.35, 0.1
 """What a word before a name, and standing first, add to its weight."""
 LEAST_WEIGHT = 0.3
@@ -37,34 +38,37 @@ _SUPPLIER_WORDS = (
     "säljare leverantör sælger leverandør sprzedawca satıcı поставщик продавец исполнитель"
 )
 _RECEIVER_WORDS = (
-    "bill(?:ed)?[ -]to invoice[d]?[ -]to sold[ -]to customer buyer client purchaser käufer kunde rechnungsempfänger "
-    "leistungsempfänger empfänger rechnung[ ]an acheteur destinataire factur[ée]e?[ ]à comprador cliente "
-    "facturar[ ]a facturado[ ]a destinatario acquirente cessionario intestatario adquirente tomador destinatário klant "
-    "koper factuur[ ]aan afnemer köpare kund køber kunde fakturamottagare nabywca alıcı müşteri покупатель заказчик"
+    "bill(?:ed)?_to invoiced?_to sold_to customer buyer client purchaser käufer kunde rechnungsempfänger "
+    "leistungsempfänger empfänger rechnung_an acheteur destinataire factur[ée]e?_à comprador cliente "
+    "facturar_a facturado_a destinatario acquirente cessionario intestatario adquirente tomador destinatário klant "
+    "koper factuur_aan afnemer köpare kund køber kunde fakturamottagare nabywca alıcı müşteri покупатель заказчик"
 )
+"""Parted by spaces; `_` is a space or a hyphen within one."""
 _SUPPLIER_SIGNS = "销售方|卖方|販売者|発行者|المورد|البائع"
 _RECEIVER_SIGNS = "购买方|买方|客户|お客様|請求先|العميل|المشتري"
 
 
+def _any_of(words: str, signs: str) -> str:
+    return rf"\b(?:{'|'.join(words.split()).replace('_', '[ -]')})\b|{signs}"
+
+
 _PARTY_WORD = re.compile(
-    rf"(?P<supplier>\b(?:{'|'.join(_SUPPLIER_WORDS.split())})\b|{_SUPPLIER_SIGNS})"
-    rf"|\b(?:{'|'.join(_RECEIVER_WORDS.split())})\b|{_RECEIVER_SIGNS}",
+    rf"(?P<supplier>{_any_of(_SUPPLIER_WORDS, _SUPPLIER_SIGNS)})|{_any_of(_RECEIVER_WORDS, _RECEIVER_SIGNS)}",
     re.IGNORECASE,
 )
 
 
 def choose_parties(mentions: Sequence[Mention], lines: TextLines) -> dict[str, Choice]:
     """The choices for supplier and receiver by label; a role that nothing speaks for is left out."""
-    named = [mention for mention in mentions if mention.label in (SUPPLIER, RECEIVER, "ORGANIZATION")]
-    first = min((mention.start for mention in named), default=0)
+    named = [mention for mention in mentions if mention.label in (SUPPLIER, RECEIVER, *UNDECIDED)]
+    first = min((mention.start for mention in named if mention.label != "PERSON"), default=-1)
     words = {mention.entity: word_before(lines, mention) for mention in named}
 
     def weigh(mention: Mention, role: str) -> float:
-        share = 1.0 if mention.label == role else UNDECIDED if mention.label == "ORGANIZATION" else 0.0
-        bonus = (WORD if words[mention.entity] == role else 0.0) + (
-            PLACE if role == SUPPLIER and mention.start == first else 0.0
-        )
-        return share * mention.score + bonus
+        share = 1.0 if mention.label == role else UNDECIDED.get(mention.label, 0.0)
+        word = WORD if words[mention.entity] == role else 0.0
+        place = PLACE if role == SUPPLIER and mention.start == first else 0.0
+        return share * mention.score + word + place
 
     likely = {role: ranked(named, partial(weigh, role=role))[:MOST_NAMES] for role in (SUPPLIER, RECEIVER)}
     pair = _best_pair(*likely.values())

@@ -26,6 +26,10 @@ def test_sums_and_currencies(text: str, value: str | None, code: str | None) -> 
     assert currency(found) == code
 
 
+def test_only_sums_of_money_name_a_currency() -> None:
+    assert currency(mention("QUANTITY", "EUR 2.00")) is None
+
+
 @pytest.mark.parametrize(("text", "value"), [("3 m²", "3"), ("2,5 h", "2.5"), ("a dozen", None), ("1,2,3 x", None)])
 def test_the_number_of_a_quantity(text: str, value: str | None) -> None:
     assert number(mention(0, "QUANTITY", text, 0)) == (None if value is None else Decimal(value))

@@ -38,6 +38,12 @@ def test_words_before_a_name_decide_between_organizations(supplier_word: str, re
     assert found == {SUPPLIER: ("Acme GmbH", "context"), RECEIVER: ("Finch Ltd", "context")}
 
 
+def test_a_person_is_a_party_only_after_a_word_that_says_so() -> None:
+    text = "Acme GmbH\nBill to: Jane Doe\n\n\n\n\n\nContact John Roe"
+    found = ((SUPPLIER, "Acme GmbH", 0.9), ("PERSON", "Jane Doe", 0.9), ("PERSON", "John Roe", 0.99))
+    assert parties(text, *found) == {SUPPLIER: ("Acme GmbH", "label"), RECEIVER: ("Jane Doe", "context")}
+
+
 def test_the_first_of_two_suppliers_is_chosen_if_their_scores_are_close() -> None:
     text = "Acme GmbH\n…\nBank of Nowhere"
     found = parties(text, (SUPPLIER, "Acme GmbH", 0.85), (SUPPLIER, "Bank of Nowhere", 0.9))
@@ -54,6 +60,12 @@ def test_what_nothing_speaks_for_is_left_out() -> None:
     text = "…, Acme GmbH and Finch Ltd"
     assert parties(text, ("ORGANIZATION", "Acme GmbH", 0.4), ("ORGANIZATION", "Finch Ltd", 0.6)) == {}
     assert choose_parties([], TextLines(text)) == {}
+
+
+@pytest.mark.parametrize("word", ["Bill to", "BILLED-TO", "Sold to:", "Rechnung an", "Facturé à", "Facturar a", "买方"])
+def test_words_of_several_parts_and_cases_are_known(word: str) -> None:
+    text = f"{word} Finch Ltd"
+    assert word_before(TextLines(text), mentions_in(text, ("PERSON", "Finch Ltd"))[0]) == RECEIVER
 
 
 def test_the_nearest_word_counts_and_prose_does_not() -> None:
