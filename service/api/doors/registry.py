@@ -41,6 +41,14 @@ class DoorTable:
                 return DoorMatch(match.door, match.route, found.groupdict())
         return None
 
+    def wrong_method(self, method: str, path: str) -> tuple[Doorway, str] | None:
+        """The door of a path that does not take this method, and those that it takes; None where a page may be."""
+        literal = [match for (_, known), matches in self._literal.items() if known == path for match in matches]
+        found = literal + [match for pattern, _, match in self._patterns if pattern.fullmatch(path)]
+        if path == "/" or not found or any(each.route.method == method for each in found):
+            return None
+        return found[0].door, ", ".join(sorted({each.route.method for each in found}))
+
     def at(self, scope: Scope) -> DoorMatch | None:
         """The door that a request is for, looked for once."""
         state = scope.setdefault("state", {})

@@ -175,8 +175,11 @@ def _merged(one: Any, other: Any) -> Any:
 
 
 def with_keys(document: dict[str, Any]) -> dict[str, Any]:
-    """The OpenAPI document of a service that asks for API keys: /extract takes one in either header."""
+    """The OpenAPI document of a service that asks for API keys: what is posted has one in either header."""
     schemes = {**document.get("components", {}), "securitySchemes": _KEY_SCHEMES}
-    extract = document["paths"]["/extract"]
-    secured = {"post": {**extract["post"], "security": [{name: []} for name in _KEY_SCHEMES]}}
-    return {**document, "components": schemes, "paths": {**document["paths"], "/extract": {**extract, **secured}}}
+    either = [{name: []} for name in _KEY_SCHEMES]
+    paths = {
+        path: {**item, "post": {**item["post"], "security": either}} if "post" in item else item
+        for path, item in document["paths"].items()
+    }
+    return {**document, "components": schemes, "paths": paths}

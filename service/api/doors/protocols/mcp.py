@@ -123,7 +123,10 @@ def refuse(error: GleanerError) -> Response:
     code = _INTERNAL if isinstance(error, InternalError) else _REFUSED
     wait = f" Retry after {said['retry_after_seconds']} s." if "retry_after_seconds" in said else ""
     body = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": f"{said['detail']}{wait}", "data": said}}
-    return refusal(error, body, **({"Allow": "POST"} if isinstance(error, WrongMethod) else {}))
+    response = refusal(error, body)
+    if isinstance(error, WrongMethod):
+        response.headers["Allow"] = "POST"
+    return response
 
 
 _ERROR = {JSON: {"type": "object", "required": ["jsonrpc", "error"]}}
@@ -133,7 +136,7 @@ _OPERATION = operation(
     answer={JSON: {"type": "object"}},
     error=_ERROR,
 )
-_NONE = {"summary": "Model Context Protocol: refused", "responses": _OPERATION["responses"]}
+_NONE = operation("Model Context Protocol: refused", answer=_ERROR, error=_ERROR, status=405)
 _SERVER = McpServer()
 
 DOOR = Doorway(

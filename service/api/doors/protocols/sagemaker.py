@@ -24,7 +24,7 @@ from service.api.doors.answering import answer, read, visit
 from service.api.doors.aws_signature import headers_with_key
 from service.api.doors.doorway import JSON, DoorRoute, Doorway, refusal
 from service.api.doors.json_input import decode_json
-from service.api.doors.operation import BINARY, operation, with_parameters
+from service.api.doors.operation import BINARY, NOTHING, operation, with_parameters
 from service.api.doors.protocols.huggingface import ANSWER_SCHEMA, BODY_SCHEMA, classify_tokens
 from service.api.engine.routing import is_serving
 from service.api.http.request_body import FORM, media_type_of, parse_body, read_body
@@ -108,10 +108,7 @@ _INVOKE = operation(
     answer={JSON: {"anyOf": [schemas.extract_answer(), ANSWER_SCHEMA]}},
     error={JSON: ERROR_SCHEMA},
 )
-_PING = {
-    "summary": "SageMaker: are documents answered?",
-    "responses": {"200": {"description": "Yes."}, "503": {"description": "No."}},
-}
+_PING = operation("SageMaker: are documents answered?", answer=NOTHING, error=NOTHING)
 
 DOOR = Doorway(
     "sagemaker",
