@@ -10,7 +10,7 @@ from importlib import import_module
 from starlette.types import Scope
 
 from service.api.calls import AppState
-from service.api.connection.connections import Translation
+from service.api.connection.connections import OTHER, Translation
 from service.api.doors.doorway import DoorMatch, DoorRoute, Doorway
 from service.core.errors import GleanerError
 from service.settings import Settings
@@ -60,7 +60,9 @@ class DoorTable:
     def translation(self, method: str, path: str, headers: Headers, error: GleanerError) -> Translation | None:
         """An error of a request that was refused unread, in the words of the door that it is for."""
         match = self.find("GET" if method == "HEAD" else method, path, headers)
-        return Translation(match.door.name, match.door.refuse(error)) if match else None
+        if match is None:
+            return None
+        return Translation(match.door.name if match.route.works else OTHER, match.door.refuse(error))
 
     @asynccontextmanager
     async def running(self, state: AppState, settings: Settings) -> AsyncIterator[None]:

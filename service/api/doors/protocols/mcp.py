@@ -8,6 +8,7 @@ what a tool refuses is the tool's result, for a model to read, and both say when
 from __future__ import annotations
 
 import importlib.metadata
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, NoReturn
@@ -33,6 +34,8 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _INVALID, _INTERNAL, _REFUSED = -32600, -32603, -32000
 """JSON-RPC's codes; the last is of the range that servers define."""
 _VISIT = "mcp_visit"
+log = logging.getLogger(__name__)
+
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
@@ -45,6 +48,7 @@ class McpServer:
     @asynccontextmanager
     async def running(self, _state: AppState, settings: Settings) -> AsyncIterator[None]:
         """Answer requests while the context is open."""
+        logging.getLogger("mcp").setLevel(logging.CRITICAL)  # Its sentences may hold what was sent.
         server: Server[Any] = Server(
             "gleaner",
             version=importlib.metadata.version("gleaner"),
@@ -98,6 +102,10 @@ async def _call_tool(context: Any, parameters: CallToolRequestParams) -> CallToo
         return _result(msgspec.to_builtins(await tool.call(visited, parameters.arguments or {})), failed=False)
     except GleanerError as error:
         return _result(_said(error), failed=True)
+    except Exception as error:
+        log.exception("a tool failed")
+        failed = InternalError(f"The service failed over this request ({type(error).__name__}).")
+        return _result(_said(failed), failed=True)
 
 
 def _shown(tool: McpTool) -> Tool:
