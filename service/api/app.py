@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import importlib.metadata
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -60,13 +60,8 @@ def create_app(settings: Settings) -> ASGIApp:
     app.add_api_route("/docs", _docs, include_in_schema=False)
     if settings.console != "off":
         app.include_router(console_routes.router)
-    if settings.api_keys_file is not None or settings.api_keys:
-        plain = app.openapi
-        app.openapi = lambda: with_keys(plain())  # type: ignore[method-assign]
+    app.openapi = _described(app.openapi, table, keyed=bool(settings.api_keys_file or settings.api_keys))  # type: ignore[method-assign]
     answered: dict[type[Exception], OnError] = {GleanerError: _problem, ClientDisconnect: _disconnected}
-    if table.doors:
-        shown = app.openapi
-        app.openapi = lambda: with_doors(shown(), operations(table))  # type: ignore[method-assign]
     for kind, handler in answered.items():
         app.add_exception_handler(kind, handler)
     app.add_exception_handler(HTTPException, _not_routed)
@@ -113,6 +108,17 @@ async def _access(settings: Settings, worker: Worker) -> AsyncIterator[Access]:
         yield access
     finally:
         following.cancel()
+
+
+def _described(plain: Callable[[], dict[str, Any]], table: DoorTable, *, keyed: bool) -> Callable[[], dict[str, Any]]:
+    """The OpenAPI document with the open doors, and with keys where they are asked for; made once."""
+
+    @cache
+    def document() -> dict[str, Any]:
+        shown = with_doors(plain(), operations(table))
+        return with_keys(shown) if keyed else shown
+
+    return document
 
 
 def _door_at(table: DoorTable, scope: Scope) -> Route | None:

@@ -6,10 +6,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from service.api.doors.doorway import DoorMatch
+from service.api.doors.doorway import DoorMatch, Doorway
 from service.api.doors.registry import DoorTable
 from service.api.http.response import CLIENT_CLOSED_REQUEST
-from service.core.errors import GleanerError, InternalError
+from service.core.errors import GleanerError, InternalError, WrongMethod
 
 
 class DoorEntrance:
@@ -22,7 +22,8 @@ class DoorEntrance:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         match = self._table.at(scope) if scope["type"] == "http" else None
         if match is None:
-            await self._app(scope, receive, send)
+            wrong = self._table.wrong_method(scope["method"], scope["path"]) if scope["type"] == "http" else None
+            await (self._app if wrong is None else _refused_method(*wrong))(scope, receive, send)
             return
         try:
             response = await _answer(match, Request(scope, receive))
@@ -31,6 +32,12 @@ class DoorEntrance:
             await match.door.refuse(failed)(scope, receive, send)
             raise
         await response(scope, receive, send)
+
+
+def _refused_method(door: Doorway, allowed: str) -> Response:
+    response = door.refuse(WrongMethod(f"This path takes {allowed}."))
+    response.headers["Allow"] = allowed
+    return response
 
 
 async def _answer(match: DoorMatch, request: Request) -> ASGIApp:

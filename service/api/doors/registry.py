@@ -10,7 +10,7 @@ from importlib import import_module
 from starlette.types import Scope
 
 from service.api.calls import AppState
-from service.api.connection.connections import Translation
+from service.api.connection.connections import OTHER, Translation
 from service.api.doors.doorway import DoorMatch, DoorRoute, Doorway
 from service.core.errors import GleanerError
 from service.settings import Settings
@@ -41,6 +41,14 @@ class DoorTable:
                 return DoorMatch(match.door, match.route, found.groupdict())
         return None
 
+    def wrong_method(self, method: str, path: str) -> tuple[Doorway, str] | None:
+        """The door of a path that does not take this method, and those that it takes; None where a page may be."""
+        literal = [match for (_, known), matches in self._literal.items() if known == path for match in matches]
+        found = literal + [match for pattern, _, match in self._patterns if pattern.fullmatch(path)]
+        if path == "/" or not found or any(each.route.method == method for each in found):
+            return None
+        return found[0].door, ", ".join(sorted({each.route.method for each in found}))
+
     def at(self, scope: Scope) -> DoorMatch | None:
         """The door that a request is for, looked for once."""
         state = scope.setdefault("state", {})
@@ -52,7 +60,9 @@ class DoorTable:
     def translation(self, method: str, path: str, headers: Headers, error: GleanerError) -> Translation | None:
         """An error of a request that was refused unread, in the words of the door that it is for."""
         match = self.find("GET" if method == "HEAD" else method, path, headers)
-        return Translation(match.door.name, match.door.refuse(error)) if match else None
+        if match is None:
+            return None
+        return Translation(match.door.name if match.route.works else OTHER, match.door.refuse(error))
 
     @asynccontextmanager
     async def running(self, state: AppState, settings: Settings) -> AsyncIterator[None]:

@@ -31,6 +31,8 @@ from service.core.redaction.replacements import RedactionMode, ReplacedSpan, rep
 from service.core.redaction.spans import RedactedSpan, spans_to_redact
 from service.documents.format_detection import Format, detect_format
 from service.documents.redacted import Range, RedactedFile, RedactedPage, Redaction
+from service.text.values.context import DocumentContext
+from service.text.values.reading import read_value
 
 PDF = "application/pdf"
 
@@ -78,7 +80,12 @@ class Redactor:
         chosen = [RedactedSpan(each.label, each.start, each.end, each.score) for each in found.entities]
         spans = spans_to_redact(text, chosen, repeats=options.repeats)
         of_client = hmac.digest(self._key, client.encode(), "sha256") if self._key else b""
-        return replaced_text(text, spans, replacer(options.mode, of_client))
+        context = DocumentContext(text)
+
+        def value_of(label: str, part: str) -> str:
+            return read_value(label, part, context).text
+
+        return replaced_text(text, spans, replacer(options.mode, of_client, value_of))
 
     async def _rewritten(
         self,

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from service.core.decoding.normalize import normalize
 from service.core.redaction.spans import RedactedSpan
 
 HASH_DIGITS = 16
@@ -37,24 +36,23 @@ class ReplacedSpan:
         return self.new_start + len(self.replacement)
 
 
-def replacer(mode: RedactionMode, key: bytes) -> Callable[[str, str], str]:
-    """What stands for a label's text; `key`: of the hashes."""
+def replacer(mode: RedactionMode, key: bytes, value_of: Callable[[str, str], str]) -> Callable[[str, str], str]:
+    """What stands for a label's text; `key`: of the hashes, `value_of`: the value that a label's text states."""
     match mode:
         case RedactionMode.REPLACE:
             return lambda label, _text: f"<{label}>"
         case RedactionMode.MASK:
             return lambda _label, text: "".join(each if each in "\r\n" else "*" for each in text)
         case RedactionMode.HASH:
-            return lambda label, text: f"<{label}:{hashed(key, label, text)}>"
+            return lambda label, text: f"<{label}:{hashed(key, value_of(label, text))}>"
 
 
-def hashed(key: bytes, label: str, text: str) -> str:
-    """The hash of a value: HMAC-SHA256 (RFC 2104) of its normalised form, cut.
+def hashed(key: bytes, value: str) -> str:
+    """The hash of a value: HMAC-SHA256 (RFC 2104), whatever its letters' case, cut.
 
     Keyed, since names and numbers are few enough to be tried one by one against a plain hash.
     """
-    value = normalize(label, text).casefold()
-    return hmac.new(key, value.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:HASH_DIGITS]
+    return hmac.new(key, value.casefold().encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:HASH_DIGITS]
 
 
 def replaced_text(

@@ -25,7 +25,7 @@ from service.api.doors.aws_signature import headers_with_key
 from service.api.doors.doorway import DoorRoute, Doorway, refusal
 from service.api.doors.json_input import decode_json
 from service.api.doors.label_names import COMPREHEND, COMPREHEND_PII
-from service.api.doors.operation import operation
+from service.api.doors.operation import BINARY, operation, with_parameters
 from service.api.doors.protocols.comprehend_blocks import BlocksDecoder
 from service.api.extraction.request import DocumentInput
 from service.api.http.request_body import Body
@@ -234,17 +234,16 @@ _OPERATION = operation(
     answer={AMZ_JSON: {"type": "object"}},
     error={AMZ_JSON: {"type": "object", "required": ["__type", "Message"]}},
 )
-_CBOR = {
-    "summary": "Comprehend: refused, in CBOR",
-    "parameters": [{"name": "operation", "in": "path", "required": True, "schema": _NONEMPTY}],
-    "responses": {"default": {"description": "Refused.", "content": {"application/cbor": {}}}},
-}
+_CBOR = operation(
+    "Comprehend: refused, in CBOR", answer={"application/cbor": BINARY}, error={"application/cbor": BINARY}, status=415
+)
 
+_CBOR_PATH = f"/service/{PREFIX}/operation/{{operation}}"
 DOOR = Doorway(
     "comprehend",
     (
         DoorRoute("POST", "/", _operate, _OPERATION, header=TARGET.encode()),
-        DoorRoute("POST", f"/service/{PREFIX}/operation/{{operation}}", _refuse_cbor, _CBOR, works=False),
+        DoorRoute("POST", _CBOR_PATH, _refuse_cbor, with_parameters(_CBOR, "operation"), works=False),
     ),
     refuse,
 )

@@ -153,6 +153,7 @@ _ENTITY = {
 }
 _ENTITIES = {"type": "array", "items": _ENTITY}
 ANSWER_SCHEMA = {"type": "array", "items": {"anyOf": [_ENTITY, _ENTITIES]}}
+_NONE = {"type": "string", "enum": ["none"]}
 BODY_SCHEMA = {
     "type": "object",
     "required": ["inputs"],
@@ -161,6 +162,7 @@ BODY_SCHEMA = {
         "parameters": {
             "type": "object",
             "additionalProperties": False,
+            "not": {"required": ["stride", "aggregation_strategy"], "properties": {"aggregation_strategy": _NONE}},
             "properties": {
                 "aggregation_strategy": {"type": "string", "enum": ["none", "simple", "first", "average", "max"]},
                 "ignore_labels": {"type": "array", "items": {"type": "string"}},

@@ -8,6 +8,7 @@ what a tool refuses is the tool's result, for a model to read, and both say when
 from __future__ import annotations
 
 import importlib.metadata
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, NoReturn
@@ -33,6 +34,8 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _INVALID, _INTERNAL, _REFUSED = -32600, -32603, -32000
 """JSON-RPC's codes; the last is of the range that servers define."""
 _VISIT = "mcp_visit"
+log = logging.getLogger(__name__)
+
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
@@ -45,6 +48,7 @@ class McpServer:
     @asynccontextmanager
     async def running(self, _state: AppState, settings: Settings) -> AsyncIterator[None]:
         """Answer requests while the context is open."""
+        logging.getLogger("mcp").setLevel(logging.CRITICAL)  # Its sentences may hold what was sent.
         server: Server[Any] = Server(
             "gleaner",
             version=importlib.metadata.version("gleaner"),
@@ -98,6 +102,10 @@ async def _call_tool(context: Any, parameters: CallToolRequestParams) -> CallToo
         return _result(msgspec.to_builtins(await tool.call(visited, parameters.arguments or {})), failed=False)
     except GleanerError as error:
         return _result(_said(error), failed=True)
+    except Exception as error:
+        log.exception("a tool failed")
+        failed = InternalError(f"The service failed over this request ({type(error).__name__}).")
+        return _result(_said(failed), failed=True)
 
 
 def _shown(tool: McpTool) -> Tool:
@@ -123,7 +131,10 @@ def refuse(error: GleanerError) -> Response:
     code = _INTERNAL if isinstance(error, InternalError) else _REFUSED
     wait = f" Retry after {said['retry_after_seconds']} s." if "retry_after_seconds" in said else ""
     body = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": f"{said['detail']}{wait}", "data": said}}
-    return refusal(error, body, **({"Allow": "POST"} if isinstance(error, WrongMethod) else {}))
+    response = refusal(error, body)
+    if isinstance(error, WrongMethod):
+        response.headers["Allow"] = "POST"
+    return response
 
 
 _ERROR = {JSON: {"type": "object", "required": ["jsonrpc", "error"]}}
@@ -133,7 +144,7 @@ _OPERATION = operation(
     answer={JSON: {"type": "object"}},
     error=_ERROR,
 )
-_NONE = {"summary": "Model Context Protocol: refused", "responses": _OPERATION["responses"]}
+_NONE = operation("Model Context Protocol: refused", answer=_ERROR, error=_ERROR, status=405)
 _SERVER = McpServer()
 
 DOOR = Doorway(

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from service.api import problems
-from service.api.schemas import OPTION_NAMES, DocumentResult
+from service.api.schemas import DocumentResult, Options
 from service.core.errors import GleanerError, InvalidOptions, MalformedRequest, Overloaded
 
 INPUT, OUTPUT, DATATYPE = "text", "entities", "BYTES"
@@ -58,10 +58,12 @@ class InferRequest:
         Raises:
             InvalidOptions: one that is neither.
         """
-        strange = self.parameters.keys() - OPTION_NAMES - _CLIENTS_OWN
+        strange = self.parameters.keys() - Options.model_fields.keys() - _CLIENTS_OWN
         if strange or "model" in self.parameters:
             raise InvalidOptions(f"There is no parameter {min(strange or {'model'})[:60]!r}.")
-        return {name: value for name, value in self.parameters.items() if name in OPTION_NAMES - _CLIENTS_OWN}
+        return {
+            name: value for name, value in self.parameters.items() if name in Options.model_fields.keys() - _CLIENTS_OWN
+        }
 
     @property
     def timeout_seconds(self) -> float | None:

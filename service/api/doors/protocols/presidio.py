@@ -270,11 +270,8 @@ def _list(summary: str) -> dict[str, Any]:
     return operation(summary, answer=_NAMES, error=_ERROR)
 
 
-_TEXT = {"text/plain": {"schema": {"type": "string"}}}
-_HEALTH = {
-    "summary": "Presidio: is the service up?",
-    "responses": {"200": {"description": "Yes.", "content": _TEXT}, "503": {"description": "No.", "content": _TEXT}},
-}
+_TEXT = {"text/plain": {"type": "string"}}
+_HEALTH = operation("Presidio: is the service up?", answer=_TEXT, error=_TEXT)
 
 DOOR = Doorway(
     "presidio",

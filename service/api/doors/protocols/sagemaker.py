@@ -24,13 +24,13 @@ from service.api.doors.answering import answer, read, visit
 from service.api.doors.aws_signature import headers_with_key
 from service.api.doors.doorway import JSON, DoorRoute, Doorway, refusal
 from service.api.doors.json_input import decode_json
-from service.api.doors.operation import BINARY, operation, with_parameters
+from service.api.doors.operation import BINARY, NOTHING, operation, with_parameters
 from service.api.doors.protocols.huggingface import ANSWER_SCHEMA, BODY_SCHEMA, classify_tokens
 from service.api.engine.routing import is_serving
 from service.api.http.request_body import FORM, media_type_of, parse_body, read_body
 from service.api.http.response import DocumentOutcome, whole_result
 from service.api.openapi import schemas
-from service.api.schemas import OPTION_NAMES, ExtractResult
+from service.api.schemas import ExtractResult, Options
 from service.core.errors import GleanerError
 
 ATTRIBUTES = "x-amzn-sagemaker-custom-attributes"
@@ -88,7 +88,7 @@ async def _extracted(request: Request, visited: Visit, body: Any) -> Response:
 def _options(request: Request) -> dict[str, str]:
     """The options of a request that stand in its query and headers; other attributes are its client's own."""
     given = {**request.query_params, **dict(parse_qsl(request.headers.get(ATTRIBUTES, "")))}
-    options = {name: value for name, value in given.items() if name in OPTION_NAMES}
+    options = {name: value for name, value in given.items() if name in Options.model_fields.keys()}
     target = request.headers.get(TARGET_MODEL)
     return {**options, "model": target} if target else options
 
@@ -108,10 +108,7 @@ _INVOKE = operation(
     answer={JSON: {"anyOf": [schemas.extract_answer(), ANSWER_SCHEMA]}},
     error={JSON: ERROR_SCHEMA},
 )
-_PING = {
-    "summary": "SageMaker: are documents answered?",
-    "responses": {"200": {"description": "Yes."}, "503": {"description": "No."}},
-}
+_PING = operation("SageMaker: are documents answered?", answer=NOTHING, error=NOTHING)
 
 DOOR = Doorway(
     "sagemaker",
