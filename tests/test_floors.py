@@ -73,6 +73,7 @@ MAY_IMPORT = {
     "service/text/tokenizer.py": ("service.core", "service.text.pieces"),
     "service/text/pipeline.py": ("service.core", "service.text.tokenizer"),
     "service/signals/": ("service.signals",),
+    "service/client/": ("service.client", "service.core.errors"),
     "service/publisher/": (
         "service.publisher",
         "service.signals",

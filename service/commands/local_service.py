@@ -6,7 +6,7 @@ import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ import msgspec
 from service.api.engine.routing import find_model
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.stage_timer import StageTimer
-from service.api.schemas import read_options
+from service.api.redaction.schemas import RedactOptions
+from service.api.schemas import Options, read_options
 from service.api.worker import Worker, open_worker
 from service.core.errors import InternalError, ModelError, NotReady
 from service.core.types import Phase
@@ -31,8 +32,8 @@ POLL_SECONDS = 0.02
 class LocalService:
     """An engine process and a worker, as long as the context lasts."""
 
-    def __init__(self, options: dict[str, Any], report: Callable[[str], None]) -> None:
-        self._options = read_options(options)
+    def __init__(self, options: dict[str, Any], report: Callable[[str], None], kind: type[Options] = Options) -> None:
+        self._options = read_options(options, kind)
         self._report = report
         self._stack = AsyncExitStack()
 
@@ -53,11 +54,24 @@ class LocalService:
         Raises:
             GleanerError: the file is bad, or the engine died.
         """
+        source, request = self._request(path, data)
+        return await self._finished(self._worker.extractor.extract(source, request, StageTimer()))
+
+    async def redact(self, path: Path, data: bytes) -> dict[str, Any]:
+        """One file redacted, as /redact returns it for each document; raises as `extract`."""
+        source, request = self._request(path, data)
+        assert isinstance(self._options, RedactOptions), "made for it"
+        return await self._finished(self._worker.redactor.redact(source, request, self._options, StageTimer()))
+
+    def _request(self, path: Path, data: bytes) -> tuple[DocumentInput, ExtractRequest]:
         model = find_model(self._worker.engine.status.models, self._options.model)
         deadline = time.monotonic() + self._deadline_seconds
-        source = DocumentInput(path.name, data=data, name=path.name)
-        request = ExtractRequest(model, self._options, "cli", deadline)
-        work = asyncio.create_task(self._worker.extractor.extract(source, request, StageTimer()))
+        return DocumentInput(path.name, data=data, name=path.name), ExtractRequest(
+            model, self._options, "cli", deadline
+        )
+
+    async def _finished(self, working: Coroutine[Any, Any, msgspec.Struct]) -> dict[str, Any]:
+        work = asyncio.create_task(working)
         await asyncio.wait((work, self._engine_death), return_when=asyncio.FIRST_COMPLETED)
         if not work.done():
             work.cancel()
