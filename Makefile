@@ -38,7 +38,7 @@ lint: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 types: .venv/.dev
-	$(BIN)/mypy service model_store infra loadtest tests
+	$(BIN)/mypy gleaner.py service model_store infra loadtest tests
 unit: .venv/.dev .venv/.s3-server .venv/.doors
 	GOMP_SPINCOUNT=5000 $(BIN)/python -m pytest -n $(FILES_AT_ONCE) --dist loadfile --no-loadscope-reorder
 pure: .venv/.dev

@@ -90,6 +90,7 @@ MAY_IMPORT = {
     "service/text/values/": ("service.core", "service.text.values"),
     "service/text/rules/": ("service.core", "service.text.values", "service.text.rules"),
     "service/signals/": ("service.signals",),
+    "service/client/": ("service.client", "service.core.errors"),
     "service/publisher/": (
         "service.publisher",
         "service.signals",

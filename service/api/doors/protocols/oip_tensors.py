@@ -58,7 +58,8 @@ class InferRequest:
         Raises:
             InvalidOptions: one that is neither.
         """
-        strange = self.parameters.keys() - Options.model_fields.keys() - _CLIENTS_OWN
+        known = Options.model_fields.keys()
+        strange = self.parameters.keys() - known - _CLIENTS_OWN
         if strange or "model" in self.parameters:
             raise InvalidOptions(f"There is no parameter {min(strange or {'model'})[:60]!r}.")
         return {

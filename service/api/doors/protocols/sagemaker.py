@@ -88,7 +88,7 @@ async def _extracted(request: Request, visited: Visit, body: Any) -> Response:
 def _options(request: Request) -> dict[str, str]:
     """The options of a request that stand in its query and headers; other attributes are its client's own."""
     given = {**request.query_params, **dict(parse_qsl(request.headers.get(ATTRIBUTES, "")))}
-    options = {name: value for name, value in given.items() if name in Options.model_fields.keys()}
+    options = {name: value for name, value in given.items() if name in Options.model_fields}
     target = request.headers.get(TARGET_MODEL)
     return {**options, "model": target} if target else options
 
