@@ -142,7 +142,7 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as home,
-        serving(Path(home), WORKERS=2, DEADLINE_MS=LONG_MS) as service,
+        serving(Path(home), WORKERS=2, DEADLINE_MS=LONG_MS, PARSE_SECONDS=600) as service,
         chromium() as browser,
     ):
         for name in VIEWS:
