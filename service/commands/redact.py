@@ -65,7 +65,7 @@ def _service(chosen: argparse.Namespace, options: dict[str, Any]) -> RemoteServi
     from service.api.redaction.schemas import RedactOptions
     from service.commands.local_service import LocalService
 
-    return LocalService(options, lambda _: None, RedactOptions)
+    return LocalService(options, lambda _: None, kind=RedactOptions)
 
 
 def _write(path: Path, answer: Answer, folder: Path | None) -> Path:

@@ -211,22 +211,22 @@ _FIRMS = ("Aldgate Partners Ltd", "Fjordline AS", "Cobalt Mining plc", "Sierra F
 _TOWNS = ("London", "Oslo", "Madrid", "Vienna", "Lyon", "Gdansk", "Porto")
 
 
-def report(pages: int) -> bytes:
-    """A long report: each page has the same lines, with its own names, days and amounts."""
+def report(pages: int, rows: int = 12) -> bytes:
+    """A long report: each page has so many paragraphs, with names, days and amounts of its own."""
 
     def draw(canvas: Any) -> None:
         for number in range(1, pages + 1):
-            _report_page(Sheet(canvas), number, pages)
+            _report_page(Sheet(canvas), number, pages, rows)
             canvas.showPage()
 
     return _pdf(draw)
 
 
-def _report_page(sheet: Sheet, number: int, pages: int) -> None:
+def _report_page(sheet: Sheet, number: int, pages: int, rows: int) -> None:
     sheet.text(56, 60, f"Audit file {2000 + number}", 15, bold=True, colour=ACCENT)
     sheet.right(539, 60, f"Page {number} of {pages}", 9)
     sheet.rule(70)
-    for row in range(12):
+    for row in range(rows):
         at = number * 12 + row
         person = f"{_FIRST[at % 10]} {_LAST[at // 10 % 10]}"
         firm, town = _FIRMS[at % 5], _TOWNS[at % 7]
@@ -266,7 +266,7 @@ def half_scanned() -> bytes:
     """Two pages: an ordinary one, and a scan."""
     file = io.BytesIO()
     canvas = Canvas(file, pagesize=A4, invariant=1)
-    _report_page(Sheet(canvas), 1, 2)
+    _report_page(Sheet(canvas), 1, 2, 12)
     canvas.showPage()
     picture = Image.new("L", (620, 877), 235)
     ImageDraw.Draw(picture).text((80, 100), "Signed, R. Finch", fill=60, font=ImageFont.load_default(26))

@@ -16,7 +16,7 @@ import numpy as np
 import pypdfium2
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Page, Route
+from playwright.sync_api import Browser, FilePayload, Page, Route
 
 from tests.support import console_documents as documents
 from tests.support.browser import chromium, opened, serious_faults
@@ -48,7 +48,7 @@ def page(browser: Browser, service: Service) -> Iterator[Page]:
 
 
 def drop(page: Page, name: str, data: bytes) -> None:
-    page.set_input_files("input[type=file]", files=[{"name": name, "mimeType": "", "buffer": data}])
+    page.set_input_files("input[type=file]", files=[FilePayload(name=name, mimeType="", buffer=data)])
 
 
 def sample(page: Page, name: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ MOST_BATCHES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class StageSpan:
     """A part of a request's time; `batch`: the one that ran in it."""
 
     name: str
@@ -60,39 +60,39 @@ def summary(trace: RequestTrace) -> dict[str, Any]:
     }
 
 
-def spans(document: DocumentTrace, trace: RequestTrace, batches: Mapping[int, BatchRun]) -> list[Span]:
+def spans(document: DocumentTrace, trace: RequestTrace, batches: Mapping[int, BatchRun]) -> list[StageSpan]:
     """A document's spans in their order, without gaps, from its request's begin to its own end."""
-    found: list[Span] = []
+    found: list[StageSpan] = []
     at = trace.begun_seconds
     for span in _known(document, trace, batches):
         begun = max(span.begun, at)
         if begun - at > LEAST_SECONDS:
-            found.append(Span("other", at, begun))
+            found.append(StageSpan("other", at, begun))
         elif found:
-            found[-1] = Span(found[-1].name, found[-1].begun, begun, found[-1].batch)
+            found[-1] = StageSpan(found[-1].name, found[-1].begun, begun, found[-1].batch)
         else:
             begun = at
         at = max(span.ended, begun)
-        found.append(Span(span.name, begun, at, span.batch))
+        found.append(StageSpan(span.name, begun, at, span.batch))
     if document.ended_seconds > at:
-        found.append(Span("other", at, document.ended_seconds))
+        found.append(StageSpan("other", at, document.ended_seconds))
     return [span for span in found if span.ended > span.begun]
 
 
-def _known(document: DocumentTrace, trace: RequestTrace, batches: Mapping[int, BatchRun]) -> Iterator[Span]:
+def _known(document: DocumentTrace, trace: RequestTrace, batches: Mapping[int, BatchRun]) -> Iterator[StageSpan]:
     begun, seconds = document.timer.begun, document.timer.seconds
     if trace.received_seconds is not None:
-        yield Span("receive", trace.begun_seconds, trace.received_seconds)
+        yield StageSpan("receive", trace.begun_seconds, trace.received_seconds)
     for stage in ("parse", "tokenize"):
         if stage in begun and stage in seconds:
-            yield Span(stage, begun[stage], begun[stage] + seconds[stage])
+            yield StageSpan(stage, begun[stage], begun[stage] + seconds[stage])
     if "queue" in begun:
         yield from _in_engine(document, batches)
     if "decode" in begun and "decode" in seconds:
-        yield Span("decode", begun["decode"], begun["decode"] + seconds["decode"])
+        yield StageSpan("decode", begun["decode"], begun["decode"] + seconds["decode"])
 
 
-def _in_engine(document: DocumentTrace, batches: Mapping[int, BatchRun]) -> Iterator[Span]:
+def _in_engine(document: DocumentTrace, batches: Mapping[int, BatchRun]) -> Iterator[StageSpan]:
     """The document's batches, and between them its waiting; without a memory of them, only how long both took."""
     timer = document.timer
     at, end = timer.begun["queue"], timer.begun.get("decode", document.ended_seconds)
@@ -101,13 +101,13 @@ def _in_engine(document: DocumentTrace, batches: Mapping[int, BatchRun]) -> Iter
         if min(batch.ended_seconds, end) <= at:
             continue
         if batch.begun_seconds > at:
-            yield Span("queue", at, batch.begun_seconds)
-        yield Span("batch", max(batch.begun_seconds, at), min(batch.ended_seconds, end), batch)
+            yield StageSpan("queue", at, batch.begun_seconds)
+        yield StageSpan("batch", max(batch.begun_seconds, at), min(batch.ended_seconds, end), batch)
         at = min(batch.ended_seconds, end)
     forgotten = timer.seconds.get("compute", 0.0) if not ran else 0.0
     compute_begun = max(end - forgotten, at)
-    yield Span("queue" if not ran else "deliver", at, compute_begun)
-    yield Span("compute", compute_begun, end)
+    yield StageSpan("queue" if not ran else "deliver", at, compute_begun)
+    yield StageSpan("compute", compute_begun, end)
 
 
 def _document(document: DocumentTrace, trace: RequestTrace, batches: Mapping[int, BatchRun]) -> dict[str, Any]:

@@ -63,7 +63,7 @@ class StatusPublisher:
     def observe(self, worker: bytes, since: int, history: EngineHistory, now: float) -> None:
         """Tell a worker, at which somebody looks, what the engine does."""
         report, throughput = self._models.guard.report(), self._throughput
-        load, ratio = self._scheduler.load(now), throughput.work_ratio(now)
+        load, ratio, front = self._scheduler.load(now), throughput.work_ratio(now), self._lifecycle.workers.front
 
         def predict(model: str, shape: Shape) -> int:
             return report.functions[model].bytes(shape) if report and model in report.functions else 0
@@ -73,7 +73,7 @@ class StatusPublisher:
             now_seconds=now,
             load=load,
             backlog_seconds=throughput.backlog_seconds(load.tokens, now),
-            work_ratios={Stage.COMPUTE: ratio, **self._lifecycle.workers.front.ratios},
+            work_ratios={Stage.COMPUTE.value: ratio, **{stage.value: each for stage, each in front.ratios.items()}},
             tokens_per_second=throughput.tokens_per_second,
             arrived_tokens_per_second=throughput.arrived_tokens_per_second(now),
             busy_seconds=throughput.busy_seconds,

@@ -58,9 +58,10 @@ def test_nobody_watches_and_nothing_is_asked() -> None:
         assert not engine.asked
         watcher = feed.watch(None)
         await state(watcher)
-        assert feed.is_asking
+        seen = [feed.is_asking]
         await cast(Any, watcher).aclose()
-        assert not feed.is_asking
+        seen.append(feed.is_asking)
+        assert seen == [True, False]
         asked = len(engine.asked)
         await asyncio.sleep(0.6)
         assert len(engine.asked) == asked

@@ -11,9 +11,9 @@ export function roundUp(value) {
 }
 
 export class LineChart {
-  /** `series`: [[name, class]]; `marks`: name → level, drawn as lines; `least`: of the scale's top. */
-  constructor({ title, series, seconds = 120, least = 1, format = String, height = 170 }) {
-    Object.assign(this, { series, seconds, least, format, height });
+  /** `series`: [[name, class]]; `marks`: name → level, drawn as lines; `least`, `most`: of the scale's top. */
+  constructor({ title, series, seconds = 120, least = 1, most = Infinity, format = String, height = 170 }) {
+    Object.assign(this, { series, seconds, least, most, format, height });
     this.points = [];
     this.marks = {};
     this.svg = draw("svg", { class: "chart", role: "img", "aria-label": title });
@@ -33,10 +33,10 @@ export class LineChart {
     const wide = this.svg.clientWidth || 500, high = this.height;
     this.svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
     const now = this.points.at(-1)[0];
-    const most = Math.max(this.least, ...this.points.flatMap(([, values]) => values.map((each) => each ?? 0)));
-    const top = most <= this.least ? this.least : roundUp(most);
+    const highest = Math.max(this.least, ...this.points.flatMap(([, values]) => values.map((each) => each ?? 0)));
+    const top = Math.min(highest <= this.least ? this.least : roundUp(highest), this.most);
     const x = (at) => wide - ROOM.right - ((now - at) / this.seconds) * (wide - ROOM.left - ROOM.right);
-    const y = (value) => high - ROOM.bottom - (value / top) * (high - ROOM.top - ROOM.bottom);
+    const y = (value) => high - ROOM.bottom - (Math.min(value, top) / top) * (high - ROOM.top - ROOM.bottom);
     const parts = [];
     for (const share of [0, 0.5, 1]) {
       parts.push(draw("line", { class: "grid", x1: ROOM.left, x2: wide - ROOM.right, y1: y(top * share), y2: y(top * share) }),

@@ -27,7 +27,7 @@ export class View {
     this.colours = new Map();
     this.tiles = Object.fromEntries(["phase", "documents", "tokens", "oldest", "backlog", "speed", "busy"].map((name) => [name, make("dd", { class: "number" }, "–")]));
     const tile = (name, title) => make("div", { class: "tile card" }, make("dt", {}, title), this.tiles[name]);
-    this.ratio = new LineChart({ title: "Work ratio of each stage, with the thresholds of scaling", series: STAGES.map(([, name, colour]) => [name, colour]), least: 1, format: (value) => value.toFixed(2) });
+    this.ratio = new LineChart({ title: "Work ratio of each stage, with the thresholds of scaling", series: STAGES.map(([, name, colour]) => [name, colour]), least: 1, most: 2, format: (value) => value.toFixed(2) });
     this.queue = new LineChart({ title: "Documents that wait", series: [["Documents waiting", "c3"]], least: 10, format: (value) => Math.round(value).toLocaleString("en") });
     this.timeline = new BatchTimeline({ seconds: LOOK_SECONDS, onBatch: (event, batch) => tip.show(event, `Batch ${batch.number} · ${milliseconds((batch.ended - batch.begun) * 1000)}`, fill(batch), who(batch)), onLeave: () => tip.hide() });
     this.last = make("tbody");
@@ -131,7 +131,7 @@ export class View {
     this.refusals.replaceChildren(make("table", {}, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Reason"), make("th", { class: "number", scope: "col" }, "Documents"))), make("tbody", {}, ...refusals.map((each) => {
       const bar = make("div", { class: "bar-line" });
       bar.style.width = `${(each.documents / most) * 100}%`;
-      return make("tr", {}, make("td", {}, make("code", {}, each.code), each.detail && make("div", { class: "soft small" }, `Last: ${each.detail}`), bar), make("td", { class: "number" }, each.documents.toLocaleString("en")));
+      return make("tr", {}, make("td", {}, make("code", {}, each.code), make("div", { class: "soft small" }, each.detail ? `Last: ${each.detail}` : "By a front worker, before the engine was asked"), bar), make("td", { class: "number" }, each.documents.toLocaleString("en")));
     }))));
   }
 
