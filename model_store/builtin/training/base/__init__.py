@@ -1,1 +1,1 @@
-"""The pretrained base: its file, the pieces that stay, the tokenizer made of them, and the model that training begins with."""
+"""The pretrained base: its file, the pieces that stay, their tokenizer, and the model that training begins with."""

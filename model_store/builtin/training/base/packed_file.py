@@ -11,6 +11,7 @@ import hashlib
 import struct
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -103,7 +104,7 @@ def read_base(content: bytes, *, sha256: str) -> Base:
     ends = reader.array("<u4", count + 1)
     scores = reader.array("<f4", count)
     text = reader.bytes(text_bytes)
-    pieces = tuple(text[start:end].decode("utf-8", "replace") for start, end in zip(ends[:-1], ends[1:], strict=True))
+    pieces = tuple(text[start:end].decode("utf-8", "replace") for start, end in pairwise(ends))
     _normalizer, skipped = reader.take("iI")
     reader.bytes(skipped)
     (tensors,) = reader.take("i")

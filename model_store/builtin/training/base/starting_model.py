@@ -1,4 +1,4 @@
-"""The model that training begins with: the base's first layers in a `BertForTokenClassification`, with a head of ours."""
+"""The model that training begins with: the base's first layers, and a head of ours that knows nothing yet."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
