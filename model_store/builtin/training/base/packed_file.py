@@ -81,7 +81,7 @@ def installed_base() -> Base:
         path = Path(str(distribution(PACKAGE).locate_file(FILE)))
         content = path.read_bytes()
     except (PackageNotFoundError, OSError) as error:
-        raise BaseError(f"the base comes in {PACKAGE} {VERSION}: install the extra [train] ({error})") from error
+        raise BaseError(f"the base comes in {PACKAGE} {VERSION}: install the extra [pretrained] ({error})") from error
     return read_base(content, sha256=SHA256)
 
 
