@@ -115,8 +115,9 @@ MAY_IMPORT = {
     "model_store/": ("model_store",),
     "infra/": ("infra", "service.signals"),
     "loadtest/": ("loadtest", "infra", "service.signals"),
+    "loadtest/simulator/": ("loadtest", "infra", "service.signals", "service.core"),
 }
-"""Place → all of ours that it may import."""
+"""Place → all of ours that it may import; of several places the innermost counts."""
 
 ENGINE_FLOORS = (
     ("tools",),
@@ -152,6 +153,16 @@ PURE = (
     "infra/scaling/policy.py",
     "infra/scaling/policy_values.py",
     "infra/scaling/oncall_alarms.py",
+    "infra/scaling/deployed_policy.py",
+    "loadtest/simulator/fleet.py",
+    "loadtest/simulator/machines.py",
+    "loadtest/simulator/outcome.py",
+    "loadtest/simulator/published.py",
+    "loadtest/simulator/schedules.py",
+    "loadtest/simulator/service_model.py",
+    "loadtest/simulator/single_task.py",
+    "loadtest/simulator/tally.py",
+    "loadtest/simulator/task_group.py",
 )
 """Decisions: values in, values out; time is passed in."""
 
@@ -181,9 +192,9 @@ def test_imports_point_down(path: Path) -> None:
         allowed = ONLY_IN.get(top)
         assert allowed is None or place(path).startswith(allowed), f"{place(path)} may not import {module}"
         if top in PACKAGES:
-            for where, ours in MAY_IMPORT.items():
-                if place(path).startswith(where):
-                    assert is_under(module, ours), f"{place(path)} may not import {module}"
+            where = max((each for each in MAY_IMPORT if place(path).startswith(each)), key=len, default=None)
+            if where is not None:
+                assert is_under(module, MAY_IMPORT[where]), f"{place(path)} may not import {module}"
 
 
 def is_pure(path: Path) -> bool:
