@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 from service.api import problems
 from service.api.connection.connections import Connections
 from service.api.connection.limits import connection_limits
+from service.api.engine.canary import CanaryRouter
 from service.api.http.access import Access
 from service.api.http.request_body import BodyLimits
 from service.api.http.response import CLIENT_CLOSED_REQUEST
@@ -71,6 +72,7 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[dict[str,
             body_limits=BodyLimits(settings.max_request_bytes, settings.max_request_documents),
             deadline_seconds=settings.deadline_ms / 1000,
             idempotent=IdempotentRequests(_answer_store(settings), worker.metrics),
+            canary=CanaryRouter(settings.canary_percent),
         )
         limits = connection_limits(settings, raise_open_files())
         connections = Connections(

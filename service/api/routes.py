@@ -11,7 +11,8 @@ import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
-from service.api.engine.routing import find_model, refuse_unless_serving
+from service.api.engine.canary import CanaryRouter
+from service.api.engine.routing import refuse_unless_serving
 from service.api.extraction.request import ExtractRequest, refuse_if_late
 from service.api.http.access import Access
 from service.api.http.arrival import arrived_seconds
@@ -38,6 +39,7 @@ class AppState:
     body_limits: BodyLimits
     deadline_seconds: float
     idempotent: IdempotentRequests
+    canary: CanaryRouter
 
 
 @router.post("/extract", summary="Documents in, entities out", **EXTRACT)
@@ -49,7 +51,7 @@ async def extract(request: Request) -> Response:
     refuse_unless_serving(engine.status, engine.connected)
     refuse_if_late(begun + state.deadline_seconds, time.monotonic())
     body = await read_body(request, state.body_limits)
-    model = find_model(engine.status.models, body.options.model)
+    model = state.canary.find(engine.status.models, body.options.model)
     milliseconds = body.options.deadline_ms
     deadline = begun + (milliseconds / 1000 if milliseconds else state.deadline_seconds)
     state.access.brought(tenant, request.headers, body, begun)
