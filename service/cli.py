@@ -23,6 +23,7 @@ COMMANDS = {
     "plan": "what fits on this device, or on a GPU of another size",
     "healthcheck": "exit code 0 when a service on this machine is alive",
     "loadtest": "load a service and report, or find its knee",
+    "simulate": "a fleet's scaling policy against a demand: latency, refusals, cost",
 }
 """Sub-command → its purpose; its module in `service/commands` has the same name."""
 

@@ -63,6 +63,13 @@ class Settings(BaseSettings):
     model_weights: Annotated[dict[str, float], NoDecode] = Field(
         {}, description="comma-separated `name=weight`: shares of device and queue; 1 where none is given"
     )
+    canary_percent: float = Field(
+        0.0,
+        ge=0,
+        le=100,
+        allow_inf_nan=False,
+        description="share of the requests without a tag that a model's tag `candidate` answers, if it is served",
+    )
     model_rate_limits: Annotated[dict[str, float], NoDecode] = Field(
         {}, description="comma-separated `name=tokens`: most tokens a second of a model; no limit where none is given"
     )

@@ -23,6 +23,7 @@ from service.api.console import routes as console_routes
 from service.api.console.console import open_console
 from service.api.doors.entrance import DoorEntrance
 from service.api.doors.registry import DoorTable, open_doors, operations
+from service.api.engine.canary import CanaryRouter
 from service.api.http.access import Access
 from service.api.http.request_body import BodyLimits
 from service.api.http.response import CLIENT_CLOSED_REQUEST
@@ -81,6 +82,7 @@ async def _lifespan(app: FastAPI, settings: Settings, table: DoorTable) -> Async
             body_limits=BodyLimits(settings.max_request_bytes, settings.max_request_documents),
             deadline_seconds=settings.deadline_ms / 1000,
             idempotent=IdempotentRequests(_answer_store(settings), worker.metrics),
+            canary=CanaryRouter(settings.canary_percent),
         )
         limits = connection_limits(settings, raise_open_files())
         connections = Connections(

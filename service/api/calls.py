@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from service.api.engine.routing import find_model, refuse_unless_serving
+from service.api.engine.canary import CanaryRouter
+from service.api.engine.routing import refuse_unless_serving
 from service.api.extraction.request import Decoder, ExtractRequest, refuse_if_late
 from service.api.extraction.trace import RequestTrace
 from service.api.http.access import Access
@@ -34,6 +35,7 @@ class AppState:
     body_limits: BodyLimits
     deadline_seconds: float
     idempotent: IdempotentRequests
+    canary: CanaryRouter
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class Call:
                     task.cancel()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Visit:
     """A request that was let in before its body was read."""
 
@@ -75,14 +77,18 @@ class Visit:
     address: str | None
     begun_seconds: float
     trace: RequestTrace | None = None
+    _model: ModelStatus | None = field(default=None, init=False)
 
     def model(self, body: Body) -> ModelStatus:
-        """The model that the options of a body lead to.
+        """The model that the options of its body lead to, the same whenever it is asked: a candidate may have a share.
 
         Raises:
             UnknownModel: it is not served.
         """
-        return find_model(self.state.worker.engine.status.models, body.options.model)
+        if self._model is None:
+            served = self.state.worker.engine.status.models
+            self._model = self.state.canary.find(served, body.options.model)
+        return self._model
 
     def call(self, body: Body, *, decoder: Decoder | None = None, left_seconds: float | None = None) -> Call:
         """The call that these documents make; what they bring is charged.
