@@ -8,10 +8,10 @@ import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
+from service.api.calls import AppState
 from service.api.console.console import Console
 from service.api.console.page_files import PAGE
 from service.api.http.auth import sender_of
-from service.api.routes import AppState
 from service.core.errors import DocumentTooLarge, InvalidOptions, UnknownRoute
 from service.core.tenants import Tenant
 from service.documents.page_picture import PictureWanted

@@ -53,7 +53,7 @@ class ParseLimits:
     wait_seconds: float = math.inf
 
 
-Ask = Callable[[Parser], Awaitable[Document | PagePicture]]
+Ask = Callable[[Parser], Awaitable[Document | RedactedFile | PagePicture]]
 """Has a parser do what is wanted of a file."""
 
 

@@ -65,7 +65,10 @@ def found_by(folder: Path, text: str, **options: object) -> list[tuple[str, str,
     tokenizer = TextTokenizer(folder)
     prepared = prepare(tokenizer, text, longest=512, overlap=8)
     nothing: Logits = np.tile(np.array([1, 0, 0, 0], dtype=np.float32), (len(prepared.tokens.ids), 1))
-    found = find_entities(tokenizer, prepared, None, InferenceResult(nothing, 0, 0), request(folder, **options))
+    asked = request(folder, **options)
+    found = find_entities(
+        DocumentInput("a"), Document(text), tokenizer, prepared, None, InferenceResult(nothing, 0, 0), asked
+    )
     return [(each.label, each.text, each.source) for each in found]
 
 

@@ -89,10 +89,10 @@ BOXES = bytes(16 * 5)
     ("parsed", "boxes", "lines"),
     [
         (ParsedHeader("x" * 41), b"", b""),
-        (ParsedHeader("hello", tuple((number, 0, 5) for number in range(5))), b"", b""),
-        (ParsedHeader("hello", ((1, 0, 6),)), b"", b""),
-        (ParsedHeader("hello", ((1, 3, 2),)), b"", b""),
-        (ParsedHeader("hello", ((1, -1, 2),)), b"", b""),
+        (ParsedHeader("hello", tuple((number, 0, 5, 9.0, 9.0) for number in range(5))), b"", b""),
+        (ParsedHeader("hello", ((1, 0, 6, 9.0, 9.0),)), b"", b""),
+        (ParsedHeader("hello", ((1, 3, 2, 9.0, 9.0),)), b"", b""),
+        (ParsedHeader("hello", ((1, -1, 2, 9.0, 9.0),)), b"", b""),
         (ParsedHeader("hello", None, True), BOXES[1:], LINES),
         (ParsedHeader("hello", None, True), BOXES * 2, LINES),
         (ParsedHeader("hello", None, True), BOXES, LINES[1:]),
@@ -107,9 +107,9 @@ def test_a_document_whose_parts_do_not_fit_is_not_believed(parsed: ParsedHeader,
 
 
 def test_a_document_whose_parts_fit_is() -> None:
-    found = from_frames(ParsedHeader("hello", ((1, 0, 5),), True), BOXES, LINES, LIMITS)
+    found = from_frames(ParsedHeader("hello", ((1, 0, 5, 9.0, 9.0),), True), BOXES, LINES, LIMITS)
     assert found.layout is not None
-    assert found.pages == (Page(1, 0, 5),)
+    assert found.pages == (Page(1, 0, 5, 9.0, 9.0),)
 
 
 PICTURE = PagePicture(b"\x89PNG\r\n\x1a\n...", 600.0, 800.0, 3)
@@ -119,7 +119,7 @@ def test_a_picture_and_what_is_wanted_of_it_come_back_as_they_were() -> None:
     head, png = (bytes(part) for part in picture_frames(PICTURE))
     assert picture_from_frames(decode_header(head), png) == PICTURE
     wanted = PictureWanted(2, 900)
-    assert decode_file(file_header(None, None, LIMITS, wanted)).picture == wanted
+    assert decode_file(file_header(None, None, LIMITS, picture=wanted)).picture == wanted
 
 
 @pytest.mark.parametrize(
