@@ -34,7 +34,10 @@ class SpecialIds:
     def of(cls, tokenizer: Tokenizer) -> SpecialIds:
         """Those of a tokenizer made here."""
         begin, end = tokenizer.encode("").ids
-        return cls(begin, end, pad=tokenizer.token_to_id(PAD), unknown=tokenizer.token_to_id(UNKNOWN))
+        pad, unknown = tokenizer.token_to_id(PAD), tokenizer.token_to_id(UNKNOWN)
+        assert pad is not None
+        assert unknown is not None
+        return cls(begin, end, pad, unknown)
 
 
 @dataclass(frozen=True, slots=True)

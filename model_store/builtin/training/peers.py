@@ -43,5 +43,6 @@ class Peers:
         together = torch.cat([each.reshape(-1) for each in gradients])
         distributed.all_reduce(together)
         together /= self.count
-        for each, part in zip(gradients, together.split([each.numel() for each in gradients]), strict=True):
+        parts = torch.split(together, [each.numel() for each in gradients])
+        for each, part in zip(gradients, parts, strict=True):
             each.copy_(part.view_as(each))

@@ -132,7 +132,7 @@ class FineTuning:
         with torch.autocast(self._model.device.type, dtype=self._dtype, enabled=reduced):
             logits = self._model(input_ids=rows.ids, attention_mask=rows.mask).logits
         loss = masked_loss(logits, rows.tags, rows.open_tags)
-        self._scaler.scale(loss).backward()
+        self._scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
         self._scaler.unscale_(self._optimizer)
         torch.nn.utils.clip_grad_norm_(self._model.parameters(), LARGEST_GRADIENT)
         self._scaler.step(self._optimizer)
