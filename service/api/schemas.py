@@ -132,7 +132,11 @@ class ModelName(msgspec.Struct, frozen=True):
 
 
 class EntityResult(msgspec.Struct, frozen=True):
-    """One entity; `text` is exactly the document's characters `[start:end]`."""
+    """One entity; `text` is exactly the document's characters `[start:end]`.
+
+    `score`: with `constrained`, of a calibrated model (`/models`), the share of such entities whose span and label are
+    right; of others the mean probability that the model gave its words.
+    """
 
     label: str
     text: str

@@ -1,8 +1,9 @@
 """`python -m model_store.builtin.training.fitting MODEL --data DATA`: fits transitions and calibration of a model.
 
 Writes `transitions.safetensors` and `decoding.json` into its folder, and prints what each step of decoding gains.
-Fitted on groups and templates that are left out of training; the figures on them are of the half of the groups that
-was not fitted on. `--evaluate` adds the sets that are never trained on.
+Fitted on groups and templates that are left out of training: one matrix on each half of the groups, and their mean is
+written. The figures on these groups are of the matrix of the other half. `--evaluate` adds the sets that are never
+trained on.
 """
 
 from __future__ import annotations
@@ -55,14 +56,15 @@ def fit(folder: Path, sets: Sets, unseen: Sets, *, rules: Decoding, strength: fl
     scheme = model.scheme
     scored = {name: model.score(examples, _progress) for name, examples in sets.items()}
 
-    def learn(without_fold: int | None) -> NDArray[np.float32]:
+    def learn(without_fold: int) -> NDArray[np.float32]:
         texts = ladder.lattices(scored, scheme, rules, without_fold=without_fold)
         return fit_transitions(texts, scheme, strength=strength, progress=_progress)
 
-    crossed = [Transitions.of(learn(fold), scheme) for fold in range(FOLDS)]
+    halves = [learn(fold) for fold in range(FOLDS)]
+    crossed = [Transitions.of(steps, scheme) for steps in halves]
     answers = _print_ladder(scored, scheme, rules, crossed, "left out of training, transitions of the other half")
     calibration = _print_calibration([pair for of_set in answers.values() for pair in of_set])
-    learned = learn(None)
+    learned = np.mean(halves, axis=0, dtype=np.float32)
     write(folder, rules, learned, calibration)
     _progress(f"wrote {RULES} and {TRANSITIONS} to {folder}")
     if unseen:
