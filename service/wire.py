@@ -82,6 +82,7 @@ class ModelStatus(msgspec.Struct, frozen=True):
     `state`: `serving` is what its name and tag lead to; `previous` is served to those who ask for the revision itself.
     `place`: where its weights are, `device` or `host`. `problem`: why a newer revision was not taken, if so.
     `kernels`: what computes its linear layers: `cuda`, or on a CPU `native`, `onednn` or, in float32, `torch`.
+    `calibrated`: its scores are the share of such entities that is right, on documents like those it was fitted on.
     """
 
     name: str
@@ -96,6 +97,7 @@ class ModelStatus(msgspec.Struct, frozen=True):
     place: str = "device"
     problem: str = ""
     kernels: str = ""
+    calibrated: bool = False
 
 
 class Status(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):

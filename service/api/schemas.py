@@ -141,6 +141,8 @@ class EntityResult(msgspec.Struct, frozen=True):
     `kind` is the form of `value`, and `source` says whether the model or a rule found it. What there is nothing to say
     about is left out: `valid` where there is no checksum, `ambiguous` (all readings) where there is one reading, and
     `number` and `unit` where the value has none.
+    `score`: with `constrained`, of a calibrated model (`/models`), the share of such entities whose span and label are
+    right; of others the mean probability that the model gave its words.
     """
 
     label: str

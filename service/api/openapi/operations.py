@@ -138,6 +138,7 @@ _MODEL = {
     "place": "device",
     "problem": "",
     "kernels": "onednn",
+    "calibrated": True,
 }
 _MODELS_ANSWER = {
     "models": [_MODEL],
@@ -149,7 +150,8 @@ MODELS: dict[str, Any] = {
     "responses": {
         200: {
             "description": "Every revision that is served. `kernels`: what computes its linear layers: `cuda`, "
-            "or on a CPU `native` (compiled with the service), `onednn`, or in float32 `torch`.",
+            "or on a CPU `native` (compiled with the service), `onednn`, or in float32 `torch`. `calibrated`: a score "
+            "is the share of such entities that is right, on documents like those that the map was fitted on.",
             "content": {"application/json": {"schema": schemas.models_answer(), "example": _MODELS_ANSWER}},
         }
     }

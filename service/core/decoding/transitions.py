@@ -9,8 +9,8 @@ of its words' *values* less its losses; so where each word's best value can be t
 That holds for any cut as well: a segment solved by itself, free at its borders, can only be too good, and segments
 that join without loss reach the bound (`viterbi` is the case of losses that are 0 or infinite).
 
-Why it is fast. `after` is the score of leaving to `O`, `before` that of coming from it, or more where another step
-needs more; so where no entity is nothing is lost, nor where one ends. A lossy step matters only if a word beside it has
+Why it is fast. `after` is the score of leaving to `O`, `before` that of coming from it, or more if another step needs
+more; so where no entity is nothing is lost, nor where one ends. A lossy step matters only if a word beside it has
 another label whose value is below the best by less than what is lost beside that word. Most words are surer than that;
 the others are searched with the few labels that are near the best, and one in place of all the rest, as good as the
 best of them and without loss: if the best path avoids it, it is the best of all paths; else the segment is searched

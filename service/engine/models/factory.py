@@ -115,7 +115,8 @@ class ModelFactory:
             weights = self._offloadable_on_gpu(encoder, encoder.module)
         runner = Runner(self._throttled(weights), self._compute, self._wake)
         module, prepare = weakref.ref(encoder.module), partial(self.capture_queue.run_early, captures)
-        status, decoding = _status(revision, encoder), read_decoding(revision.folder)
+        decoding = read_decoding(revision.folder)
+        status = _status(revision, encoder, calibrated=decoding.calibration is not None)
         return LoadedModel(status, sizes, runner, weights, module, encoder.path, prepare, decoding)
 
     def make(self, revision: Revision) -> LoadedModel:
@@ -184,7 +185,7 @@ def _sizes(revision: Revision) -> str:
     return json.dumps([kept, len(revision.manifest.labels)], sort_keys=True)
 
 
-def _status(revision: Revision, encoder: TransformersEncoder) -> ModelStatus:
+def _status(revision: Revision, encoder: TransformersEncoder, *, calibrated: bool) -> ModelStatus:
     return ModelStatus(
         name=revision.name,
         tag=revision.tag or "",
@@ -195,4 +196,5 @@ def _status(revision: Revision, encoder: TransformersEncoder) -> ModelStatus:
         packed=encoder.packed,
         parameter_bytes=encoder.parameter_bytes,
         kernels=encoder.kernels.value,
+        calibrated=calibrated,
     )

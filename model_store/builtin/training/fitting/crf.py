@@ -2,13 +2,15 @@
 
 Jointly with a bias for each tag, which is thrown away: without it the matrix would learn how frequent tags are, which
 the model knows. What a text's set leaves open is summed over (a lattice), so that nothing is learned about it.
-Sequences longer than `CHUNK_WORDS` are cut; a cut end is free, a text's own stands beside `O`, as in decoding.
+
+Words that are `O` for certain, and whose neighbours are, teach nothing and are left out: a text falls into pieces, each
+of which stands between two `O`, as a text does in decoding. Longer ones are cut, with free ends.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,10 +20,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from model_store.builtin.training.fitting.lattice import WordLattice
+from service.core.arrays import Logits
 from service.core.decoding.tag_scheme import OUTSIDE, Scheme
 
 CHUNK_WORDS: Final = 64
-BATCH_CHUNKS: Final = 256
+CERTAIN: Final = 0.999
+"""Least probability of a word that is `O` for certain."""
+LEAST_BATCHES: Final = 10
+"""An epoch, of however few words."""
+BATCH_WORDS: Final = 8_192
 EPOCHS: Final = 12
 RATE: Final = 0.08
 PRIOR: Final = 0.3
@@ -40,9 +47,6 @@ class Chunks:
     begins: Tensor
     ends: Tensor
 
-    def __getitem__(self, rows: Tensor) -> Chunks:
-        return Chunks(self.scores[rows], self.allowed[rows], self.is_word[rows], self.begins[rows], self.ends[rows])
-
 
 def fit_transitions(
     texts: Sequence[WordLattice],
@@ -55,29 +59,29 @@ def fit_transitions(
     """The transitions `[tags, tags]`, multiplied by `strength`; 0 where the scheme forbids the step.
 
     Raises:
-        ValueError: the scheme has no `O`, or there is no text.
+        ValueError: the scheme has no `O`, or no word is uncertain.
     """
-    if OUTSIDE not in scheme.labels or not any(len(text.scores) for text in texts):
-        raise ValueError("transitions need texts, and tags with O among them")
-    chunks = _chunks([text for text in texts if len(text.scores)])
-    allowed = torch.from_numpy(scheme.allowed)
-    count = len(scheme.labels)
+    outside = scheme.labels.index(OUTSIDE)
+    pieces = [piece for text in texts for piece in _pieces(text, outside)]
+    if not pieces:
+        raise ValueError("transitions need texts with words that are not certain")
+    batches = _batches(pieces)
+    allowed, count = torch.from_numpy(scheme.allowed), len(scheme.labels)
     steps, bias = torch.zeros(count, count, requires_grad=True), torch.zeros(count, requires_grad=True)
     optimizer = torch.optim.Adam([steps, bias], lr=RATE, betas=(0.9, 0.95))
-    words, draws = int(chunks.is_word.sum()), torch.Generator().manual_seed(seed)
-    batches = math.ceil(len(chunks.scores) / BATCH_CHUNKS)
+    words, draws = sum(int(batch.is_word.sum()) for batch in batches), np.random.default_rng(seed)
     for epoch in range(EPOCHS):
         total = 0.0
-        for number, rows in enumerate(torch.randperm(len(chunks.scores), generator=draws).chunk(batches)):
-            part = (epoch + number / batches) / EPOCHS
+        for number, index in enumerate(draws.permutation(len(batches)).tolist()):
+            part = (epoch + number / len(batches)) / EPOCHS
             optimizer.param_groups[0]["lr"] = RATE * 0.5 * (1 + math.cos(math.pi * part))
-            loss = _loss(chunks[rows], steps, bias, allowed, scheme.labels.index(OUTSIDE))
-            objective = loss * len(chunks.scores) / len(rows) + PRIOR * (steps.square().sum() + bias.square().sum())
+            loss = _loss(batches[index], steps, bias, allowed, outside)
+            objective = loss * len(batches) + PRIOR * (steps.square().sum() + bias.square().sum())
             optimizer.zero_grad()
             (objective / words).backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             total += float(loss.detach())
-        progress(f"transitions: epoch {epoch + 1} of {EPOCHS}, {total / words:.4f} nats a word")
+        progress(f"transitions: epoch {epoch + 1} of {EPOCHS}, {total / words:.4f} nats a word, {words:,} words")
     learned: NDArray[np.float32] = (steps.detach() * allowed * strength).numpy()
     return learned
 
@@ -103,20 +107,50 @@ def _loss(chunks: Chunks, steps: Tensor, bias: Tensor, allowed: Tensor, outside:
     return (any_path - given).sum()
 
 
-def _chunks(texts: Sequence[WordLattice]) -> Chunks:
-    parts = [
-        (text.scores[start : start + CHUNK_WORDS], text.allowed[start : start + CHUNK_WORDS], start, len(text.scores))
-        for text in texts
-        for start in range(0, len(text.scores), CHUNK_WORDS)
-    ]
-    tags = parts[0][0].shape[1]
-    scores = torch.zeros(len(parts), CHUNK_WORDS, tags)
-    allowed = torch.ones(len(parts), CHUNK_WORDS, tags, dtype=torch.bool)
-    is_word = torch.zeros(len(parts), CHUNK_WORDS, dtype=torch.bool)
-    for row, (score, allow, _, _) in enumerate(parts):
-        scores[row, : len(score)] = torch.from_numpy(score)
-        allowed[row, : len(score)] = torch.from_numpy(allow)
-        is_word[row, : len(score)] = True
-    begins = torch.tensor([start == 0 for _, _, start, _ in parts])
-    ends = torch.tensor([start + CHUNK_WORDS >= words for _, _, start, words in parts])
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """Some words of a text: scores and allowed `[words, tags]`, and whether an `O` stands before and behind them."""
+
+    scores: Logits
+    allowed: NDArray[np.bool_]
+    begins: bool
+    ends: bool
+
+
+def _pieces(text: WordLattice, outside: int) -> Iterator[Piece]:
+    """The words of a text that teach something, each with its neighbours."""
+    is_open = (text.scores[:, outside] < math.log(CERTAIN)) | ~text.allowed[:, outside]
+    kept = is_open.copy()
+    kept[1:] |= is_open[:-1]
+    kept[:-1] |= is_open[1:]
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], kept, [False]])))
+    for first, last in edges.reshape(-1, 2).tolist():
+        for start in range(first, last, CHUNK_WORDS):
+            stop = min(start + CHUNK_WORDS, last)
+            yield Piece(text.scores[start:stop], text.allowed[start:stop], start == first, stop == last)
+
+
+def _batches(pieces: Sequence[Piece]) -> list[Chunks]:
+    """The pieces in batches of similar length."""
+    ordered = sorted(pieces, key=lambda piece: len(piece.scores))
+    words = sum(len(piece.scores) for piece in ordered)
+    most = min(BATCH_WORDS, words // LEAST_BATCHES + 1)
+    batches: list[list[Piece]] = [[]]
+    for piece in ordered:
+        if batches[-1] and (len(batches[-1]) + 1) * len(piece.scores) > most:
+            batches.append([])
+        batches[-1].append(piece)
+    return [_padded(batch) for batch in batches]
+
+
+def _padded(pieces: Sequence[Piece]) -> Chunks:
+    tags, longest = pieces[0].scores.shape[1], max(len(piece.scores) for piece in pieces)
+    scores = torch.zeros(len(pieces), longest, tags)
+    allowed = torch.ones(len(pieces), longest, tags, dtype=torch.bool)
+    is_word = torch.zeros(len(pieces), longest, dtype=torch.bool)
+    for row, piece in enumerate(pieces):
+        scores[row, : len(piece.scores)] = torch.from_numpy(piece.scores)
+        allowed[row, : len(piece.scores)] = torch.from_numpy(piece.allowed)
+        is_word[row, : len(piece.scores)] = True
+    begins, ends = (torch.tensor(flags) for flags in zip(*((p.begins, p.ends) for p in pieces), strict=True))
     return Chunks(scores, allowed, is_word, begins, ends)

@@ -99,10 +99,8 @@ def table(columns: Mapping[str, Mapping[str, Score]]) -> Iterator[str]:
     yield "| mean of the sets | | " + " | ".join(f"{mean:.1f}" for mean in means) + " |"
 
 
-def lattices(
-    sets: ScoredSets, scheme: Scheme, decoding: Decoding, *, without_fold: int | None = None
-) -> list[WordLattice]:
-    """The words of every text, or of those outside a fold."""
+def lattices(sets: ScoredSets, scheme: Scheme, decoding: Decoding, *, without_fold: int) -> list[WordLattice]:
+    """The words of every text outside a fold."""
     return [
         lattice_of(each, scheme, decoding)
         for scored in sets.values()

@@ -69,8 +69,8 @@ def test_entities_of_several_words_are_learned_and_frequencies_are_not() -> None
     """Every person has two words, and the network cannot tell where one begins."""
     random = np.random.default_rng(0)
     texts = []
-    for _ in range(60):
-        tags = np.concatenate([[1, 2] if random.uniform() < 0.3 else [0] for _ in range(40)])
+    for _ in range(100):
+        tags = np.concatenate([[1, 2] if random.uniform() < 0.3 else [0] for _ in range(8)])
         unsure = np.where(tags[:, None] > 0, [[0.1, 0.45, 0.45]], [[0.9, 0.05, 0.05]])
         texts.append(WordLattice(np.log(unsure).astype(np.float32), np.eye(3, dtype=np.bool_)[tags]))
     steps = fit_transitions(texts, BIO, strength=0.5)
