@@ -16,7 +16,7 @@ from service.text.values.dates import read_date
 from service.text.values.script import WORD, key
 
 DATES = frozenset(("DATE", "INVOICE_DATE", "DUE_DATE", "EFFECTIVE_DATE"))
-IDENTIFIERS = frozenset(("INVOICE_ID", "PURCHASE_ORDER", "ID_NUMBER", "TAX_ID", "IBAN", "BIC", "EMAIL", "URL"))
+IDENTIFIERS = frozenset(("INVOICE_ID", "PURCHASE_ORDER", "ID_NUMBER", "TAX_ID", "IBAN", "BIC"))
 _AROUND_CHARACTERS = 30
 """How far around an entity the rest of it is looked for: no date and no identifier is longer on either side."""
 _MONTH = rf"(?:{WORD.pattern})"
