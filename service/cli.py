@@ -15,6 +15,7 @@ from service.core.errors import GleanerError, InvalidOptions
 COMMANDS = {
     "serve": "serve HTTP until a signal",
     "extract": "entities of files",
+    "evaluate": "score a model on labelled documents",
     "models": "publish, pull, list and keep models",
     "keys": "add, list and revoke API keys",
     "plan": "what fits on this device, or on a GPU of another size",

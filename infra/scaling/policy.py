@@ -31,11 +31,8 @@ from service.signals.catalog import (
     WORK_RATIO,
     Signal,
 )
+from service.signals.thresholds import SCALE_IN_WORK_RATIO, STEP_WORK_RATIO, TARGET_WORK_RATIO
 
-MOST_WORK_RATIO = 0.7
-"""A fleet of three then survives the loss of one."""
-MOST_BEFORE_A_STEP = 0.85
-"""Below 1, since at 1 the queue already grows."""
 HEADROOM = 0.8
 """Of the work ratio at which the limit on latency is just held: room for a burst while the fleet grows."""
 
@@ -48,11 +45,11 @@ def targets_for(capacity: Capacity) -> Targets:
     before a task could help.
     """
     backlog = min(max(capacity.slo_ms / 1000 * 10, 2.0), 30.0)
-    work_ratio = min(MOST_WORK_RATIO, round(HEADROOM * capacity.knee_ratio, 3))
+    work_ratio = min(TARGET_WORK_RATIO, round(HEADROOM * capacity.knee_ratio, 3))
     return Targets(
         work_ratio=work_ratio,
-        scale_out_work_ratio=min(MOST_BEFORE_A_STEP, round(capacity.knee_ratio, 3)),
-        scale_in_work_ratio=round(work_ratio * 4 / 7, 3),
+        scale_out_work_ratio=min(STEP_WORK_RATIO, round(capacity.knee_ratio, 3)),
+        scale_in_work_ratio=round(work_ratio * SCALE_IN_WORK_RATIO / TARGET_WORK_RATIO, 3),
         backlog_seconds=backlog,
         queue_depth=max(math.ceil(capacity.documents_per_second * backlog), 2),
         slo_seconds=capacity.slo_ms / 1000,

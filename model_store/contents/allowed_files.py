@@ -22,6 +22,9 @@ WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 RULES = "rules.json"
 """What the model asks of rules (`service/text/rules/rule_set.py`)."""
+DECODING = "decoding.json"
+TRANSITIONS = "transitions.safetensors"
+"""What the model asks for in decoding (`service/text/decoding_files.py`)."""
 
 _TAKEN = frozenset(
     {
@@ -30,6 +33,7 @@ _TAKEN = frozenset(
         TOKENIZER_CONFIG,
         INDEX,
         RULES,
+        DECODING,
         "special_tokens_map.json",
         "added_tokens.json",
         "vocab.txt",

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import msgspec
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError, WithJsonSchema
 
 from service.api.problems import Problem
 from service.core.decoding.aggregation_strategies import Aggregation
@@ -15,6 +15,9 @@ from service.core.decoding.entities import Source
 from service.core.decoding.offsets import OffsetUnit
 from service.core.decoding.value import Kind
 from service.core.errors import InvalidOptions
+from service.core.fields.choice import Reason
+from service.core.fields.kinds import DocumentKind
+from service.core.score_limits import PATTERN, ScoreLimits, read_limits
 from service.core.types import Priority
 
 OPTION_CHARACTERS = 65_536
@@ -42,6 +45,14 @@ def _number(value: object) -> object:
     return value
 
 
+_MIN_SCORE = {
+    "anyOf": [
+        {"type": "number", "minimum": 0, "maximum": 1},
+        {"type": "string", "pattern": PATTERN, "maxLength": OPTION_CHARACTERS},
+    ]
+}
+
+
 class Options(BaseModel):
     """The options of a request; JSON keys, form fields and query parameters have these names."""
 
@@ -53,8 +64,11 @@ class Options(BaseModel):
     labels: Annotated[list[str] | None, BeforeValidator(_labels)] = Field(
         None, description="Keep only entities with these labels (comma-separated in forms and queries)."
     )
-    min_score: Annotated[float, BeforeValidator(_number)] = Field(
-        0.0, ge=0.0, le=1.0, description="Keep only entities with at least this score."
+    min_score: Annotated[ScoreLimits, PlainValidator(read_limits), WithJsonSchema(_MIN_SCORE)] = Field(
+        ScoreLimits(),
+        description="Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number "
+        "among them for all other labels. Scores of a calibrated model are the share that is right.",
+        json_schema_extra={"default": 0.0},
     )
     aggregation: Aggregation = Field(
         Aggregation.CONSTRAINED,
@@ -66,6 +80,9 @@ class Options(BaseModel):
     )
     priority: Priority = Field(Priority.INTERACTIVE, description="`batch` yields to `interactive`.")
     include_text: bool = Field(False, description="Return each document's text, so that offsets can be checked.")
+    fields: bool = Field(
+        False, description="Return what invoices, receipts and résumés say: the best value for each role, rows, checks."
+    )
 
 
 class TextDocument(BaseModel):
@@ -84,11 +101,8 @@ class ExtractJson(Options):
     documents: list[TextDocument] | None = None
 
 
-OPTION_NAMES = frozenset(Options.model_fields)
-
-
-def read_options(values: dict[str, Any]) -> Options:
-    """Validated options.
+def read_options(values: dict[str, Any], kind: type[Options] = Options) -> Options:
+    """Validated options of a route.
 
     Raises:
         InvalidOptions: an unknown name or a bad value; names it, and the next two if there are more.
@@ -97,21 +111,21 @@ def read_options(values: dict[str, Any]) -> Options:
         if isinstance(value, str) and len(value) > OPTION_CHARACTERS:
             raise InvalidOptions(f"{name[:100]}: longer than {OPTION_CHARACTERS:,} characters.")
     try:
-        return Options.model_validate(values)
+        return kind.model_validate(values)
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_context=False, include_input=False)
-        raise InvalidOptions("; ".join(map(_sentence, wrong[:_MOST_SENTENCES]))) from None
+        raise InvalidOptions("; ".join(_sentence(each, kind) for each in wrong[:_MOST_SENTENCES])) from None
 
 
-def known_options() -> str:
-    """The names of all options, as a refusal of another one ends."""
-    return f" (known: {', '.join(sorted(OPTION_NAMES))})"
+def known_options(kind: type[Options] = Options) -> str:
+    """The names of all options of a route, as a refusal of another one ends."""
+    return f" (known: {', '.join(sorted(kind.model_fields))})"
 
 
-def _sentence(error: Any) -> str:
+def _sentence(error: Any, kind: type[Options]) -> str:
     where = ".".join(map(str, error["loc"])) or "body"
     what = error["msg"].removeprefix("Value error, ")
-    return f"{where[:100]}: {what}{known_options() if error['type'] == 'extra_forbidden' else ''}"
+    return f"{where[:100]}: {what}{known_options(kind) if error['type'] == 'extra_forbidden' else ''}"
 
 
 class ModelName(msgspec.Struct, frozen=True):
@@ -145,10 +159,72 @@ class EntityResult(msgspec.Struct, frozen=True):
     unit: str | msgspec.UnsetType = msgspec.UNSET
 
 
+class FieldResult(EntityResult, frozen=True, kw_only=True):
+    """The entity chosen for a role, and those with other values, best first.
+
+    `reason`: what decided: its label and score, amounts that add up (`sum`), or words and place (`context`).
+    """
+
+    reason: Reason
+    alternatives: list[EntityResult]
+
+
+class LineItemResult(msgspec.Struct, frozen=True):
+    """One row of a bill."""
+
+    description: EntityResult
+    quantity: EntityResult | None
+    unit_price: EntityResult | None
+    amount: EntityResult | None
+
+
+class CheckResult(msgspec.Struct, frozen=True):
+    """A sum that was checked; `difference`: its left side less its right one."""
+
+    rule: str
+    holds: bool
+    difference: str
+
+
+class JobResult(msgspec.Struct, frozen=True):
+    """One job of a résumé."""
+
+    title: EntityResult | None
+    employer: EntityResult | None
+    dates: list[EntityResult]
+
+
+class EducationResult(msgspec.Struct, frozen=True):
+    """One education of a résumé."""
+
+    degree: EntityResult | None
+    school: EntityResult | None
+    dates: list[EntityResult]
+
+
+class FieldsResult(msgspec.Struct, frozen=True):
+    """What one document says, by role. `evidence`: the labels that decided its kind, with the best score of each.
+
+    Bills have `currency`, `line_items` and `checks`, résumés the lists after them.
+    """
+
+    kind: DocumentKind
+    evidence: dict[str, float]
+    roles: dict[str, FieldResult]
+    currency: str | msgspec.UnsetType | None = msgspec.UNSET
+    line_items: list[LineItemResult] | msgspec.UnsetType = msgspec.UNSET
+    checks: list[CheckResult] | msgspec.UnsetType = msgspec.UNSET
+    jobs: list[JobResult] | msgspec.UnsetType = msgspec.UNSET
+    educations: list[EducationResult] | msgspec.UnsetType = msgspec.UNSET
+    skills: list[EntityResult] | msgspec.UnsetType = msgspec.UNSET
+    languages: list[EntityResult] | msgspec.UnsetType = msgspec.UNSET
+
+
 class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
     """One document's entities, or its error.
 
     `unread_pages`: numbers of the pages that hold images only (scans); the text of all others was read in full.
+    `fields`: null where no kind of document fits; absent unless asked for.
     """
 
     id: str
@@ -161,6 +237,7 @@ class DocumentResult(msgspec.Struct, frozen=True, omit_defaults=False):
     entities: list[EntityResult]
     error: Problem | None
     text: str | msgspec.UnsetType = msgspec.UNSET
+    fields: FieldsResult | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class Timing(msgspec.Struct, frozen=True):

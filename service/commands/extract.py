@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from service.commands.field_tables import field_tables
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.errors import GleanerError, InvalidOptions
 
@@ -39,10 +40,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--key-file", type=Path, help="the file with its API key")
     parser.add_argument("--model", help="`name`, `name@tag` or `name@sha256:…`")
     parser.add_argument("--labels", help="keep only these, comma-separated")
-    parser.add_argument("--min-score", type=float, help="keep only entities with at least this score")
+    parser.add_argument("--min-score", help="keep only entities with at least this score (0.5, or PERSON:0.8,0.5)")
     parser.add_argument("--aggregation", choices=[each.value for each in Aggregation])
     parser.add_argument("--include-text", action="store_true", default=None, help="with the document's text (JSON)")
     parser.add_argument("--json", action="store_true", help="JSON lines even on a terminal")
+    parser.add_argument(
+        "--fields",
+        action=argparse.BooleanOptionalAction,
+        help="the best value for each role of an invoice, a receipt or a résumé; in a table unless told otherwise",
+    )
     parser.set_defaults(run=run)
 
 
@@ -53,6 +59,8 @@ def run(chosen: argparse.Namespace) -> int:
 
 async def _run(chosen: argparse.Namespace) -> int:
     as_table = sys.stdout.isatty() and not chosen.json
+    if chosen.fields is None:
+        chosen.fields = True if as_table else None
     failed = 0
     columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
@@ -64,7 +72,8 @@ async def _run(chosen: argparse.Namespace) -> int:
                 failed += 1
                 print(f"gleaner: {path}: {answer['error']['detail']}", file=sys.stderr)
             if as_table:
-                Console().print(_table(path, answer))
+                for table in (_table(path, answer), *field_tables(answer.get("fields"))):
+                    Console().print(table)
             else:
                 print(json.dumps({"file": str(path), **answer}, ensure_ascii=False), flush=True)
     return 1 if failed else 0
@@ -72,7 +81,7 @@ async def _run(chosen: argparse.Namespace) -> int:
 
 async def _answers(chosen: argparse.Namespace, report: Callable[[str], None]) -> AsyncIterator[tuple[Path, Answer]]:
     """Each file with its answer, in the order given, `AT_ONCE` at a time; `report` gets the progress in words."""
-    names = ("model", "labels", "min_score", "aggregation", "include_text")
+    names = ("model", "labels", "min_score", "aggregation", "include_text", "fields")
     options = {name: value for name in names if (value := getattr(chosen, name)) is not None}
     async with AsyncExitStack() as stack:
         service = _service(chosen, options, report)

@@ -6,7 +6,7 @@ import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -23,17 +23,21 @@ from service.core.types import Phase
 from service.environment import child_environment
 from service.runtime_folder import runtime_folder
 from service.settings import read_settings
+from service.wire import ModelStatus
 
 START_SECONDS = 300.0
 POLL_SECONDS = 0.02
 
 
 class LocalService:
-    """An engine process and a worker, as long as the context lasts."""
+    """An engine process and a worker, as long as the context lasts; `settings`: some in place of the environment's."""
 
-    def __init__(self, options: dict[str, Any], report: Callable[[str], None]) -> None:
+    def __init__(
+        self, options: dict[str, Any], report: Callable[[str], None], settings: Mapping[str, str] | None = None
+    ) -> None:
         self._options = read_options(options)
         self._report = report
+        self._settings = dict(settings or {})
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> LocalService:
@@ -53,10 +57,21 @@ class LocalService:
         Raises:
             GleanerError: the file is bad, or the engine died.
         """
-        model = find_model(self._worker.engine.status.models, self._options.model)
+        return await self.answer(DocumentInput(path.name, data=data, name=path.name))
+
+    @property
+    def model(self) -> ModelStatus:
+        """The model that answers."""
+        return find_model(self._worker.engine.status.models, self._options.model)
+
+    async def answer(self, source: DocumentInput) -> dict[str, Any]:
+        """The result of one document, as /extract returns it.
+
+        Raises:
+            GleanerError: the document is bad, or the engine died.
+        """
         deadline = time.monotonic() + self._deadline_seconds
-        source = DocumentInput(path.name, data=data, name=path.name)
-        request = ExtractRequest(model, self._options, "cli", deadline)
+        request = ExtractRequest(self.model, self._options, "cli", deadline)
         work = asyncio.create_task(self._worker.extractor.extract(source, request, StageTimer()))
         await asyncio.wait((work, self._engine_death), return_when=asyncio.FIRST_COMPLETED)
         if not work.done():
@@ -67,9 +82,10 @@ class LocalService:
 
     async def _open(self) -> None:
         folder = self._stack.enter_context(runtime_folder(None))
-        settings = read_settings(runtime_dir=folder)
+        settings = read_settings(runtime_dir=folder, **self._settings)
         self._deadline_seconds = settings.deadline_ms / 1000
-        environment = child_environment(folder, LOG_LEVEL="ERROR", MODEL_POLL_SECONDS="0")
+        chosen = {name.upper(): value for name, value in self._settings.items()}
+        environment = child_environment(folder, LOG_LEVEL="ERROR", MODEL_POLL_SECONDS="0", **chosen)
         self._engine = subprocess.Popen([sys.executable, "-m", "service.engine"], env=environment)
         self._stack.callback(_stop, self._engine)
         self._worker: Worker = await self._stack.enter_async_context(open_worker(settings))

@@ -75,7 +75,8 @@ def kept_rows(tokenizer: TextTokenizer, prepared: Prepared) -> tuple[Rows, ...]:
 
 def mark_words(tokenizer: TextTokenizer, prepared: Prepared) -> MarkedWords:
     """The words of a text that has one sequence."""
-    firsts = np.flatnonzero(word_starts(prepared.text, prepared.tokens.offsets))
+    compounds = tokenizer.decoding.compounds
+    firsts = np.flatnonzero(word_starts(prepared.text, prepared.tokens.offsets, compounds=compounds))
     (sequence,) = prepared.sequences
     marked = ~sequence
     places = firsts + len(tokenizer.prefix)
@@ -84,10 +85,15 @@ def mark_words(tokenizer: TextTokenizer, prepared: Prepared) -> MarkedWords:
 
 
 def decode_marked(
-    prepared: Prepared, words: MarkedWords, scores: Logits | WordTags, labels: tuple[str, ...]
+    tokenizer: TextTokenizer,
+    prepared: Prepared,
+    words: MarkedWords,
+    scores: Logits | WordTags,
+    labels: tuple[str, ...],
 ) -> list[Entity]:
     """The entities in a text by the rules of `constrained`, from its words' tags or finite logits `[words, labels]`."""
-    return decode_words(prepared.text, prepared.tokens.offsets, words.firsts, scores, scheme_of(labels))
+    encoding = tokenizer.encoding(prepared.text, prepared.tokens, with_subwords=False)
+    return decode_words(prepared.text, encoding, words.firsts, scores, scheme_of(labels), tokenizer.decoding)
 
 
 def decode_entities(
@@ -124,7 +130,7 @@ def decode_merged(
         return []
     wordwise = aggregation not in (Aggregation.CONSTRAINED, Aggregation.SIMPLE)
     encoding = tokenizer.encoding(prepared.text, prepared.tokens, with_subwords=wordwise)
-    return decode_logits(prepared.text, encoding, logits, scheme_of(labels), aggregation)
+    return decode_logits(prepared.text, encoding, logits, scheme_of(labels), aggregation, tokenizer.decoding)
 
 
 def apply_rules(

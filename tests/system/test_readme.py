@@ -55,3 +55,12 @@ def test_a_printed_answer_is_the_real_one(builtin: Service, example: Example) ->
     assert scores(found) == pytest.approx(scores(example.answer), abs=SCORE_TOLERANCE)
     assert found["model"] == example.answer["model"]
     assert set(found["timing"]) == set(example.answer["timing"])
+
+
+def test_the_example_of_fields_is_an_invoice_that_adds_up(builtin: Service) -> None:
+    (command,) = [example.command for example in examples() if "fields=true" in example.command]
+    fields = ask(command, builtin.url)["documents"][0]["fields"]
+    assert fields["kind"] == "invoice"
+    assert {"invoice_id", "supplier_name", "receiver_name", "total_amount"} <= set(fields["roles"])
+    assert [check["holds"] for check in fields["checks"]] == [True]
+    assert fields["line_items"]

@@ -24,6 +24,16 @@ def test_json_with_one_text(service: Service) -> None:
     assert set(body["timing"]) == {"parse_ms", "tokenize_ms", "queue_ms", "compute_ms", "decode_ms", "total_ms"}
 
 
+def test_fields_are_null_where_no_kind_of_document_fits(service: Service) -> None:
+    with service.client() as client:
+        asked = client.post("/extract", json={"text": TEXT, "fields": True}).json()["documents"][0]
+        form = client.post("/extract", files={"file": ("a.txt", TEXT.encode())}, data={"fields": "true"})
+        not_asked = client.post("/extract", json={"text": TEXT}).json()["documents"][0]
+    assert asked["fields"] is None
+    assert form.json()["documents"][0]["fields"] is None
+    assert "fields" not in not_asked
+
+
 def test_a_batch_keeps_ids_and_order_with_an_error_for_each_document(service: Service) -> None:
     with service.client() as client:
         files = [("file", ("a.txt", TEXT.encode())), ("file", ("b.pdf", b"")), ("file", ("c.txt", b"hello"))]

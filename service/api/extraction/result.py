@@ -5,8 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from service.api.engine.pending import InferenceResult
+from service.api.extraction.field_answer import answer_fields
 from service.api.extraction.request import DocumentInput, ExtractRequest
-from service.api.schemas import DocumentResult, EntityResult
+from service.api.schemas import DocumentResult, EntityResult, FieldsResult
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity
 from service.core.decoding.offsets import OffsetMap
@@ -34,7 +35,8 @@ def build_result(
     kept = [
         each
         for each in found
-        if round(each.score, SCORE_DIGITS) >= options.min_score and (labels is None or each.label in labels)
+        if options.min_score.keeps(each.label, round(each.score, SCORE_DIGITS))
+        and (labels is None or each.label in labels)
     ]
     values = read_values(text, kept)
     entities = [_entity(each, value, document, offsets) for each, value in zip(kept, values, strict=True)]
@@ -49,10 +51,13 @@ def build_result(
         entities=entities,
         error=None,
         text=text if options.include_text else msgspec.UNSET,
+        fields=_fields(found, request, document, offsets) if options.fields else msgspec.UNSET,
     )
 
 
 def find_entities(
+    source: DocumentInput,
+    document: Document,
     tokenizer: TextTokenizer,
     prepared: Prepared,
     words: MarkedWords | None,
@@ -67,14 +72,26 @@ def find_entities(
         ModelError: the logits are not finite numbers.
     """
     labels, options = request.model.labels, request.options
+    if request.decoder is not None:
+        return request.decoder(source, document, tokenizer, prepared, inference.logits)
     if words is None:
         found = decode_merged(tokenizer, prepared, inference.logits, labels, options.aggregation)
     else:
         scores = inference.logits if inference.tags is None else inference.tags
-        found = decode_marked(prepared, words, scores, labels)
+        found = decode_marked(tokenizer, prepared, words, scores, labels)
     if options.aggregation is not Aggregation.CONSTRAINED:
         return found
     return apply_rules(tokenizer, prepared.text, found, labels, options.labels or ())
+
+
+def _fields(
+    found: list[Entity], request: ExtractRequest, document: Document, offsets: OffsetMap
+) -> FieldsResult | None:
+    """The fields, chosen from entities of all labels: `labels` says which are listed, not what a document is."""
+    kept = [each for each in found if request.options.min_score.keeps(each.label, round(each.score, SCORE_DIGITS))]
+    values = read_values(document.text, kept)
+    entities = [_entity(each, value, document, offsets) for each, value in zip(kept, values, strict=True)]
+    return answer_fields(document, kept, values, entities)
 
 
 def _entity(entity: Entity, value: Value, document: Document, offsets: OffsetMap) -> EntityResult:

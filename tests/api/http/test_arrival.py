@@ -12,12 +12,12 @@ from starlette.requests import Request
 from starlette.types import Message
 
 from service.api import routes
+from service.api.calls import AppState
 from service.api.engine.refusal_cache import RefusalCache
 from service.api.http.access import Access
 from service.api.http.arrival import arrived_seconds
 from service.api.http.request_body import BodyLimits
 from service.api.idempotency.requests import IdempotentRequests
-from service.api.routes import AppState
 from service.api.worker import Worker
 from service.core.errors import DeadlineExceeded
 from service.core.tenants import Tenant

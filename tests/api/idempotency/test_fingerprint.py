@@ -33,6 +33,7 @@ def test_another_try_may_have_another_deadline_and_priority() -> None:
         of(TEXT, labels=["PERSON"]),
         of(TEXT, model="other"),
         of(TEXT, include_text=True),
+        of(TEXT, fields=True),
         of(TEXT, in_lines=True),
         of(FILE),
     ],

@@ -1,0 +1,78 @@
+"""The service that is asked, of a model folder, of a name in the store, or of the built-in model; and its answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from model_store.builtin import NAME
+from model_store.contents.allowed_files import CONFIG
+from model_store.local.store import Store
+from model_store.transfer.publish import publish
+from service.api.extraction.request import DocumentInput
+from service.commands.local_service import LocalService
+from service.core.errors import UnreadableDocument
+from service.evaluation.answers import FoundInDocument, from_answer
+from service.evaluation.records import EvaluationSet, GoldDocument
+
+BUILTIN = "builtin"
+FOLDER_NAME = "evaluated"
+"""The name under which a folder is published to a store of its own."""
+OPTIONS = {"fields": True}
+AT_ONCE = 16
+"""Documents that are asked for at the same time, so that batches fill."""
+
+OnProgress = Callable[[str, int, int], None]
+"""Called with (what is done, documents done, documents in all)."""
+
+
+@contextmanager
+def evaluated_service(model: str, report: Callable[[str], None]) -> Iterator[LocalService]:
+    """A service of this model, with the decoding, windows and precision of `gleaner serve`; to be entered by itself.
+
+    Raises:
+        StoreError: the folder is no model, or there is none of this name.
+    """
+    with TemporaryDirectory(prefix="gleaner-evaluate-") as store:
+        if model == BUILTIN:
+            settings = {"models": NAME, "model_store": store, "model_remote": ""}
+        elif "/" in model or (Path(model) / CONFIG).is_file():
+            report("taking the folder")
+            publish(Path(model), FOLDER_NAME, Store(Path(store)))
+            settings = {"models": FOLDER_NAME, "model_store": store, "model_remote": ""}
+        else:
+            settings = {"models": model}
+        yield LocalService(OPTIONS, report, settings)
+
+
+async def ask_all(
+    service: LocalService, sets: Sequence[EvaluationSet], show: OnProgress
+) -> list[list[FoundInDocument]]:
+    """The answers to each set's documents, in their order.
+
+    Raises:
+        GleanerError: a document was refused, or the engine died.
+    """
+    gate = asyncio.Semaphore(AT_ONCE)
+    total, done = sum(len(each.documents) for each in sets), 0
+
+    async def ask(name: str, document: GoldDocument) -> FoundInDocument:
+        nonlocal done
+        async with gate:
+            found = await _ask(service, document)
+        done += 1
+        show(name, done, total)
+        return found
+
+    return [list(await asyncio.gather(*(ask(each.name, document) for document in each.documents))) for each in sets]
+
+
+async def _ask(service: LocalService, document: GoldDocument) -> FoundInDocument:
+    """What the service finds; nothing in a text that holds nothing to read."""
+    try:
+        return from_answer(await service.answer(DocumentInput(document.id, text=document.text)))
+    except UnreadableDocument:
+        return FoundInDocument((), {})

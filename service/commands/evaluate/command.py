@@ -1,0 +1,137 @@
+"""`gleaner evaluate`: scores a model on labelled documents, as the service would answer them.
+
+By set, label, language and kind of document, with intervals over groups, kinds of errors, the calibration of scores,
+and fields where the truth has them. With `--crf`, a linear CRF trained on other documents of the same sets beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from service.commands.evaluate.asking import BUILTIN, OnProgress, ask_all, evaluated_service
+from service.core.errors import InvalidOptions
+from service.evaluation.crf_beside import crf_rates
+from service.evaluation.records import (
+    BadRecords,
+    EvaluationSet,
+    LabelScheme,
+    read_scheme,
+    read_sets,
+    scheme_beside,
+)
+from service.evaluation.report import EvaluationReport, all_together, set_report
+from service.evaluation.sampling import left_out, limited
+from service.evaluation.scoring import score_set
+from service.evaluation.tables import ReportTable, tables
+
+PIPE_COLUMNS = 250
+"""Width without a terminal."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.description = __doc__
+    parser.add_argument("model", metavar="MODEL", help=f"a model's folder, a name in the store, or `{BUILTIN}`")
+    parser.add_argument(
+        "data", nargs="+", type=Path, metavar="DATA", help="JSON lines with text and entities, or folders of them"
+    )
+    parser.add_argument(
+        "--mapping", type=Path, help="labels of the sets → labels of the model (MAPPING.json beside DATA)"
+    )
+    parser.add_argument("--sets", help="only these sets, comma-separated; a set is named as its file")
+    parser.add_argument("--left-out", type=float, metavar="PERCENT", help="only the groups that training left out: 12")
+    parser.add_argument("--limit", type=int, metavar="N", help="at most so many documents of each set, by whole groups")
+    parser.add_argument("--crf", nargs="+", type=Path, metavar="DATA", help="train a linear CRF on the same sets here")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.add_argument("--out", type=Path, help="write the JSON to this file as well")
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Evaluate and print; the exit code."""
+    if chosen.limit is not None and chosen.limit < 1:
+        raise InvalidOptions("--limit takes a number of documents, such as 100")
+    if chosen.left_out is not None and not 0 < chosen.left_out < 100:
+        raise InvalidOptions("--left-out takes a percentage, such as 12")
+    scheme = read_scheme(chosen.mapping) if chosen.mapping else scheme_beside(chosen.data)
+    sets = _chosen_sets(chosen, read_sets(chosen.data, scheme))
+    training = read_sets(chosen.crf, scheme) if chosen.crf else []
+    with _progress() as show:
+        report = asyncio.run(_evaluate(chosen.model, sets, scheme, training, show))
+    if chosen.out:
+        chosen.out.write_bytes(msgspec.json.format(msgspec.json.encode(report)))
+    if chosen.json:
+        print(msgspec.json.format(msgspec.json.encode(report)).decode())
+    else:
+        for table in tables(report):
+            print(f"\n{table.title}")
+            Console(width=None if sys.stdout.isatty() else PIPE_COLUMNS).print(_drawn(table))
+    return 0
+
+
+@contextmanager
+def _progress() -> Iterator[OnProgress]:
+    """A bar on stderr; nothing where that is no terminal."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("starting", total=None)
+        yield lambda what, done, total: progress.update(task, description=what, completed=done, total=total)
+
+
+def _chosen_sets(chosen: argparse.Namespace, sets: Sequence[EvaluationSet]) -> list[EvaluationSet]:
+    names = chosen.sets.split(",") if chosen.sets else [each.name for each in sets]
+    if unknown := set(names) - {each.name for each in sets}:
+        raise InvalidOptions(f"--sets: there is no {', '.join(sorted(unknown))}.")
+    kept = [each for each in sets if each.name in names]
+    if chosen.left_out is not None:
+        kept = [left_out(each, chosen.left_out) for each in kept]
+    if chosen.limit is not None:
+        kept = [limited(each, chosen.limit) for each in kept]
+    if not any(each.documents for each in kept):
+        raise BadRecords("No document is left to be scored: no set has a group small enough to be left out.")
+    return [each for each in kept if each.documents]
+
+
+async def _evaluate(
+    model: str,
+    sets: Sequence[EvaluationSet],
+    scheme: LabelScheme,
+    training: Sequence[EvaluationSet],
+    show: OnProgress,
+) -> EvaluationReport:
+    """Ask for all documents, then score; `training`: the sets for the CRF, none without one."""
+    begun = time.monotonic()
+    with evaluated_service(model, lambda what: show(what, 0, 0)) as service:
+        async with service:
+            name = service.model
+            answers = await ask_all(service, sets, show)
+    seconds = time.monotonic() - begun
+    scores, reports = [], []
+    for number, (each, found) in enumerate(zip(sets, answers, strict=True)):
+        show(f"scoring {each.name}", number, len(sets))
+        scores.append(score_set(each, found, scheme))
+        crf = crf_rates(each, [other for other in training if other.name == each.name]) if training else None
+        reports.append(set_report(scores[-1], crf=crf))
+    tokens = sum(answer.tokens for found in answers for answer in found)
+    return all_together(f"{name.name}@{name.tag}", name.revision, reports, scores, tokens=tokens, seconds=seconds)
+
+
+def _drawn(table: ReportTable) -> Table:
+    drawn = Table(box=None, pad_edge=False)
+    for column, name in enumerate(table.head):
+        drawn.add_column(name, justify="right" if column > 0 and name not in ("note", "role") else "left")
+    for row in table.rows:
+        drawn.add_row(*row)
+    return drawn

@@ -1,0 +1,118 @@
+"""The fields of one document: its kind, the best mention for each role, rows, and the checks that were made.
+
+Knows labels and places only: not the model, not the decoding, not how values are written in an answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from service.core.fields.choice import Choice, Reason, choose, ranked
+from service.core.fields.kinds import DocumentKind, KindFound, decide_kind
+from service.core.fields.line_items import LineItem, find_line_items
+from service.core.fields.lines import TextLines
+from service.core.fields.mention import Mention, currency
+from service.core.fields.parties import RECEIVER, SUPPLIER, choose_parties
+from service.core.fields.resume import Entry, choose_person, distinct, find_entries
+from service.core.fields.totals import ROLES as AMOUNT_ROLES
+from service.core.fields.totals import SumCheck, settle_totals
+
+MOST_ENTITIES = 10_000
+"""A document with more is none that has fields: its rows would be an answer of megabytes."""
+BEFORE = 40
+"""Characters before a mention in which words for its role are looked for."""
+BILL_LABELS = ("INVOICE_ID", "INVOICE_DATE", "DUE_DATE", "PURCHASE_ORDER", "IBAN", "BIC", "TAX_ID")
+"""Labels that are a role each; the role has its name in lower case."""
+ORDER = (
+    "INVOICE_ID",
+    "INVOICE_DATE",
+    "DUE_DATE",
+    "PURCHASE_ORDER",
+    SUPPLIER,
+    RECEIVER,
+    *AMOUNT_ROLES,
+    *BILL_LABELS[4:],
+)
+_DUE = (
+    r"\b(?:due|pay(?:able|ment)? (?:by|until)|fällig\w*|zahlbar\w*|échéance|vencimiento|scadenza|vencimento|"
+    r"vervaldatum|förfallodatum|forfald\w*|termin płatności|срок оплаты)\b|支払期限|付款日期"
+)
+_DATED = (
+    r"\b(?:date|dated|datum|rechnungsdatum|fecha|data|factuurdatum|dato|tarih\w*|дата|от)\b|発行日|日付|日期|التاريخ"
+)
+_WORDS = {
+    "DUE_DATE": ("DATE", re.compile(_DUE, re.IGNORECASE)),
+    "INVOICE_DATE": ("DATE", re.compile(_DATED, re.IGNORECASE)),
+}
+"""Label → the general label under which it is looked for, and the words that must stand before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFields:
+    """What one document says. Roles that nothing was found for are left out."""
+
+    found: KindFound
+    roles: dict[str, Choice]
+    currency: str | None = None
+    line_items: tuple[LineItem, ...] = ()
+    checks: tuple[SumCheck, ...] = ()
+    jobs: tuple[Entry, ...] = ()
+    educations: tuple[Entry, ...] = ()
+    skills: tuple[Mention, ...] = ()
+    languages: tuple[Mention, ...] = ()
+
+
+def find_fields(text: str, mentions: Sequence[Mention]) -> DocumentFields | None:
+    """The fields of a document with these entities, which are in order; None where no kind fits."""
+    if len(mentions) > MOST_ENTITIES or (found := decide_kind(mentions)) is None:
+        return None
+    lines = TextLines(text)
+    return _resume(found, mentions, lines) if found.kind is DocumentKind.RESUME else _bill(found, mentions, lines)
+
+
+def _bill(found: KindFound, mentions: Sequence[Mention], lines: TextLines) -> DocumentFields:
+    by_label = choose_parties(mentions, lines)
+    if found.kind is DocumentKind.RECEIPT:
+        by_label.pop(RECEIVER, None)
+    amounts, checks = settle_totals(mentions)
+    by_label |= amounts
+    for label in BILL_LABELS:
+        if choice := _by_label(mentions, label) or _by_words(mentions, label, lines):
+            by_label[label] = choice
+    taken = {by_label[label].best.entity for label in AMOUNT_ROLES if label in by_label}
+    currencies = Counter(code for each in mentions if (code := currency(each)))
+    return DocumentFields(
+        found,
+        {label.lower(): by_label[label] for label in ORDER if label in by_label},
+        currencies.most_common(1)[0][0] if currencies else None,
+        find_line_items(mentions, lines, taken),
+        checks,
+    )
+
+
+def _resume(found: KindFound, mentions: Sequence[Mention], lines: TextLines) -> DocumentFields:
+    jobs, educations = find_entries(mentions, lines)
+    return DocumentFields(
+        found,
+        choose_person(mentions),
+        jobs=jobs,
+        educations=educations,
+        skills=distinct(mentions, "SKILL"),
+        languages=distinct(mentions, "LANGUAGE"),
+    )
+
+
+def _by_label(mentions: Sequence[Mention], label: str) -> Choice | None:
+    return choose(ranked((each for each in mentions if each.label == label), lambda each: each.score))
+
+
+def _by_words(mentions: Sequence[Mention], label: str, lines: TextLines) -> Choice | None:
+    """Where the model gave no mention a role: one of the general label, after the role's words on its line."""
+    if label not in _WORDS:
+        return None
+    general, words = _WORDS[label]
+    said = (each for each in mentions if each.label == general and words.search(lines.before(each.start, BEFORE)))
+    return choose(ranked(said, lambda each: each.score), Reason.CONTEXT)

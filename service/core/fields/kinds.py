@@ -1,0 +1,68 @@
+"""Which kind of document the entities speak of: an invoice, a receipt, a résumé, or none of these.
+
+The rules:
+- A kind's evidence is the best score of each of its labels: a label counts once, however often it was found.
+- A kind needs evidence that adds up, and what no document of the kind is without: for a bill an amount in a role, or
+  two of these: its number or date, a party, an account or tax number; for a résumé a person or a way to reach one.
+- Labels of contracts, and the stronger one of two kinds, speak against.
+- A receipt is a bill without a buyer and without a word on how and when to pay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from service.core.fields.mention import Mention
+
+_AMOUNTS = frozenset(("NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"))
+_PARTIES = frozenset(("SUPPLIER_NAME", "RECEIVER_NAME"))
+_DOCUMENT = frozenset(("INVOICE_ID", "INVOICE_DATE", "DUE_DATE", "PURCHASE_ORDER"))
+_TO_BE_PAID = frozenset(("RECEIVER_NAME", "DUE_DATE", "PURCHASE_ORDER", "IBAN", "BIC"))
+_NUMBERS = frozenset(("IBAN", "BIC", "TAX_ID"))
+_BILL = _AMOUNTS | _PARTIES | _DOCUMENT | _TO_BE_PAID | _NUMBERS | {"LINE_ITEM"}
+_RESUME = frozenset(("JOB_TITLE", "EMPLOYER", "SCHOOL", "DEGREE", "SKILL"))
+_REACHED = frozenset(("PERSON", "EMAIL", "PHONE"))
+_CONTRACT = frozenset(("PARTY", "GOVERNING_LAW", "EFFECTIVE_DATE"))
+BILL_EVIDENCE, RESUME_EVIDENCE = 1.2, 1.8
+"""Sums of scores: two labels of a bill found for certain, or more that are not; of a résumé more than two."""
+
+
+class DocumentKind(StrEnum):
+    """The kinds that have fields."""
+
+    INVOICE = "invoice"
+    RECEIPT = "receipt"
+    RESUME = "resume"
+
+
+@dataclass(frozen=True, slots=True)
+class KindFound:
+    """A document's kind, and the labels that say so with the best score of each."""
+
+    kind: DocumentKind
+    evidence: dict[str, float]
+
+
+def decide_kind(mentions: Iterable[Mention]) -> KindFound | None:
+    """The kind that the entities of a document fit; None where none fits."""
+    best: dict[str, float] = {}
+    for mention in mentions:
+        best[mention.label] = max(mention.score, best.get(mention.label, 0.0))
+    bill, resume = _evidence(best, _BILL), _evidence(best, _RESUME)
+    contract = sum(_evidence(best, _CONTRACT).values())
+    bill_sum, resume_sum = sum(bill.values()) - contract, sum(resume.values()) - contract
+    if bill_sum >= max(BILL_EVIDENCE, resume_sum) and _is_bill(bill):
+        return KindFound(DocumentKind.INVOICE if _TO_BE_PAID & bill.keys() else DocumentKind.RECEIPT, bill)
+    if resume_sum >= RESUME_EVIDENCE and (reached := _evidence(best, _REACHED)):
+        return KindFound(DocumentKind.RESUME, resume | reached)
+    return None
+
+
+def _evidence(best: dict[str, float], labels: frozenset[str]) -> dict[str, float]:
+    return {label: best[label] for label in sorted(labels & best.keys())}
+
+
+def _is_bill(bill: dict[str, float]) -> bool:
+    return bool(_AMOUNTS & bill.keys()) or sum(bool(part & bill.keys()) for part in (_DOCUMENT, _PARTIES, _NUMBERS)) > 1

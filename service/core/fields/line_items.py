@@ -1,0 +1,106 @@
+"""Line items as rows: each description with the quantity and the amounts beside it.
+
+The rules:
+- Where the description has a box, its row is the band of its page from its top to the next description's top; where it
+  has none, the lines from its own to the next description's.
+- A row ends soon after its description: what is further down is of no item.
+- Amounts that have a role of the whole document (`taken`) are of no row.
+- The amount is the last sum of a row, the unit price one before it; quantity x unit price = amount decides if it can.
+- An item without any number is a row only where no item has one: names of goods are also found in prose.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import combinations, product
+
+from service.core.fields.lines import TextLines
+from service.core.fields.mention import Mention, amount, number
+
+_AMOUNTS = frozenset(("MONEY", "NET_AMOUNT", "TOTAL_AMOUNT"))
+LINES_BELOW = 2
+"""Lines that a row may have below its description's last one; with boxes, as many of its height."""
+ROUNDING = Decimal("0.005")
+"""The share of an amount that rounding of the unit price may leave of quantity x unit price - amount."""
+MOST_NUMBERS = 6
+"""Quantities, and amounts, of a row that are tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineItem:
+    """One row; what was not found is None."""
+
+    description: Mention
+    quantity: Mention | None = None
+    unit_price: Mention | None = None
+    amount: Mention | None = None
+
+    @property
+    def has_number(self) -> bool:
+        """True when anything stands beside the description."""
+        return self.quantity is not None or self.amount is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Band:
+    """Where a mention stands: a page, or 0, and from where to where down the page, in points or lines."""
+
+    page: int
+    top: float
+    bottom: float
+    line_height: float
+
+    @property
+    def middle(self) -> float:
+        return (self.top + self.bottom) / 2
+
+
+def find_line_items(mentions: Sequence[Mention], lines: TextLines, taken: Collection[int]) -> tuple[LineItem, ...]:
+    """The rows of a document, in order; `taken`: indexes of mentions that are of no row."""
+    items = [(_band(mention, lines), mention) for mention in mentions if mention.label == "LINE_ITEM"]
+    items.sort(key=lambda item: (item[0].page, item[0].top))
+    beside: list[list[Mention]] = [[] for _ in items]
+    tops = [(band.page, band.top) for band, _ in items]
+    for mention in mentions:
+        if mention.label in _AMOUNTS | {"QUANTITY"} and mention.entity not in taken:
+            band = _band(mention, lines)
+            row = bisect_right(tops, (band.page, band.middle)) - 1
+            if row >= 0 and _reaches(items[row][0], band):
+                beside[row].append(mention)
+    rows = [_row(item, found) for (_, item), found in zip(items, beside, strict=True)]
+    return tuple(row for row in rows if row.has_number) or tuple(rows)
+
+
+def _band(mention: Mention, lines: TextLines) -> _Band:
+    if mention.boxes:
+        first, last = mention.boxes[0], mention.boxes[-1]
+        return _Band(mention.page or 0, first[1], last[3], last[3] - last[1])
+    return _Band(0, lines.at(mention.start), lines.at(mention.end - 1) + 1, 1)
+
+
+def _reaches(item: _Band, band: _Band) -> bool:
+    return item.page == band.page and band.middle < item.bottom + LINES_BELOW * item.line_height
+
+
+def _row(item: Mention, beside: Sequence[Mention]) -> LineItem:
+    quantities = [mention for mention in beside if mention.label == "QUANTITY"][:MOST_NUMBERS]
+    sums = [mention for mention in beside if mention.label in _AMOUNTS][:MOST_NUMBERS]
+    for quantity, (price, total) in product(quantities, combinations(sums, 2)):
+        if _multiplies(quantity, price, total):
+            return LineItem(item, quantity, price, total)
+    return LineItem(
+        item,
+        quantities[0] if quantities else None,
+        sums[-2] if len(sums) > 1 else None,
+        sums[-1] if sums else None,
+    )
+
+
+def _multiplies(quantity: Mention, price: Mention, total: Mention) -> bool:
+    count, each, together = number(quantity), amount(price), amount(total)
+    if count is None or each is None or together is None:
+        return False
+    return abs(count * each - together) <= ROUNDING * abs(together)

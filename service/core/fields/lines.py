@@ -1,0 +1,29 @@
+"""The lines of a text: which line an offset is on, and what stands before it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import pairwise
+
+
+class TextLines:
+    """Line numbers of one text, from 0; offsets are code points."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._starts = [0, *(place + 1 for place, character in enumerate(text) if character == "\n")]
+
+    def at(self, offset: int) -> int:
+        """The number of the line that holds `offset`."""
+        return bisect_right(self._starts, offset) - 1
+
+    def before(self, offset: int, most: int) -> str:
+        """The last `most` characters that stand on the line before `offset`."""
+        return self._text[max(self._starts[self.at(offset)], offset - most) : offset]
+
+    def above(self, offset: int, count: int, most: int) -> list[str]:
+        """The `count` lines above that of `offset`, the nearest first, without those of over `most` characters."""
+        line = self.at(offset)
+        borders = self._starts[max(line - count, 0) : line + 1]
+        short = ((start, end - 1) for start, end in pairwise(borders) if end - 1 - start <= most)
+        return [self._text[start:end] for start, end in short][::-1]

@@ -1,0 +1,112 @@
+"""Who sold and who buys: by the model's labels, and where they leave it open by the words before a name and its place.
+
+The rules:
+- A name's weight for a role is its best score under that label; a share of it as an organization that nobody gave a
+  role, and so little as a person that only a word before the name makes one a party.
+- A word such as "bill to" or "Verkäufer" before a name, on its line or heading the lines above it, speaks for its role.
+  The nearest such word counts.
+- Who sold stands first: a letter begins with its head.
+- Supplier and receiver are chosen together, and are never the same name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+from itertools import product
+
+from service.core.fields.choice import MOST_ALTERNATIVES, Choice, Reason, ranked
+from service.core.fields.lines import TextLines
+from service.core.fields.mention import Mention, same_value
+
+SUPPLIER, RECEIVER = "SUPPLIER_NAME", "RECEIVER_NAME"
+UNDECIDED = {"ORGANIZATION": 0.35, "PERSON": 0.1}
+"""Weight of a score under a label that is of no role."""
+WORD, PLACE = 0.35, 0.1
+"""What a word before a name, and standing first, add to its weight."""
+LEAST_WEIGHT = 0.3
+LINES_ABOVE = 4
+HEADING_CHARACTERS = 48
+"""A longer line above is prose, whose words name nobody's role."""
+MOST_NAMES = 12
+"""Names of a role that are tried."""
+
+_SUPPLIER_WORDS = (
+    "from seller supplier vendor verkäufer lieferant rechnungssteller rechnungsersteller absender vendeur fournisseur "
+    "émetteur vendedor proveedor emisor fornitore venditore cedente fornecedor prestador emitente verkoper leverancier "
+    "säljare leverantör sælger leverandør sprzedawca satıcı поставщик продавец исполнитель"
+)
+_RECEIVER_WORDS = (
+    "bill(?:ed)?_to invoiced?_to sold_to customer buyer client purchaser käufer kunde rechnungsempfänger "
+    "leistungsempfänger empfänger rechnung_an acheteur destinataire factur[ée]e?_à comprador cliente "
+    "facturar_a facturado_a destinatario acquirente cessionario intestatario adquirente tomador destinatário klant "
+    "koper factuur_aan afnemer köpare kund køber kunde fakturamottagare nabywca alıcı müşteri покупатель заказчик"
+)
+"""Parted by spaces; `_` is a space or a hyphen within one."""
+_SUPPLIER_SIGNS = "销售方|卖方|販売者|発行者|المورد|البائع"
+_RECEIVER_SIGNS = "购买方|买方|客户|お客様|請求先|العميل|المشتري"
+
+
+def _any_of(words: str, signs: str) -> str:
+    return rf"\b(?:{'|'.join(words.split()).replace('_', '[ -]')})\b|{signs}"
+
+
+_PARTY_WORD = re.compile(
+    rf"(?P<supplier>{_any_of(_SUPPLIER_WORDS, _SUPPLIER_SIGNS)})|{_any_of(_RECEIVER_WORDS, _RECEIVER_SIGNS)}",
+    re.IGNORECASE,
+)
+
+
+def choose_parties(mentions: Sequence[Mention], lines: TextLines) -> dict[str, Choice]:
+    """The choices for supplier and receiver by label; a role that nothing speaks for is left out."""
+    named = [mention for mention in mentions if mention.label in (SUPPLIER, RECEIVER, *UNDECIDED)]
+    first = min((mention.start for mention in named if mention.label != "PERSON"), default=-1)
+    words = {mention.entity: word_before(lines, mention) for mention in named}
+
+    def weigh(mention: Mention, role: str) -> float:
+        share = 1.0 if mention.label == role else UNDECIDED.get(mention.label, 0.0)
+        word = WORD if words[mention.entity] == role else 0.0
+        place = PLACE if role == SUPPLIER and mention.start == first else 0.0
+        return share * mention.score + word + place
+
+    likely = {role: ranked(named, partial(weigh, role=role))[:MOST_NAMES] for role in (SUPPLIER, RECEIVER)}
+    pair = _best_pair(*likely.values())
+    return {role: _choice(role, mention, likely[role]) for role, mention in zip(likely, pair, strict=True) if mention}
+
+
+def word_before(lines: TextLines, mention: Mention) -> str | None:
+    """The role that the nearest word for a party before a mention names."""
+    before = lines.before(mention.start, HEADING_CHARACTERS)
+    for line in (before, *lines.above(mention.start, LINES_ABOVE, HEADING_CHARACTERS)):
+        if found := list(_PARTY_WORD.finditer(line)):
+            return SUPPLIER if found[-1].lastgroup == "supplier" else RECEIVER
+    return None
+
+
+Weighted = list[tuple[Mention, float]]
+
+
+def _best_pair(suppliers: Weighted, receivers: Weighted) -> tuple[Mention | None, Mention | None]:
+    """The two different names that weigh most together; None for a role without a name of weight."""
+    nobody: tuple[Mention | None, float] = (None, 0.0)
+    heavy = [[nobody, *(found for found in names if found[1] >= LEAST_WEIGHT)] for names in (suppliers, receivers)]
+    pairs = [
+        (weight + other_weight, supplier, receiver)
+        for (supplier, weight), (receiver, other_weight) in product(*heavy)
+        if supplier is None or receiver is None or same_value(supplier) != same_value(receiver)
+    ]
+    _, supplier, receiver = max(pairs, key=lambda pair: pair[0])
+    return supplier, receiver
+
+
+def _choice(role: str, chosen: Mention, likely: Weighted) -> Choice:
+    """The choice of a name; by its label, if the model's best one for the role was chosen."""
+    labelled = [mention for mention, _ in ranked([each for each, _ in likely if each.label == role], _score)]
+    by_label = bool(labelled) and same_value(labelled[0]) == same_value(chosen)
+    others = [mention for mention, _ in likely if mention != chosen]
+    return Choice(chosen, Reason.LABEL if by_label else Reason.CONTEXT, tuple(others[:MOST_ALTERNATIVES]))
+
+
+def _score(mention: Mention) -> float:
+    return mention.score

@@ -1,0 +1,146 @@
+"""The report of an evaluation: one value for JSON, and the rows of its tables.
+
+The rule: nothing is averaged that was not counted. A set with fewer than five groups has no interval, and it is said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from service.evaluation.calibration import Reliability, calibration
+from service.evaluation.errors import Outcome
+from service.evaluation.scoring import RoleTally, SetScores
+from service.evaluation.tally import LEAST_GROUPS, SpanScore, Tally
+
+
+class Rates(msgspec.Struct, frozen=True):
+    """Rates of exact spans over a number of groups; the interval of F1 is of 95 %, over groups."""
+
+    gold: int
+    found: int
+    right: int
+    precision: float
+    recall: float
+    f1: float
+    groups: int
+    f1_low: float | None
+    f1_high: float | None
+
+
+class RoleRates(msgspec.Struct, frozen=True):
+    """Documents with a role in their truth, and how often its value was right: as chosen, and by score alone."""
+
+    truth: int
+    right: int
+    right_by_score: int
+
+
+class CrfRates(msgspec.Struct, frozen=True):
+    """The CRF beside the model: how it was trained, and its rates on the same documents."""
+
+    trained: str
+    rates: Rates
+
+
+class SetReport(msgspec.Struct, frozen=True):
+    """The scores of one set."""
+
+    name: str
+    documents: int
+    rates: Rates
+    coarse: Rates
+    errors: dict[str, int]
+    calibration: Reliability
+    fields: dict[str, RoleRates]
+    notes: list[str]
+    crf: CrfRates | None = None
+
+
+class EvaluationReport(msgspec.Struct, frozen=True):
+    """The scores of all sets, and by label, language and kind of document over all sets together."""
+
+    model: str
+    revision: str
+    documents: int
+    tokens: int
+    seconds: float
+    sets: list[SetReport]
+    labels: dict[str, Rates]
+    languages: dict[str, Rates]
+    kinds: dict[str, Rates]
+    errors: dict[str, int]
+    calibration: Reliability
+    fields: dict[str, RoleRates]
+
+
+def set_report(scores: SetScores, *, notes: Sequence[str] = (), crf: CrfRates | None = None) -> SetReport:
+    """The report of one set."""
+    few = [f"{scores.groups} groups: no interval"] if scores.groups < LEAST_GROUPS else []
+    return SetReport(
+        scores.name,
+        scores.documents,
+        rates(scores.fine.score()),
+        rates(scores.coarse.score()),
+        _errors([scores.outcomes]),
+        calibration(scores.scored),
+        _roles([scores.roles]),
+        [*few, *notes],
+        crf,
+    )
+
+
+def all_together(
+    model: str, revision: str, sets: Sequence[SetReport], scores: Sequence[SetScores], *, tokens: int, seconds: float
+) -> EvaluationReport:
+    """The report of all sets; `scores` are those that `sets` were made from."""
+    return EvaluationReport(
+        model,
+        revision,
+        sum(each.documents for each in sets),
+        tokens,
+        seconds,
+        list(sets),
+        _merged(each.labels for each in scores),
+        _merged(each.languages for each in scores),
+        _merged(each.kinds for each in scores),
+        _errors([each.outcomes for each in scores]),
+        calibration(scored for each in scores for scored in each.scored),
+        _roles([each.roles for each in scores]),
+    )
+
+
+def rates(score: SpanScore) -> Rates:
+    """A score as it is reported."""
+    numbers = (score.precision, score.recall, score.f1)
+    low, high = score.low, score.high
+    return Rates(score.gold, score.found, score.right, *numbers, score.groups, low, high)
+
+
+def _merged(tallies: Iterable[Mapping[str, Tally]]) -> dict[str, Rates]:
+    merged: defaultdict[str, Tally] = defaultdict(Tally)
+    for by_name in tallies:
+        for name, tally in by_name.items():
+            for group, (gold, found, right) in tally.counts.items():
+                merged[name].add(group, gold=gold, found=found, right=right)
+    return {name: rates(merged[name].score()) for name in sorted(merged)}
+
+
+def _errors(counts: Iterable[Counter[Outcome]]) -> dict[str, int]:
+    total: Counter[Outcome] = sum(counts, Counter())
+    return {outcome.value: total[outcome] for outcome in Outcome}
+
+
+def _roles(tallies: Iterable[Mapping[str, RoleTally]]) -> dict[str, RoleRates]:
+    merged: dict[str, RoleRates] = {}
+    for by_role in tallies:
+        for role, tally in by_role.items():
+            before = merged.get(role, RoleRates(0, 0, 0))
+            merged[role] = RoleRates(
+                before.truth + tally.truth,
+                before.right + tally.right,
+                before.right_by_score + tally.right_by_label,
+            )
+    return dict(sorted(merged.items()))

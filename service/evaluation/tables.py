@@ -1,0 +1,130 @@
+"""The tables of a report: title, head and rows of text, for a terminal or for a document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from service.evaluation.errors import Outcome
+from service.evaluation.report import EvaluationReport, Rates, RoleRates, SetReport
+
+
+@dataclass(frozen=True, slots=True)
+class ReportTable:
+    """`rows` have a text for each of `head`; the first column is a name, the others are numbers."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def tables(report: EvaluationReport) -> list[ReportTable]:
+    """All tables of a report that have rows."""
+    found = [
+        _sets(report.sets),
+        *(_rates(title, rows) for title, rows in _breakdowns(report)),
+        _errors(report.sets),
+        _fields(report),
+        _calibration(report),
+    ]
+    return [table for table in found if table.rows]
+
+
+def _sets(sets: Sequence[SetReport]) -> ReportTable:
+    head = (
+        "set",
+        "documents",
+        "groups",
+        "gold",
+        "P",
+        "R",
+        "F1",
+        "95 %",
+        "coarse",
+        "calibration",
+        "CRF",
+        "95 %",
+        "note",
+    )
+    rows = tuple(
+        (
+            each.name,
+            str(each.documents),
+            str(each.rates.groups),
+            *_numbers(each.rates),
+            _share(each.coarse.f1),
+            _share(each.calibration.error),
+            _share(each.crf.rates.f1) if each.crf else "",
+            _interval(each.crf.rates) if each.crf else "",
+            "; ".join([*each.notes, *([f"CRF: {each.crf.trained}"] if each.crf else [])]),
+        )
+        for each in sets
+    )
+    return ReportTable("sets: exact spans; only labels that a set annotates", head, rows)
+
+
+def _breakdowns(report: EvaluationReport) -> list[tuple[str, Mapping[str, Rates]]]:
+    return [("label", report.labels), ("language", report.languages), ("kind of document", report.kinds)]
+
+
+def _rates(title: str, rows: Mapping[str, Rates]) -> ReportTable:
+    head = (title, "groups", "gold", "P", "R", "F1", "95 %")
+    return ReportTable(
+        f"by {title}", head, tuple((name, str(each.groups), *_numbers(each)) for name, each in rows.items())
+    )
+
+
+def _numbers(rates: Rates) -> tuple[str, ...]:
+    shares = (rates.precision, rates.recall, rates.f1)
+    return (str(rates.gold), *map(_share, shares), _interval(rates))
+
+
+def _errors(sets: Sequence[SetReport]) -> ReportTable:
+    rows = tuple(
+        (each.name, *(_share(each.errors[outcome.value] / max(1, each.rates.gold)) for outcome in Outcome))
+        for each in sets
+    )
+    return ReportTable("kinds of errors, as a share of gold", ("set", *Outcome), rows)
+
+
+def _fields(report: EvaluationReport) -> ReportTable:
+    rows = [
+        _role(each.name, role, found)
+        for each in report.sets
+        if each.fields
+        for role, found in (*each.fields.items(), ("all roles", _sum(list(each.fields.values()))))
+    ]
+    return ReportTable(
+        "fields: is the value of a role right?", ("set", "role", "truth", "chosen", "by score"), tuple(rows)
+    )
+
+
+def _sum(found: Sequence[RoleRates]) -> RoleRates:
+    counts = [(each.truth, each.right, each.right_by_score) for each in found]
+    return RoleRates(*map(sum, zip(*counts, strict=True)))
+
+
+def _role(name: str, role: str, found: RoleRates) -> tuple[str, ...]:
+    return (
+        name,
+        role,
+        str(found.truth),
+        *(f"{n} ({_share(n / found.truth)})" for n in (found.right, found.right_by_score)),
+    )
+
+
+def _calibration(report: EvaluationReport) -> ReportTable:
+    rows = tuple(
+        (f"{each.above:.1f}", str(each.entities), _share(each.mean_score), _share(each.right))
+        for each in report.calibration.bins
+    )
+    title = f"scores: expected calibration error {_share(report.calibration.error)}"
+    return ReportTable(title, ("score from", "entities", "mean score", "right"), rows)
+
+
+def _interval(rates: Rates) -> str:
+    return "" if rates.f1_low is None or rates.f1_high is None else f"{_share(rates.f1_low)}–{_share(rates.f1_high)}"
+
+
+def _share(number: float) -> str:
+    return f"{number:.3f}"

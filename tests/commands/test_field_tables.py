@@ -1,0 +1,52 @@
+"""Fields on a terminal."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import Any
+
+from rich.console import Console
+
+from service.commands.field_tables import field_tables
+
+
+def entity(value: str) -> dict[str, Any]:
+    return {"value": value, "score": 0.91, "reason": "sum"}
+
+
+def shown(fields: dict[str, Any] | None) -> str:
+    console = Console(file=StringIO(), width=160)
+    for table in field_tables(fields):
+        console.print(table)
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue()
+
+
+def test_a_bill_is_its_roles_its_check_and_its_rows() -> None:
+    check = {"rule": "net_amount + tax_amount = total_amount", "holds": False, "difference": "-1.00"}
+    row = {"description": entity("Mount"), "quantity": None, "unit_price": None, "amount": entity("840.00")}
+    fields = {"kind": "invoice", "evidence": {"INVOICE_ID": 0.9}, "roles": {"total_amount": entity("999.60")}}
+    text = shown({**fields, "checks": [check], "line_items": [row]})
+    for words in ("invoice, by INVOICE_ID", "total_amount", "999.60", "0.910", "sum", "no, -1.00", "Mount", "840.00"):
+        assert words in text
+    assert "jobs" not in text
+    assert "total_amount: yes" in shown({**fields, "checks": [{**check, "holds": True}], "line_items": []})
+
+
+def test_a_resume_is_its_lists() -> None:
+    job = {"title": entity("Engineer"), "employer": None, "dates": [entity("2017"), entity("2020")]}
+    fields = {
+        "kind": "resume",
+        "evidence": {},
+        "roles": {},
+        "skills": [entity("Python"), entity("SQL")],
+        "languages": [],
+    }
+    text = shown({**fields, "jobs": [job], "educations": []})
+    for words in ("Python, SQL", "jobs", "Engineer", "2017, 2020"):
+        assert words in text
+    assert "languages" not in text
+
+
+def test_no_fields_are_no_table() -> None:
+    assert shown(None) == ""

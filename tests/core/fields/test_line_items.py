@@ -1,0 +1,90 @@
+"""Rows of goods: by boxes where there are any, else by lines."""
+
+from __future__ import annotations
+
+from service.core.fields.line_items import LineItem, find_line_items
+from service.core.fields.lines import TextLines
+from service.core.fields.mention import Mention
+from tests.support.mentions import boxed, mentions_in
+
+Row = tuple[str, str | None, str | None, str | None]
+
+
+def rows(text: str, mentions: list[Mention], taken: tuple[int, ...] = ()) -> list[Row]:
+    def shown(part: Mention | None) -> str | None:
+        return part and part.text
+
+    found = find_line_items(mentions, TextLines(text), taken)
+    return [(row.description.text, shown(row.quantity), shown(row.unit_price), shown(row.amount)) for row in found]
+
+
+def test_a_row_is_its_line_and_the_next_ones() -> None:
+    text = "2 x Mount 420.00 840.00\nLens, coated\n6 35.50 213.00\nThank you\n\n\n9 1.00"
+    found = mentions_in(
+        text,
+        *(("QUANTITY", "2"), ("LINE_ITEM", "Mount"), ("MONEY", "420.00"), ("MONEY", "840.00")),
+        *(("LINE_ITEM", "Lens, coated"), ("QUANTITY", "6"), ("MONEY", "35.50"), ("MONEY", "213.00"), ("MONEY", "1.00")),
+    )
+    assert rows(text, found) == [("Mount", "2", "420.00", "840.00"), ("Lens, coated", "6", "35.50", "213.00")]
+
+
+def test_quantity_times_price_decides_which_numbers_they_are() -> None:
+    text = "Mount 4 2 500.00 420.00 840.00"
+    found = mentions_in(
+        text,
+        ("LINE_ITEM", "Mount"),
+        ("QUANTITY", "4"),
+        ("QUANTITY", "2"),
+        *(("MONEY", f"{n}.00") for n in (500, 420, 840)),
+    )
+    assert rows(text, found) == [("Mount", "2", "420.00", "840.00")]
+
+
+def test_numbers_that_do_not_multiply_are_taken_in_order() -> None:
+    text = "Mount two 3 m 10.00 4.00 9.00"
+    found = mentions_in(text, ("LINE_ITEM", "Mount"), ("QUANTITY", "two"), *(("MONEY", f"{n}.00") for n in (10, 4, 9)))
+    assert rows(text, found) == [("Mount", "two", "4.00", "9.00")]
+    odd = mentions_in(text, ("LINE_ITEM", "Mount"), ("QUANTITY", "3"), ("MONEY", "10.00"), ("MONEY", "9.00"))
+    assert rows(text, odd) == [("Mount", "3", "10.00", "9.00")]
+
+
+def test_amounts_with_a_role_of_the_document_are_of_no_row() -> None:
+    text = "Mount 840.00\nTotal 999.00"
+    found = mentions_in(text, ("LINE_ITEM", "Mount"), ("MONEY", "840.00"), ("TOTAL_AMOUNT", "999.00"))
+    assert rows(text, found, taken=(2,)) == [("Mount", None, None, "840.00")]
+
+
+def test_an_item_without_numbers_is_a_row_only_where_none_has_one() -> None:
+    text = "A mount was asked for.\n\n\nMount 840.00"
+    named = mentions_in(text, ("LINE_ITEM", "mount"), ("LINE_ITEM", "Mount"))
+    assert rows(text, named) == [("mount", None, None, None), ("Mount", None, None, None)]
+    priced = mentions_in(text, ("LINE_ITEM", "mount"), ("LINE_ITEM", "Mount"), ("MONEY", "840.00"))
+    assert rows(text, priced) == [("Mount", None, None, "840.00")]
+    assert rows(text, []) == []
+
+
+def test_with_boxes_a_row_is_a_band_of_its_page() -> None:
+    """The text has the columns one after the other, as PDFs may have them."""
+    text = "Mount Lens 2 6 840.00 213.00 7.00"
+    mount, lens, two, six, first, second, far = mentions_in(
+        text,
+        *(("LINE_ITEM", "Mount"), ("LINE_ITEM", "Lens"), ("QUANTITY", "2"), ("QUANTITY", "6")),
+        *(("MONEY", "840.00"), ("MONEY", "213.00"), ("MONEY", "7.00")),
+    )
+    found = [
+        boxed(mount, (50, 100, 150, 112), (50, 113, 90, 125)),
+        boxed(lens, (50, 140, 150, 152)),
+        boxed(two, (200, 100, 210, 112)),
+        boxed(six, (200, 141, 210, 153)),
+        boxed(first, (300, 114, 340, 126)),
+        boxed(second, (300, 139, 340, 151)),
+        boxed(far, (300, 100, 340, 112), page=2),
+    ]
+    assert rows(text, found) == [("Mount", "2", None, "840.00"), ("Lens", "6", None, "213.00")]
+
+
+def test_a_row_says_whether_it_has_a_number() -> None:
+    text = "Mount 2"
+    item, two = mentions_in(text, ("LINE_ITEM", "Mount"), ("QUANTITY", "2"))
+    assert LineItem(item, quantity=two).has_number
+    assert not LineItem(item).has_number

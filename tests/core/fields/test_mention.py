@@ -1,0 +1,51 @@
+"""What the text of a mention stands for: sums, currencies, numbers, and when two are one value."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from service.core.fields.mention import amount, currency, number, same_value
+from tests.support.mentions import mention
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "code"),
+    [
+        ("EUR 1,200.00", "1200.00", "EUR"),
+        ("1.234,56 €", "1234.56", "EUR"),
+        ("-50.00", "-50.00", None),
+        ("9.00", "9.00", None),
+        ("5 million", "5000000", None),
+    ],
+)
+def test_sums_and_currencies(text: str, value: str | None, code: str | None) -> None:
+    found = mention(0, "MONEY", text, 0)
+    assert amount(found) == (None if value is None else Decimal(value))
+    assert currency(found) == code
+
+
+def test_only_sums_of_money_name_a_currency() -> None:
+    assert currency(mention("QUANTITY", "EUR 2.00")) is None
+
+
+@pytest.mark.parametrize(("text", "value"), [("3 m²", "3"), ("2,5 h", "2.5"), ("a dozen", None), ("1,2,3 x", None)])
+def test_the_number_of_a_quantity(text: str, value: str | None) -> None:
+    assert number(mention(0, "QUANTITY", text, 0)) == (None if value is None else Decimal(value))
+
+
+@pytest.mark.parametrize(
+    ("label", "one", "other", "same"),
+    [
+        ("TOTAL_AMOUNT", "1.200,00", "EUR 1,200.0", True),
+        ("MONEY", "12.00", "12.01", False),
+        ("MONEY", "five", "six", False),
+        ("SUPPLIER_NAME", "ACME GmbH.", "Acme  GmbH", True),
+        ("PERSON", "…", "...", False),
+        ("INVOICE_DATE", "12 March 2026", "2026-03-12", True),
+        ("SKILL", "Python", "python", True),
+    ],
+)
+def test_two_mentions_of_one_value(label: str, one: str, other: str, same: bool) -> None:
+    assert (same_value(mention(0, label, one, 0)) == same_value(mention(0, label, other, 0))) is same

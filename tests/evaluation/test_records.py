@@ -1,0 +1,117 @@
+"""Labelled documents: what is read of a file, and what is refused with its line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.evaluation.records import (
+    NO_SCHEME,
+    BadRecords,
+    LabelledSpan,
+    read_scheme,
+    read_set,
+    read_sets,
+    scheme_beside,
+)
+
+DOCUMENT: dict[str, Any] = {"text": "Anna paid 9.00", "entities": [{"start": 0, "end": 4, "label": "PERSON"}]}
+
+
+def write(path: Path, *records: dict[str, Any] | str) -> Path:
+    lines = (each if isinstance(each, str) else json.dumps(each) for each in records)
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_only_text_and_entities_must_be_there(tmp_path: Path) -> None:
+    found = read_set(write(tmp_path / "invoice_mine.jsonl", DOCUMENT, "", DOCUMENT))
+    first, second = found.documents
+    assert (found.name, found.labels, found.groups) == ("invoice_mine", {"PERSON"}, 2)
+    assert first.spans == (LabelledSpan(0, 4, "PERSON"),)
+    assert (first.kind, first.language, first.fields) == ("invoice", "unknown", {})
+    assert first.group != second.group
+
+
+def test_the_rest_is_read_if_it_is_there(tmp_path: Path) -> None:
+    record = {
+        **DOCUMENT,
+        "id": 7,
+        "group": "g",
+        "lang": "de",
+        "kind": "receipt",
+        "fields": {"total_amount": [9.0, None]},
+    }
+    (document,) = read_set(write(tmp_path / "a.jsonl", record)).documents
+    assert (document.id, document.group, document.language, document.kind) == ("7", "g", "de", "receipt")
+    assert document.fields == {"total_amount": ("9.0",)}
+
+
+def test_a_mapping_names_the_labels_that_count(tmp_path: Path) -> None:
+    """Also those that no document happens to have; and what is mapped to nothing is no entity."""
+    mapping = {"PERSON": None, "company": "SUPPLIER_NAME", "total": "TOTAL_AMOUNT", "due": "TOTAL_AMOUNT"}
+    record = {**DOCUMENT, "fields": {"total": "9.00", "due": ["10.00"], "company": "", "other": "x"}}
+    found = read_set(write(tmp_path / "a.jsonl", record), mapping)
+    assert found.labels == {"SUPPLIER_NAME", "TOTAL_AMOUNT"}
+    assert found.documents[0].spans == ()
+    assert found.documents[0].fields == {"total_amount": ("9.00", "10.00"), "other": ("x",)}
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        ("{", "line 2"),
+        ("[]", "object"),
+        ({"entities": []}, "`text`"),
+        ({"text": "a", "entities": None}, "`entities`"),
+        ({"text": "a", "entities": [], "fields": [1]}, "`fields`"),
+        ({"text": "a", "entities": ["x"]}, "`start`"),
+        ({"text": "a", "entities": [{"start": 0, "end": 2, "label": "P"}]}, "not within the text"),
+        ({"text": "ab", "entities": [{"start": 0.5, "end": 2, "label": "P"}]}, "not within the text"),
+        ({"text": "ab", "entities": [{"start": 0, "end": 2, "label": 5}]}, "not within the text"),
+        ({"text": "ab", "entities": [{"start": "0", "end": 2, "label": "P"}]}, "`start`"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path: Path, record: dict[str, Any] | str, words: str) -> None:
+    with pytest.raises(BadRecords, match=r"a\.jsonl, line 2") as caught:
+        read_set(write(tmp_path / "a.jsonl", DOCUMENT, record))
+    assert words in caught.value.detail
+
+
+def test_a_label_that_the_mapping_lacks_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadRecords, match="'PERSON' is not in the mapping"):
+        read_set(write(tmp_path / "a.jsonl", DOCUMENT), {"company": "SUPPLIER_NAME"})
+
+
+def test_what_holds_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadRecords, match="holds no document"):
+        read_set(write(tmp_path / "a.jsonl", ""))
+    with pytest.raises(BadRecords, match="cannot be read"):
+        read_set(tmp_path / "missing.jsonl")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadRecords, match=r"no \.jsonl file"):
+        read_sets([tmp_path / "empty"])
+
+
+def test_a_folder_is_all_its_files_and_the_mapping_may_lie_above(tmp_path: Path) -> None:
+    (tmp_path / "train").mkdir()
+    scheme = {"map": {"a": {"PERSON": "PARTY"}}, "coarse_parent": {"PARTY": "ORGANIZATION"}}
+    (tmp_path / "MAPPING.json").write_text(json.dumps(scheme))
+    for name in ("b", "a"):
+        write(tmp_path / "train" / f"{name}.jsonl", DOCUMENT)
+    for path in (tmp_path / "train", tmp_path / "train" / "a.jsonl"):
+        found = scheme_beside([path])
+        assert (found.coarse("PARTY"), found.coarse("PERSON")) == ("ORGANIZATION", "PERSON")
+    sets = read_sets([tmp_path / "train"], found)
+    assert [(each.name, each.labels) for each in sets] == [("a", {"PARTY"}), ("b", {"PERSON"})]
+    assert scheme_beside([Path("/")]) is NO_SCHEME
+
+
+@pytest.mark.parametrize("content", ['{"map": 5}', "[]", "{", '{"map": {"a": 5}, "coarse_parent": {}}'])
+def test_a_bad_mapping_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "MAPPING.json").write_text(content)
+    with pytest.raises(BadRecords):
+        read_scheme(tmp_path / "MAPPING.json")

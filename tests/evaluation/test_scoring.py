@@ -1,0 +1,129 @@
+"""Scores of answers against labelled documents, and the report of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from service.evaluation.answers import FoundInDocument, from_answer
+from service.evaluation.records import EvaluationSet, GoldDocument, LabelledSpan, LabelScheme
+from service.evaluation.report import CrfRates, EvaluationReport, all_together, rates, set_report
+from service.evaluation.scoring import SetScores, score_set
+from service.evaluation.tables import tables
+
+TEXT = "Acme GmbH total 9.00 Anna"
+SCHEME = LabelScheme({}, {"SUPPLIER_NAME": "ORGANIZATION", "TOTAL_AMOUNT": "MONEY"})
+
+
+def span(label: str, part: str, score: float = 1.0) -> LabelledSpan:
+    return LabelledSpan(TEXT.index(part), TEXT.index(part) + len(part), label, score)
+
+
+def one_set(*documents: GoldDocument) -> EvaluationSet:
+    return EvaluationSet("receipt_a", documents, frozenset({"SUPPLIER_NAME", "TOTAL_AMOUNT"}))
+
+
+def document(group: str = "g", language: str = "en", **fields: tuple[str, ...]) -> GoldDocument:
+    truth = (span("SUPPLIER_NAME", "Acme GmbH"), span("TOTAL_AMOUNT", "9.00"))
+    return GoldDocument("0", TEXT, truth, group, language, "receipt", fields)
+
+
+def scores() -> SetScores:
+    found = one_set(document(total_amount=("9",), supplier_name=("Other",), address=("x",)), document("h", "de"))
+    answers = [
+        FoundInDocument(
+            (span("ORGANIZATION", "Acme GmbH", 0.8), span("TOTAL_AMOUNT", "9.00", 0.9), span("PERSON", "Anna")),
+            {"total_amount": "9.00"},
+            {"total_amount": "8.00", "supplier_name": "Other"},
+            tokens=7,
+        ),
+        FoundInDocument((span("SUPPLIER_NAME", "Acme", 0.6),)),
+    ]
+    return score_set(found, answers, SCHEME)
+
+
+def test_only_labels_that_the_set_annotates_count() -> None:
+    fine = scores().fine.score()
+    assert (fine.gold, fine.found, fine.right) == (4, 2, 1)
+
+
+def test_coarse_scores_take_a_general_label_for_a_special_one() -> None:
+    coarse = scores().coarse.score()
+    assert (coarse.gold, coarse.found, coarse.right) == (4, 3, 2)
+
+
+def test_spans_are_counted_by_label_language_and_kind() -> None:
+    found = scores()
+    assert {label: tally.score().f1 for label, tally in found.labels.items()} == {
+        "SUPPLIER_NAME": 0.0,
+        "TOTAL_AMOUNT": pytest.approx(2 / 3),
+    }
+    assert {name: tally.score().gold for name, tally in found.languages.items()} == {"en": 2, "de": 2}
+    assert found.kinds["receipt"].score().gold == 4
+    assert found.scored == [(0.9, True), (0.6, False)]
+
+
+def test_fields_are_compared_with_and_without_the_choice() -> None:
+    roles = {role: (each.truth, each.right, each.right_by_label) for role, each in scores().roles.items()}
+    assert roles == {"total_amount": (1, 1, 0), "supplier_name": (1, 0, 1)}
+
+
+def test_of_resumes_other_roles_are_compared() -> None:
+    resume = GoldDocument("0", TEXT, (), "g", "en", "resume", {"name": ("Anna",), "total_amount": ("9",)})
+    found = score_set(one_set(resume), [FoundInDocument((), {"name": "ANNA"})], SCHEME)
+    assert {role: each.right for role, each in found.roles.items()} == {"name": 1}
+
+
+def report() -> EvaluationReport:
+    found = scores()
+    crf = CrfRates("on 5 documents of other groups", rates(found.fine.score()))
+    sets = [set_report(found, crf=crf), set_report(found, notes=["a note"])]
+    return all_together("m@stable", "sha256:0", sets, [found, found], tokens=14, seconds=1.5)
+
+
+def test_a_report_adds_up_and_is_json() -> None:
+    found = report()
+    assert (found.documents, found.sets[0].documents) == (4, 2)
+    assert found.labels["TOTAL_AMOUNT"].gold == 4
+    assert found.errors == {**dict.fromkeys(found.errors, 0), "right": 2, "short": 2, "missed": 4}
+    assert found.fields["total_amount"].truth == 2
+    assert sum(each.entities for each in found.calibration.bins) == 4
+    assert msgspec.json.decode(msgspec.json.encode(found), type=EvaluationReport) == found
+
+
+def test_a_set_of_few_groups_says_that_it_has_no_interval() -> None:
+    first, second = report().sets
+    assert first.notes == ["2 groups: no interval"]
+    assert second.notes == ["2 groups: no interval", "a note"]
+    assert first.rates.f1_low is None
+
+
+def test_tables_have_a_text_for_each_column() -> None:
+    found = tables(report())
+    assert [table.title.split(":")[0] for table in found] == [
+        *("sets", "by label", "by language", "by kind of document"),
+        *("kinds of errors, as a share of gold", "fields", "scores"),
+    ]
+    for table in found:
+        assert all(len(row) == len(table.head) for row in table.rows), table.title
+    (sets, *_, fields, _) = found
+    assert sets.rows[0][-1] == "2 groups: no interval; CRF: on 5 documents of other groups"
+    assert fields.rows[-1] == ("receipt_a", "all roles", "2", "1 (0.500)", "1 (0.500)")
+
+
+def test_tables_without_rows_are_left_out() -> None:
+    empty = score_set(one_set(), [], SCHEME)
+    found = tables(all_together("m", "r", [set_report(empty)], [empty], tokens=0, seconds=0.0))
+    assert [table.title.split(":")[0] for table in found] == ["sets", "kinds of errors, as a share of gold"]
+
+
+def test_an_answer_of_the_service_is_read() -> None:
+    def entity(label: str, text: str, score: float) -> dict[str, Any]:
+        return {"label": label, "text": text, "start": 0, "end": 4, "score": score}
+
+    entities = [entity("IBAN", "DE1", 0.5), entity("IBAN", "DE2", 0.9), entity("IBAN", "DE3", 0.7)]
+    found = from_answer({"entities": entities, "fields": {"roles": {"iban": {"text": "DE3"}}}, "tokens": 5})
+    assert (found.fields, found.by_label, found.tokens, len(found.spans)) == ({"iban": "DE3"}, {"iban": "DE2"}, 5, 3)
+    assert from_answer({"entities": [], "fields": None, "tokens": 0}).fields == {}
