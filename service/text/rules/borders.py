@@ -9,7 +9,7 @@ import re
 from itertools import pairwise
 
 from service.core.decoding.entities import Entity
-from service.core.decoding.value import Kind
+from service.core.decoding.value import ValueKind
 from service.text.values import names
 from service.text.values.context import DocumentContext
 from service.text.values.dates import read_date
@@ -88,7 +88,7 @@ def _date_around(text: str, entity: Entity, last: Entity | None, context: Docume
         start, end = _trimmed(match, text)
         overlaps, holds = start < entity.end and entity.start < end, start <= entity.start and entity.end <= end
         found = read_date(text[start:end], context) if overlaps and (holds or not whole) else None
-        if found is not None and found.kind is Kind.DATE:
+        if found is not None and found.kind is ValueKind.DATE:
             return start, end
         begin = match.start() + 1
     return entity.start, entity.end
