@@ -13,7 +13,7 @@ from service.api.problems import Problem
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Source
 from service.core.decoding.offsets import OffsetUnit
-from service.core.decoding.value import Kind
+from service.core.decoding.value import ValueKind
 from service.core.errors import InvalidOptions
 from service.core.fields.choice import Reason
 from service.core.fields.kinds import DocumentKind
@@ -153,7 +153,7 @@ class EntityResult(msgspec.Struct, frozen=True):
     value: str
     page: int | None
     boxes: list[tuple[float, float, float, float]]
-    kind: Kind = Kind.TEXT
+    kind: ValueKind = ValueKind.TEXT
     source: Source = Source.MODEL
     valid: bool | msgspec.UnsetType = msgspec.UNSET
     ambiguous: list[str] | msgspec.UnsetType = msgspec.UNSET

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 
-class Kind(StrEnum):
+class ValueKind(StrEnum):
     """In what form a value is. All but `text` promise it, unless the value is ambiguous."""
 
     TEXT = "text"
@@ -46,7 +46,7 @@ class Value(NamedTuple):
         unit: ISO 4217 of money, CLDR's name of a quantity's unit; None where it is unknown.
     """
 
-    kind: Kind
+    kind: ValueKind
     text: str
     valid: bool | None = None
     ambiguous: tuple[str, ...] = ()

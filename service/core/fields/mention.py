@@ -6,7 +6,7 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
-from service.core.decoding.value import Kind, Value
+from service.core.decoding.value import Value, ValueKind
 
 Box = tuple[float, float, float, float]
 """Left, top, right and bottom in points from a page's upper left corner."""
@@ -33,7 +33,7 @@ class Mention(NamedTuple):
 
 def amount(mention: Mention) -> Decimal | None:
     """The sum of money that a mention states; None where its text leaves it open."""
-    return mention.value.number if mention.value.kind is Kind.MONEY else None
+    return mention.value.number if mention.value.kind is ValueKind.MONEY else None
 
 
 def currency(mention: Mention) -> str | None:

@@ -9,14 +9,14 @@ import re
 from itertools import pairwise
 
 from service.core.decoding.entities import Entity
-from service.core.decoding.value import Kind
+from service.core.decoding.value import ValueKind
 from service.text.values import names
 from service.text.values.context import DocumentContext
 from service.text.values.dates import read_date
 from service.text.values.script import WORD, key
 
 DATES = frozenset(("DATE", "INVOICE_DATE", "DUE_DATE", "EFFECTIVE_DATE"))
-IDENTIFIERS = frozenset(("INVOICE_ID", "PURCHASE_ORDER", "ID_NUMBER", "TAX_ID", "IBAN", "BIC", "EMAIL", "URL"))
+IDENTIFIERS = frozenset(("INVOICE_ID", "PURCHASE_ORDER", "ID_NUMBER", "TAX_ID", "IBAN", "BIC"))
 _AROUND_CHARACTERS = 30
 """How far around an entity the rest of it is looked for: no date and no identifier is longer on either side."""
 _MONTH = rf"(?:{WORD.pattern})"
@@ -35,7 +35,8 @@ _DATE = re.compile(
     r"|[0-9]{4}년 ?[0-9]{1,2}월(?: ?[0-9]{1,2}일)?"
     r")(?![\w/-]|[.,][0-9])"
 )
-_RUN = re.compile(r"[\w./_#+@-]{1,60}")
+_YEAR_CHARACTERS = 4
+"""Of what is no date by its grammar alone."""
 _LONGEST_IDENTIFIER = 60
 
 
@@ -76,30 +77,28 @@ def whole_identifiers(text: str, entities: list[Entity]) -> list[Entity]:
 
 
 def _date_around(text: str, entity: Entity, last: Entity | None, context: DocumentContext) -> tuple[int, int]:
-    """The borders of the date that an entity is a part of; its own if there is none, or it is a whole one already."""
+    """The borders of the date that an entity is a part of; its own if there is none."""
     if len(entity.text) > 2 * _AROUND_CHARACTERS:
         return entity.start, entity.end
     begin = max(0, entity.start - _AROUND_CHARACTERS)
     if last is not None and "\n" in text[last.end : entity.start]:
         begin = max(begin, last.end)
     piece_end = min(len(text), entity.end + _AROUND_CHARACTERS)
-    whole = read_date(entity.text, context) is not None
     while match := _DATE.search(text, begin, piece_end):
         start, end = _trimmed(match, text)
-        overlaps, holds = start < entity.end and entity.start < end, start <= entity.start and entity.end <= end
-        found = read_date(text[start:end], context) if overlaps and (holds or not whole) else None
-        if found is not None and found.kind is Kind.DATE:
+        holds = start <= entity.start and entity.end <= end and end - start > _YEAR_CHARACTERS
+        found = read_date(text[start:end], context) if holds else None
+        if found is not None and found.kind is ValueKind.DATE:
             return start, end
         begin = match.start() + 1
     return entity.start, entity.end
 
 
 def _trimmed(match: re.Match[str], text: str) -> tuple[int, int]:
-    """A match without a word before its month that is none: of `vom März 2026` the last two."""
+    """A match without the words before its month that are none: of `vom März 2026` the last two."""
     start, end = match.span()
-    words = list(WORD.finditer(match.group()))
-    if words and words[0].start() == 0 and key(words[0].group()) not in names.months():
-        start += words[0].end()
+    while (word := WORD.match(text, start, end)) and key(word.group()) not in names.months():
+        start = word.end()
         start += len(text[start:end]) - len(text[start:end].lstrip(" .,"))
     return start, end
 

@@ -7,7 +7,7 @@ import re
 import phonenumbers
 from phonenumbers import NumberParseException, PhoneNumber, PhoneNumberFormat
 
-from service.core.decoding.value import Kind, Value
+from service.core.decoding.value import Value, ValueKind
 from service.text.values.context import DocumentContext
 from service.text.values.script import LONGEST_CHARACTERS, plain
 
@@ -20,13 +20,13 @@ def read_email(text: str, context: DocumentContext) -> Value | None:
     """An e-mail address, with its domain in lower case."""
     address = "".join(text.split()).removeprefix("mailto:").strip("<>")
     name, at, domain = address.rpartition("@")
-    return Value(Kind.EMAIL, f"{name}@{domain.lower().rstrip('.')}") if at and name and domain else None
+    return Value(ValueKind.EMAIL, f"{name}@{domain.lower().rstrip('.')}") if at and name and domain else None
 
 
 def read_url(text: str, context: DocumentContext) -> Value | None:
     """A web address as it stands."""
     address = "".join(text.split())
-    return Value(Kind.URL, address) if "." in address or "://" in address else None
+    return Value(ValueKind.URL, address) if "." in address or "://" in address else None
 
 
 def read_phone(text: str, context: DocumentContext) -> Value | None:
@@ -40,7 +40,7 @@ def read_phone(text: str, context: DocumentContext) -> Value | None:
     value = phonenumbers.format_number(number, PhoneNumberFormat.E164)
     if number.extension:
         value = f"{value};ext={number.extension}"
-    return Value(Kind.PHONE, value, valid=bool(phonenumbers.is_valid_number(number)))
+    return Value(ValueKind.PHONE, value, valid=bool(phonenumbers.is_valid_number(number)))
 
 
 def parse_phone(text: str, regions: tuple[str, ...]) -> PhoneNumber | None:

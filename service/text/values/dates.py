@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from service.core.decoding.value import Kind, Value
+from service.core.decoding.value import Value, ValueKind
 from service.text.values import names
 from service.text.values.context import DocumentContext
 from service.text.values.script import GAP, LONGEST_CHARACTERS, WORD, folded, key, plain
@@ -55,8 +55,8 @@ def read_date(text: str, context: DocumentContext) -> Value | None:
     bare = plain(text).replace(GAP, " ")
     found = _read(bare, context) or _period(bare, context)
     if len(found) > 1:
-        return Value(Kind.DATE, folded(text), ambiguous=tuple(found))
-    return Value(Kind.DATE, found[0]) if found else None
+        return Value(ValueKind.DATE, folded(text), ambiguous=tuple(found))
+    return Value(ValueKind.DATE, found[0]) if found else None
 
 
 def _period(text: str, context: DocumentContext) -> list[str]:

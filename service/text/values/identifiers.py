@@ -12,7 +12,7 @@ from typing import Any
 from stdnum import bic, get_cc_module, iban, luhn
 from stdnum.exceptions import InvalidChecksum, ValidationError
 
-from service.core.decoding.value import Kind, Value
+from service.core.decoding.value import Value, ValueKind
 from service.text.values.context import DocumentContext
 from service.text.values.script import LONGEST_CHARACTERS, plain
 
@@ -39,7 +39,7 @@ def compact(text: str) -> str:
 def read_iban(text: str, context: DocumentContext) -> Value | None:
     """An account's number; with a wrong checksum or length it is invalid."""
     number = compact(text).removeprefix("IBAN")
-    return Value(Kind.IBAN, number, valid=is_iban(number)) if re.match(r"[A-Z]{2}[0-9]", number) else None
+    return Value(ValueKind.IBAN, number, valid=is_iban(number)) if re.match(r"[A-Z]{2}[0-9]", number) else None
 
 
 def is_iban(number: str) -> bool:
@@ -50,7 +50,7 @@ def is_iban(number: str) -> bool:
 def read_bic(text: str, context: DocumentContext) -> Value | None:
     """A bank's code (ISO 9362)."""
     code = compact(text).removeprefix("BIC")
-    return Value(Kind.BIC, code) if bic.is_valid(code) else None
+    return Value(ValueKind.BIC, code) if bic.is_valid(code) else None
 
 
 def read_tax_id(text: str, context: DocumentContext) -> Value | None:
@@ -58,7 +58,7 @@ def read_tax_id(text: str, context: DocumentContext) -> Value | None:
     number = compact(text)
     if not any(map(str.isdigit, number)) or len(text) > LONGEST_CHARACTERS:
         return None
-    return Value(Kind.TAX_ID, number, valid=_is_tax_id(number, context))
+    return Value(ValueKind.TAX_ID, number, valid=_is_tax_id(number, context))
 
 
 def read_number(text: str, context: DocumentContext) -> Value | None:
@@ -66,7 +66,7 @@ def read_number(text: str, context: DocumentContext) -> Value | None:
     number = compact(text)
     if not is_card_number(number) or (not luhn.is_valid(number) and not _in_fours(text)):
         return None
-    return Value(Kind.CARD, number, valid=bool(luhn.is_valid(number)))
+    return Value(ValueKind.CARD, number, valid=bool(luhn.is_valid(number)))
 
 
 def is_card_number(number: str) -> bool:

@@ -10,7 +10,7 @@ import re
 
 from babel.numbers import get_currency_precision
 
-from service.core.decoding.value import Kind, Value
+from service.core.decoding.value import Value, ValueKind
 from service.text.values import names
 from service.text.values.context import DocumentContext
 from service.text.values.numbers import decimal, find_number, scaled, take_power, written
@@ -67,8 +67,8 @@ def read_money(text: str, context: DocumentContext) -> Value | None:
     value = " ".join([written(amount), *([currency] if currency else [])])
     if (other := _other_reading(found.digits, context)) is not None and not exponent:
         other = " ".join([written(scaled(other, 0, negative=found.negative)), *([currency] if currency else [])])
-        return Value(Kind.MONEY, folded(text), ambiguous=(value, other), unit=currency)
-    return Value(Kind.MONEY, value, number=amount, unit=currency)
+        return Value(ValueKind.MONEY, folded(text), ambiguous=(value, other), unit=currency)
+    return Value(ValueKind.MONEY, value, number=amount, unit=currency)
 
 
 def _other_reading(digits: str, context: DocumentContext) -> str | None:

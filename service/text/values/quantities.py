@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from service.core.decoding.value import Kind, Value
+from service.core.decoding.value import Value, ValueKind
 from service.text.values import names
 from service.text.values.context import DocumentContext
 from service.text.values.numbers import find_number, lone_decimal, readings, scaled, take_power, written
@@ -31,7 +31,7 @@ def read_percent(text: str, context: DocumentContext) -> Value | None:
     if number is None or any(word.strip(".") not in _PERCENT and word not in _PERCENT for word in words):
         return None
     value = scaled(number, 0, negative=found.negative)
-    return Value(Kind.PERCENT, written(value), number=value)
+    return Value(ValueKind.PERCENT, written(value), number=value)
 
 
 def read_quantity(text: str, context: DocumentContext) -> Value | None:
@@ -50,8 +50,8 @@ def read_quantity(text: str, context: DocumentContext) -> Value | None:
     if not values:
         return None
     if len(values) > 1:
-        return Value(Kind.QUANTITY, folded(text), ambiguous=values, unit=unit or None)
-    return Value(Kind.QUANTITY, values[0], number=numbers[0], unit=unit or None)
+        return Value(ValueKind.QUANTITY, folded(text), ambiguous=values, unit=unit or None)
+    return Value(ValueKind.QUANTITY, values[0], number=numbers[0], unit=unit or None)
 
 
 def _squared(match: re.Match[str]) -> str:

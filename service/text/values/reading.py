@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from service.core.decoding.entities import Entity
-from service.core.decoding.value import Kind, Value
+from service.core.decoding.value import Value, ValueKind
 from service.text.values import names
 from service.text.values.contacts import read_email, read_phone, read_url
 from service.text.values.context import DocumentContext
@@ -41,7 +41,7 @@ def read_value(label: str, text: str, context: DocumentContext) -> Value:
     found = None
     if reader is not None and (len(text) <= LONGEST_CHARACTERS or label in _COMPACT):
         found = reader(text, context)
-    return found or Value(Kind.TEXT, folded(text))
+    return found or Value(ValueKind.TEXT, folded(text))
 
 
 def read_values(text: str, entities: list[Entity]) -> list[Value]:

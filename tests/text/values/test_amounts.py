@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from service.core.decoding.value import Kind, Value
+from service.core.decoding.value import Value, ValueKind
 from service.text.values.context import DocumentContext
 from service.text.values.reading import read_value
 
@@ -162,10 +162,10 @@ def rows(table: str) -> list[tuple[str, str]]:
     return [(text.replace("\\t", "\t"), value) for text, value in (x.rsplit(" = ", 1) for x in table[1:-1].split("\n"))]
 
 
-def check(label: str, kind: Kind, text: str, value: str) -> None:
+def check(label: str, kind: ValueKind, text: str, value: str) -> None:
     found = read_value(label, text, DocumentContext(""))
     if value == "-":
-        assert found == Value(Kind.TEXT, " ".join(text.split()))
+        assert found == Value(ValueKind.TEXT, " ".join(text.split()))
         return
     number, _, unit = value.partition(" ")
     assert found == Value(kind, value, number=Decimal(number), unit=unit or None)
@@ -173,17 +173,17 @@ def check(label: str, kind: Kind, text: str, value: str) -> None:
 
 @pytest.mark.parametrize(("text", "value"), rows(MONEY))
 def test_money(text: str, value: str) -> None:
-    check("TOTAL_AMOUNT", Kind.MONEY, text, value)
+    check("TOTAL_AMOUNT", ValueKind.MONEY, text, value)
 
 
 @pytest.mark.parametrize(("text", "value"), rows(PERCENT))
 def test_percentages(text: str, value: str) -> None:
-    check("PERCENT", Kind.PERCENT, text, value)
+    check("PERCENT", ValueKind.PERCENT, text, value)
 
 
 @pytest.mark.parametrize(("text", "value"), rows(QUANTITY))
 def test_quantities(text: str, value: str) -> None:
-    check("QUANTITY", Kind.QUANTITY, text, value)
+    check("QUANTITY", ValueKind.QUANTITY, text, value)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,9 @@ def test_the_document_settles_the_currency(document: str, text: str, value: str)
 
 def test_a_quantity_with_three_digits_after_a_lone_separator_has_two_readings() -> None:
     found = read_value("QUANTITY", "1.250 kg", DocumentContext(""))
-    assert found == Value(Kind.QUANTITY, "1.250 kg", ambiguous=("1250 kilogram", "1.250 kilogram"), unit="kilogram")
+    assert found == Value(
+        ValueKind.QUANTITY, "1.250 kg", ambiguous=("1250 kilogram", "1.250 kilogram"), unit="kilogram"
+    )
     assert read_value("QUANTITY", "1.250 kg", DocumentContext("Summe 12,50")).text == "1250 kilogram"
     assert read_value("QUANTITY", "1.250 kg", DocumentContext("Total 12.50")).text == "1.250 kilogram"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.core.decoding.value import Kind
+from service.core.decoding.value import ValueKind
 from service.text.values.context import DocumentContext
 from service.text.values.reading import read_value
 
@@ -162,9 +162,9 @@ ROWS = [tuple(line.rsplit(" = ", 1)) for line in CERTAIN.strip().splitlines()]
 def test_a_date_that_is_certain(text: str, value: str) -> None:
     found = read_value("DUE_DATE", text, DocumentContext(""))
     if value == "-":
-        assert (found.kind, found.text) == (Kind.TEXT, text)
+        assert (found.kind, found.text) == (ValueKind.TEXT, text)
     else:
-        assert (found.kind, found.text, found.ambiguous) == (Kind.DATE, value, ())
+        assert (found.kind, found.text, found.ambiguous) == (ValueKind.DATE, value, ())
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_a_date_that_is_certain(text: str, value: str) -> None:
 )
 def test_a_date_with_two_readings_has_both_and_keeps_its_text(text: str, by_day: str, by_month: str) -> None:
     found = read_value("DATE", text, DocumentContext(""))
-    assert (found.kind, found.text, found.ambiguous) == (Kind.DATE, text, (by_day, by_month))
+    assert (found.kind, found.text, found.ambiguous) == (ValueKind.DATE, text, (by_day, by_month))
 
 
 @pytest.mark.parametrize(

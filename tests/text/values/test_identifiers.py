@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.core.decoding.entities import Entity
-from service.core.decoding.value import Kind, Value
+from service.core.decoding.value import Value, ValueKind
 from service.text.values.context import DocumentContext
 from service.text.values.reading import READERS, read_tables, read_value, read_values
 
@@ -32,7 +32,7 @@ ENGLISH = "Invoice for the order, due date of payment"
     ],
 )
 def test_account_numbers(text: str, value: str, valid: bool) -> None:
-    assert read_value("IBAN", text, DocumentContext("")) == Value(Kind.IBAN, value, valid=valid)
+    assert read_value("IBAN", text, DocumentContext("")) == Value(ValueKind.IBAN, value, valid=valid)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_account_numbers(text: str, value: str, valid: bool) -> None:
     ],
 )
 def test_tax_numbers(text: str, document: str, value: str, valid: bool | None) -> None:
-    assert read_value("TAX_ID", text, DocumentContext(document)) == Value(Kind.TAX_ID, value, valid=valid)
+    assert read_value("TAX_ID", text, DocumentContext(document)) == Value(ValueKind.TAX_ID, value, valid=valid)
 
 
 @pytest.mark.parametrize(
@@ -73,12 +73,12 @@ def test_tax_numbers(text: str, document: str, value: str, valid: bool | None) -
     ],
 )
 def test_payment_cards(text: str, value: str, valid: bool) -> None:
-    assert read_value("ID_NUMBER", text, DocumentContext("")) == Value(Kind.CARD, value, valid=valid)
+    assert read_value("ID_NUMBER", text, DocumentContext("")) == Value(ValueKind.CARD, value, valid=valid)
 
 
 @pytest.mark.parametrize("text", ["4111111111111112", "9111 1111 1111 1111", "A-12345", "123456789"])
 def test_other_numbers_are_no_payment_cards(text: str) -> None:
-    assert read_value("ID_NUMBER", text, DocumentContext("")) == Value(Kind.TEXT, text)
+    assert read_value("ID_NUMBER", text, DocumentContext("")) == Value(ValueKind.TEXT, text)
 
 
 @pytest.mark.parametrize(
@@ -102,28 +102,28 @@ def test_other_numbers_are_no_payment_cards(text: str) -> None:
 )
 def test_telephone_numbers(text: str, document: str, value: str | None, valid: bool | None) -> None:
     found = read_value("PHONE", text, DocumentContext(document))
-    assert found == (Value(Kind.TEXT, text) if value is None else Value(Kind.PHONE, value, valid=valid))
+    assert found == (Value(ValueKind.TEXT, text) if value is None else Value(ValueKind.PHONE, value, valid=valid))
 
 
 @pytest.mark.parametrize(
     ("label", "text", "kind", "value"),
     [
-        ("EMAIL", "Jane.Doe@ACME.Example", Kind.EMAIL, "Jane.Doe@acme.example"),
-        ("EMAIL", "jane@acme.example.", Kind.EMAIL, "jane@acme.example"),
-        ("EMAIL", "mailto:a@b.de", Kind.EMAIL, "a@b.de"),
-        ("EMAIL", "nobody", Kind.TEXT, "nobody"),
-        ("EMAIL", "@", Kind.TEXT, "@"),
-        ("URL", "https://Example.com/A", Kind.URL, "https://Example.com/A"),
-        ("URL", "www.acme.example", Kind.URL, "www.acme.example"),
-        ("BIC", "COBA DE FF XXX", Kind.BIC, "COBADEFFXXX"),
-        ("BIC", "cobadeff", Kind.BIC, "COBADEFF"),
-        ("BIC", "12345678", Kind.TEXT, "12345678"),
-        ("PERSON", "Jane\n  Doe", Kind.TEXT, "Jane Doe"),
-        ("IBAN", "none", Kind.TEXT, "none"),
-        ("TAX_ID", "exempt", Kind.TEXT, "exempt"),
+        ("EMAIL", "Jane.Doe@ACME.Example", ValueKind.EMAIL, "Jane.Doe@acme.example"),
+        ("EMAIL", "jane@acme.example.", ValueKind.EMAIL, "jane@acme.example"),
+        ("EMAIL", "mailto:a@b.de", ValueKind.EMAIL, "a@b.de"),
+        ("EMAIL", "nobody", ValueKind.TEXT, "nobody"),
+        ("EMAIL", "@", ValueKind.TEXT, "@"),
+        ("URL", "https://Example.com/A", ValueKind.URL, "https://Example.com/A"),
+        ("URL", "www.acme.example", ValueKind.URL, "www.acme.example"),
+        ("BIC", "COBA DE FF XXX", ValueKind.BIC, "COBADEFFXXX"),
+        ("BIC", "cobadeff", ValueKind.BIC, "COBADEFF"),
+        ("BIC", "12345678", ValueKind.TEXT, "12345678"),
+        ("PERSON", "Jane\n  Doe", ValueKind.TEXT, "Jane Doe"),
+        ("IBAN", "none", ValueKind.TEXT, "none"),
+        ("TAX_ID", "exempt", ValueKind.TEXT, "exempt"),
     ],
 )
-def test_other_labels(label: str, text: str, kind: Kind, value: str) -> None:
+def test_other_labels(label: str, text: str, kind: ValueKind, value: str) -> None:
     assert read_value(label, text, DocumentContext("")) == Value(kind, value)
 
 
