@@ -30,7 +30,7 @@ def write(path: Path, *records: dict[str, Any] | str) -> Path:
 def test_only_text_and_entities_must_be_there(tmp_path: Path) -> None:
     found = read_set(write(tmp_path / "invoice_mine.jsonl", DOCUMENT, "", DOCUMENT))
     first, second = found.documents
-    assert (found.name, found.labels, found.groups) == ("invoice_mine", {"PERSON"}, 2)
+    assert (found.name, found.labels, found.groups) == ("invoice_mine", frozenset({"PERSON"}), 2)
     assert first.spans == (LabelledSpan(0, 4, "PERSON"),)
     assert (first.kind, first.language, first.fields) == ("invoice", "unknown", {})
     assert first.group != second.group
@@ -106,7 +106,7 @@ def test_a_folder_is_all_its_files_and_the_mapping_may_lie_above(tmp_path: Path)
         found = scheme_beside([path])
         assert (found.coarse("PARTY"), found.coarse("PERSON")) == ("ORGANIZATION", "PERSON")
     sets = read_sets([tmp_path / "train"], found)
-    assert [(each.name, each.labels) for each in sets] == [("a", {"PARTY"}), ("b", {"PERSON"})]
+    assert [(each.name, each.labels) for each in sets] == [("a", frozenset({"PARTY"})), ("b", frozenset({"PERSON"}))]
     assert scheme_beside([Path("/")]) is NO_SCHEME
 
 
