@@ -1,7 +1,7 @@
 """Which documents are scored: of left-out groups only, and of some groups where all would take too long.
 
-The rule: groups come in the order of a digest of their names, so that the choice depends on nothing else, and groups that
-training left out stay the same from one run to the next.
+The rule: groups come in the order of a digest of their names, so that the choice depends on nothing else, and what
+training left out stays the same from one run to the next.
 """
 
 from __future__ import annotations

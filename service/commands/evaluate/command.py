@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sets", help="only these sets, comma-separated; a set is named as its file")
     parser.add_argument("--left-out", type=float, metavar="PERCENT", help="only the groups that training left out: 12")
     parser.add_argument(
-        "--limit", type=int, metavar="N", help="at most so many documents of each set, of its groups in turn"
+        "--limit", type=int, metavar="N", help="only so many documents of each set, of all groups in turn"
     )
     parser.add_argument("--crf", nargs="+", type=Path, metavar="DATA", help="train a linear CRF on the same sets here")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
