@@ -6,7 +6,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 # What the tests run beside Python: each command with the Debian packages that it comes in.
-TOOLS := cc:gcc,libc6-dev curl:curl prometheus:prometheus promtool:prometheus amtool:prometheus-alertmanager chromium:chromium
+TOOLS := cc:gcc,libc6-dev curl:curl prometheus:prometheus promtool:prometheus amtool:prometheus-alertmanager chromium:chromium pdftotext:poppler-utils
 
 # What the rehearsal's stand-in for CUDA is compiled and made with.
 COMPILER := g++:g++,libc6-dev gcc:gcc nm:binutils
@@ -38,15 +38,15 @@ lint: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 types: .venv/.dev
-	$(BIN)/mypy service model_store infra loadtest tests
-unit: .venv/.dev .venv/.s3-server
+	$(BIN)/mypy gleaner.py service model_store infra loadtest tests
+unit: .venv/.dev .venv/.s3-server .venv/.doors
 	GOMP_SPINCOUNT=5000 $(BIN)/python -m pytest -n $(FILES_AT_ONCE) --dist loadfile --no-loadscope-reorder
 pure: .venv/.dev
 	@$(BIN)/python -m coverage run --rcfile=tests/pure.coveragerc -m pytest -q -p no:xdist tests/core
 	@$(BIN)/python -m coverage report --rcfile=tests/pure.coveragerc
 
 .PHONY: pure coverage
-coverage: .venv/.dev .venv/.s3-server ## branch coverage of everything by all tests, processes that they start included (30 minutes)
+coverage: .venv/.dev .venv/.s3-server .venv/.doors ## branch coverage of everything by all tests, processes that they start included (30 minutes)
 	@rm -f .coverage .coverage.*
 	GOMP_SPINCOUNT=5000 $(BIN)/python -m coverage run -m pytest -n $(FILES_AT_ONCE) --dist loadfile --no-loadscope-reorder
 	@$(BIN)/python -m coverage combine --quiet
@@ -90,11 +90,15 @@ chaos: .venv/.loadtest .venv/.s3-server ## ten minutes of kills, stops, full dis
 fuzz: .venv/.dev ## 200,000 mutated files, bodies, messages and HTTP requests (ARGS='--inputs 1000000 --seed 7 --only pdf')
 	$(BIN)/python -m tests.support.fuzz $(ARGS)
 
+.PHONY: screenshots
+screenshots: .venv/.dev ## make the pictures of the console's README anew, in a real browser (3 minutes)
+	$(BIN)/python -m tests.support.console_pictures
+
 loadtest: .venv/.loadtest ## load the service for two minutes and write a report (URL=http://… SCENARIO=overload ARGS=…)
 	@$(BIN)/gleaner loadtest $(or $(SCENARIO),default) $(if $(URL),--url $(URL)) $(ARGS)
 
-train: .venv/.train ## train the built-in model anew: make train DATA=folder OUT=folder MINUTES=60
-	$(BIN)/python -m model_store.builtin.training --data $(DATA) --out $(OUT) --minutes $(or $(MINUTES),60)
+train: .venv/.train ## train the built-in model anew: make train DATA=folder OUT=folder MINUTES=70
+	$(BIN)/torchrun --standalone --nproc-per-node $(or $(PROCESSES),2) -m model_store.builtin.training --threads 1 --data $(DATA) --out $(OUT) --minutes $(or $(MINUTES),70)
 
 .PHONY: image image-check
 image: ## build the container image with docker, podman or buildah (ARGS="--tag … --base … --models folder")
@@ -134,13 +138,19 @@ clean: ## remove .venv and caches
 	@touch $@ .venv/.run .venv/.loadtest
 
 .venv/.train: pyproject.toml constraints.txt | .venv/bin/python
-	@$(PIP) --editable '.[dev,train]'
+	@$(PIP) --editable '.[dev,train,pretrained]'
 	@touch $@
 
 .venv/.s3-server: loadtest/s3/requirements.txt | .venv/bin/python
 	@echo "Installing the S3 server that the tests start…"
 	@$(BIN)/python -m venv .venv/s3-server
 	@.venv/s3-server/bin/python -m pip --disable-pip-version-check install --quiet -r $<
+	@touch $@
+
+.venv/.doors: tests/system/doors/clients/requirements.txt | .venv/bin/python
+	@echo "Installing other people's clients, which the tests run…"
+	@$(BIN)/python -m venv .venv/doors
+	@.venv/doors/bin/python -m pip --disable-pip-version-check install --quiet --no-deps -r $<
 	@touch $@
 
 # Apart from the service, which they must not change, but with its torch and transformers.

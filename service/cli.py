@@ -15,12 +15,15 @@ from service.core.errors import GleanerError, InvalidOptions
 COMMANDS = {
     "serve": "serve HTTP until a signal",
     "extract": "entities of files",
+    "redact": "files without the entities in them",
     "evaluate": "score a model on labelled documents",
     "models": "publish, pull, list and keep models",
     "keys": "add, list and revoke API keys",
+    "train": "fine-tune a model on labelled documents",
     "plan": "what fits on this device, or on a GPU of another size",
     "healthcheck": "exit code 0 when a service on this machine is alive",
     "loadtest": "load a service and report, or find its knee",
+    "simulate": "a fleet's scaling policy against a demand: latency, refusals, cost",
 }
 """Sub-command → its purpose; its module in `service/commands` has the same name."""
 

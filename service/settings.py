@@ -16,6 +16,8 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from service.core.errors import GleanerError
 from service.environment import DEFAULT_HOST, DEFAULT_PORT, PREFIX
 
+DoorName = Literal["huggingface", "sagemaker", "oip", "comprehend", "presidio", "mcp"]
+
 
 class BadSettings(GleanerError):
     """One or more settings have bad values."""
@@ -60,6 +62,13 @@ class Settings(BaseSettings):
     )
     model_weights: Annotated[dict[str, float], NoDecode] = Field(
         {}, description="comma-separated `name=weight`: shares of device and queue; 1 where none is given"
+    )
+    canary_percent: float = Field(
+        0.0,
+        ge=0,
+        le=100,
+        allow_inf_nan=False,
+        description="share of the requests without a tag that a model's tag `candidate` answers, if it is served",
     )
     model_rate_limits: Annotated[dict[str, float], NoDecode] = Field(
         {}, description="comma-separated `name=tokens`: most tokens a second of a model; no limit where none is given"
@@ -121,6 +130,12 @@ class Settings(BaseSettings):
         " 1: each file has a parser of its own",
     )
     deadline_ms: int = Field(300_000, ge=1, description="deadline of a request that names none")
+    doors: Annotated[tuple[DoorName, ...], NoDecode] = Field(
+        ("huggingface", "sagemaker", "oip"),
+        description="comma-separated protocols of other clients that are served beside /extract: huggingface,"
+        " sagemaker, oip, comprehend, presidio, mcp; `none`: none",
+    )
+    grpc_port: int = Field(0, ge=0, le=65535, description="port for the Open Inference Protocol over gRPC; 0: none")
     drain_grace_seconds: float = Field(1.0, ge=0, description="after SIGTERM, not ready but still admitting")
     drain_seconds: float = Field(60.0, ge=0, description="after that, longest wait for what was admitted")
     api_keys_file: Path | None = Field(
@@ -139,6 +154,17 @@ class Settings(BaseSettings):
         description="an engine that is silent for longer is killed and replaced; 0: never",
     )
     api_keys: str = Field("", repr=False, description="those lines themselves, for secrets that come as variables")
+    redact_key: str = Field(
+        "",
+        repr=False,
+        description="secret for the hashes of `/redact`, of 16 characters or more; the same for a whole fleet;"
+        " none: no hashes",
+    )
+    console: Literal["auto", "on", "off"] = Field(
+        "auto",
+        description="the page at /; auto: open on a loopback address without keys, otherwise it asks for a key;"
+        " on: open to all who need no key; off: not there",
+    )
     keep_alive_seconds: int = Field(
         75, ge=1, description="idle connections stay open; longer than a balancer's time-out"
     )
@@ -183,11 +209,26 @@ class Settings(BaseSettings):
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
+    @field_validator("doors", mode="before")
+    @classmethod
+    def _named_doors(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        names = tuple(dict.fromkeys(part.strip() for part in value.split(",") if part.strip()))
+        return () if names == ("none",) else names
+
     @field_validator("models")
     @classmethod
     def _some(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if not value:
             raise ValueError("at least one model is needed")
+        return value
+
+    @field_validator("redact_key")
+    @classmethod
+    def _not_guessed(cls, value: str) -> str:
+        if 0 < len(value) < 16:
+            raise ValueError("at least 16 characters")
         return value
 
     @field_validator("internal_port")

@@ -3,8 +3,9 @@
 Each message is one or two frames: a version byte with a msgpack header, then, where numbers travel in bulk, their raw
 little-endian buffer. Messages are named after what happened.
 
-    worker → engine   Hello · Submitted (+ int32 token ids) · Cancelled · TurnedAway
+    worker → engine   Hello · Submitted (+ int32 token ids) · Cancelled · TurnedAway · Observe
     engine → worker   Status · Started · Scored (+ float32 logits) · Tagged (+ labels, probabilities) · Refused
+                      Observed
 
 What is read has every field within its bounds, none that is unknown, and a buffer of the size that its header says; all
 else is a `WireError`, whatever the bytes.
@@ -22,6 +23,7 @@ from msgspec import Meta
 
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import BY_CODE
+from service.core.observation import Observation
 from service.core.parsers.front_load import FrontLoad
 from service.core.types import DocumentKey, Load, Name, Phase, Submission, Wanted
 
@@ -63,6 +65,12 @@ class TurnedAway(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=Tr
     code: Name
     documents: Count
     tokens: Count
+
+
+class Observe(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
+    """Somebody looks: what the engine does is to be told, with the batches after the one of this number."""
+
+    since: Count
 
 
 SERVING, PREVIOUS = "serving", "previous"
@@ -161,7 +169,14 @@ class Refused(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True)
     retry_after_seconds: float | None = None
 
 
-Message = Hello | Submitted | Cancelled | TurnedAway | Status | Started | Scored | Tagged | Refused
+class Observed(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
+    """The answer to an `Observe` with this number."""
+
+    since: Count
+    observation: Observation
+
+
+Message = Hello | Submitted | Cancelled | TurnedAway | Observe | Status | Started | Scored | Tagged | Refused | Observed
 Buffer = npt.NDArray[np.int32] | npt.NDArray[np.float32] | npt.NDArray[np.uint8]
 
 _Number = type[np.int32] | type[np.float32] | type[np.uint8]

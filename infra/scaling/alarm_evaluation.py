@@ -227,12 +227,17 @@ def evaluate(alarm: Alarm, series: Series, now: float, before: State = State.OK)
     Args:
         before: the previous state, kept when missing data are to be ignored.
     """
-    values = [_value(alarm, series, now - i * alarm.period_seconds) for i in range(alarm.periods)]
-    breaching = sum(_breaches(alarm, each) for each in values)
-    latest = values[0][0]
-    if alarm.missing is Missing.IGNORE and all(None in each for each in values):
+    periods = (_value(alarm, series, now - i * alarm.period_seconds) for i in range(alarm.periods))
+    latest, sound, known = None, 0, False
+    for number, values in enumerate(periods):
+        latest = values[0] if number == 0 else latest
+        known = known or None not in values
+        sound += not _breaches(alarm, values)
+        if sound > alarm.periods - alarm.datapoints_to_alarm and (known or alarm.missing is not Missing.IGNORE):
+            return Evaluation(State.OK, latest)
+    if alarm.missing is Missing.IGNORE and not known:
         return Evaluation(before, latest)
-    return Evaluation(State.ALARM if breaching >= alarm.datapoints_to_alarm else State.OK, latest)
+    return Evaluation(State.ALARM, latest)
 
 
 def _value(alarm: Alarm, series: Series, until: float) -> tuple[float | None, ...]:

@@ -21,26 +21,35 @@ from itertools import pairwise
 
 from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition, Statistic
 from infra.scaling.capacity import ASSUMED, Capacity
-from infra.scaling.policy_values import Delays, Forecast, Limits, Schedule, Step, StepScaling, Targets, TargetTracking
+from infra.scaling.policy_values import (
+    Delays,
+    Forecast,
+    Limits,
+    Schedule,
+    Step,
+    StepScaling,
+    Targets,
+    TargetTracking,
+    Tuning,
+)
 from service.signals.catalog import (
     BACKLOG_SECONDS,
     GPU_UTILIZATION,
     OLDEST_AGE_SECONDS,
+    PERIOD_SECONDS,
     QUEUE_DEPTH,
     STAGES,
     WORK_RATIO,
     Signal,
 )
 
-MOST_WORK_RATIO = 0.7
-"""A fleet of three then survives the loss of one."""
-MOST_BEFORE_A_STEP = 0.85
-"""Below 1, since at 1 the queue already grows."""
+CHOSEN = Tuning()
+"""A fleet of three survives the loss of one."""
 HEADROOM = 0.8
 """Of the work ratio at which the limit on latency is just held: room for a burst while the fleet grows."""
 
 
-def targets_for(capacity: Capacity) -> Targets:
+def targets_for(capacity: Capacity, tuning: Tuning = CHOSEN) -> Targets:
     """The thresholds that follow from a measured capacity.
 
     Where the limit on latency is missed long before the device is full, tasks are kept emptier in proportion.
@@ -48,11 +57,11 @@ def targets_for(capacity: Capacity) -> Targets:
     before a task could help.
     """
     backlog = min(max(capacity.slo_ms / 1000 * 10, 2.0), 30.0)
-    work_ratio = min(MOST_WORK_RATIO, round(HEADROOM * capacity.knee_ratio, 3))
+    work_ratio = min(tuning.work_ratio, round(HEADROOM * capacity.knee_ratio, 3))
     return Targets(
         work_ratio=work_ratio,
-        scale_out_work_ratio=min(MOST_BEFORE_A_STEP, round(capacity.knee_ratio, 3)),
-        scale_in_work_ratio=round(work_ratio * 4 / 7, 3),
+        scale_out_work_ratio=min(tuning.before_a_step, round(capacity.knee_ratio, 3)),
+        scale_in_work_ratio=round(work_ratio * tuning.scale_in_share, 3),
         backlog_seconds=backlog,
         queue_depth=max(math.ceil(capacity.documents_per_second * backlog), 2),
         slo_seconds=capacity.slo_ms / 1000,
@@ -85,16 +94,17 @@ def policy_for(
     delays: Delays | None = None,
     schedules: tuple[Schedule, ...] = (),
     forecast: Forecast = Forecast.OFF,
+    tuning: Tuning = CHOSEN,
 ) -> Policy:
     """The policy of a fleet whose tasks have this capacity."""
-    targets, delays = targets_for(capacity), delays or Delays()
+    targets, delays = targets_for(capacity, tuning), delays or Delays()
     cooldown = delays.scale_out_cooldown_seconds
     return Policy(
         limits=limits or Limits(),
         delays=delays,
         targets=targets,
         scale_out=tuple(by(targets, cooldown) for by in (_by_work, _by_backlog, _by_queue, _by_gpu)),
-        scale_in=_when_idle(targets),
+        scale_in=_when_idle(targets, tuning),
         tracking=TargetTracking(signal=WORK_RATIO, target=targets.work_ratio, cooldown_seconds=cooldown),
         schedules=schedules,
         forecast=forecast,
@@ -177,21 +187,20 @@ def _by_gpu(targets: Targets, cooldown_seconds: int) -> StepScaling:
     )
 
 
-def _when_idle(targets: Targets) -> StepScaling:
-    """A tenth at a time, after five quiet minutes: what is removed costs minutes to get back."""
+def _when_idle(targets: Targets, tuning: Tuning) -> StepScaling:
+    """A part at a time, after quiet minutes: what is removed costs minutes to get back."""
+    permission = (_below(GPU_UTILIZATION, targets.gpu_percent),) if tuning.gpu_veto else ()
+    agree = ", and the GPUs agree" if tuning.gpu_veto else ""
     return StepScaling(
         alarm=Alarm(
             name="idle",
-            conditions=(
-                _below(WORK_RATIO, targets.scale_in_work_ratio),
-                _below(BACKLOG_SECONDS, 1.0),
-                _below(GPU_UTILIZATION, targets.gpu_percent),
-            ),
-            periods=30,
-            meaning="Little work for every stage, nothing waits, and the GPUs agree.",
-            remedy="A tenth of the tasks is removed, one at least, down to the minimum. Nobody need look.",
+            conditions=(_below(WORK_RATIO, targets.scale_in_work_ratio), _below(BACKLOG_SECONDS, 1.0), *permission),
+            periods=tuning.quiet_seconds // PERIOD_SECONDS,
+            meaning=f"Little work for every stage, nothing waits{agree}.",
+            remedy=f"{tuning.scale_in_percent} % of the tasks are removed, one at least, down to the minimum. "
+            "Nobody need look.",
         ),
-        steps=(Step(None, 0.0, -10),),
+        steps=(Step(None, 0.0, -tuning.scale_in_percent),),
         cooldown_seconds=120,
     )
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from infra.scaling.alarm_evaluation import Alarm
 from service.signals.catalog import Signal
+from service.signals.thresholds import SCALE_IN_WORK_RATIO, STEP_WORK_RATIO, TARGET_WORK_RATIO
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +180,31 @@ class Delays:
     def idle_seconds(self) -> int:
         """After how long without a byte a balancer gives a connection up: an answer may take the longest time."""
         return self.longest_request_seconds + 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuning:
+    """What of a policy is chosen by simulation, and not computed from a capacity (`loadtest/simulator/evidence`).
+
+    Attributes:
+        work_ratio: the most that target tracking keeps; less where the limit on latency is missed earlier.
+        before_a_step: the most above which a step is taken; below 1, where the queue already grows.
+        scale_in_share: tasks are removed below this share of the target.
+        quiet_seconds: how long that must hold.
+        scale_in_percent: of the tasks, removed at once.
+        gpu_veto: whether a saturated GPU forbids removing tasks.
+    """
+
+    work_ratio: float = TARGET_WORK_RATIO
+    before_a_step: float = STEP_WORK_RATIO
+    scale_in_share: float = SCALE_IN_WORK_RATIO / TARGET_WORK_RATIO
+    quiet_seconds: int = 300
+    scale_in_percent: int = 10
+    gpu_veto: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.scale_in_share < 1 or not 0 < self.work_ratio < self.before_a_step < 1:
+            raise ValueError(f"scaling in begins below the target, and a step above it and below 1, not {self}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from loadtest.bench.engine import (
+    console_cost,
     folder,
     host_cost,
     hostile,
@@ -24,6 +25,7 @@ PARTS = {
     "throughput": throughput.measure,
     "overhead": latency_overhead.measure,
     "host": host_cost.measure,
+    "console": console_cost.measure,
     "start": startup.measure,
     "memory": memory.measure,
     "engine-overhead": memory.measure_overhead,

@@ -20,6 +20,11 @@ TOKENIZER = "tokenizer.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
+RULES = "rules.json"
+"""What the model asks of rules (`service/text/rules/rule_set.py`)."""
+DECODING = "decoding.json"
+TRANSITIONS = "transitions.safetensors"
+"""What the model asks for in decoding (`service/text/decoding_files.py`)."""
 
 _TAKEN = frozenset(
     {
@@ -27,6 +32,8 @@ _TAKEN = frozenset(
         TOKENIZER,
         TOKENIZER_CONFIG,
         INDEX,
+        RULES,
+        DECODING,
         "special_tokens_map.json",
         "added_tokens.json",
         "vocab.txt",

@@ -14,9 +14,12 @@ from pathlib import Path
 
 from model_store.contents.allowed_files import (
     CONFIG,
+    DECODING,
     INDEX,
+    RULES,
     TOKENIZER,
     TOKENIZER_CONFIG,
+    TRANSITIONS,
     WEIGHTS,
     Entry,
     EntryKind,
@@ -117,7 +120,7 @@ def _read_objects(
 ) -> dict[str, dict[str, object]]:
     """The decoded JSON files; one that is not a JSON object becomes a problem."""
     contents: dict[str, dict[str, object]] = {}
-    for name in (CONFIG, TOKENIZER, TOKENIZER_CONFIG, INDEX):
+    for name in (CONFIG, TOKENIZER, TOKENIZER_CONFIG, INDEX, RULES, DECODING):
         if name not in files:
             continue
         try:
@@ -137,12 +140,12 @@ def _read_objects(
 def _weights(
     files: Mapping[str, Entry], contents: Mapping[str, Mapping[str, object]], problems: list[FolderProblem]
 ) -> frozenset[str]:
-    """The safetensors files that a loader reads: the shards of the index, else model.safetensors."""
+    """The safetensors files that are read: the shards of the index, else model.safetensors; and the transitions."""
     if INDEX not in contents:
-        return frozenset({WEIGHTS} & files.keys())
+        return frozenset({WEIGHTS, TRANSITIONS} & files.keys())
     shards = shards_of(contents[INDEX])
     problems += index_problems(shards, files.keys())
-    return frozenset((shards or frozenset()) & files.keys())
+    return frozenset(((shards or frozenset()) | {TRANSITIONS}) & files.keys())
 
 
 def _header_problem(folder: Path, entry: Entry) -> FolderProblem | None:

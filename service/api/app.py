@@ -4,29 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import importlib.metadata
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import cache, partial
 from typing import Any
 
 from fastapi import FastAPI, Request
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 
 from service.api import problems
+from service.api.calls import AppState
 from service.api.connection.connections import Connections
 from service.api.connection.limits import connection_limits
+from service.api.console import routes as console_routes
+from service.api.console.console import open_console
+from service.api.doors.entrance import DoorEntrance
+from service.api.doors.registry import DoorTable, open_doors, operations
+from service.api.engine.canary import CanaryRouter
 from service.api.http.access import Access
 from service.api.http.request_body import BodyLimits
 from service.api.http.response import CLIENT_CLOSED_REQUEST
 from service.api.idempotency.requests import IdempotentRequests
 from service.api.idempotency.store import AnswerStore
 from service.api.internal_port import InternalPort
-from service.api.middleware import AccessLog
+from service.api.middleware import AccessLog, Route
 from service.api.openapi.docs_page import docs_page
-from service.api.openapi.operations import with_keys
-from service.api.routes import AppState, extract, router
+from service.api.openapi.operations import with_doors, with_keys
+from service.api.redact_route import router as redact_router
+from service.api.routes import extract, router
 from service.api.short_way import OnError, ShortWay
 from service.api.worker import Worker, open_worker
 from service.core.errors import GleanerError, InternalError, MalformedRequest, UnknownRoute, WrongMethod
@@ -39,31 +47,34 @@ pages and boxes. Nothing is ever truncated."""
 
 def create_app(settings: Settings) -> ASGIApp:
     """Build the application; its lifespan starts and stops the worker's parts."""
+    table = open_doors(settings.doors)
     app = FastAPI(
         title="Gleaner",
         description=DESCRIPTION,
         version=importlib.metadata.version("gleaner"),
-        lifespan=lambda app: _lifespan(app, settings),
-        routes=router.routes,
+        lifespan=lambda app: _lifespan(app, settings, table),
+        routes=[*router.routes, *redact_router.routes],
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
     )
     app.add_api_route("/docs", _docs, include_in_schema=False)
-    if settings.api_keys_file is not None or settings.api_keys:
-        plain = app.openapi
-        app.openapi = lambda: with_keys(plain())  # type: ignore[method-assign]
+    if settings.console != "off":
+        app.include_router(console_routes.router)
+    app.openapi = _described(app.openapi, table, keyed=bool(settings.api_keys_file or settings.api_keys))  # type: ignore[method-assign]
     answered: dict[type[Exception], OnError] = {GleanerError: _problem, ClientDisconnect: _disconnected}
     for kind, handler in answered.items():
         app.add_exception_handler(kind, handler)
     app.add_exception_handler(HTTPException, _not_routed)
     app.add_exception_handler(Exception, _failed)
-    short = ShortWay(app, "/extract", extract, answered, _failed)
-    return AccessLog(InternalPort(short, settings.internal_port) if settings.internal_port else short)
+    inner = DoorEntrance(app, table) if table.doors else app
+    short = ShortWay(inner, "/extract", extract, answered, _failed)
+    ported = InternalPort(short, settings.internal_port, lambda scope: table.at(scope) is not None)
+    return AccessLog(ported if settings.internal_port else short, partial(_door_at, table))
 
 
 @asynccontextmanager
-async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[dict[str, Any]]:
+async def _lifespan(app: FastAPI, settings: Settings, table: DoorTable) -> AsyncIterator[dict[str, Any]]:
     async with open_worker(settings) as worker, _access(settings, worker) as access:
         app_state = AppState(
             worker=worker,
@@ -71,6 +82,7 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[dict[str,
             body_limits=BodyLimits(settings.max_request_bytes, settings.max_request_documents),
             deadline_seconds=settings.deadline_ms / 1000,
             idempotent=IdempotentRequests(_answer_store(settings), worker.metrics),
+            canary=CanaryRouter(settings.canary_percent),
         )
         limits = connection_limits(settings, raise_open_files())
         connections = Connections(
@@ -78,9 +90,14 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[dict[str,
             worker.metrics,
             backlog_seconds=lambda: worker.engine.backlog_seconds,
             on_overload=worker.engine.count_unread,
+            translate=table.translation,
         )
-        async with connections.watched():
-            yield {"app_state": app_state, "connections": connections}
+        async with (
+            open_console(settings, worker) as console,
+            connections.watched(),
+            table.running(app_state, settings),
+        ):
+            yield {"app_state": app_state, "connections": connections, "console": console}
 
 
 @asynccontextmanager
@@ -93,6 +110,22 @@ async def _access(settings: Settings, worker: Worker) -> AsyncIterator[Access]:
         yield access
     finally:
         following.cancel()
+
+
+def _described(plain: Callable[[], dict[str, Any]], table: DoorTable, *, keyed: bool) -> Callable[[], dict[str, Any]]:
+    """The OpenAPI document with the open doors, and with keys where they are asked for; made once."""
+
+    @cache
+    def document() -> dict[str, Any]:
+        shown = with_doors(plain(), operations(table))
+        return with_keys(shown) if keyed else shown
+
+    return document
+
+
+def _door_at(table: DoorTable, scope: Scope) -> Route | None:
+    match = table.at(scope)
+    return Route(match.door.name, match.route.works) if match else None
 
 
 def _answer_store(settings: Settings) -> AnswerStore | None:

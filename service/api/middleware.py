@@ -6,24 +6,40 @@ import logging
 import re
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.api.connection.prepared import SECURITY_HEADERS
+from service.api.extraction.trace import RequestTrace
 from service.api.http.arrival import arrived_seconds
 from service.metrics.worker import WorkerMetrics
 
-ROUTES = frozenset({"/extract", "/livez", "/readyz", "/models", "/metrics", "/docs", "/openapi.json"})
+WORK_ROUTES = frozenset({"/extract", "/redact"})
+ROUTES = WORK_ROUTES | {"/livez", "/readyz", "/models", "/metrics", "/docs", "/openapi.json", "/console"}
 REQUEST_ID = re.compile(r"[\w.:/+=@~-]{1,128}", re.ASCII)
 """A client's request id that is taken over; any other is replaced, as it stands in logs and headers."""
+
+
+class Route(NamedTuple):
+    """A route as metrics and logs name it. `works`: it asks for entities."""
+
+    name: str
+    works: bool
+
+
+OTHER, CONSOLE = Route("other", False), Route("/console", False)
+RouteAt = Callable[[Scope], Route | None]
+"""The route of a door that a request is for."""
 
 log = logging.getLogger("gleaner.access")
 
 
 @dataclass(slots=True)
 class ActiveRequests:
-    """The number of /extract requests that this process is answering; heartbeats report it to the engine."""
+    """The number of requests for work that this process is answering; heartbeats report it to the engine."""
 
     count: int = 0
 
@@ -31,8 +47,9 @@ class ActiveRequests:
 class AccessLog:
     """Logs and counts requests. Plain ASGI, because starlette's middleware class would buffer streams."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, door_at: RouteAt = lambda _scope: None) -> None:
         self._app = app
+        self._door_at = door_at
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -43,7 +60,10 @@ class AccessLog:
         request_id = _request_id(scope)
         own_headers = [*SECURITY_HEADERS, (b"x-request-id", request_id.encode())]
         begun = arrived_seconds(scope, time.monotonic())
-        status, works = 500, path == "/extract"
+        if method == "HEAD":  # Routed as GET; the server sends no body, as it knows the method.
+            scope = {**scope, "method": "GET"}
+        route = Route(path, path in WORK_ROUTES) if path in ROUTES else self._door_at(scope) or _page_at(path)
+        status = 500
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status
@@ -52,15 +72,21 @@ class AccessLog:
                 message = {**message, "headers": _with(own_headers, message["headers"])}
             await send(message)
 
-        worker.active_requests.count += works
-        if method == "HEAD":  # Routed as GET; the server sends no body, as it knows the method.
-            scope = {**scope, "method": "GET"}
+        trace = state["trace"] = RequestTrace(request_id, begun) if route.works else None
+        worker.active_requests.count += route.works
         try:
             await self._app(scope, receive, send_with_headers)
         finally:
-            worker.active_requests.count -= works
+            worker.active_requests.count -= route.works
             state["status"] = status
-            _record(worker.metrics, path, method, status, time.monotonic() - begun, request_id)
+            if trace is not None:
+                trace.status, trace.ended_seconds = status, time.monotonic()
+                worker.traces.add(trace)
+            _record(worker.metrics, route, method, status, time.monotonic() - begun, request_id)
+
+
+def _page_at(path: str) -> Route:
+    return CONSOLE if path == "/" or path.startswith("/console/") else OTHER
 
 
 def _request_id(scope: Scope) -> str:
@@ -77,10 +103,9 @@ def _with(own: list[tuple[bytes, bytes]], headers: list[tuple[bytes, bytes]]) ->
     return [*headers, *(each for each in own if each[0] not in names)]
 
 
-def _record(metrics: WorkerMetrics, path: str, method: str, status: int, seconds: float, request_id: str) -> None:
-    route = path if path in ROUTES else "other"
-    metrics.requests.labels(route, str(status)).inc()
-    metrics.request_seconds.labels(route).observe(seconds)
-    level = logging.INFO if route == "/extract" else logging.DEBUG
-    facts = {"request_id": request_id, "method": method, "route": route, "status": status}
+def _record(metrics: WorkerMetrics, route: Route, method: str, status: int, seconds: float, request_id: str) -> None:
+    metrics.requests.labels(route.name, str(status)).inc()
+    metrics.request_seconds.labels(route.name).observe(seconds)
+    level = logging.INFO if route.works else logging.DEBUG
+    facts = {"request_id": request_id, "method": method, "route": route.name, "status": status}
     log.log(level, "request", extra={**facts, "milliseconds": round(seconds * 1000, 1)})

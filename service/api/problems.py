@@ -23,6 +23,7 @@ STATUS = {
     "unsupported_format": 415,
     "invalid_options": 422,
     "unreadable_document": 422,
+    "unredactable_document": 422,
     "queue_full": 429,
     "rate_limited": 429,
     "headers_too_large": 431,
@@ -69,9 +70,19 @@ def _shortened(detail: str) -> str:
 def response(error: GleanerError) -> Response:
     """The HTTP response of an error, with `Retry-After` where the same request may succeed later."""
     body = problem(error)
-    headers = {}
+    return Response(msgspec.json.encode(body), body["status"], headers(error), MEDIA_TYPE)
+
+
+def headers(error: GleanerError) -> dict[str, str]:
+    """The headers of an error's response, whatever form its body has."""
+    found = {}
     if isinstance(error, Overloaded):
-        headers["Retry-After"] = str(max(1, math.ceil(error.retry_after_seconds or 1.0)))
-    if body["status"] == 401:
-        headers["WWW-Authenticate"] = "Bearer"
-    return Response(msgspec.json.encode(body), body["status"], headers, MEDIA_TYPE)
+        found["Retry-After"] = str(retry_after_seconds(error))
+    if STATUS[error.code] == 401:
+        found["WWW-Authenticate"] = "Bearer"
+    return found
+
+
+def retry_after_seconds(error: Overloaded) -> int:
+    """After how many whole seconds the same request may succeed."""
+    return max(1, math.ceil(error.retry_after_seconds or 1.0))

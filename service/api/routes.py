@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
-from functools import partial
 
 import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
-from service.api.engine.routing import find_model, refuse_unless_serving
-from service.api.extraction.request import ExtractRequest, refuse_if_late
-from service.api.http.access import Access
+from service.api.calls import AppState, let_in
 from service.api.http.arrival import arrived_seconds
-from service.api.http.auth import sender_of
-from service.api.http.request_body import BodyLimits, read_body
-from service.api.http.response import json_response, ndjson_lines, start_documents, unless_disconnected
-from service.api.idempotency.requests import IdempotentRequests
+from service.api.http.request_body import read_body
+from service.api.http.response import json_response, ndjson_lines, unless_disconnected
 from service.api.openapi.operations import EXTRACT, MODELS, READY, ROUTE
-from service.api.worker import Worker
 from service.core.types import Phase
 from service.metrics.exposition import CONTENT_TYPE, exposition
 
@@ -29,52 +22,26 @@ NDJSON = "application/x-ndjson"
 router = APIRouter()
 
 
-@dataclass(frozen=True, slots=True)
-class AppState:
-    """What the routes share within one worker process: `request.state.app_state`."""
-
-    worker: Worker
-    access: Access
-    body_limits: BodyLimits
-    deadline_seconds: float
-    idempotent: IdempotentRequests
-
-
 @router.post("/extract", summary="Documents in, entities out", **EXTRACT)
 async def extract(request: Request) -> Response:
     begun = arrived_seconds(request.scope, time.monotonic())
     state: AppState = request.state.app_state
-    worker, engine = state.worker, state.worker.engine
-    tenant = state.access.enter(request.headers, request.client.host if request.client else "", begun)
-    refuse_unless_serving(engine.status, engine.connected)
-    refuse_if_late(begun + state.deadline_seconds, time.monotonic())
+    address = request.client.host if request.client else None
+    visit = let_in(state, request.headers, address, begun, request.scope["state"].get("trace"))
     body = await read_body(request, state.body_limits)
-    model = find_model(engine.status.models, body.options.model)
-    milliseconds = body.options.deadline_ms
-    deadline = begun + (milliseconds / 1000 if milliseconds else state.deadline_seconds)
-    state.access.brought(tenant, request.headers, body, begun)
-    extract_request = ExtractRequest(
-        model,
-        body.options,
-        tenant.name,
-        deadline,
-        alone=len(body.sources) == 1,
-        quota=tenant.quota,
-        charge_tokens=lambda tokens: state.access.served(tenant, tokens, time.monotonic()),
-        sender=sender_of(tenant.name, request.client.host if request.client else None),
-    )
-    start = partial(start_documents, worker.extractor, worker.metrics, body, extract_request)
+    call = visit.call(body)
+    leases = state.worker.engine.leases
 
     async def answer(*, stays: bool) -> Response:
         if NDJSON in request.headers.get("accept", ""):
-            lines = ndjson_lines(start, extract_request, begun)
-            engine.leases.hold_while_alive(model.revision, lines)
+            lines = ndjson_lines(call.start, call.request, begun)
+            leases.hold_while_alive(call.revision, lines)
             return StreamingResponse(lines, media_type=NDJSON)
-        with engine.leases.hold(model.revision):
-            work = json_response(start(), body, extract_request, begun)
+        with leases.hold(call.revision):
+            work = json_response(call.start(), body, call.request, begun)
             return await (work if stays else unless_disconnected(request, work))
 
-    return await state.idempotent.answer(request, tenant.name, body, deadline, answer)
+    return await state.idempotent.answer(request, visit.tenant.name, body, call.request.deadline_seconds, answer)
 
 
 @router.get("/livez", summary="Is the process alive?", **ROUTE)

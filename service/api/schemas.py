@@ -7,14 +7,17 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import msgspec
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError, WithJsonSchema
 
 from service.api.problems import Problem
 from service.core.decoding.aggregation_strategies import Aggregation
+from service.core.decoding.entities import Source
 from service.core.decoding.offsets import OffsetUnit
+from service.core.decoding.value import Kind
 from service.core.errors import InvalidOptions
 from service.core.fields.choice import Reason
 from service.core.fields.kinds import DocumentKind
+from service.core.score_limits import PATTERN, ScoreLimits, read_limits
 from service.core.types import Priority
 
 OPTION_CHARACTERS = 65_536
@@ -42,6 +45,14 @@ def _number(value: object) -> object:
     return value
 
 
+_MIN_SCORE = {
+    "anyOf": [
+        {"type": "number", "minimum": 0, "maximum": 1},
+        {"type": "string", "pattern": PATTERN, "maxLength": OPTION_CHARACTERS},
+    ]
+}
+
+
 class Options(BaseModel):
     """The options of a request; JSON keys, form fields and query parameters have these names."""
 
@@ -53,8 +64,11 @@ class Options(BaseModel):
     labels: Annotated[list[str] | None, BeforeValidator(_labels)] = Field(
         None, description="Keep only entities with these labels (comma-separated in forms and queries)."
     )
-    min_score: Annotated[float, BeforeValidator(_number)] = Field(
-        0.0, ge=0.0, le=1.0, description="Keep only entities with at least this score."
+    min_score: Annotated[ScoreLimits, PlainValidator(read_limits), WithJsonSchema(_MIN_SCORE)] = Field(
+        ScoreLimits(),
+        description="Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number "
+        "among them for all other labels. Scores of a calibrated model are the share that is right.",
+        json_schema_extra={"default": 0.0},
     )
     aggregation: Aggregation = Field(
         Aggregation.CONSTRAINED,
@@ -87,11 +101,8 @@ class ExtractJson(Options):
     documents: list[TextDocument] | None = None
 
 
-OPTION_NAMES = frozenset(Options.model_fields)
-
-
-def read_options(values: dict[str, Any]) -> Options:
-    """Validated options.
+def read_options(values: dict[str, Any], kind: type[Options] = Options) -> Options:
+    """Validated options of a route.
 
     Raises:
         InvalidOptions: an unknown name or a bad value; names it, and the next two if there are more.
@@ -100,21 +111,21 @@ def read_options(values: dict[str, Any]) -> Options:
         if isinstance(value, str) and len(value) > OPTION_CHARACTERS:
             raise InvalidOptions(f"{name[:100]}: longer than {OPTION_CHARACTERS:,} characters.")
     try:
-        return Options.model_validate(values)
+        return kind.model_validate(values)
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_context=False, include_input=False)
-        raise InvalidOptions("; ".join(map(_sentence, wrong[:_MOST_SENTENCES]))) from None
+        raise InvalidOptions("; ".join(_sentence(each, kind) for each in wrong[:_MOST_SENTENCES])) from None
 
 
-def known_options() -> str:
-    """The names of all options, as a refusal of another one ends."""
-    return f" (known: {', '.join(sorted(OPTION_NAMES))})"
+def known_options(kind: type[Options] = Options) -> str:
+    """The names of all options of a route, as a refusal of another one ends."""
+    return f" (known: {', '.join(sorted(kind.model_fields))})"
 
 
-def _sentence(error: Any) -> str:
+def _sentence(error: Any, kind: type[Options]) -> str:
     where = ".".join(map(str, error["loc"])) or "body"
     what = error["msg"].removeprefix("Value error, ")
-    return f"{where[:100]}: {what}{known_options() if error['type'] == 'extra_forbidden' else ''}"
+    return f"{where[:100]}: {what}{known_options(kind) if error['type'] == 'extra_forbidden' else ''}"
 
 
 class ModelName(msgspec.Struct, frozen=True):
@@ -125,7 +136,12 @@ class ModelName(msgspec.Struct, frozen=True):
 
 
 class EntityResult(msgspec.Struct, frozen=True):
-    """One entity; `text` is exactly the document's characters `[start:end]`."""
+    """One entity; `text` is exactly the document's characters `[start:end]`.
+
+    `kind` is the form of `value`, and `source` says whether the model or a rule found it. What there is nothing to say
+    about is left out: `valid` where there is no checksum, `ambiguous` (all readings) where there is one reading, and
+    `number` and `unit` where the value has none.
+    """
 
     label: str
     text: str
@@ -135,6 +151,12 @@ class EntityResult(msgspec.Struct, frozen=True):
     value: str
     page: int | None
     boxes: list[tuple[float, float, float, float]]
+    kind: Kind = Kind.TEXT
+    source: Source = Source.MODEL
+    valid: bool | msgspec.UnsetType = msgspec.UNSET
+    ambiguous: list[str] | msgspec.UnsetType = msgspec.UNSET
+    number: str | msgspec.UnsetType = msgspec.UNSET
+    unit: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class FieldResult(EntityResult, frozen=True, kw_only=True):

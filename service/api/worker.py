@@ -10,12 +10,14 @@ from dataclasses import dataclass
 
 from service.api.engine.client import EngineClient
 from service.api.extraction.extractor import Extractor
+from service.api.extraction.trace import TraceBook
 from service.api.middleware import ActiveRequests
 from service.api.parsers.pool import ParseLimits, ParserPool
 from service.api.parsers.sandbox_report import announce
 from service.api.parsers.stock import ParserStock
 from service.api.parsers.zygote import ZygoteConfig
 from service.api.parsers.zygote_client import ZygoteClient
+from service.api.redaction.redactor import Redactor
 from service.core.parsers.front_load import FrontLoad, front_load
 from service.core.tenants import ANONYMOUS
 from service.documents.limits import DocumentLimits
@@ -36,8 +38,11 @@ class Worker:
 
     engine: EngineClient
     extractor: Extractor
+    redactor: Redactor
+    parsers: ParserPool
     metrics: WorkerMetrics
     active_requests: ActiveRequests
+    traces: TraceBook
 
 
 @asynccontextmanager
@@ -61,7 +66,8 @@ async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
     engine.start()
     await parsers.start()
     try:
-        yield Worker(engine, extractor, metrics, active_requests)
+        redactor = Redactor(extractor, parsers, settings.redact_key)
+        yield Worker(engine, extractor, redactor, parsers, metrics, active_requests, TraceBook())
     finally:
         await parsers.stop()
         await engine.stop()

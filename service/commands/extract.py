@@ -11,7 +11,6 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,30 +19,18 @@ from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColum
 from rich.table import Table
 
 from service.commands.field_tables import field_tables
-from service.core.decoding.aggregation_strategies import Aggregation
-from service.core.errors import GleanerError, InvalidOptions
+from service.commands.file_answers import Answer, add_file_arguments, answers, options_of, read_key
 
 if TYPE_CHECKING:
     from service.commands.local_service import LocalService
     from service.commands.remote_service import RemoteService
 
-AT_ONCE = 8
-"""Files that are extracted at the same time, so that batches fill."""
-Answer = dict[str, Any]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = __doc__
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="PDF, DOCX, HTML, TXT or MD")
-    parser.add_argument("--url", help="ask this running service, e.g. http://127.0.0.1:8080")
-    parser.add_argument("--key-file", type=Path, help="the file with its API key")
-    parser.add_argument("--model", help="`name`, `name@tag` or `name@sha256:…`")
-    parser.add_argument("--labels", help="keep only these, comma-separated")
-    parser.add_argument("--min-score", type=float, help="keep only entities with at least this score")
-    parser.add_argument("--aggregation", choices=[each.value for each in Aggregation])
+    add_file_arguments(parser)
     parser.add_argument("--include-text", action="store_true", default=None, help="with the document's text (JSON)")
-    parser.add_argument("--json", action="store_true", help="JSON lines even on a terminal")
     parser.add_argument(
         "--fields",
         action=argparse.BooleanOptionalAction,
@@ -80,17 +67,12 @@ async def _run(chosen: argparse.Namespace) -> int:
 
 
 async def _answers(chosen: argparse.Namespace, report: Callable[[str], None]) -> AsyncIterator[tuple[Path, Answer]]:
-    """Each file with its answer, in the order given, `AT_ONCE` at a time; `report` gets the progress in words."""
-    names = ("model", "labels", "min_score", "aggregation", "include_text", "fields")
-    options = {name: value for name in names if (value := getattr(chosen, name)) is not None}
-    async with AsyncExitStack() as stack:
-        service = _service(chosen, options, report)
-        await stack.enter_async_context(service)
+    """Each file with its answer; `report` gets the progress in words."""
+    options = options_of(chosen, ("model", "labels", "min_score", "aggregation", "include_text", "fields"))
+    async with _service(chosen, options, report) as service:
         report("extracting")
-        gate = asyncio.Semaphore(AT_ONCE)
-        tasks = [asyncio.create_task(_ask(service, path, gate)) for path in chosen.files]
-        for path, task in zip(chosen.files, tasks, strict=True):
-            yield path, await task
+        async for path, answer in answers(chosen.files, service.extract):
+            yield path, answer
 
 
 def _service(
@@ -100,28 +82,10 @@ def _service(
     if chosen.url:
         from service.commands.remote_service import RemoteService
 
-        return RemoteService(chosen.url, options, _key(chosen.key_file))
+        return RemoteService(chosen.url, options, read_key(chosen.key_file))
     from service.commands.local_service import LocalService
 
     return LocalService(options, report)
-
-
-def _key(file: Path | None) -> str | None:
-    try:
-        return file.read_text().strip() if file else None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidOptions(f"The key in {file} cannot be read: {error}.") from error
-
-
-async def _ask(service: RemoteService | LocalService, path: Path, gate: asyncio.Semaphore) -> Answer:
-    async with gate:
-        try:
-            return await service.extract(path, await asyncio.to_thread(path.read_bytes))
-        except GleanerError as error:
-            return {"id": path.name, "entities": [], "error": {"code": error.code, "detail": error.detail}}
-        except OSError as error:
-            detail = f"The file cannot be read: {error.strerror}."
-            return {"id": path.name, "entities": [], "error": {"code": "unreadable_file", "detail": detail}}
 
 
 def _table(path: Path, answer: Answer) -> Table:
@@ -131,5 +95,13 @@ def _table(path: Path, answer: Answer) -> Table:
     for entity in answer["entities"]:
         page = "" if entity["page"] is None else str(entity["page"])
         numbers = (str(entity["start"]), str(entity["end"]), f"{entity['score']:.3f}")
-        table.add_row(entity["label"], " ".join(entity["value"].split()), page, *numbers)
+        table.add_row(entity["label"], _value(entity), page, *numbers)
     return table
+
+
+def _value(entity: Answer) -> str:
+    """An entity's value, with what makes it doubtful."""
+    value = " ".join(entity["value"].split())
+    if entity.get("ambiguous"):
+        return f"{value} ({' or '.join(entity['ambiguous'])})"
+    return f"{value} (invalid)" if entity.get("valid") is False else value

@@ -6,7 +6,7 @@ import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ import msgspec
 from service.api.engine.routing import find_model
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.stage_timer import StageTimer
-from service.api.schemas import read_options
+from service.api.redaction.schemas import RedactOptions
+from service.api.schemas import Options, read_options
 from service.api.worker import Worker, open_worker
 from service.core.errors import InternalError, ModelError, NotReady
 from service.core.types import Phase
@@ -33,9 +34,13 @@ class LocalService:
     """An engine process and a worker, as long as the context lasts; `settings`: some in place of the environment's."""
 
     def __init__(
-        self, options: dict[str, Any], report: Callable[[str], None], settings: Mapping[str, str] | None = None
+        self,
+        options: dict[str, Any],
+        report: Callable[[str], None],
+        settings: Mapping[str, str] | None = None,
+        kind: type[Options] = Options,
     ) -> None:
-        self._options = read_options(options)
+        self._options = read_options(options, kind)
         self._report = report
         self._settings = dict(settings or {})
         self._stack = AsyncExitStack()
@@ -59,20 +64,26 @@ class LocalService:
         """
         return await self.answer(DocumentInput(path.name, data=data, name=path.name))
 
+    async def redact(self, path: Path, data: bytes) -> dict[str, Any]:
+        """One file redacted, as /redact returns it for each document; raises as `extract`."""
+        source = DocumentInput(path.name, data=data, name=path.name)
+        assert isinstance(self._options, RedactOptions), "made for it"
+        return await self._finished(self._worker.redactor.redact(source, self._request(), self._options, StageTimer()))
+
     @property
     def model(self) -> ModelStatus:
         """The model that answers."""
         return find_model(self._worker.engine.status.models, self._options.model)
 
     async def answer(self, source: DocumentInput) -> dict[str, Any]:
-        """The result of one document, as /extract returns it.
+        """The result of one document, as /extract returns it; raises as `extract`."""
+        return await self._finished(self._worker.extractor.extract(source, self._request(), StageTimer()))
 
-        Raises:
-            GleanerError: the document is bad, or the engine died.
-        """
-        deadline = time.monotonic() + self._deadline_seconds
-        request = ExtractRequest(self.model, self._options, "cli", deadline)
-        work = asyncio.create_task(self._worker.extractor.extract(source, request, StageTimer()))
+    def _request(self) -> ExtractRequest:
+        return ExtractRequest(self.model, self._options, "cli", time.monotonic() + self._deadline_seconds)
+
+    async def _finished(self, working: Coroutine[Any, Any, msgspec.Struct]) -> dict[str, Any]:
+        work = asyncio.create_task(working)
         await asyncio.wait((work, self._engine_death), return_when=asyncio.FIRST_COMPLETED)
         if not work.done():
             work.cancel()

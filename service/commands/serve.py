@@ -6,6 +6,7 @@ import argparse
 
 from service.api.http.auth import read_keys
 from service.api.tls import check_tls
+from service.commands.container_model import FOLDER, take_in
 from service.logs import configure
 from service.process import hide_memory
 from service.settings import read_settings
@@ -19,6 +20,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = __doc__
     for flag in FLAGS:
         parser.add_argument(f"--{flag}", help=f"instead of GLEANER_{flag.upper()}")
+    parser.add_argument(
+        "as_container",
+        nargs="?",
+        choices=("serve",),
+        help=f"as SageMaker says it: serve what is in {FOLDER}",
+    )
     parser.set_defaults(run=run)
 
 
@@ -26,6 +33,9 @@ def run(chosen: argparse.Namespace) -> int:
     """Serve until a signal or a failure; the exit code."""
     flags = {flag: value for flag in FLAGS if (value := getattr(chosen, flag)) is not None}
     settings = read_settings(**flags)
+    if chosen.as_container and (name := take_in(FOLDER, settings)):
+        flags["models"] = name
+        settings = read_settings(**flags)
     read_keys(settings.api_keys_file, settings.api_keys)
     check_tls(settings.tls_certificate, settings.tls_key)
     configure(settings.log_level)

@@ -14,7 +14,8 @@
     │   ├── HeadersTooLarge
     │   ├── UnsupportedFormat
     │   ├── InvalidOptions
-    │   └── UnreadableDocument
+    │   ├── UnreadableDocument
+    │   └── UnredactableDocument
     ├── Overloaded              too much work, or none yet; try again later
     │   ├── QueueFull
     │   ├── RateLimited
@@ -116,6 +117,11 @@ class InvalidOptions(RequestError):
 class UnreadableDocument(RequestError):
     code = "unreadable_document"
     title = "No text can be read from the document"
+
+
+class UnredactableDocument(RequestError):
+    code = "unredactable_document"
+    title = "It cannot be made sure that nothing is left in the document"
 
 
 class Overloaded(GleanerError):

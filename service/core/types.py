@@ -39,8 +39,8 @@ class Priority(StrEnum):
 class Wanted(StrEnum):
     """What of its scores a document is answered with.
 
-    `tags`: of a document of one sequence, the tags of its words (`decoding/word_tags`). A word is scored by its first
-    token; the ids of all other tokens are sent as `-1 - id`.
+    `tags`: of a document of one sequence, the tags of its words (`decoding/word_tags`). The ids of all tokens but each
+    word's first are sent as `-1 - id`.
     """
 
     LOGITS = "logits"
@@ -71,6 +71,7 @@ class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         quota: what its client may take of the queue.
         readmitted: an engine that died had it, so it was accepted already, and no limit turns it away.
         wanted: what its answer is to hold.
+        suffix: special tokens at the end of each sequence, which continue no word.
     """
 
     key: DocumentKey
@@ -83,6 +84,7 @@ class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     quota: ClientQuota = UNLIMITED
     readmitted: bool = False
     wanted: Wanted = Wanted.LOGITS
+    suffix: Annotated[int, Meta(ge=0, le=100)] = 0
 
     @property
     def tokens(self) -> int:

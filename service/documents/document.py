@@ -18,11 +18,16 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page's range of the text: `number` counts from 1, `start` and `end` are code points."""
+    """One page's range of the text: `number` counts from 1, `start` and `end` are code points.
+
+    `width` and `height` are points, as shown.
+    """
 
     number: int
     start: int
     end: int
+    width: float = 0.0
+    height: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +65,17 @@ class Document:
 
     def boxes(self, start: int, end: int) -> list[Box]:
         """One box for each line that [start:end] touches, in reading order; empty without a layout."""
+        return [box for _, _, box in self.parts(start, end)]
+
+    def parts(self, start: int, end: int) -> list[tuple[int, int, Box]]:
+        """The part of [start:end] on each line, as its own range and the box around it; empty without a layout."""
         if self.layout is None:
             return []
         first = int(np.searchsorted(self.layout.line_starts, start, side="right")) - 1
         last = int(np.searchsorted(self.layout.line_starts, end, side="left"))
         borders = [start, *self.layout.line_starts[first + 1 : last].tolist(), end]
-        boxes = (_around(self.layout.boxes[a:b]) for a, b in pairwise(borders))
-        return [box for box in boxes if box is not None]
+        parts = ((a, b, _around(self.layout.boxes[a:b])) for a, b in pairwise(borders))
+        return [(a, b, box) for a, b, box in parts if box is not None]
 
 
 def _around(boxes: npt.NDArray[np.float32]) -> Box | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
+from service.core.gpu_reading import GpuReading
 from service.core.lifecycle.awake_clock import AwakeClock
 from service.core.lifecycle.drain import Drain
 from service.core.lifecycle.standstill import Standstill
@@ -52,6 +53,9 @@ class Lifecycle:
         engine: its name, different for every engine process.
         models: open once there is something to serve.
         device: what is known of the device without asking it.
+
+    Attributes:
+        gpu: the last reading of the GPU, if one is watched.
     """
 
     def __init__(
@@ -67,6 +71,7 @@ class Lifecycle:
         self.startup = startup
         self.workers = WorkerRegistry(settings.front_workers)
         self.phase = Phase.SYNCING
+        self.gpu: GpuReading | None = None
         self._models = models
         self._settings = settings
         self._metrics = metrics
@@ -132,6 +137,7 @@ class Lifecycle:
     def check_device(self, *, computing: bool) -> bool:
         """Export the readings of the GPU; true when the engine must exit. `computing`: batches are in flight."""
         for reading in self._device.take():
+            self.gpu = reading
             self._metrics.update_gpu(reading)
         if self._exit_reason is None:
             lost = self._device.lost(self.awake_seconds, computing=computing)

@@ -19,10 +19,14 @@ from service.engine.models.loaded_model import InitialModels
 from service.engine.models.manager import ModelManager
 from service.engine.requests.intake import RequestHandler
 from service.engine.requests.status import StatusPublisher
+from service.wire import Hello
 
 IDLE_SECONDS = 0.25
 LOADING_SECONDS = 0.01
 """How often to try again while all that waits is for models that may not be loaded to the device yet."""
+
+PARTING_SECONDS = 2.0
+"""How long a worker may take to say that it has heard that no engine follows."""
 
 
 class EngineLoop:
@@ -70,7 +74,21 @@ class EngineLoop:
                 beat(self.models.is_open)
         if self.exit_reason is not None and self.exit_reason.refuse:
             self._table.refuse_all("engine_restarting", "the GPU is lost", retry_after_seconds=1.0)
+        self._part()
+
+    def _part(self) -> None:
+        """Send the last status, and wait until the workers have it if no engine follows.
+
+        A socket may lose what it received right before its peer closes (ZMQ_IMMEDIATE in libzmq).
+        """
         self._status.send_to_all(self._clock())
+        if self.exit_reason is None or not self.exit_reason.refuse:
+            return
+        end = time.monotonic() + PARTING_SECONDS
+        while not self._lifecycle.workers.closed() and time.monotonic() < end:
+            for worker, message, buffer in self._ipc.receive(IDLE_SECONDS):
+                if isinstance(message, Hello):
+                    self._requests.handle(worker, message, buffer, self._clock())
 
     def open(self, initial: InitialModels) -> None:
         """Begin to serve these models; called on the loop's thread, once the start-up has brought them up."""
@@ -120,7 +138,7 @@ class EngineLoop:
             if batch is None:
                 return
             model = self.models[batch.model]
-            finish = self._table.condenser(batch, model.status.labels)
+            finish = self._table.condenser(batch, model.status.labels, model.decoding)
             handle = model.runner.launch(self._table.start(batch), finish)
             self.models.launched(batch.model, batch.tokens, self._clock())
             full_tokens = self.models.guard.budget_tokens(batch.model)
@@ -143,6 +161,7 @@ class EngineLoop:
                 return
             self._learn(launched)
             handle = launched.handle
+            self._table.ran(launched)
             self._table.deliver(launched.batch, handle.result(), launched.number, handle.seconds)
 
     def _learn(self, launched: InFlightBatch) -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from decimal import Decimal, InvalidOperation
 
-from service.core.decoding.normalize import normalize
+from service.text.values.context import DocumentContext
+from service.text.values.reading import read_value
 
 _ISO = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})")
 _TWO_ORDERS = re.compile(r"([0-9]{1,2})[-/.]([0-9]{1,2})[-/.]([0-9]{4}|[0-9]{2})")
@@ -33,15 +33,12 @@ def _readings(role: str, text: str) -> set[object]:
 
 
 def _number(text: str) -> object:
-    value = normalize("MONEY", text).partition(" ")[0]
-    try:
-        return Decimal(value).normalize()
-    except InvalidOperation:
-        return text
+    number = read_value("MONEY", text, DocumentContext(text)).number
+    return text if number is None else number.normalize()
 
 
 def _days(text: str) -> set[object]:
-    value = normalize("DATE", text)
+    value = read_value("DATE", text, DocumentContext(text)).text
     if found := _ISO.match(value):
         return {tuple(map(int, found.groups()))}
     if found := _TWO_ORDERS.match(value):

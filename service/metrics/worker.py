@@ -22,6 +22,10 @@ class WorkerMetrics:
             "gleaner_stage_seconds", "Seconds of a document in each stage.", _STAGE_BUCKETS, "stage"
         )
         self.entities = counter("gleaner_entities", "Entities found.")
+        self.redacted = counter("gleaner_redacted_entities", "Ranges of text that were taken out of documents.")
+        self.rasterized_pages = counter(
+            "gleaner_rasterized_pages", "Pages of redacted PDFs that became pictures, as they could not be rewritten."
+        )
         self.parser_deaths = counter(
             "gleaner_parser_deaths", "Parser processes that crashed or were stopped over a file."
         )

@@ -5,7 +5,7 @@ Requests and golden examples take the same steps. Does not know where inference 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,7 +75,8 @@ def kept_rows(tokenizer: TextTokenizer, prepared: Prepared) -> tuple[Rows, ...]:
 
 def mark_words(tokenizer: TextTokenizer, prepared: Prepared) -> MarkedWords:
     """The words of a text that has one sequence."""
-    firsts = np.flatnonzero(word_starts(prepared.text, prepared.tokens.offsets))
+    compounds = tokenizer.decoding.compounds
+    firsts = np.flatnonzero(word_starts(prepared.text, prepared.tokens.offsets, compounds=compounds))
     (sequence,) = prepared.sequences
     marked = ~sequence
     places = firsts + len(tokenizer.prefix)
@@ -84,10 +85,15 @@ def mark_words(tokenizer: TextTokenizer, prepared: Prepared) -> MarkedWords:
 
 
 def decode_marked(
-    prepared: Prepared, words: MarkedWords, scores: Logits | WordTags, labels: tuple[str, ...]
+    tokenizer: TextTokenizer,
+    prepared: Prepared,
+    words: MarkedWords,
+    scores: Logits | WordTags,
+    labels: tuple[str, ...],
 ) -> list[Entity]:
     """The entities in a text by the rules of `constrained`, from its words' tags or finite logits `[words, labels]`."""
-    return decode_words(prepared.text, prepared.tokens.offsets, words.firsts, scores, scheme_of(labels))
+    encoding = tokenizer.encoding(prepared.text, prepared.tokens, with_subwords=False)
+    return decode_words(prepared.text, encoding, words.firsts, scores, scheme_of(labels), tokenizer.decoding)
 
 
 def decode_entities(
@@ -124,4 +130,11 @@ def decode_merged(
         return []
     wordwise = aggregation not in (Aggregation.CONSTRAINED, Aggregation.SIMPLE)
     encoding = tokenizer.encoding(prepared.text, prepared.tokens, with_subwords=wordwise)
-    return decode_logits(prepared.text, encoding, logits, scheme_of(labels), aggregation)
+    return decode_logits(prepared.text, encoding, logits, scheme_of(labels), aggregation, tokenizer.decoding)
+
+
+def apply_rules(
+    tokenizer: TextTokenizer, text: str, found: list[Entity], labels: tuple[str, ...], asked: Collection[str] = ()
+) -> list[Entity]:
+    """The model's entities and those of the rules that its folder asks for; `asked`: labels that a request wants."""
+    return tokenizer.rules.apply(text, found, scheme_of(labels).types, asked)

@@ -22,8 +22,12 @@ from service.core.decoding.aggregation_strategies import subwords
 from service.core.decoding.tokens import Encoding
 from service.core.decoding.windows import Window, split_windows
 from service.core.errors import ModelError
+from service.text.decoding_files import read_decoding
 from service.text.pieces import SEAM_KINDS, Seam, SeamKind, Separator, pieces
+from service.text.rules.rule_set import RuleSet
 
+UNKNOWN_TOKENS = ("[UNK]", "<unk>")
+"""What vocabularies call the token for a text that they have nothing for, where their model does not say."""
 SHORT_CHARACTERS = 4_096
 """Up to this length the GIL is kept: giving it up costs more than such a text holds others up."""
 
@@ -44,9 +48,12 @@ class Tokens:
 
 
 class TextTokenizer:
-    """The fast tokenizer of one model folder. Thread-safe.
+    """The fast tokenizer of one model folder, and what the folder asks for in decoding. Thread-safe.
 
-    `prefix` and `suffix` are the special tokens before and after each sequence.
+    `prefix` and `suffix` are the special tokens before and after each sequence, `rules` those that the folder asks for.
+
+    Raises:
+        ModelError: the folder's tokenizer, or its files for decoding or rules, cannot be read.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -58,6 +65,9 @@ class TextTokenizer:
         self._tokenizer.no_padding()
         self.prefix, self.suffix = self._special_tokens()
         self.seams = self._find_seams()
+        self.rules = RuleSet.read(folder)
+        self.decoding = read_decoding(folder)
+        self._unknown_id = self._find_unknown()
 
     @property
     def special_tokens(self) -> int:
@@ -91,10 +101,15 @@ class TextTokenizer:
         """A sequence's logits without those of its special tokens."""
         return logits[len(self.prefix) : len(logits) - len(self.suffix)]
 
+    def unknown(self, tokens: Tokens) -> npt.NDArray[np.bool_] | None:
+        """True for the tokens whose text the vocabulary has nothing for; None if it has something for every text."""
+        return None if self._unknown_id is None else tokens.ids == self._unknown_id
+
     def encoding(self, text: str, tokens: Tokens, *, with_subwords: bool) -> Encoding:
         """The tokens as decoding needs them; `is_subword` is filled in only with `with_subwords`, for `aggregation`."""
         if not with_subwords:
-            return Encoding(tokens.offsets, np.zeros(len(tokens.ids), dtype=np.bool_))
+            is_unknown = self.unknown(tokens) if self.decoding.unknown else None
+            return Encoding(tokens.offsets, np.zeros(len(tokens.ids), dtype=np.bool_), is_unknown)
         prefix = getattr(self._tokenizer.model, "continuing_subword_prefix", None)
         unknown = getattr(self._tokenizer.model, "unk_token", None)
         return Encoding(
@@ -109,6 +124,23 @@ class TextTokenizer:
             ),
         )
 
+    def spellings(self, text: str, tokens: Tokens, start: int, stop: int) -> list[str]:
+        """Tokens `[start, stop)` as transformers' pipeline has them: of an unknown one, the text's slice."""
+        unknown = getattr(self._tokenizer.model, "unk_token", None)
+        unknown_id = self._tokenizer.token_to_id(unknown) if isinstance(unknown, str) else None
+        return [
+            text[a:b] if token == unknown_id else self._tokenizer.id_to_token(token) or ""
+            for token, (a, b) in zip(tokens.ids[start:stop].tolist(), tokens.offsets[start:stop].tolist(), strict=True)
+        ]
+
+    def joined(self, spellings: Sequence[str]) -> str:
+        """What transformers' `convert_tokens_to_string` makes of tokens."""
+        decoder = self._tokenizer.decoder
+        if decoder is None:
+            return " ".join(spellings)
+        words: str = decoder.decode(list(spellings))
+        return words
+
     def _special_tokens(self) -> tuple[TokenIds, TokenIds]:
         encoding = self._tokenizer.encode("a")
         mask = np.array(encoding.special_tokens_mask, dtype=np.bool_)
@@ -122,6 +154,11 @@ class TextTokenizer:
         if len(text) <= SHORT_CHARACTERS:
             return self._tokenizer.encode(text, add_special_tokens=False)
         return self._tokenizer.encode_batch([text], add_special_tokens=False)[0]
+
+    def _find_unknown(self) -> int | None:
+        named = getattr(self._tokenizer.model, "unk_token", None)
+        names = (named,) if isinstance(named, str) else UNKNOWN_TOKENS
+        return next((found for name in names if (found := self._tokenizer.token_to_id(name)) is not None), None)
 
     def _find_seams(self) -> tuple[Seam, ...]:
         """The places where this tokenizer's texts may be cut, the best first."""

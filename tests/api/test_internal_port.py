@@ -30,22 +30,26 @@ def path_seen(path: str, port: int) -> str:
     return str(seen[0]["path"])
 
 
-@pytest.mark.parametrize("path", ["/metrics", "/models", "/docs", "/docs/oauth2-redirect", "/redoc", "/openapi.json"])
+@pytest.mark.parametrize(
+    "path",
+    ["/metrics", "/models", "/docs", "/docs/oauth2-redirect", "/redoc", "/openapi.json", "/console", "/console/live"],
+)
 def test_the_operators_routes_are_on_the_internal_port_alone(path: str) -> None:
     assert path_seen(path, INTERNAL) == path
     assert path_seen(path, PUBLIC) == NOWHERE
     assert path_seen(path + "/", PUBLIC) == NOWHERE
 
 
-@pytest.mark.parametrize("path", ["/extract", "/", "//metrics", "/anything", "/metricsx", ""])
+@pytest.mark.parametrize("path", ["/", "//metrics", "/anything", "/metricsx", ""])
 def test_the_clients_routes_are_on_the_public_port_alone(path: str) -> None:
     assert path_seen(path, PUBLIC) == path
     assert path_seen(path, INTERNAL) == NOWHERE
 
 
 @pytest.mark.parametrize("port", [PUBLIC, INTERNAL])
-def test_the_probes_are_on_both(port: int) -> None:
-    assert [path_seen(path, port) for path in ("/livez", "/readyz")] == ["/livez", "/readyz"]
+def test_the_probes_and_documents_are_on_both(port: int) -> None:
+    paths = ["/livez", "/readyz", "/extract"]
+    assert [path_seen(path, port) for path in paths] == paths
 
 
 def test_what_is_no_request_passes() -> None:

@@ -13,6 +13,7 @@ from service.api.schemas import OPTION_CHARACTERS, DocumentResult, Options, read
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.offsets import OffsetUnit
 from service.core.errors import InvalidOptions
+from service.core.score_limits import PATTERN, ScoreLimits
 from service.core.types import Priority
 
 ANYTHING: st.SearchStrategy[Any] = st.recursive(
@@ -27,7 +28,7 @@ def test_no_options_are_the_defaults() -> None:
     assert options == Options(
         model=None,
         labels=None,
-        min_score=0.0,
+        min_score=ScoreLimits(),
         aggregation=Aggregation.CONSTRAINED,
         offsets=OffsetUnit.CODEPOINT,
         deadline_ms=None,
@@ -57,6 +58,11 @@ def test_form_values_are_read_like_json_values() -> None:
         ({"labels": 5}, "labels"),
         ({"min_score": -0.1}, "min_score"),
         ({"min_score": "nan"}, "min_score"),
+        ({"min_score": "0.5,PER"}, "min_score"),
+        ({"min_score": "PER:1.5"}, "min_score"),
+        ({"min_score": ":0.5"}, "min_score"),
+        ({"min_score": ["PER:0.5"]}, "min_score"),
+        ({"min_score": ""}, "min_score"),
         ({"deadline_ms": 3_600_001}, "deadline_ms"),
         ({"deadline_ms": 1.5}, "deadline_ms"),
         ({"include_text": "perhaps"}, "include_text"),
@@ -95,6 +101,19 @@ def test_an_option_that_is_far_too_long_is_refused(name: str) -> None:
     with pytest.raises(InvalidOptions, match=name[:50]) as caught:
         read_options({name: "a," * (OPTION_CHARACTERS // 2 + 1)})
     assert len(caught.value.detail) < 200
+
+
+def test_a_least_score_may_be_given_by_label() -> None:
+    limits = read_options({"min_score": "0.3, PERSON:0.8,a:b:1"}).min_score
+    assert limits == ScoreLimits(0.3, (("PERSON", 0.8), ("a:b", 1.0)))
+    kept = [label for label in ("PERSON", "IBAN", "a:b") if limits.keeps(label, 0.5)]
+    assert kept == ["IBAN"]
+    assert read_options({"min_score": "PERSON:0.8"}).min_score.keeps("IBAN", 0.0)
+
+
+@given(st.from_regex(PATTERN, fullmatch=True))
+def test_every_least_score_of_the_schemas_pattern_is_read(value: str) -> None:
+    assert isinstance(read_options({"min_score": value}).min_score, ScoreLimits)
 
 
 @given(st.dictionaries(st.sampled_from([*Options.model_fields, "text"]), ANYTHING))

@@ -18,7 +18,7 @@ from service.engine.lifecycle import DEVICE_START_SECONDS, EXIT_BROKEN, START_SE
 from service.engine.memory.guard import Guard
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.wire import Refused
-from tests.support.engine_scenes import BUDGET, MODEL, OTHER_MODEL, Turn, World, document, hello, marked, play
+from tests.support.engine_scenes import BUDGET, MODEL, OTHER_MODEL, A, B, Turn, World, document, hello, marked, play
 from tests.support.manual_device import DEADLY, TOO_LARGE
 from tests.support.memory_probes import BYTES_PER_TOKEN, REST_BYTES, Device
 
@@ -109,6 +109,28 @@ def test_a_lost_gpu_ends_the_engine_and_refuses_what_is_admitted() -> None:
     assert [world.refusal(key).code for key in ("runs", "waits")] == ["engine_restarting"] * 2
 
 
+def test_an_engine_that_none_follows_waits_until_every_worker_has_heard_it() -> None:
+    watched = Watched()
+    turns: list[str] = []
+
+    def scene(world: World) -> Iterator[Turn]:
+        yield [hello(A), hello(B)]
+        watched.reason = "GPU is lost"
+        for name, turn in (
+            ("lost", []),
+            ("one has heard", [hello(A, closed=True)]),
+            ("comes late", [document("late", 3, worker=B)]),
+            ("both have heard", [hello(B, closed=True)]),
+            ("never", []),
+        ):
+            turns.append(name)
+            yield turn
+
+    world = play(scene, gpu=cast(GpuMonitor, watched), workers=2)
+    assert turns[-1] == "both have heard"
+    assert world.answers("late") == []
+
+
 def test_a_device_that_dies_idle_ends_the_engine_and_refuses_what_comes() -> None:
     def scene(world: World) -> Iterator[Turn]:
         yield [hello()]
@@ -186,7 +208,8 @@ def test_a_start_up_that_hangs_ends_the_engine(
         with world.startup.timed(part):
             begun = world.now
             for _ in range(2 * int(START_SECONDS)):
-                ended_after[:] = [world.now - begun]
+                if world.loop.exit_reason is None:
+                    ended_after[:] = [world.now - begun]
                 world.now += 1.0
                 yield [hello()]
 

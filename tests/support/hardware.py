@@ -43,6 +43,10 @@ def _rehearsal() -> bool:
     return environment.is_there()
 
 
+def _chromium() -> bool:
+    return shutil.which("chromium") is not None
+
+
 def _mounts() -> bool:
     command = ["unshare", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]
     return shutil.which("unshare") is not None and subprocess.run(command, capture_output=True).returncode == 0
@@ -59,6 +63,7 @@ NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
         "AVX512-BF16 and VNNI without AMX, and a C compiler when the service was installed",
     ),
     "rehearsal": (_rehearsal, "a CUDA build of torch and the stand-in for CUDA (`make rehearsal-gpu`)"),
+    "chromium": (_chromium, "Debian's chromium (`make test` as root installs it)"),
     "mounts": (_mounts, "unshare, and a kernel that lets its user mount in a namespace"),
 }
 """What can be needed → whether it is there, and what it is in words."""

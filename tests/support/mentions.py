@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from service.core.fields.mention import Box, Mention
+from service.text.values.context import DocumentContext
+from service.text.values.reading import read_value
+
+
+def mention(entity: int, label: str, text: str, start: int, score: float = 0.9) -> Mention:
+    """One mention, its value read from its own text."""
+    value = read_value(label, text, DocumentContext(text))
+    return Mention(entity, label, text, start, start + len(text), score, value)
 
 
 def mentions_in(text: str, *found: tuple[str, str] | tuple[str, str, float]) -> list[Mention]:
@@ -10,7 +18,7 @@ def mentions_in(text: str, *found: tuple[str, str] | tuple[str, str, float]) -> 
     mentions: list[Mention] = []
     for index, (label, part, *score) in enumerate(found):
         start = text.index(part, mentions[-1].start + 1 if mentions else 0)
-        mentions.append(Mention(index, label, part, start, start + len(part), score[0] if score else 0.9))
+        mentions.append(mention(index, label, part, start, *score))
     return mentions
 
 

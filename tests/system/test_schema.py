@@ -12,10 +12,12 @@ from uuid import uuid4
 
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
+from hypothesis.errors import InvalidArgument, Unsatisfiable
 from schemathesis import Case, GenerationMode, HookContext, Response
 from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from service.api.problems import MEDIA_TYPE, STATUS
 from tests.support.document_files import simple_docx, simple_pdf
@@ -112,6 +114,43 @@ def test_spoilt_requests_are_answered_as_the_schema_says(service: Service) -> No
     ask()
     assert statuses.total() >= FEWEST_REQUESTS
     assert statuses[422] + statuses[400] > 0
+
+
+DOOR_ROUTES = [
+    ("/", "POST"),
+    ("/models/{model}", "POST"),
+    ("/invocations", "POST"),
+    ("/endpoints/{endpoint}/invocations", "POST"),
+    ("/ping", "GET"),
+    ("/v2", "GET"),
+    ("/v2/health/ready", "GET"),
+    ("/v2/models/{model}", "GET"),
+    ("/v2/models/{model}/infer", "POST"),
+    ("/v2/models/{model}/versions/{version}/infer", "POST"),
+]
+"""Of the doors that are open by default."""
+
+
+@pytest.mark.parametrize(("path", "method"), DOOR_ROUTES)
+def test_doors_answer_as_the_schema_says_whatever_comes(service: Service, path: str, method: str) -> None:
+    operation = schema_of(service)[path][method]
+    statuses: Counter[int] = Counter()
+
+    @settings(SETTINGS, max_examples=25)
+    @given(data=st.data(), mode=st.sampled_from(GenerationMode))
+    def ask(data: st.DataObject, mode: GenerationMode) -> None:
+        try:
+            case = data.draw(operation.as_strategy(generation_mode=mode))
+        except (Unsatisfiable, InvalidArgument):
+            reject()
+        response = case.call_and_validate(
+            timeout=DEADLINE_MS / 1000, excluded_checks=[not_a_server_error, positive_data_acceptance]
+        )
+        assert response.status_code < 500 or response.status_code in REFUSALS
+        statuses[response.status_code] += 1
+
+    ask()
+    assert statuses.total() > 0
 
 
 @pytest.mark.parametrize("path", ["/livez", "/readyz", "/models", "/metrics"])

@@ -67,27 +67,27 @@ def measure(home: Path, model: str = "documents") -> None:
     draw = Random(SEED)
     texts = [paragraph(WORDS, draw) for _ in range(TEXTS)]
     for milliseconds, name in DEVICES.items():
-        with _service(home, model, milliseconds) as service:
+        with replaying_service(home, model, milliseconds) as service:
             _measure(service, name, texts)
 
 
-def _measure(service: _Service, name: str, texts: Sequence[str]) -> None:
-    asyncio.run(_ask(service.port, texts, 1, 4, 4 * TEXTS))
+def _measure(service: ReplayingService, name: str, texts: Sequence[str]) -> None:
+    asyncio.run(post_texts(service.port, texts, 1, 4, 4 * TEXTS))
     for size, clients in CLIENTS.items():
-        rounds = [_round(service, texts, size, clients) for _ in range(ROUNDS)]
+        rounds = [spent_by_part(service, texts, size, clients) for _ in range(ROUNDS)]
         spent, asked = min(rounds, key=lambda each: sum(each[0].values()))
         total = sum(spent.values())
         each = " | ".join(f"{milliseconds:.3f}" for milliseconds in spent.values())
         means = f"{asked.tokens / asked.documents:.0f} | {asked.entities / asked.documents:.1f}"
         print(f"| {name} | {size} | {clients} | {total:.3f} | {each} | {means} | {4000 / total:,.0f} |", flush=True)
-    lone = asyncio.run(_ask(service.port, texts, 1, 1, LONE_DOCUMENTS))
+    lone = asyncio.run(post_texts(service.port, texts, 1, 1, LONE_DOCUMENTS))
     stages = {stage: statistics.median(values) for stage, values in lone.stages.items()}
     parts = f"tokenizing {stages['tokenize_ms']:.3f}, decoding {stages['decode_ms']:.3f}"
     print(f"\nOf the front's: {parts} (median of lone documents).")
 
 
 @dataclass(frozen=True, slots=True)
-class _Service:
+class ReplayingService:
     port: int
     front: psutil.Process
     engine: psutil.Process
@@ -102,16 +102,18 @@ class _Service:
         return dict(zip(PARTS, (front, loop, sum(threads.values()) - loop, sum(spent) - front), strict=True))
 
 
-def _round(service: _Service, texts: Sequence[str], size: int, clients: int) -> tuple[dict[str, float], Asked]:
+def spent_by_part(
+    service: ReplayingService, texts: Sequence[str], size: int, clients: int
+) -> tuple[dict[str, float], Asked]:
     """Milliseconds a document by part."""
     before = service.cpu_seconds()
-    asked = asyncio.run(_ask(service.port, texts, size, clients, DOCUMENTS))
+    asked = asyncio.run(post_texts(service.port, texts, size, clients, DOCUMENTS))
     after = service.cpu_seconds()
     return {part: 1000 * (after[part] - before[part]) / asked.documents for part in PARTS}, asked
 
 
 @contextmanager
-def _service(home: Path, model: str, milliseconds: int) -> Iterator[_Service]:
+def replaying_service(home: Path, model: str, milliseconds: int) -> Iterator[ReplayingService]:
     """The service's own processes without its supervisor, which sleeps, and with the replaying engine."""
     runtime, port = home / f"runtime-{model}-{milliseconds}", KeptPort()
     (runtime / "metrics").mkdir(parents=True)
@@ -130,7 +132,7 @@ def _service(home: Path, model: str, milliseconds: int) -> Iterator[_Service]:
                 command = [sys.executable, "-m", *module]
                 started.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log))
             _wait_until_ready(f"http://127.0.0.1:{port.number}")
-            yield _Service(port.number, psutil.Process(started[1].pid), psutil.Process(started[0].pid))
+            yield ReplayingService(port.number, psutil.Process(started[1].pid), psutil.Process(started[0].pid))
         finally:
             for process in reversed(started):
                 process.terminate()
@@ -148,7 +150,7 @@ def _wait_until_ready(url: str) -> None:
         time.sleep(0.1)
 
 
-async def _ask(port: int, texts: Sequence[str], size: int, clients: int, documents: int) -> Asked:
+async def post_texts(port: int, texts: Sequence[str], size: int, clients: int, documents: int) -> Asked:
     """Post at least this many documents, each client without a pause."""
     groups = [[texts[(start + n) % len(texts)] for n in range(size)] for start in range(0, len(texts), size)]
     requests = [

@@ -8,7 +8,7 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from transformers import BertForTokenClassification
 
-from model_store.builtin.training.vocabulary import save_tokenizer
+from model_store.builtin.training.base.tokenizer import save_tokenizer
 
 
 def export(model: BertForTokenClassification, tokenizer: Tokenizer, folder: Path) -> int:

@@ -18,21 +18,21 @@ GENERATED: Final = "generated"
 HELD_OUT_PERCENT: Final = 12
 # Shares of the tokens seen in training.
 WEIGHTS: Final = {
-    GENERATED: 55.0,
-    "resume_dotin_en": 10.0,
-    "receipt_sroie_en": 6.5,
-    "invoice_zugferd_de_fr": 6.0,
+    GENERATED: 40.0,
+    "resume_dotin_en": 9.0,
+    "receipt_sroie_en": 7.0,
+    "invoice_zugferd_de_fr": 8.0,
     "jobad_skillspan_en": 4.0,
-    "jobad_kompetencer_da": 0.5,
-    "contract_cuad_clauses_en": 1.2,
-    "contract_sec_fin_en": 1.5,
-    "legal_ler_de": 3.0,
-    "legal_lener_pt": 3.0,
+    "jobad_kompetencer_da": 1.0,
+    "contract_cuad_clauses_en": 1.5,
+    "contract_sec_fin_en": 2.5,
+    "legal_ler_de": 5.0,
+    "legal_lener_pt": 5.0,
     "ner_wikigold_en": 3.0,
     "ner_europarl_multi": 2.5,
-    "ner_ronec_ro": 2.0,
-    "ner_factrueval_ru": 1.0,
-    "ner_nergrit_id": 1.2,
+    "ner_ronec_ro": 4.5,
+    "ner_factrueval_ru": 4.5,
+    "ner_nergrit_id": 2.5,
 }
 # Copies with other values in them, and the language of those values (None: any).
 VARIANTS: Final[dict[str, tuple[int, str | None]]] = {

@@ -12,10 +12,12 @@ import logging
 import math
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
+
+from starlette.responses import Response
 
 from service.api.connection.admission import Admitted, OverloadControl
 from service.api.connection.arrival import ArrivalClock
@@ -23,7 +25,7 @@ from service.api.connection.byte_budget import ByteBudget
 from service.api.connection.limits import ConnectionLimits
 from service.api.connection.prepared import PreparedProblems
 from service.api.connection.start_queue import StartQueue
-from service.core.errors import BY_CODE, Overloaded
+from service.core.errors import BY_CODE, GleanerError, Overloaded
 from service.logs import LogEvent
 from service.metrics.worker import WorkerMetrics
 
@@ -36,8 +38,21 @@ EVICTION_TRIES = 8
 EXTRACT = "/extract"
 """The route whose refusals count as refused documents."""
 LONGEST_RETRY_SECONDS = 60.0
+OTHER = "other"
+"""The name of all routes that ask for no entities."""
 
 log = logging.getLogger(__name__)
+
+
+class Translation(NamedTuple):
+    """How a route of another protocol, which has this name, says that something is wrong."""
+
+    route: str
+    response: Response
+
+
+Translate = Callable[[str, str, Sequence[tuple[bytes, bytes]], GleanerError], Translation | None]
+"""Called with a request's method, path and headers, and the error; None for a route of ours."""
 
 
 class WaitingRequest(Protocol):
@@ -92,6 +107,7 @@ class Connections:
         *,
         backlog_seconds: Callable[[], float] = lambda: 0.0,
         on_overload: Callable[[str, int], None] = lambda code, count: None,
+        translate: Translate = lambda method, path, headers, error: None,
     ) -> None:
         self.limits = limits
         self.clock = ArrivalClock()
@@ -101,6 +117,7 @@ class Connections:
         self._metrics = metrics
         self._backlog_seconds = backlog_seconds
         self._on_overload = on_overload
+        self.translate = translate
         self._starts: StartQueue[WaitingRequest] = StartQueue()
         self._turns = False
         self._retry_after_seconds = 1
@@ -272,7 +289,7 @@ class Connections:
         for (code, route, status), count in self._refused.items():
             codes[code] += count
             self._metrics.requests.labels(route, str(status)).inc(count)
-            if route == EXTRACT and issubclass(BY_CODE[code], Overloaded):
+            if route != OTHER and issubclass(BY_CODE[code], Overloaded):
                 self._on_overload(code, count)
         self._refused.clear()
         for code, count in codes.items():

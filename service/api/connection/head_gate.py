@@ -9,7 +9,7 @@ from service.api.connection.prepared import PreparedProblem
 from service.api.connection.request_head import Headers, RequestHead, read_head
 from service.core.errors import MalformedRequest
 
-ALWAYS_ANSWERED = (b"/livez", b"/readyz", b"/metrics")
+ALWAYS_ANSWERED = (b"/livez", b"/readyz", b"/metrics", b"/ping", b"/v2/health/")
 """Asked by those who would replace a service that does not answer, so never refused for load."""
 
 

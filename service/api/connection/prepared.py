@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from service.api import problems
@@ -32,10 +33,14 @@ DefaultHeaders = list[tuple[bytes, bytes]]
 
 
 class PreparedProblem:
-    """One error as the bytes of a response, once for connections that stay open and once for those that close."""
+    """One error as the bytes of a response, once for connections that stay open and once for those that close.
 
-    def __init__(self, error: GleanerError) -> None:
-        response = problems.response(error)
+    `response`: in another protocol's words.
+    """
+
+    def __init__(self, error: GleanerError, response: Response | None = None) -> None:
+        response = response or problems.response(error)
+        self.error = error
         self.code = error.code
         self.status = response.status_code
         self._start = f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}\r\n".encode()

@@ -25,7 +25,7 @@ from uvicorn.server import ServerState
 
 from service.api.connection.admission import Admitted
 from service.api.connection.arrival import unread_bytes
-from service.api.connection.connections import EXTRACT, Acceptance, Connections, Transfer
+from service.api.connection.connections import EXTRACT, OTHER, Acceptance, Connections, Transfer
 from service.api.connection.head_gate import HeadGate, HeadRefused
 from service.api.connection.limits import SMALL_BODY_BYTES, ConnectionLimits
 from service.api.connection.message_size import MessageSize
@@ -253,8 +253,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def refuse_late(self, cycle: RequestResponseCycle) -> None:
         """Refuse a request whose deadline passed before its work began."""
-        problem = self._problems.overloaded["deadline_exceeded"]
-        self._count(problem)
+        problem = self._counted(self._problems.overloaded["deadline_exceeded"], cycle.scope)
         cycle.scope["state"]["status"] = problem.status
         self.run(cycle, problem)
 
@@ -322,7 +321,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._answer_and_close(problem, lingers_bytes=float("inf"))
             return
         self._discarding = True
-        self._count(problem)
+        problem = self._counted(problem)
         self.transport.write(problem.response(self.server_state.default_headers, close=False))
 
     def _is_answering(self) -> bool:
@@ -336,7 +335,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self._is_answering():
             self.cycle.keep_alive = False
             return
-        self._count(problem)
+        problem = self._counted(problem)
         self.transport.write(problem.response(self.server_state.default_headers, close=True))
         self.flow.resume_reading()
         if self.transport.can_write_eof():
@@ -363,9 +362,19 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._shared.dropped(reason)
         self.transport.abort()
 
-    def _count(self, problem: PreparedProblem) -> None:
+    def _counted(self, problem: PreparedProblem, scope: Any = None) -> PreparedProblem:
+        """A refusal that was counted, in the words of the protocol that the request speaks."""
         path = self.url.partition(b"?")[0] if self.scope else b""
-        self._shared.refused(problem.code, EXTRACT if path == EXTRACT.encode() else "other", problem.status)
+        method, target, headers = self.parser.get_method(), path, self.headers if self.scope else []
+        if scope is not None:
+            method, target, headers = scope["method"].encode(), scope["path"].encode(), scope["headers"]
+        route = EXTRACT if target == EXTRACT.encode() else OTHER
+        if route == OTHER and target:
+            found = self._shared.translate(method.decode(), target.decode("latin-1"), headers, problem.error)
+            if found is not None:
+                route, problem = found.route, PreparedProblem(problem.error, found.response)
+        self._shared.refused(problem.code, route, problem.status)
+        return problem
 
     def _hold_body(self, count: int) -> None:
         request = self._requests[self.cycle]

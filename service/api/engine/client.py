@@ -23,6 +23,7 @@ from service.api.engine.routing import is_serving
 from service.core.arrays import TokenIds
 from service.core.errors import DeadlineExceeded
 from service.core.lifecycle.silence import Silence
+from service.core.observation import Observation
 from service.core.parsers.front_load import FrontLoad
 from service.core.types import Phase
 from service.logs import LogEvent
@@ -32,6 +33,8 @@ from service.wire import (
     Hello,
     Message,
     ModelStatus,
+    Observe,
+    Observed,
     Refused,
     Scored,
     Started,
@@ -47,6 +50,8 @@ MOST_SILENCE_SECONDS = 5.0
 
 LATELY_SHARE = 0.05
 """Weight of the latest document in the mean length of those of late."""
+OBSERVE_SECONDS = 1.0
+"""Longest wait for what an engine tells of itself."""
 OnModels = Callable[[tuple[ModelStatus, ...]], Awaitable[None]]
 
 log = logging.getLogger(__name__)
@@ -70,6 +75,7 @@ class EngineClient:
         self._on_models: OnModels | None = None
         self._notifications: set[asyncio.Task[None]] = set()
         self._tokens_per_document = 0.0
+        self._observers: dict[int, asyncio.Future[Observation]] = {}
         self.leases = RevisionLeases()
         self.refusals = RefusalCache()
 
@@ -123,6 +129,19 @@ class EngineClient:
         """A key for a document, unique among all documents of all workers."""
         return f"{os.getpid()}-{next(self._numbers)}"
 
+    async def observe(self, since: int) -> Observation | None:
+        """What the engine does, with the batches after the one of this number; None if it does not answer soon."""
+        asked = self._observers.get(since)
+        if asked is None:
+            asked = self._observers[since] = asyncio.get_running_loop().create_future()
+            self._connection.send(Observe(since))
+        try:
+            async with asyncio.timeout(OBSERVE_SECONDS):
+                return await asyncio.shield(asked)
+        except TimeoutError:
+            self._observers.pop(since, None)
+            return None
+
     async def infer(self, submission: Submitted, sequences: list[TokenIds], kept: Kept) -> InferenceResult:
         """The logits of one document's sequences, whose lengths the submission gives; `kept`: which rows of each.
 
@@ -165,6 +184,9 @@ class EngineClient:
             case Tagged(key=key):
                 if (pending := self._pending.get(key)) is not None and buffer is not None:
                     pending.take_tags(message, tags_in(message, buffer))
+            case Observed(since=since, observation=observation):
+                if (asked := self._observers.pop(since, None)) is not None and not asked.done():
+                    asked.set_result(observation)
             case Refused(key=key):
                 if (pending := self._pending.get(key)) is not None:
                     pending.refuse(message)
@@ -187,6 +209,7 @@ class EngineClient:
         elif status.final:
             for key, pending in list(self._pending.items()):
                 pending.refuse(_refusal_by_the_last(key))
+            self._connection.beat()  # The engine ends once it knows that its last word has come.
 
     def _submit_all(self) -> None:
         for pending in list(self._pending.values()):
@@ -202,10 +225,10 @@ class EngineClient:
         self._note_silence()
         for code, (documents, tokens) in self.refusals.take_counts().items():
             yield TurnedAway(code, documents, tokens)
-        closed = self._status.phase is Phase.DRAINING and not self._status.admitting
+        drained = self._status.phase is Phase.DRAINING and not self._status.admitting
         yield Hello(
             self._active_requests(),
-            closed,
+            drained or self._status.final,
             models_version=self._status.models_version,
             revisions=self.leases.revisions,
             front=self._front_load(),

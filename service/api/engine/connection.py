@@ -61,7 +61,7 @@ class EngineConnection:
         self._loop.add_reader(self._readable, self._receive)
         monitor = self._monitor()
         self._socket.connect(self._address)
-        self._tasks = [asyncio.create_task(loop) for loop in (self._watch(monitor), self._beat())]
+        self._tasks = [asyncio.create_task(loop) for loop in (self._watch(monitor), self._beat_for_ever())]
 
     async def close(self) -> None:
         """Stop and close the socket; messages not yet sent are dropped."""
@@ -120,15 +120,16 @@ class EngineConnection:
         while True:
             event = parse_monitor_message(await monitor.recv_multipart())
             if event["event"] == zmq.EVENT_HANDSHAKE_SUCCEEDED:
-                self._send_heartbeat()
+                self.beat()
             else:
                 self._on_disconnect()
 
-    async def _beat(self) -> None:
+    async def _beat_for_ever(self) -> None:
         while True:
-            self._send_heartbeat()
+            self.beat()
             await asyncio.sleep(HEARTBEAT_SECONDS)
 
-    def _send_heartbeat(self) -> None:
+    def beat(self) -> None:
+        """Send a heartbeat now, beside those that are due."""
         for message in self._heartbeat():
             self.send(message)

@@ -32,12 +32,14 @@ class InferenceResult:
     `logits`: `[tokens, labels]`, the rows that were kept of its sequences' logits, in their order. `tags`: instead of
     them, where tags were wanted.
     `compute_seconds` is the time of the batches that it ran in; `queue_seconds` all other time in the engine.
+    `batches` are their numbers.
     """
 
     logits: Logits
     queue_seconds: float
     compute_seconds: float
     tags: WordTags | None = None
+    batches: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -98,7 +100,7 @@ class Pending:
     def _complete(self, logits: Logits, tags: WordTags | None = None) -> None:
         compute = sum(self._batches.values())
         queue = max(time.monotonic() - self._begun_seconds - compute, 0.0)
-        self.result.set_result(InferenceResult(logits, queue, compute, tags))
+        self.result.set_result(InferenceResult(logits, queue, compute, tags, tuple(self._batches)))
 
     def _keep(self, index: int, rows: Logits) -> Logits:
         """Put a sequence's rows in their place among the document's; those of a single one stay where they are."""

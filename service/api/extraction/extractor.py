@@ -39,6 +39,7 @@ from service.documents.limits import DocumentLimits
 from service.host_memory import free_bytes
 from service.text.pipeline import MarkedWords, Prepared, kept_rows, prepare, prepare_in_steps
 from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer, Tokenizers
+from service.text.values.reading import read_tables
 from service.wire import ModelStatus
 
 SHORT_TOKENS = 1_024
@@ -106,25 +107,29 @@ class Extractor:
             tokenizer = await self._tokenizer(request.model)
             prepared = await self._prepare(tokenizer, document.text, source, request, timer, lease)
             words = timer.working(partial(request.marked_words, tokenizer, prepared))
+        timer.begun["queue"] = time.monotonic()
         try:
             inference = await self._infer(tokenizer, prepared, words, request)
         except Overloaded as error:
             self._engine.refusals.remember(estimate, sum(map(len, prepared.sequences)), error, time.monotonic())
             raise
+        timer.batches = inference.batches
         timer.seconds.update(queue=inference.queue_seconds, compute=inference.compute_seconds)
         refuse_if_late(request.deadline_seconds, time.monotonic())
         with timer.measure("decode"):
 
             def decode() -> DocumentResult:
-                found = find_entities(tokenizer, prepared, words, inference, request)
+                found = find_entities(source, document, tokenizer, prepared, words, inference, request)
                 return build_result(source, document, request, prepared, found)
 
-            return await self._run(decode, request, timer, short=len(prepared.tokens.ids) <= SHORT_TOKENS)
+            is_short = len(prepared.tokens.ids) <= SHORT_TOKENS and len(document.text) <= SHORT_CHARACTERS
+            return await self._run(decode, request, timer, short=is_short)
 
     async def load_tokenizers(self, models: tuple[ModelStatus, ...]) -> None:
         """Read the tokenizers of new revisions, before a request needs them, and drop those of retired ones."""
         folders = {model.revision: Path(model.folder) for model in models}
         await self._in_thread(lambda: self._tokenizers.replace(folders))
+        await self._in_thread(read_tables)
 
     async def _tokenizer(self, model: ModelStatus) -> TextTokenizer:
         if loaded := self._tokenizers.loaded(model.revision):
@@ -183,7 +188,7 @@ class Extractor:
         refuse_if_late(request.deadline_seconds, time.monotonic())
         key = self._engine.new_key()
         if words is not None:
-            submission = request.submission(key, [words.sequence], Wanted.TAGS)
+            submission = request.submission(key, [words.sequence], Wanted.TAGS, suffix=len(tokenizer.suffix))
             return await self._engine.infer(submission, [words.sequence], ((0, len(words.firsts)),))
         submission = request.submission(key, prepared.sequences)
         return await self._engine.infer(submission, prepared.sequences, kept_rows(tokenizer, prepared))

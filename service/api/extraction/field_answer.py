@@ -15,6 +15,8 @@ from service.api.schemas import (
     JobResult,
     LineItemResult,
 )
+from service.core.decoding.entities import Entity
+from service.core.decoding.value import Value
 from service.core.fields.choice import Choice
 from service.core.fields.document_fields import DocumentFields, find_fields
 from service.core.fields.kinds import DocumentKind
@@ -22,19 +24,22 @@ from service.core.fields.mention import Mention
 from service.documents.document import Document
 
 
-def answer_fields(document: Document, entities: Sequence[EntityResult], starts: Sequence[int]) -> FieldsResult | None:
+def answer_fields(
+    document: Document, found: Sequence[Entity], values: Sequence[Value], entities: Sequence[EntityResult]
+) -> FieldsResult | None:
     """The fields of a document with these entities; None where no kind of document fits them.
 
     Args:
-        entities: in order, as they are answered.
-        starts: where each begins in the text, in code points.
+        found: in order.
+        values: one of each.
+        entities: the same as they are answered.
     """
     mentions = [
-        Mention(index, each.label, each.text, start, start + len(each.text), each.score, each.page, tuple(each.boxes))
-        for index, (each, start) in enumerate(zip(entities, starts, strict=True))
+        Mention(index, each.label, each.text, each.start, each.end, said.score, value, said.page, tuple(said.boxes))
+        for index, (each, value, said) in enumerate(zip(found, values, entities, strict=True))
     ]
-    found = find_fields(document.text, mentions)
-    return None if found is None else _answer(found, entities)
+    fields = find_fields(document.text, mentions)
+    return None if fields is None else _answer(fields, entities)
 
 
 def _answer(found: DocumentFields, entities: Sequence[EntityResult]) -> FieldsResult:

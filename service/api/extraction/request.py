@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from service.api.engine.refusal_cache import WorkEstimate
+from service.api.extraction.trace import RequestTrace
 from service.api.schemas import Options
-from service.core.arrays import TokenIds
+from service.core.arrays import Logits, TokenIds
 from service.core.decoding.aggregation_strategies import Aggregation
+from service.core.decoding.entities import Entity
 from service.core.errors import DeadlineExceeded
 from service.core.tenants import UNLIMITED, ClientQuota
 from service.core.types import Wanted
+from service.documents.document import Document
 from service.documents.format_detection import declared_format
 from service.text.pipeline import MarkedWords, Prepared, mark_words
 from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer
@@ -49,6 +53,15 @@ class DocumentInput:
     name: str | None = None
 
 
+class Decoder(Protocol):
+    """Finds the entities of a document in its own way. Called in any thread, once for each document."""
+
+    def __call__(
+        self, source: DocumentInput, document: Document, tokenizer: TextTokenizer, prepared: Prepared, logits: Logits, /
+    ) -> list[Entity]:
+        """The entities in finite or other logits `[tokens, labels]`; raises ModelError where they are not finite."""
+
+
 @dataclass(frozen=True, slots=True)
 class ExtractRequest:
     """What one request wants of each of its documents.
@@ -62,6 +75,8 @@ class ExtractRequest:
         quota: what its client may take of the engine's queue.
         charge_tokens: is told the tokens of every document that was answered.
         long_texts: held by its documents whose long texts are being tokenized.
+        decoder: finds the entities where no aggregation of the options does.
+        trace: where its documents are noted, if anywhere.
     """
 
     model: ModelStatus
@@ -73,6 +88,8 @@ class ExtractRequest:
     charge_tokens: Callable[[int], None] = lambda _: None
     long_texts: asyncio.Semaphore = field(default_factory=_turns, compare=False, repr=False)
     sender: str = ""
+    decoder: Decoder | None = None
+    trace: RequestTrace | None = field(default=None, compare=False, repr=False)
 
     def estimate(self, source: DocumentInput, now: float) -> WorkEstimate:
         """The work of a document of this request, estimated from its size alone."""
@@ -89,11 +106,13 @@ class ExtractRequest:
     def marked_words(self, tokenizer: TextTokenizer, prepared: Prepared) -> MarkedWords | None:
         """The words whose tags are all that decoding needs; None where it needs more, or they take long to find."""
         is_short = len(prepared.sequences) == 1 and len(prepared.text) <= SHORT_CHARACTERS
-        if self.options.aggregation is not Aggregation.CONSTRAINED or not is_short:
+        if self.decoder is not None or self.options.aggregation is not Aggregation.CONSTRAINED or not is_short:
             return None
         return mark_words(tokenizer, prepared)
 
-    def submission(self, key: str, sequences: list[TokenIds], wanted: Wanted = Wanted.LOGITS) -> Submitted:
+    def submission(
+        self, key: str, sequences: list[TokenIds], wanted: Wanted = Wanted.LOGITS, *, suffix: int = 0
+    ) -> Submitted:
         """The message that submits a document of this request to the engine; its token ids travel beside it."""
         return Submitted(
             key=key,
@@ -105,4 +124,5 @@ class ExtractRequest:
             attempt=0,
             quota=self.quota,
             wanted=wanted,
+            suffix=suffix,
         )

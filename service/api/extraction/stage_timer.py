@@ -18,10 +18,17 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class StageTimer:
-    """Seconds by stage, waits included, and apart from that the worker's own of tokenizing and decoding."""
+    """Seconds by stage, waits included, and apart from that the worker's own of tokenizing and decoding.
+
+    Attributes:
+        begun: when each stage began, on the monotonic clock; `queue`: when the engine was given the document.
+        batches: the numbers of those that it ran in.
+    """
 
     seconds: dict[str, float] = field(default_factory=dict)
     work_seconds: float = 0.0
+    begun: dict[str, float] = field(default_factory=dict)
+    batches: tuple[int, ...] = ()
 
     def working(self, work: Callable[[], _T]) -> _T:
         """Do work on the event loop's thread; its processor seconds count, not what it waits for a processor."""
@@ -41,7 +48,7 @@ class StageTimer:
     @contextmanager
     def measure(self, stage: str) -> Iterator[None]:
         """Record the seconds that the body takes, also where it raises."""
-        begun = time.monotonic()
+        begun = self.begun[stage] = time.monotonic()
         try:
             yield
         finally:

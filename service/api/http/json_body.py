@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from service.api.schemas import ID_CHARACTERS, OPTION_NAMES, known_options
+from service.api.schemas import ID_CHARACTERS, Options, known_options
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
 
 OPTION_BYTES = 65_536
@@ -25,14 +25,7 @@ _KINDS = {"`str | null`": "a string or null", "`str`": "a string", "`object`": "
 
 _T = TypeVar("_T")
 _Id = Annotated[str, msgspec.Meta(max_length=ID_CHARACTERS)]
-_OPTIONS = tuple(sorted(OPTION_NAMES))
 _ABSENT = msgspec.Raw(b"")
-_Envelope: Any = msgspec.defstruct(
-    "_Envelope",
-    [(name, msgspec.Raw, _ABSENT) for name in ("text", "documents", *_OPTIONS)],
-    forbid_unknown_fields=True,
-)
-_decode_envelope: Callable[[bytes], Any] = msgspec.json.Decoder(_Envelope).decode
 _decode_text = msgspec.json.Decoder(str).decode
 
 
@@ -77,19 +70,20 @@ class _DocumentsDecoder:
             raise _TooManyDocumentsError
 
 
-def read_json(data: bytes, most_documents: int) -> JsonBody:
-    """Decode a body.
+def read_json(data: bytes, most_documents: int, kind: type[Options] = Options) -> JsonBody:
+    """Decode a body with options of this kind.
 
     Raises:
         MalformedRequest: not JSON, not UTF-8, or not an object with either `text` or `documents`.
         InvalidOptions: an option that does not exist, or one that is far too long.
         DocumentTooLarge: more documents than one request may have.
     """
-    values = _decoded(lambda: _decode_envelope(data), _body_error)
+    values = _decoded(lambda: _envelope_decoder(kind)(data), lambda error: _body_error(error, kind))
     batch = values.documents is not _ABSENT
     if batch == (values.text is not _ABSENT):
         raise MalformedRequest("The body needs either `text` or `documents`.")
-    options = {name: _option(name, value) for name in _OPTIONS if (value := getattr(values, name)) is not _ABSENT}
+    names = sorted(kind.model_fields)
+    options = {name: _option(name, value) for name in names if (value := getattr(values, name)) is not _ABSENT}
     if not batch:
         text = _decoded(lambda: _decode_text(values.text), lambda error: _value_error("text", error))
         return JsonBody(((None, text),), False, options)
@@ -104,6 +98,14 @@ def _documents(data: msgspec.Raw, most: int) -> tuple[tuple[str | None, str], ..
     if not found:
         raise MalformedRequest("`documents` must be a list of at least one document.")
     return found
+
+
+@cache
+def _envelope_decoder(kind: type[Options]) -> Callable[[bytes], Any]:
+    names = ("text", "documents", *sorted(kind.model_fields))
+    fields = [(name, msgspec.Raw, _ABSENT) for name in names]
+    envelope: Any = msgspec.defstruct("Envelope", fields, forbid_unknown_fields=True)
+    return msgspec.json.Decoder(envelope).decode
 
 
 @lru_cache(maxsize=4)
@@ -131,11 +133,11 @@ def _decoded(decode: Callable[[], _T], wrong: Callable[[msgspec.ValidationError]
         raise MalformedRequest(f"The body is not JSON: {error}.") from None
 
 
-def _body_error(error: msgspec.ValidationError) -> GleanerError:
+def _body_error(error: msgspec.ValidationError, kind: type[Options]) -> GleanerError:
     unknown = _UNKNOWN_FIELD.match(str(error))
     if unknown is None:
         return MalformedRequest("The body must be a JSON object with `text` or `documents`.")
-    return InvalidOptions(f"{unknown[1][:100]}: Extra inputs are not permitted{known_options()}")
+    return InvalidOptions(f"{unknown[1][:100]}: Extra inputs are not permitted{known_options(kind)}")
 
 
 def _value_error(name: str, error: msgspec.ValidationError) -> GleanerError:

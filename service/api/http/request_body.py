@@ -9,7 +9,7 @@ Limits are enforced while the body is read.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,30 +49,43 @@ class Body:
         return sum(len(source.data) or len(source.text or "") for source in self.sources)
 
 
-async def read_body(request: Request, limits: BodyLimits) -> Body:
-    """Read and parse the body.
+async def read_body(request: Request, limits: BodyLimits, kind: type[Options] = Options) -> Body:
+    """Read and parse the body; `kind`: the options of the route.
 
     Raises:
         MalformedRequest: not what its media type says.
         InvalidOptions: an unknown option or a bad value.
         DocumentTooLarge: over one of the limits.
     """
-    media_type = request.headers.get("content-type", "").split(";")[0].strip().lower()
-    if media_type == JSON:
-        body = _from_json(await _read_all(request, limits), request, limits)
-    elif media_type == FORM:
-        body = await _from_form(request, limits)
-    else:
-        data = await _read_all(request, limits)
-        sent = request.headers.get("content-type")
-        body = Body((DocumentInput("0", data=data, media_type=sent),), _options(request, {}), batch=False)
+    query = _join_repeated(request.query_params.multi_items())
+    if media_type_of(request) == FORM:
+        return _within(await _from_form(request, query, limits, kind), limits)
+    return parse_body(await read_all(request, limits), request.headers.get("content-type"), query, limits, kind)
+
+
+def media_type_of(request: Request) -> str:
+    """The media type that a request's body is said to have, without its parameters."""
+    return _plain(request.headers.get("content-type"))
+
+
+def parse_body(
+    data: bytes, content_type: str | None, options: Mapping[str, Any], limits: BodyLimits, kind: type[Options] = Options
+) -> Body:
+    """A body that is no form, with these options beside its own; raises as `read_body` does."""
+    if _plain(content_type) == JSON:
+        return _within(_from_json(data, options, limits, kind), limits)
+    source = DocumentInput("0", data=data, media_type=content_type)
+    return Body((source,), read_options(dict(options), kind), batch=False)
+
+
+def _plain(content_type: str | None) -> str:
+    return (content_type or "").split(";")[0].strip().lower()
+
+
+def _within(body: Body, limits: BodyLimits) -> Body:
     if len(body.sources) > limits.documents:
         raise DocumentTooLarge(f"{len(body.sources)} documents came; one request may have {limits.documents}.")
     return body
-
-
-def _options(request: Request, values: dict[str, Any]) -> Options:
-    return read_options({**_join_repeated(request.query_params.multi_items()), **values})
 
 
 def _join_repeated(items: Iterable[tuple[str, str]]) -> dict[str, Any]:
@@ -83,13 +96,13 @@ def _join_repeated(items: Iterable[tuple[str, str]]) -> dict[str, Any]:
     return {name: ",".join(values) for name, values in found.items()}
 
 
-def _from_json(data: bytes, request: Request, limits: BodyLimits) -> Body:
-    found = read_json(data, limits.documents)
+def _from_json(data: bytes, options: Mapping[str, Any], limits: BodyLimits, kind: type[Options]) -> Body:
+    found = read_json(data, limits.documents, kind)
     sources = (DocumentInput(id_ or str(number), text=text) for number, (id_, text) in enumerate(found.documents))
-    return Body(tuple(sources), _options(request, found.options), found.batch)
+    return Body(tuple(sources), read_options({**options, **found.options}, kind), found.batch)
 
 
-async def _from_form(request: Request, limits: BodyLimits) -> Body:
+async def _from_form(request: Request, options: Mapping[str, Any], limits: BodyLimits, kind: type[Options]) -> Body:
     check_charset(request.headers["content-type"])
     parser = MultiPartParser(
         request.headers, _limited(request, limits), max_files=limits.documents, max_part_size=OPTION_CHARACTERS
@@ -115,7 +128,7 @@ async def _from_form(request: Request, limits: BodyLimits) -> Body:
         sources = [await _document(number, upload) for number, (_, upload) in enumerate(files)]
     finally:
         await form.close()
-    return Body(tuple(sources), _options(request, fields), batch=len(sources) > 1)
+    return Body(tuple(sources), read_options({**options, **fields}, kind), batch=len(sources) > 1)
 
 
 async def _document(number: int, upload: UploadFile) -> DocumentInput:
@@ -124,7 +137,12 @@ async def _document(number: int, upload: UploadFile) -> DocumentInput:
     return DocumentInput(name or str(number), data=await upload.read(), media_type=upload.content_type, name=name)
 
 
-async def _read_all(request: Request, limits: BodyLimits) -> bytes:
+async def read_all(request: Request, limits: BodyLimits) -> bytes:
+    """The body of a request.
+
+    Raises:
+        DocumentTooLarge: over the limit.
+    """
     return b"".join([chunk async for chunk in _limited(request, limits)])
 
 

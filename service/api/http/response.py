@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from service.api import problems
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.stage_timer import StageTimer
+from service.api.extraction.trace import DocumentTrace
 from service.api.http.answer_encoder import encode_line, encode_result
 from service.api.http.request_body import Body
 from service.api.schemas import DocumentLine, DocumentResult, ExtractResult, ModelName, Timing
@@ -30,6 +31,9 @@ from service.metrics.worker import WorkerMetrics
 
 CLIENT_CLOSED_REQUEST = 499
 """nginx's status for a client that disconnected: shown by access logs and metrics, received by no client."""
+
+REVISION_HEADER = "X-Gleaner-Revision"
+"""Names the revision that answered, in answers whose protocol has no place for it."""
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +45,15 @@ class DocumentOutcome:
     result: DocumentResult
     timer: StageTimer
     error: GleanerError | None
+
+
+class DoorAnswer(Response):
+    """An answer in another protocol's form. `own`: its headers; `final`: another try would get it too."""
+
+    def __init__(self, content: bytes, own: Mapping[str, str], *, media_type: str, final: bool = True) -> None:
+        super().__init__(content, headers=own, media_type=media_type)
+        self.own = tuple(own.items())
+        self.final = final
 
 
 DocumentTasks = list["asyncio.Task[DocumentOutcome]"]
@@ -61,12 +74,26 @@ async def json_response(
         outcomes = await asyncio.gather(*tasks)
     finally:
         _cancel(tasks)
+    try:
+        result = whole_result(outcomes, body, extract_request, begun_seconds)
+    except GleanerError as error:
+        return problems.response(error)
+    return Response(await encode_result(result), media_type="application/json")
+
+
+def whole_result(
+    outcomes: list[DocumentOutcome], body: Body, extract_request: ExtractRequest, begun_seconds: float
+) -> ExtractResult:
+    """What all documents of a request came to.
+
+    Raises:
+        GleanerError: the only document failed, or all were refused for overload.
+    """
     errors = [outcome.error for outcome in outcomes if outcome.error is not None]
     if errors and (not body.batch or _all_refused(errors, outcomes)):
-        return problems.response(errors[0])
+        raise errors[0]
     timing = _total(outcomes, time.monotonic() - begun_seconds)
-    result = ExtractResult(_model_name(extract_request), [outcome.result for outcome in outcomes], timing)
-    return Response(await encode_result(result), media_type="application/json")
+    return ExtractResult(_model_name(extract_request), [outcome.result for outcome in outcomes], timing)
 
 
 async def ndjson_lines(
@@ -125,6 +152,7 @@ async def _finish(
         log.exception("a document failed", extra={"event": LogEvent.DOCUMENT_FAILED})
         outcome = _failed(source, timer, InternalError(f"The service failed over this ({type(error).__name__})."))
     _count(metrics, outcome)
+    _note(source, outcome, extract_request)
     return outcome
 
 
@@ -138,6 +166,26 @@ def _count(metrics: WorkerMetrics, outcome: DocumentOutcome) -> None:
     metrics.entities.inc(len(outcome.result.entities))
     for stage, seconds in outcome.timer.seconds.items():
         metrics.stage_seconds.labels(stage).observe(seconds)
+
+
+def _note(source: DocumentInput, outcome: DocumentOutcome, extract_request: ExtractRequest) -> None:
+    """Note a document in its request's trace."""
+    if extract_request.trace is None:
+        return
+    result, estimate = outcome.result, extract_request.estimate(source, 0.0)
+    extract_request.trace.add(
+        DocumentTrace(
+            format=estimate.format,
+            size=estimate.size,
+            pages=result.pages,
+            tokens=result.tokens,
+            windows=result.windows,
+            entities=len(result.entities),
+            code=outcome.error.code if outcome.error else "ok",
+            timer=outcome.timer,
+            ended_seconds=time.monotonic(),
+        )
+    )
 
 
 def _all_refused(errors: list[GleanerError], outcomes: list[DocumentOutcome]) -> bool:

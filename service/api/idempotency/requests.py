@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from service.api.http.request_body import Body
-from service.api.http.response import CLIENT_CLOSED_REQUEST
+from service.api.http.response import CLIENT_CLOSED_REQUEST, DoorAnswer
 from service.api.idempotency.fingerprint import fingerprint
 from service.api.idempotency.store import AnswerStore, Claim, KeptAnswer, KeyReused
 from service.core.errors import DeadlineExceeded, InvalidOptions, MalformedRequest
@@ -75,9 +75,9 @@ class IdempotentRequests:
         self._swept_seconds = time.monotonic()
 
     async def answer(
-        self, request: Request, client: str, body: Body, deadline_seconds: float, answer: Answer
+        self, request: Request, client: str, body: Body, deadline_seconds: float, answer: Answer, form: str = ""
     ) -> Response:
-        """The response to a request whose body has been read.
+        """The response to a request whose body has been read; `form`: of an answer that is not /extract's own.
 
         Raises:
             MalformedRequest: the key is none.
@@ -88,7 +88,7 @@ class IdempotentRequests:
         if key is None or self._store is None:
             return await answer(stays=False)
         in_lines = LINES in request.headers.get("accept", "")
-        wanted = await asyncio.to_thread(fingerprint, body, in_lines=in_lines)
+        wanted = await asyncio.to_thread(fingerprint, body, in_lines=in_lines, form=form)
         claim = await self._claim(self._store, request, (client, key, wanted), deadline_seconds)
         if isinstance(claim, Response):
             return claim
@@ -110,8 +110,9 @@ class IdempotentRequests:
             lines = response.body_iterator
             response.body_iterator = self._recorded(store, client, claim, lines, media_type)  # type: ignore[arg-type]
         else:
-            kept = KeptAnswer(response.status_code, media_type, bytes(response.body))
-            await asyncio.to_thread(self._keep, store, client, claim, kept)
+            own, final = (response.own, response.final) if isinstance(response, DoorAnswer) else ((), None)
+            kept = KeptAnswer(response.status_code, media_type, bytes(response.body), own)
+            await asyncio.to_thread(self._keep, store, client, claim, kept, final)
         return response
 
     async def _claim(
@@ -130,7 +131,7 @@ class IdempotentRequests:
                 return None
             if isinstance(found, KeptAnswer):
                 self._metrics.repeated_requests.labels(outcome).inc()
-                return Response(found.body, found.status, REPLAYED, found.media_type)
+                return Response(found.body, found.status, {**REPLAYED, **dict(found.headers)}, found.media_type)
             if found is not None:
                 return found
             if time.monotonic() + wait_seconds > deadline_seconds:
@@ -158,11 +159,14 @@ class IdempotentRequests:
             await lines.aclose()  # type: ignore[attr-defined]
             claim.release()
 
-    def _keep(self, store: AnswerStore, client: str, claim: Claim, answer: KeptAnswer) -> None:
-        """Keep a final answer for which there is room; runs in a thread."""
+    def _keep(
+        self, store: AnswerStore, client: str, claim: Claim, answer: KeptAnswer, final: bool | None = None
+    ) -> None:
+        """Keep a final answer for which there is room; runs in a thread. `final` where the body does not say it."""
         try:
             self._sweep(store)
-            if is_final(answer) and store.make_room(client, len(answer.body), time.time()):
+            final = is_final(answer) if final is None else final
+            if final and store.make_room(client, len(answer.body), time.time()):
                 claim.keep(answer)
         except OSError as error:
             log.warning("an answer is not kept", extra={"event": LogEvent.ANSWER_NOT_KEPT, "reason": str(error)})
@@ -197,6 +201,8 @@ def is_final(answer: KeptAnswer) -> bool:
     """True for an answer that another try would get too."""
     if answer.status != 200:
         return answer.status in FINAL
+    if not answer.media_type.startswith(("application/json", LINES)):
+        return True
     for line in msgspec.json.Decoder(_Outcomes).decode_lines(answer.body):
         outcomes = line.documents if line.document is None else (line.document,)
         if any(outcome.error is not None and outcome.error.status not in FINAL for outcome in outcomes):

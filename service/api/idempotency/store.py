@@ -33,11 +33,12 @@ class KeyReused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class KeptAnswer:
-    """An answer as it was sent."""
+    """An answer as it was sent. `headers`: of its own, beside those of every answer."""
 
     status: int
     media_type: str
     body: bytes
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 class _Header(msgspec.Struct, frozen=True):
@@ -47,6 +48,7 @@ class _Header(msgspec.Struct, frozen=True):
     status: int = 0
     media_type: str = ""
     body_bytes: int = 0
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 class Claim:
@@ -59,7 +61,7 @@ class Claim:
 
     def keep(self, answer: KeptAnswer) -> None:
         """Write the answer for the next tries, and release. Raises OSError where there is no room; nothing is kept."""
-        header = _Header(self._fingerprint, answer.status, answer.media_type, len(answer.body))
+        header = _Header(self._fingerprint, answer.status, answer.media_type, len(answer.body), answer.headers)
         try:
             _write(self._descriptor, header, answer.body)
         except OSError:
@@ -143,7 +145,7 @@ class AnswerStore:
         if header.status and now - os.fstat(descriptor).st_mtime <= self._keep_seconds:
             os.close(descriptor)
             _refuse_another(header, fingerprint)
-            return KeptAnswer(header.status, header.media_type, body)
+            return KeptAnswer(header.status, header.media_type, body, header.headers)
         claim = Claim(path, descriptor, fingerprint)
         try:
             _write(descriptor, _Header(fingerprint), b"")

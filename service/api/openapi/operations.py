@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from service.api.openapi import schemas
 from service.api.problems import MEDIA_TYPE, STATUS
@@ -10,14 +11,18 @@ from service.core.errors import BY_CODE
 
 _TEXT = "Invoice INV-20931 from Acme GmbH, due 12 March 2026, total EUR 1,200.00."
 _ENTITY = {
-    "label": "INVOICE_ID",
-    "text": "INV-20931",
-    "start": 8,
-    "end": 17,
+    "label": "TOTAL_AMOUNT",
+    "text": "EUR 1,200.00",
+    "start": 59,
+    "end": 71,
     "score": 0.993,
-    "value": "INV-20931",
+    "value": "1200.00 EUR",
     "page": None,
     "boxes": [],
+    "kind": "money",
+    "source": "model",
+    "number": "1200.00",
+    "unit": "EUR",
 }
 _DOCUMENT = {
     "id": "0",
@@ -32,7 +37,7 @@ _DOCUMENT = {
 }
 _STAGES = {"parse_ms": 0.0, "tokenize_ms": 0.6, "queue_ms": 0.4, "compute_ms": 3.9, "decode_ms": 0.4, "total_ms": 5.6}
 _ANSWER = {"model": {"name": "documents", "revision": "sha256:…"}, "documents": [_DOCUMENT], "timing": _STAGES}
-_FILE_TYPES = (
+FILE_TYPES = (
     "application/pdf",
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     "text/html",
@@ -41,7 +46,16 @@ _FILE_TYPES = (
 )
 
 
-def _problem_responses(only: tuple[int, ...] = ()) -> dict[int | str, dict[str, Any]]:
+class ShownRoute(Protocol):
+    """A route of a door, as far as it is shown."""
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def operation(self) -> dict[str, Any]: ...
+
+
+def problem_responses(only: tuple[int, ...] = ()) -> dict[int | str, dict[str, Any]]:
     """The problem documents by status: of all errors, or of these statuses."""
     codes: dict[int, list[str]] = {}
     for code, status in STATUS.items():
@@ -61,23 +75,31 @@ def _problem_example(code: str, status: int) -> dict[str, Any]:
     return {"type": f"urn:gleaner:error:{code}", "title": title, "status": status, "detail": "…", "code": code}
 
 
-_BODIES = {
-    "application/json": {
-        "schema": schemas.json_body(),
-        "examples": {
-            "one text": {"value": {"text": _TEXT}},
-            "a batch": {"value": {"documents": [{"id": "a", "text": _TEXT}], "min_score": 0.5}},
-            "with fields": {"value": {"text": _TEXT, "fields": True}},
+def request_bodies(json_schema: dict[str, Any], form_schema: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """What a request may hold, by media type; `more`: examples of JSON beside those of every route."""
+    return {
+        "application/json": {
+            "schema": json_schema,
+            "examples": {
+                "one text": {"value": {"text": _TEXT}},
+                "a batch": {"value": {"documents": [{"id": "a", "text": _TEXT}], "min_score": 0.5}},
+                **more,
+            },
         },
-    },
-    "multipart/form-data": {"schema": schemas.form_body()},
-    **{name: {"schema": {"type": "string", "format": "binary"}} for name in _FILE_TYPES},
-}
-_QUERY = [
-    {"name": name, "in": "query", "required": False, "description": schema["description"], "schema": schema}
-    for name, schema in schemas.written_options().items()
-]
-_KEY = {
+        "multipart/form-data": {"schema": form_schema},
+        **{name: {"schema": {"type": "string", "format": "binary"}} for name in FILE_TYPES},
+    }
+
+
+def query_options(options: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """The options as parameters of a query."""
+    return [
+        {"name": name, "in": "query", "required": False, "description": schema["description"], "schema": schema}
+        for name, schema in options.items()
+    ]
+
+
+IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
@@ -92,9 +114,17 @@ EXTRACT: dict[str, Any] = {
             "description": "The entities of each document; with `Accept: application/x-ndjson`, a line for each.",
             "content": {"application/json": {"schema": schemas.extract_answer(), "example": _ANSWER}},
         },
-        **_problem_responses(),
+        **problem_responses(),
     },
-    "openapi_extra": {"requestBody": {"required": True, "content": _BODIES}, "parameters": [*_QUERY, _KEY]},
+    "openapi_extra": {
+        "requestBody": {
+            "required": True,
+            "content": request_bodies(
+                schemas.json_body(), schemas.form_body(), **{"with fields": {"value": {"text": _TEXT, "fields": True}}}
+            ),
+        },
+        "parameters": [*query_options(schemas.written_options()), IDEMPOTENCY_KEY],
+    },
 }
 _MODEL = {
     "name": "documents",
@@ -126,12 +156,12 @@ MODELS: dict[str, Any] = {
 }
 _OF_ANY_ROUTE = (400, 405, 408, 413, 414, 431, 500)
 """Statuses of a head that is refused before it is routed, and of a defect."""
-ROUTE: dict[str, Any] = {"responses": _problem_responses((*_OF_ANY_ROUTE, 503))}
+ROUTE: dict[str, Any] = {"responses": problem_responses((*_OF_ANY_ROUTE, 503))}
 MODELS["responses"].update(ROUTE["responses"])
 READY: dict[str, Any] = {
     "responses": {
         200: {"description": "Ready.", "content": {"application/json": {"schema": schemas.ready_answer()}}},
-        **_problem_responses((*_OF_ANY_ROUTE, 503)),
+        **problem_responses((*_OF_ANY_ROUTE, 503)),
     }
 }
 _not_ready = READY["responses"][503]
@@ -143,9 +173,34 @@ _KEY_SCHEMES = {
 }
 
 
+def with_doors(document: dict[str, Any], routes: Mapping[str, Sequence[ShownRoute]]) -> dict[str, Any]:
+    """The OpenAPI document with the routes of the open doors; two doors at one path differ in their media types."""
+    paths = dict(document["paths"])
+    for path, shown in routes.items():
+        item = dict(paths.get(path, {}))
+        for route in shown:
+            method = route.method.lower()
+            item[method] = _merged(item[method], route.operation) if method in item else route.operation
+        paths[path] = item
+    return {**document, "paths": paths}
+
+
+def _merged(one: Any, other: Any) -> Any:
+    """Two operations of one path and method as one."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        both = {name: _merged(one[name], value) for name, value in other.items() if name in one}
+        return {**one, **other, **both}
+    if isinstance(one, list) and isinstance(other, list):
+        return [*one, *(each for each in other if each not in one)]
+    return f"{one} / {other}" if isinstance(one, str) and one != other else one
+
+
 def with_keys(document: dict[str, Any]) -> dict[str, Any]:
-    """The OpenAPI document of a service that asks for API keys: /extract takes one in either header."""
+    """The OpenAPI document of a service that asks for API keys: /extract and /redact take one in either header."""
     schemes = {**document.get("components", {}), "securitySchemes": _KEY_SCHEMES}
-    extract = document["paths"]["/extract"]
-    secured = {"post": {**extract["post"], "security": [{name: []} for name in _KEY_SCHEMES]}}
-    return {**document, "components": schemes, "paths": {**document["paths"], "/extract": {**extract, **secured}}}
+    security: list[dict[str, list[str]]] = [{name: []} for name in _KEY_SCHEMES]
+    paths = {
+        path: {**found, "post": {**found["post"], "security": security}} if "post" in found else found
+        for path, found in document["paths"].items()
+    }
+    return {**document, "components": schemes, "paths": paths}

@@ -7,16 +7,16 @@ from typing import Any
 import msgspec
 
 from service.api.problems import Problem
-from service.api.schemas import OPTION_CHARACTERS, ExtractJson, ExtractResult, Options
+from service.api.schemas import OPTION_CHARACTERS, DocumentLine, ExtractJson, ExtractResult, Options
 from service.core.types import Phase
 from service.wire import ModelStatus
 
 Schema = dict[str, Any]
 
 
-def json_body() -> Schema:
+def json_body(kind: type[Options] = ExtractJson) -> Schema:
     """Of a JSON body: `text` or `documents`, one of the two, with the options beside it."""
-    schema = _inline(ExtractJson.model_json_schema())
+    schema = inline(kind.model_json_schema())
     properties: Schema = schema["properties"]
     for name in ("text", "documents"):
         properties[name] = _present(properties[name])
@@ -24,20 +24,20 @@ def json_body() -> Schema:
     return {**schema, "oneOf": [{"required": ["text"]}, {"required": ["documents"]}]}
 
 
-def form_body() -> Schema:
+def form_body(kind: type[Options] = Options) -> Schema:
     """Of a form: one or more files, with the options as fields."""
     files = {"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}}
     return {
         "type": "object",
         "required": ["file"],
-        "properties": {"file": files, **written_options()},
+        "properties": {"file": files, **written_options(kind)},
         "additionalProperties": False,
     }
 
 
-def written_options() -> dict[str, Schema]:
+def written_options(kind: type[Options] = Options) -> dict[str, Schema]:
     """Of each option as text, as in a query or a form; lists are separated by commas."""
-    properties: dict[str, Schema] = _inline(Options.model_json_schema())["properties"]
+    properties: dict[str, Schema] = inline(kind.model_json_schema())["properties"]
     written = {name: _present(schema) for name, schema in properties.items()}
     for schema in written.values():
         if schema["type"] == "array":
@@ -48,12 +48,17 @@ def written_options() -> dict[str, Schema]:
 
 def extract_answer() -> Schema:
     """Of the answer to /extract."""
-    return _inline(msgspec.json.schema(ExtractResult))
+    return inline(msgspec.json.schema(ExtractResult))
+
+
+def line_answer() -> Schema:
+    """Of one document's answer by itself."""
+    return inline(msgspec.json.schema(DocumentLine))
 
 
 def models_answer() -> Schema:
     """Of the answer to /models, which says of a model all but where it lies."""
-    model = _inline(msgspec.json.schema(ModelStatus))
+    model = inline(msgspec.json.schema(ModelStatus))
     del model["properties"]["folder"]
     model["required"].remove("folder")
     seconds = {"type": "object", "additionalProperties": {"type": "number"}}
@@ -78,7 +83,7 @@ def ready_answer() -> Schema:
 
 def problem() -> Schema:
     """Of a problem document."""
-    return _inline(msgspec.json.schema(Problem))
+    return inline(msgspec.json.schema(Problem))
 
 
 def _present(schema: Schema) -> Schema:
@@ -88,7 +93,7 @@ def _present(schema: Schema) -> Schema:
     return found
 
 
-def _inline(schema: Schema) -> Schema:
+def inline(schema: Schema) -> Schema:
     """The schema with each `$ref` replaced by its definition, so that it stands alone."""
     definitions = schema.pop("$defs", {})
 

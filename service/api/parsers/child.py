@@ -21,18 +21,28 @@ from service.api.parsers.frames import (
     decode_file,
     error_frames,
     frame_prefix,
+    longest_redacted,
+    picture_frames,
+    redacted_frames,
     to_frames,
 )
 from service.api.parsers.samples import samples
-from service.core.errors import GleanerError, UnreadableDocument
+from service.core.errors import GleanerError, UnreadableDocument, UnredactableDocument
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
+from service.documents.page_picture import PictureWanted
+from service.documents.pdf.picture import draw_page
 from service.documents.reader import read_document
+from service.documents.redacted import Range, Redaction
+from service.documents.redactor import redact_document
 from service.process import die_with_parent
 from service.sandbox.enclosure import ParserSandbox
 
 CONNECTION = 3
 """The descriptor of the only way out; 0 to 2 lead to /dev/null, so that no line of the log can be forged."""
+
+REHEARSAL = Redaction((Range(0, 7, "Invoice"),), ("Invoice",))
+"""What is redacted of the sample, so that all that it takes is imported."""
 
 Reader = Callable[[bytes, str | None, str | None, DocumentLimits], Document]
 
@@ -51,6 +61,8 @@ def prepare() -> None:
             importlib.import_module(f"encodings.{module.name}")
     for name, data in samples().items():
         read(data, None, name, DocumentLimits())
+    _redact(FileHeader(None, None, DocumentLimits(), REHEARSAL), samples()["a.pdf"])
+    draw_page(samples()["a.pdf"], PictureWanted(1, 10), limits=DocumentLimits())
     gc.collect()
     gc.disable()
     gc.freeze()
@@ -80,6 +92,10 @@ def _reset() -> None:
 
 def _answer(file: FileHeader, data: bytes, reader: Reader) -> list[bytes | memoryview]:
     try:
+        if file.redaction is not None:
+            return _redact(file, data)
+        if file.picture is not None:
+            return picture_frames(draw_page(data, file.picture, limits=file.limits))
         return to_frames(reader(data, file.media_type, file.name, file.limits))
     except GleanerError as error:
         return error_frames(error.code, error.detail)
@@ -87,6 +103,14 @@ def _answer(file: FileHeader, data: bytes, reader: Reader) -> list[bytes | memor
         return error_frames(UnreadableDocument.code, "Reading the file takes more memory than one file may have.")
     except Exception as error:
         return crash_frames(_place(error))
+
+
+def _redact(file: FileHeader, data: bytes) -> list[bytes | memoryview]:
+    assert file.redaction is not None, "asked by the caller"
+    made = redact_document(data, file.redaction, media_type=file.media_type, name=file.name, limits=file.limits)
+    if len(made.data) > longest_redacted(len(data)):
+        raise UnredactableDocument("The redacted file would be far larger than the file is.")
+    return redacted_frames(made)
 
 
 def _place(error: Exception) -> str:

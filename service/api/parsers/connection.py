@@ -5,10 +5,24 @@ from __future__ import annotations
 import asyncio
 import socket
 
-from service.api.parsers.frames import LENGTH, BadAnswer, decode_header, frame_prefix, from_frames, longest_frame
+from service.api.parsers.frames import (
+    LENGTH,
+    BadAnswer,
+    ParsedHeader,
+    RedactedHeader,
+    decode_header,
+    decode_redacted,
+    frame_prefix,
+    from_frames,
+    longest_frame,
+    longest_redacted,
+    picture_from_frames,
+)
 from service.core.errors import BY_CODE, InternalError
 from service.documents.document import Document
 from service.documents.limits import MEBIBYTE, DocumentLimits
+from service.documents.page_picture import MOST_PNG_BYTES, PagePicture
+from service.documents.redacted import RedactedFile, Redaction
 
 DEAD = (asyncio.IncompleteReadError, ConnectionError, BadAnswer)
 """What a parser that crashed, was killed, or was taken over shows its worker."""
@@ -45,19 +59,30 @@ class Parser:
             GleanerError: the error that the reader raised.
             DEAD: the parser ended, or answered what no reader would.
         """
-        for part in (header, data):
-            self._writer.write(frame_prefix(part))
-            self._writer.write(part)
-        await self._writer.drain()
         longest = longest_frame(limits)
-        parsed = decode_header(await self._read(longest))
-        if parsed.crash:
-            raise BadAnswer(parsed.crash[:100])
-        if parsed.error_code:
-            raise BY_CODE.get(parsed.error_code, InternalError)(parsed.detail[:1000])
+        parsed = await self._answer(header, data, longest)
         boxes = await self._read(longest) if parsed.has_layout else b""
         line_starts = await self._read(longest) if parsed.has_layout else b""
         return from_frames(parsed, boxes, line_starts, limits)
+
+    async def draw(self, header: bytes, data: bytes) -> PagePicture:
+        """The picture of a page of a file, whose header says which; raises as `ask` does."""
+        parsed = await self._answer(header, data, MEBIBYTE)
+        return picture_from_frames(parsed, await self._read(MOST_PNG_BYTES))
+
+    async def _answer(self, header: bytes, data: bytes, longest: int) -> ParsedHeader:
+        """Send a file; the header of what it is answered with."""
+        await self._send(header, data)
+        parsed = decode_header(await self._read(longest))
+        _check(parsed)
+        return parsed
+
+    async def redact(self, header: bytes, data: bytes, redaction: Redaction, limits: DocumentLimits) -> RedactedFile:
+        """A file without what is to go; raises as `ask`."""
+        await self._send(header, data)
+        head = decode_redacted(await self._read(longest_frame(limits)), redaction, limits)
+        _check(head)
+        return RedactedFile(await self._read(longest_redacted(len(data))), head.pages, head.removed, head.places)
 
     def note_end(self, exit_code: int) -> None:
         """Note that the process has ended: its exit code, or the negative number of the signal that ended it."""
@@ -73,11 +98,24 @@ class Parser:
         """Close the connection."""
         self._writer.close()
 
+    async def _send(self, *parts: bytes) -> None:
+        for part in parts:
+            self._writer.write(frame_prefix(part))
+            self._writer.write(part)
+        await self._writer.drain()
+
     async def _read(self, longest: int) -> bytes:
         length = LENGTH.unpack(await self._reader.readexactly(LENGTH.size))[0]
         if length > longest:
             raise BadAnswer(f"a frame of {length:,} bytes")
         return await self._reader.readexactly(length)
+
+
+def _check(head: ParsedHeader | RedactedHeader) -> None:
+    if head.crash:
+        raise BadAnswer(head.crash[:100])
+    if head.error_code:
+        raise BY_CODE.get(head.error_code, InternalError)(head.detail[:1000])
 
 
 async def connect(number: int, ours: socket.socket) -> Parser:

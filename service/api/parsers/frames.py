@@ -1,41 +1,63 @@
 """The messages between worker and parser: a file's header and bytes one way, a document or an error the other.
 
 A frame is a little-endian uint32 length and that many bytes. A file is [header, data]; a document is [header, boxes,
-line starts], or [header] alone where it has no layout or there was an error. The rule: a parser may have been taken
-over by its file, so what it answers is bounded before it is read, and checked before it is believed.
+line starts], or [header] alone where it has no layout or there was an error; a page's picture is [header, PNG], a
+redacted file [header, data].
+
+The rule: a parser may have been taken over by its file, so what it answers is bounded before it is read, and checked
+before it is believed.
 """
 
 from __future__ import annotations
 
+import math
 import struct
 
 import msgspec
 import numpy as np
 
-from service.documents.document import Document, Layout, Page
+from service.documents.document import Box, Document, Layout, Page
 from service.documents.limits import MEBIBYTE, DocumentLimits
+from service.documents.page_picture import PagePicture, PictureWanted
+from service.documents.redacted import RedactedFile, RedactedPage, Redaction
 
 LENGTH = struct.Struct("<I")
+_PNG = b"\x89PNG\r\n\x1a\n"
 
 
 class FileHeader(msgspec.Struct, frozen=True):
-    """The header of a file; its bytes follow in the next frame."""
+    """The header of a file; its bytes follow in the next frame. `picture`: what is wanted instead of its document."""
 
     media_type: str | None
     name: str | None
     limits: DocumentLimits
+    redaction: Redaction | None = None
+    picture: PictureWanted | None = None
 
 
 class ParsedHeader(msgspec.Struct, frozen=True):
     """The header of a document; boxes and line starts follow if it has a layout. With `error_code` it is an error.
 
-    `crash` names the exception of a reader that failed in a way that it should not.
+    `crash` names the exception of a reader that failed in a way that it should not. `picture`: of a page, whose PNG
+    follows, its width and height in points and the pages of its file.
     """
 
     text: str = ""
-    pages: tuple[tuple[int, int, int], ...] | None = None
+    pages: tuple[tuple[int, int, int, float, float], ...] | None = None
     has_layout: bool = False
     unread_pages: tuple[int, ...] = ()
+    error_code: str = ""
+    detail: str = ""
+    crash: str = ""
+    picture: tuple[float, float, int] | None = None
+
+
+class RedactedHeader(msgspec.Struct, frozen=True):
+    """The header of a redacted file, whose bytes follow; with `error_code` or `crash` it is an error, as above."""
+
+    pages: tuple[RedactedPage, ...] = ()
+    removed: tuple[str, ...] = ()
+    places: tuple[tuple[int | None, tuple[Box, ...]], ...] = ()
     error_code: str = ""
     detail: str = ""
     crash: str = ""
@@ -47,6 +69,7 @@ class BadAnswer(Exception):
 
 _decode_file = msgspec.msgpack.Decoder(FileHeader).decode
 _decode_parsed = msgspec.msgpack.Decoder(ParsedHeader).decode
+_decode_redacted = msgspec.msgpack.Decoder(RedactedHeader).decode
 
 
 def frame_prefix(data: bytes | memoryview) -> bytes:
@@ -59,9 +82,21 @@ def longest_frame(limits: DocumentLimits) -> int:
     return 16 * limits.max_characters + 64 * limits.max_pages + MEBIBYTE
 
 
-def file_header(media_type: str | None, name: str | None, limits: DocumentLimits) -> bytes:
-    """The header frame of a file."""
-    return msgspec.msgpack.encode(FileHeader(media_type, name, limits))
+def longest_redacted(file_bytes: int) -> int:
+    """The most bytes that a redacted file can have: pages that became pictures take more than they did."""
+    return 2 * file_bytes + 64 * MEBIBYTE
+
+
+def file_header(
+    media_type: str | None,
+    name: str | None,
+    limits: DocumentLimits,
+    *,
+    redaction: Redaction | None = None,
+    picture: PictureWanted | None = None,
+) -> bytes:
+    """The header frame of a file; with `redaction` or `picture` not its text is asked for, but that."""
+    return msgspec.msgpack.encode(FileHeader(media_type, name, limits, redaction, picture))
 
 
 def decode_file(data: bytes) -> FileHeader:
@@ -71,13 +106,24 @@ def decode_file(data: bytes) -> FileHeader:
 
 def to_frames(document: Document) -> list[bytes | memoryview]:
     """The frames of a document."""
-    pages = tuple((page.number, page.start, page.end) for page in document.pages) if document.pages else None
+    pages = tuple((p.number, p.start, p.end, p.width, p.height) for p in document.pages) if document.pages else None
     layout = document.layout
     head = msgspec.msgpack.encode(ParsedHeader(document.text, pages, layout is not None, document.unread_pages))
     if layout is None:
         return [head]
     arrays = (np.ascontiguousarray(layout.boxes), np.ascontiguousarray(layout.line_starts))
     return [head, *(array.data.cast("B") for array in arrays)]
+
+
+def redacted_frames(file: RedactedFile) -> list[bytes | memoryview]:
+    """The frames of a redacted file."""
+    return [msgspec.msgpack.encode(RedactedHeader(file.pages, file.removed, file.places)), file.data]
+
+
+def picture_frames(picture: PagePicture) -> list[bytes | memoryview]:
+    """The frames of a page's picture."""
+    size = (picture.width_points, picture.height_points, picture.pages)
+    return [msgspec.msgpack.encode(ParsedHeader(picture=size)), picture.png]
 
 
 def error_frames(code: str, detail: str) -> list[bytes | memoryview]:
@@ -102,6 +148,22 @@ def decode_header(data: bytes) -> ParsedHeader:
         raise BadAnswer(f"no header: {type(error).__name__}") from None
 
 
+def decode_redacted(data: bytes, redaction: Redaction, limits: DocumentLimits) -> RedactedHeader:
+    """Decode the header of a redacted file or an error.
+
+    Raises:
+        BadAnswer: it is none.
+    """
+    try:
+        head = _decode_redacted(data)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise BadAnswer(f"no header: {type(error).__name__}") from None
+    failed = bool(head.error_code or head.crash)
+    if not failed and (len(head.places) != len(redaction.ranges) or len(head.pages) > limits.max_pages):
+        raise BadAnswer("a report of another file")
+    return head
+
+
 def from_frames(parsed: ParsedHeader, boxes: bytes, line_starts: bytes, limits: DocumentLimits) -> Document:
     """The document whose header and arrays came in these frames.
 
@@ -123,3 +185,17 @@ def from_frames(parsed: ParsedHeader, boxes: bytes, line_starts: bytes, limits: 
         raise BadAnswer("lines outside the text")
     points = np.frombuffer(boxes, dtype=np.float32).reshape(-1, 4)
     return Document(parsed.text, pages, Layout(points, starts), parsed.unread_pages)
+
+
+def picture_from_frames(parsed: ParsedHeader, png: bytes) -> PagePicture:
+    """The picture that came in these frames.
+
+    Raises:
+        BadAnswer: it is none.
+    """
+    if parsed.picture is None or not png.startswith(_PNG):
+        raise BadAnswer("no picture")
+    across, down, pages = parsed.picture
+    if not (0 < across < math.inf and 0 < down < math.inf and pages > 0):
+        raise BadAnswer("a page without a size")
+    return PagePicture(png, across, down, pages)

@@ -12,9 +12,10 @@ import logging
 import math
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 from service.api.parsers.connection import DEAD, Parser
 from service.api.parsers.frames import BadAnswer, file_header
@@ -33,6 +34,8 @@ from service.core.parsers.parser_queue import ParserQueue, Step
 from service.core.parsers.queued_file import QueuedFile
 from service.documents.document import Document
 from service.documents.limits import MEBIBYTE, DocumentLimits
+from service.documents.page_picture import PagePicture, PictureWanted
+from service.documents.redacted import RedactedFile, Redaction
 from service.logs import LogEvent
 
 log = logging.getLogger(__name__)
@@ -50,14 +53,18 @@ class ParseLimits:
     wait_seconds: float = math.inf
 
 
+Ask = Callable[[Parser], Awaitable[Document | PagePicture]]
+"""Has a parser do what is wanted of a file."""
+
+
 @dataclass(slots=True, eq=False)
 class _Job:
     file: QueuedFile
     kind: str
     expected_seconds: float
-    header: bytes
     data: bytes
-    result: asyncio.Future[Document]
+    ask: Ask
+    result: asyncio.Future[Any]
     reading: asyncio.Task[None] | None = None
     parser: Parser | None = None
     interrupted: bool = False
@@ -127,16 +134,60 @@ class ParserPool:
             QueueFull: too much waits to be read, or the file would wait for too long.
             DeadlineExceeded: the file cannot be read by its deadline, or was not.
         """
+        limits = self._limits.document
+        header = file_header(media_type, name, limits)
+        result: Document = await self._do_in_parser(
+            _kind(data), data, lambda parser: parser.ask(header, data, limits), client, deadline_seconds
+        )
+        return result
+
+    async def redact(
+        self,
+        data: bytes,
+        media_type: str | None,
+        name: str | None,
+        redaction: Redaction,
+        *,
+        client: str,
+        deadline_seconds: float,
+    ) -> RedactedFile:
+        """Take out of a file what is to go; it waits for a parser, and raises, as one that is parsed.
+
+        Raises:
+            UnredactableDocument: it cannot be made sure that nothing is left.
+        """
+        limits = self._limits.document
+        header = file_header(media_type, name, limits, redaction=redaction)
+        result: RedactedFile = await self._do_in_parser(
+            f"redact {_kind(data)}",
+            data,
+            lambda parser: parser.redact(header, data, redaction, limits),
+            client,
+            deadline_seconds,
+        )
+        return result
+
+    async def draw(self, data: bytes, wanted: PictureWanted, *, client: str, deadline_seconds: float) -> PagePicture:
+        """Draw a page of a client's PDF.
+
+        Raises:
+            GleanerError: as `parse`, and what `pdf/picture` raises.
+        """
+        header = file_header(None, None, self._limits.document, picture=wanted)
+        result: PagePicture = await self._do_in_parser(
+            "picture", data, lambda parser: parser.draw(header, data), client, deadline_seconds
+        )
+        return result
+
+    async def _do_in_parser(self, kind: str, data: bytes, ask: Ask, client: str, deadline_seconds: float) -> Any:
         now = time.monotonic()
-        kind = _kind(data)
         expected = self._cost.expected_seconds(kind, len(data))
         file = QueuedFile(next(self._keys), client, len(data), now, deadline_seconds, expected)
         self.asked.ask(expected, now)
         if refusal := self._queue.refusal_for(file, now):
             self._on_refusal(refusal.code)
             raise BY_CODE[refusal.code](refusal.detail, retry_after_seconds=refusal.retry_after_seconds)
-        header = file_header(media_type, name, self._limits.document)
-        job = _Job(file, kind, expected, header, data, asyncio.get_running_loop().create_future())
+        job = _Job(file, kind, expected, data, ask, asyncio.get_running_loop().create_future())
         self._jobs[file.key] = job
         self._queue.join(file)
         self._act()
@@ -182,12 +233,12 @@ class ParserPool:
     async def _read(self, job: _Job) -> None:
         """Read a job's file in a parser, which is not used again unless all went well."""
         parser: Parser | None = None
-        document: Document | None = None
+        result: Document | RedactedFile | PagePicture | None = None
         try:
             parser = job.parser = await self._stock.take(job.file.client)
             if job.interrupted:
                 self._stock.interrupt(parser, True)
-            document = await parser.ask(job.header, job.data, self._limits.document)
+            result = await job.ask(parser)
         except DEAD as error:
             await self._mourn(job, parser, error)
         except Exception as error:
@@ -196,11 +247,11 @@ class ParserPool:
         else:
             self._learn(job)
             if not job.result.done():
-                job.result.set_result(document)
+                job.result.set_result(result)
         finally:
             if parser is not None:
                 job.parser = None if job.parser is parser else job.parser
-                self._stock.put_back(parser, sound=document is not None and _is_small(job, document))
+                self._stock.put_back(parser, sound=result is not None and _is_small(job, result))
         self._act()
 
     async def _mourn(self, job: _Job, parser: Parser | None, error: Exception) -> None:
@@ -244,9 +295,16 @@ def _kind(data: bytes) -> str:
     return next((kind for magic, kind in _MAGIC if data.startswith(magic)), "text")
 
 
-def _is_small(job: _Job, document: Document) -> bool:
+def _is_small(job: _Job, result: Document | RedactedFile | PagePicture) -> bool:
     """Whether the file can have left little behind in its parser's memory."""
-    return max(len(job.data), len(document.text)) <= 4 * MEBIBYTE
+    match result:
+        case Document():
+            made = len(result.text)
+        case RedactedFile():
+            made = len(result.data)
+        case PagePicture():
+            made = len(result.png)
+    return max(len(job.data), made) <= 4 * MEBIBYTE
 
 
 def _reason(error: Exception, exit_code: int | None) -> str:

@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_list(actions, both)
     _add_verify(actions, local)
     _add_rollback(actions, both)
+    _add_canary(actions, both)
     _add_gc(actions, local)
 
 
@@ -65,6 +66,21 @@ def _add_rollback(actions: Any, both: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="`name` or `name@tag`")
     parser.add_argument("--to", metavar="REVISION", help="to this one (sha256:…) rather than to the one before")
     parser.set_defaults(run=_lazy("transfer", "run_rollback"))
+
+
+def _add_canary(actions: Any, both: argparse.ArgumentParser) -> None:
+    parser = actions.add_parser("canary", parents=[both], help="judge a candidate beside what is served, on documents")
+    parser.add_argument("name", metavar="NAME", help="its tags `stable` and `candidate` are compared")
+    parser.add_argument("--url", help="a service that serves both (GLEANER_MODELS=NAME,NAME@candidate)")
+    parser.add_argument("--key", help="API key")
+    parser.add_argument("--documents", type=Path, metavar="FOLDER", help="files to post to each of the two")
+    parser.add_argument("--drift", type=float, default=0.1, help="most entities that only one finds (default: 0.1)")
+    parser.add_argument("--slower", type=float, default=1.25, help="most of p50 and p99 over the other (default: 1.25)")
+    parser.add_argument("--more-errors", type=float, default=0.0, help="further share that may fail (default: 0)")
+    parser.add_argument("--promote", action="store_true", help="if it holds the limits: `stable` becomes it")
+    parser.add_argument("--withdraw", action="store_true", help="if it does not: `candidate` becomes `stable` again")
+    parser.add_argument("--withdraw-only", action="store_true", help="compare nothing, and withdraw it")
+    parser.set_defaults(run=_lazy("canary", "run_canary"))
 
 
 def _add_gc(actions: Any, local: argparse.ArgumentParser) -> None:

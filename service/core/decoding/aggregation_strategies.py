@@ -19,7 +19,7 @@ border cuts may appear. Here each token has the logits of one window (`windows`)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 
 import numpy as np
@@ -76,17 +76,39 @@ def softmax(logits: Logits) -> Scores:
 
 
 def aggregate(
-    logits: Logits, is_subword: NDArray[np.bool_], labels: Sequence[str], strategy: Aggregation
+    logits: Logits,
+    is_subword: NDArray[np.bool_],
+    labels: Sequence[str],
+    strategy: Aggregation,
+    ignored: Collection[str] = (OUTSIDE,),
 ) -> list[Span]:
-    """The entities in logits `[tokens, labels]`, in order; `labels` are the names in the model's configuration."""
+    """The entities in logits `[tokens, labels]`, in order, without those whose name is ignored.
+
+    `labels` are the names in the model's configuration. One row of logits at least is needed.
+    """
     probabilities = softmax(logits)
-    if strategy is Aggregation.SIMPLE:
-        firsts = np.arange(len(logits))
-    else:
-        firsts = np.flatnonzero(np.append(True, ~is_subword[1:]))
+    firsts = unit_firsts(is_subword, strategy)
+    if strategy is not Aggregation.SIMPLE:
         probabilities = _of_words(probabilities, firsts, strategy)
     best = probabilities.argmax(axis=1)
-    return _group(best, probabilities[np.arange(len(best)), best], np.append(firsts, len(logits)), labels)
+    scores = probabilities[np.arange(len(best)), best]
+    return _group(best, scores, np.append(firsts, len(logits)), labels, ignored)
+
+
+def unit_firsts(is_subword: NDArray[np.bool_], strategy: Aggregation) -> NDArray[np.intp]:
+    """The first tokens of what a strategy puts together to entities: of words, or with `simple` every token."""
+    if strategy is Aggregation.SIMPLE:
+        return np.arange(len(is_subword))
+    return np.flatnonzero(np.append(True, ~is_subword[1:]))
+
+
+def best_labels(logits: Logits, labels: Sequence[str], ignored: Collection[str] = (OUTSIDE,)) -> list[Span]:
+    """The pipeline's `none`: each token with its best label, without those whose label is ignored."""
+    probabilities = softmax(logits)
+    best = probabilities.argmax(axis=1)
+    scores = probabilities[np.arange(len(best)), best]
+    found = enumerate(zip(best.tolist(), scores.tolist(), strict=True))
+    return [Span(labels[i], at, at + 1, score) for at, (i, score) in found if labels[i] not in ignored]
 
 
 def _of_words(probabilities: Scores, firsts: NDArray[np.intp], strategy: Aggregation) -> Scores:
@@ -105,7 +127,13 @@ def _of_words(probabilities: Scores, firsts: NDArray[np.intp], strategy: Aggrega
     return probabilities[peaking[first_of_word]]
 
 
-def _group(best: NDArray[np.intp], scores: Scores, firsts: NDArray[np.intp], labels: Sequence[str]) -> list[Span]:
+def _group(
+    best: NDArray[np.intp],
+    scores: Scores,
+    firsts: NDArray[np.intp],
+    labels: Sequence[str],
+    ignored: Collection[str],
+) -> list[Span]:
     """Join neighbouring words (or tokens) of one entity; `firsts` is each word's first token, then the end."""
     begins = np.array([label.startswith("B-") for label in labels])
     tags = [label[2:] if label.startswith(("B-", "I-")) else label for label in labels]
@@ -114,7 +142,7 @@ def _group(best: NDArray[np.intp], scores: Scores, firsts: NDArray[np.intp], lab
     stops = np.append(starts[1:], len(best))
     means = np.add.reduceat(scores, starts, dtype=np.float64) / (stops - starts)
     names = [label.split("-", 1)[-1] for label in labels]
-    kept = np.array([name != OUTSIDE for name in names])[best[starts]]
+    kept = np.array([name not in ignored for name in names])[best[starts]]
     columns = (best[starts], firsts[starts], firsts[stops], means)
     return [
         Span(names[label], start, stop, score)

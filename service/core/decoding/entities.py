@@ -1,6 +1,6 @@
 """Decodes a document's logits to the entities in its text.
 
-Windows have been merged before (`windows`); an entity's value is derived afterwards (`normalize`).
+Windows have been merged before (`windows`); an entity's value is read afterwards (`service/text/values`).
 
 The rules of `constrained`, the default:
 
@@ -10,6 +10,7 @@ The rules of `constrained`, the default:
 - An entity's score is the mean, over its words, of the probability of its type: the sum over that type's tags, so that
   uncertainty between `B-X` and `I-X` does not lower it.
 - Entities do not begin or end with white space, a comma, a colon or a semicolon.
+- A model's folder may ask for more (`model_decoding`): learned transitions, wider words, borders, calibrated scores.
 
 The other strategies follow the rules of transformers' pipeline, offsets included (`aggregation_strategies`).
 """
@@ -17,20 +18,27 @@ The other strategies follow the rules of transformers' pipeline, offsets include
 from __future__ import annotations
 
 import math
-import string
+from collections.abc import Iterator
+from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from service.core.decoding.aggregation_strategies import Aggregation, aggregate
+from service.core.decoding.borders import behind_gaps, settle, trim
+from service.core.decoding.model_decoding import PLAIN, Decoding, word_logits
 from service.core.decoding.tag_scheme import Scheme
 from service.core.decoding.tokens import Encoding, Span, word_starts
 from service.core.decoding.word_tags import WordTags, search
 from service.core.errors import ModelError
 
-_LOOSE = string.whitespace + "\u00a0\u2007\u202f\u3000,;:"
-"""Characters at which no entity of `constrained` begins or ends."""
+
+class Source(StrEnum):
+    """Who found an entity: the model (its borders may be a rule's), or a rule alone."""
+
+    MODEL = "model"
+    RULE = "rule"
 
 
 class Entity(NamedTuple):
@@ -44,12 +52,18 @@ class Entity(NamedTuple):
     start: int
     end: int
     score: float
+    source: Source = Source.MODEL
 
 
 def decode_logits(
-    text: str, encoding: Encoding, logits: NDArray[np.float32], scheme: Scheme, aggregation: Aggregation
+    text: str,
+    encoding: Encoding,
+    logits: NDArray[np.float32],
+    scheme: Scheme,
+    aggregation: Aggregation,
+    decoding: Decoding = PLAIN,
 ) -> list[Entity]:
-    """The entities of one document, in order; `logits` is `[tokens, labels]`.
+    """The entities of one document, in order; `logits` is `[tokens, labels]`, `decoding` is for `constrained` alone.
 
     Raises:
         ModelError: a logit is NaN or infinite.
@@ -59,30 +73,35 @@ def decode_logits(
         return []
     if aggregation is Aggregation.CONSTRAINED:
         check_finite(logits)
-        firsts = np.flatnonzero(word_starts(text, encoding.offsets))
-        words = logits if len(firsts) == len(logits) else logits[firsts]
-        return decode_words(text, encoding.offsets, firsts, words, scheme)
+        firsts = np.flatnonzero(word_starts(text, encoding.offsets, compounds=decoding.compounds))
+        words = word_logits(logits, firsts, len(logits), scheme, decoding.first_piece_share)
+        return decode_words(text, encoding, firsts, words, scheme, decoding)
     check_finite(logits)
     spans = aggregate(logits, encoding.is_subword, scheme.labels, aggregation)
-    return _locate(text, encoding.offsets, spans, trim=False)
+    return [Entity(label, text[start:end], start, end, score) for label, start, end, score in _placed(encoding, spans)]
 
 
 def decode_words(
     text: str,
-    offsets: NDArray[np.int32],
+    encoding: Encoding,
     firsts: NDArray[np.intp],
     words: NDArray[np.float32] | WordTags,
     scheme: Scheme,
+    decoding: Decoding = PLAIN,
 ) -> list[Entity]:
     """The entities of one document by the rules of `constrained`, from the tags of its words, or their logits.
 
     Args:
-        offsets: of all tokens, `[tokens, 2]` in code points.
+        encoding: of all tokens.
         firsts: each word's first token (`word_starts`).
         words: the logits `[words, labels]` are finite.
     """
-    tags = words if isinstance(words, WordTags) else search(words, scheme)
-    return _locate(text, offsets, _spans(tags, np.append(firsts, len(offsets)), scheme), trim=True)
+    tags = words if isinstance(words, WordTags) else search(words, scheme, decoding.transitions)
+    parted = behind_gaps(text, encoding.offsets[firsts, 0]) if decoding.cells else None
+    spans = _spans(tags, np.append(firsts, len(encoding.offsets)), scheme, parted)
+    if decoding.unknown and encoding.is_unknown is not None:
+        spans = _known(text, encoding, spans)
+    return _locate(text, encoding, spans, decoding)
 
 
 def check_finite(logits: NDArray[np.float32]) -> None:
@@ -93,14 +112,19 @@ def check_finite(logits: NDArray[np.float32]) -> None:
         )
 
 
-def _spans(tags: WordTags, borders: NDArray[np.intp], scheme: Scheme) -> list[Span]:
-    """The entities on a tag path over words; word w's tokens run from `borders[w]` to `borders[w + 1]`."""
+def _spans(tags: WordTags, borders: NDArray[np.intp], scheme: Scheme, parted: NDArray[np.bool_] | None) -> list[Span]:
+    """The entities on a tag path over words; word w's tokens run from `borders[w]` to `borders[w + 1]`.
+
+    `parted`: True for words that continue no entity.
+    """
     path = tags.labels
     kind = scheme.type_of[path]
     inside = np.flatnonzero(kind >= 0)
     if not len(inside):
         return []
     splits = (kind[1:] != kind[:-1]) | scheme.begins[path[1:]] | scheme.ends[path[:-1]]
+    if parted is not None:
+        splits |= parted[1:]
     starts = np.flatnonzero(np.append(True, splits))
     stops = np.append(starts[1:], len(path))
     probability = np.zeros(len(path))
@@ -114,19 +138,39 @@ def _spans(tags: WordTags, borders: NDArray[np.intp], scheme: Scheme) -> list[Sp
     ]
 
 
-def _locate(text: str, offsets: NDArray[np.int32], spans: list[Span], *, trim: bool) -> list[Entity]:
+def _known(text: str, encoding: Encoding, spans: list[Span]) -> list[Span]:
+    """The spans that have a letter or digit in a token that is known."""
+    unknown = encoding.is_unknown
+    assert unknown is not None
+    if not unknown.any():
+        return spans
+
+    def is_known(span: Span) -> bool:
+        tokens = range(span.start_token, span.stop_token)
+        return any(
+            not unknown[token] and any(map(str.isalnum, text[slice(*encoding.offsets[token].tolist())]))
+            for token in tokens
+        )
+
+    return [span for span in spans if not unknown[span.start_token : span.stop_token].any() or is_known(span)]
+
+
+def _locate(text: str, encoding: Encoding, spans: list[Span], decoding: Decoding) -> list[Entity]:
     """The entities of these token spans; those that trimming leaves empty are dropped."""
-    starts = offsets[[span.start_token for span in spans], 0].tolist() if spans else []
-    ends = offsets[[span.stop_token - 1 for span in spans], 1].tolist() if spans else []
+    if decoding.calibration is not None and spans:
+        scores = decoding.calibration.shares_of([span.score for span in spans])
+        spans = [span._replace(score=score) for span, score in zip(spans, scores, strict=True)]
     entities = []
-    for span, start, end in zip(spans, starts, ends, strict=True):
-        if trim:
-            start, end = _trim(text, start, end)
-        if start < end or not trim:
-            entities.append(Entity(span.label, text[start:end], start, end, span.score))
+    for label, start, end, score in _placed(encoding, spans):
+        start, end = settle(text, label, start, end) if decoding.marks else trim(text, start, end)
+        if start < end:
+            entities.append(Entity(label, text[start:end], start, end, score))
     return entities
 
 
-def _trim(text: str, start: int, end: int) -> tuple[int, int]:
-    part = text[start:end]
-    return start + len(part) - len(part.lstrip(_LOOSE)), start + len(part.rstrip(_LOOSE))
+def _placed(encoding: Encoding, spans: list[Span]) -> Iterator[tuple[str, int, int, float]]:
+    """Label, start, end in code points and score of each span."""
+    starts = encoding.offsets[[span.start_token for span in spans], 0].tolist() if spans else []
+    ends = encoding.offsets[[span.stop_token - 1 for span in spans], 1].tolist() if spans else []
+    for span, start, end in zip(spans, starts, ends, strict=True):
+        yield span.label, start, end, span.score

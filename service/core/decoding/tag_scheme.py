@@ -60,6 +60,8 @@ class Scheme:
 
     All other allowed steps are an end followed by a beginning.
     """
+    continued: NDArray[np.intp]
+    """The label of a token that continues a word of each label: `I-X` for `B-X` and `I-X`; itself where none is."""
 
 
 def read_scheme(id2label: Mapping[int, str], *, inside_begins: bool = False) -> Scheme:
@@ -119,6 +121,7 @@ def _build(name: str, labels: tuple[str, ...], inside_begins: bool) -> Scheme:
         ends=_flags(role in "ES" for role, _ in parsed),
         allowed=allowed,
         inner=_inner_predecessors(allowed & ~(may_end[:, None] & may_begin)),
+        continued=_continued(parsed),
     )
 
 
@@ -127,6 +130,11 @@ def _inner_predecessors(inner: NDArray[np.bool_]) -> NDArray[np.intp]:
     count = inner.sum(axis=0)
     table = np.argsort(~inner, axis=0, kind="stable")[: count.max()]
     return np.where(np.arange(len(table))[:, None] < count, table, len(inner))
+
+
+def _continued(parsed: list[tuple[str, str]]) -> NDArray[np.intp]:
+    inside = {kind: label for label, (role, kind) in enumerate(parsed) if role == "I"}
+    return np.array([inside.get(kind, label) if role == "B" else label for label, (role, kind) in enumerate(parsed)])
 
 
 def _flags(values: Iterable[bool]) -> NDArray[np.bool_]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from service.core.arrays import Logits
 from service.core.decoding.aggregation_strategies import softmax
 from service.core.decoding.tag_scheme import Scheme
+from service.core.decoding.transitions import Transitions, best_path_with
 from service.core.decoding.viterbi import Labels, best_path
 
 ROWS_AT_ONCE = 8_192
@@ -35,18 +36,21 @@ class WordTags:
     probabilities: NDArray[np.float64]
 
 
-def search(logits: Logits, scheme: Scheme) -> WordTags:
+def search(logits: Logits, scheme: Scheme, transitions: Transitions | None = None) -> WordTags:
     """The best valid path over words, whose logits are `[words, labels]`."""
-    return search_all([logits], scheme)[0]
+    return search_all([logits], scheme, transitions)[0]
 
 
-def search_all(documents: Sequence[Logits], scheme: Scheme) -> list[WordTags]:
-    """The best valid path of each document, whose words' logits are finite, `[words, labels]`."""
+def search_all(documents: Sequence[Logits], scheme: Scheme, transitions: Transitions | None = None) -> list[WordTags]:
+    """The best valid path of each document, whose words' logits are finite, `[words, labels]`.
+
+    With `transitions`, the learned scores of a path's steps count as well.
+    """
     if not documents:
         return []
     logits = np.concatenate(documents) if len(documents) > 1 else documents[0]
     borders = list(accumulate(map(len, documents), initial=0))
-    path = best_path(logits, scheme, borders)
+    path = best_path(logits, scheme, borders) if transitions is None else best_path_with(transitions, logits, borders)
     inside = np.flatnonzero(scheme.type_of[path] >= 0)
     probabilities = _type_probabilities(logits, path, inside, scheme)
     places = np.searchsorted(inside, borders).tolist()

@@ -1,20 +1,16 @@
-"""A mention: one entity with its place, as fields are chosen from; and what its text stands for.
-
-`amount`, `currency` and `same_value` are all that fields know of values; they read today's normalized strings.
-"""
+"""A mention: one entity with its place and its value, as fields are chosen from."""
 
 from __future__ import annotations
 
 import re
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
-from service.core.decoding.normalize import normalize
+from service.core.decoding.value import Kind, Value
 
 Box = tuple[float, float, float, float]
 """Left, top, right and bottom in points from a page's upper left corner."""
-_AMOUNT = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?)(?: ([A-Z]{3}))?")
-_FIRST_NUMBER = re.compile(r"[-−]?[0-9][0-9.,]*(?<![.,])")
+_FIRST_NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)?(?![.,0-9])")
 _NAMES = frozenset(("SUPPLIER_NAME", "RECEIVER_NAME", "ORGANIZATION", "PERSON", "EMPLOYER", "SCHOOL"))
 
 
@@ -30,29 +26,30 @@ class Mention(NamedTuple):
     start: int
     end: int
     score: float
+    value: Value
     page: int | None = None
     boxes: tuple[Box, ...] = ()
 
 
 def amount(mention: Mention) -> Decimal | None:
     """The sum of money that a mention states; None where its text leaves it open."""
-    found = _AMOUNT.fullmatch(normalize("MONEY", mention.text))
-    return Decimal(found[1]) if found else None
+    return mention.value.number if mention.value.kind is Kind.MONEY else None
 
 
 def currency(mention: Mention) -> str | None:
     """The ISO code of the currency that a sum of money names."""
-    if not _is_money(mention):
-        return None
-    found = _AMOUNT.fullmatch(normalize("MONEY", mention.text))
-    return found[2] if found else None
+    return mention.value.unit if _is_money(mention) else None
 
 
 def number(mention: Mention) -> Decimal | None:
-    """The first number in a mention, such as that of a quantity with its unit."""
-    found = _FIRST_NUMBER.search(mention.text)
-    value = _AMOUNT.fullmatch(normalize("MONEY", found[0])) if found else None
-    return Decimal(value[1]) if value else None
+    """The number of a quantity or an amount, with whatever unit."""
+    if mention.value.number is not None:
+        return mention.value.number
+    found = _FIRST_NUMBER.match(mention.text)
+    try:
+        return Decimal(found[0].replace(",", ".")) if found else None
+    except InvalidOperation:
+        return None
 
 
 def same_value(mention: Mention) -> str:
@@ -60,10 +57,9 @@ def same_value(mention: Mention) -> str:
     if _is_money(mention):
         stated = amount(mention)
         return str(stated.normalize()) if stated is not None else mention.text
-    value = normalize(mention.label, mention.text)
     if mention.label in _NAMES:
-        return "".join(filter(str.isalnum, value.casefold())) or value
-    return value.casefold()
+        return "".join(filter(str.isalnum, mention.value.text.casefold())) or mention.value.text
+    return mention.value.text.casefold()
 
 
 def _is_money(mention: Mention) -> bool:

@@ -49,7 +49,7 @@ class WorkerRegistry:
         """Record a worker's report; true for the first one of a worker.
 
         Args:
-            closed: the worker knows that the service drains, and starts no request.
+            closed: the worker knows that the engine takes no more, as it drains or ends, and starts no request.
             version: of the last list of models that it received.
             revisions: those that its requests use.
             front: how busy it is.
@@ -84,6 +84,10 @@ class WorkerRegistry:
         """True when no connected worker has an active request."""
         return not any(worker.active_requests for worker in self._workers.values())
 
+    def closed(self) -> bool:
+        """True when every connected worker knows that the engine takes no more."""
+        return all(worker.closed for worker in self._workers.values())
+
     def closed_and_idle(self) -> bool:
         """True when every connected worker is closed and has no active request."""
-        return all(worker.closed and not worker.active_requests for worker in self._workers.values())
+        return self.closed() and self.idle()

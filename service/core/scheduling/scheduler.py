@@ -84,6 +84,11 @@ class Scheduler(Generic[Payload]):
         document = self._documents.get(key)
         return None if document is None else document.payload
 
+    def client(self, key: str) -> str | None:
+        """Whose document this is; None for an unknown key."""
+        document = self._documents.get(key)
+        return None if document is None else document.submission.client
+
     def set_weight(self, model: str, weight: float | None) -> None:
         """Set a model's weight, which is its share of device and queue; None removes it."""
         self._stats.set_weight(model, weight)

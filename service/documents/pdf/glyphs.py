@@ -9,7 +9,7 @@ a line, and is used for the layout; the *ink* box spans what is drawn and is wha
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ import pypdfium2.raw as pdfium
 Floats = npt.NDArray[np.float32]
 Flags = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint32]
+Indices = npt.NDArray[np.int32]
 
 _HYPHENS = (0x02, 0xAD, 0xFFFE)  # pdfium's two marks for a hyphen at a line's end, and the soft one that fonts misuse
 _BLANKS = (0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x20, 0x85, 0xA0, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x3000)
@@ -41,6 +42,7 @@ class Glyphs:
         ink: float32 [n, 4], boxes to show; both in points from the upper left corner of the page as shown.
         spaced: bool [n], True where white space precedes the character.
         width, height: of the page as shown, in points.
+        indices: int32 [n], of the characters on pdfium's text page.
     """
 
     codes: Codes
@@ -49,25 +51,27 @@ class Glyphs:
     spaced: Flags
     width: float
     height: float
+    indices: Indices = field(default_factory=lambda: np.zeros(0, np.int32))
 
 
 def read_glyphs(page: Any, text_page: Any, count: int) -> Glyphs:
     """The glyphs of a loaded page (pdfium's raw handles) whose text page has `count` characters."""
-    codes = _code_points(text_page, count)
+    codes = code_points(text_page, count)
     codes[np.isin(codes, _HYPHENS)] = ord("-")
-    frame = _Frame.of(page)
-    loose = frame.shown(_loose_boxes(text_page, count))
+    frame = PageFrame.of(page)
+    loose = frame.shown(loose_boxes(text_page, count))
     ink = frame.shown(_ink_boxes(text_page, count))
     loose, ink = _or_else(loose, ink), _or_else(ink, loose)
     blank = np.isin(codes, _BLANKS)
     codes, is_whole = _whole(codes)
     keep = is_whole & ~blank & ~np.isin(codes, _UNWANTED) & frame.contains(loose)
     spaced = np.diff(np.cumsum(blank)[keep], prepend=0) > 0
-    return Glyphs(codes[keep], loose[keep], ink[keep], spaced, frame.width, frame.height)
+    indices = np.flatnonzero(keep).astype(np.int32)
+    return Glyphs(codes[keep], loose[keep], ink[keep], spaced, frame.width, frame.height, indices)
 
 
 @dataclass(frozen=True, slots=True)
-class _Frame:
+class PageFrame:
     """The visible part of the page in its own coordinates (y upwards), and its clockwise quarter turns."""
 
     left: float
@@ -77,7 +81,7 @@ class _Frame:
     quarter_turns: int
 
     @classmethod
-    def of(cls, page: Any) -> _Frame:
+    def of(cls, page: Any) -> PageFrame:
         box = pdfium.FS_RECTF()
         pdfium.FPDF_GetPageBoundingBox(page, box)
         return cls(box.left, box.bottom, box.right, box.top, int(pdfium.FPDFPage_GetRotation(page)) % 4)
@@ -109,16 +113,17 @@ class _Frame:
         return np.asarray((x >= 0) & (x <= self.width) & (y >= 0) & (y <= self.height))
 
 
-def _code_points(text_page: Any, count: int) -> Codes:
-    call, handle = _CodePoint(_address(pdfium.FPDFText_GetUnicode)), _address(text_page)
+def code_points(text_page: Any, count: int) -> Codes:
+    """The UTF-16 units of a text page's characters."""
+    call, handle = _CodePoint(address(pdfium.FPDFText_GetUnicode)), address(text_page)
     return np.fromiter((call(handle, i) for i in range(count)), np.uint32, count)
 
 
-def _loose_boxes(text_page: Any, count: int) -> Floats:
+def loose_boxes(text_page: Any, count: int) -> Floats:
     """Loose boxes [left, bottom, right, top]; pdfium writes each as FS_RECTF (left, top, right, bottom)."""
     rows = np.zeros((count, 4), np.float32)
-    call = _LooseBox(_address(pdfium.FPDFText_GetLooseCharBox))
-    handle, base = _address(text_page), rows.ctypes.data
+    call = _LooseBox(address(pdfium.FPDFText_GetLooseCharBox))
+    handle, base = address(text_page), rows.ctypes.data
     for i in range(count):
         call(handle, i, base + 16 * i)
     return rows[:, [0, 3, 2, 1]]
@@ -127,15 +132,16 @@ def _loose_boxes(text_page: Any, count: int) -> Floats:
 def _ink_boxes(text_page: Any, count: int) -> Floats:
     """Ink boxes [left, bottom, right, top]; pdfium writes four doubles (left, right, bottom, top) to four addresses."""
     rows = np.zeros((count, 4), np.float64)
-    call = _InkBox(_address(pdfium.FPDFText_GetCharBox))
-    handle, base = _address(text_page), rows.ctypes.data
+    call = _InkBox(address(pdfium.FPDFText_GetCharBox))
+    handle, base = address(text_page), rows.ctypes.data
     for at in range(0, count * 32, 32):
         row = base + at
         call(handle, at >> 5, row, row + 8, row + 16, row + 24)
     return rows[:, [0, 2, 1, 3]].clip(-1e6, 1e6).astype(np.float32)
 
 
-def _address(pointer: Any) -> int:
+def address(pointer: Any) -> int:
+    """The address that a pointer of pypdfium2 holds."""
     return ctypes.cast(pointer, _Address).value or 0
 
 

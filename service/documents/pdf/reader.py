@@ -20,7 +20,7 @@ import pypdfium2.raw as pdfium
 from service.core.errors import UnreadableDocument
 from service.documents.document import Document, Layout, Page
 from service.documents.limits import DocumentLimits
-from service.documents.pdf.glyphs import Glyphs, read_glyphs
+from service.documents.pdf.glyphs import Glyphs, Indices, read_glyphs
 from service.documents.pdf.lines import Line, height
 from service.documents.pdf.reading_order import order_lines
 from service.documents.pdf.words import Word, words_by_direction
@@ -38,17 +38,31 @@ def read_pdf(data: bytes, *, limits: DocumentLimits) -> Document:
         UnreadableDocument: encrypted, damaged, or without a text layer.
         DocumentTooLarge: too many pages or characters.
     """
-    with _opened(data) as document:
+    return read_with_indices(data, limits=limits)[0]
+
+
+def read_with_indices(data: bytes, *, limits: DocumentLimits) -> tuple[Document, Indices]:
+    """The document, and int32 [characters]: the index of each on pdfium's text page of its page; -1: it is on none.
+
+    Raises:
+        UnreadableDocument, DocumentTooLarge: as above.
+    """
+    with opened_pdf(data) as document:
         limits.check_pages(len(document))
         pages = _Pages(limits)
         unread = tuple(number for number in range(1, len(document) + 1) if pages.add(document, number))
     if not pages.has_text:
         raise UnreadableDocument(_why_empty(len(pages.pages), len(unread)))
-    return pages.document(unread)
+    return pages.document(unread), pages.indices()
 
 
 @contextmanager
-def _opened(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
+def opened_pdf(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
+    """A PDF file's document, with at least one page.
+
+    Raises:
+        UnreadableDocument: encrypted or damaged.
+    """
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
@@ -83,39 +97,48 @@ class _Pages:
         self._codes: list[npt.NDArray[np.uint32]] = []
         self._boxes: list[npt.NDArray[np.float32]] = []
         self._line_starts: list[npt.NDArray[np.int32]] = []
+        self._indices: list[Indices] = []
 
     def add(self, document: pypdfium2.PdfDocument, number: int) -> bool:
         """Read one page; True if it has images but no characters."""
-        with _page(document, number) as page, _text_page(page, number) as text_page:
+        with loaded_page(document, number) as page, opened_text(page, number) as text_page:
             count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
             self._limits.check_characters(
                 self._length + count // 2
             )  # up to half of it may be white space that pdfium adds
             glyphs = read_glyphs(page, text_page, count)
             has_images = not len(glyphs.codes) and _has_images(page)
-        self._append(number, glyphs)
+            size = (float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page)))
+        self._append(number, glyphs, size)
         self._limits.check_characters(self._length)
         return has_images
 
-    def _append(self, number: int, glyphs: Glyphs) -> None:
+    def _append(self, number: int, glyphs: Glyphs, size: tuple[float, float]) -> None:
         lines = [line for words in words_by_direction(glyphs) for line in order_lines(words)]
         order, starts = _in_order(lines)
         self.has_text = self.has_text or bool(lines)
         if self.pages:
-            self._extend(np.full(2, ord("\n"), np.uint32), np.full((2, 4), np.nan, np.float32))
+            none = np.full(2, -1, np.int32)
+            self._extend(np.full(2, ord("\n"), np.uint32), np.full((2, 4), np.nan, np.float32), none)
         start = self._length
         drawn = order >= 0
         boxes = np.full((len(order), 4), np.nan, np.float32)
         boxes[drawn] = glyphs.ink[order[drawn]]
         codes = np.concatenate((glyphs.codes, _SEPARATORS))[order]
-        self._extend(codes, boxes)
+        indices = np.full(len(order), -1, np.int32)
+        indices[drawn] = glyphs.indices[order[drawn]]
+        self._extend(codes, boxes, indices)
         self._line_starts.append(starts + start)
-        self.pages.append(Page(number, start, self._length))
+        self.pages.append(Page(number, start, self._length, *size))
 
-    def _extend(self, codes: npt.NDArray[np.uint32], boxes: npt.NDArray[np.float32]) -> None:
+    def _extend(self, codes: npt.NDArray[np.uint32], boxes: npt.NDArray[np.float32], indices: Indices) -> None:
         self._codes.append(codes)
         self._boxes.append(boxes)
+        self._indices.append(indices)
         self._length += len(codes)
+
+    def indices(self) -> Indices:
+        return np.concatenate(self._indices)
 
     def document(self, unread_pages: tuple[int, ...]) -> Document:
         """The document of all pages so far."""
@@ -125,7 +148,7 @@ class _Pages:
 
 
 @contextmanager
-def _page(document: pypdfium2.PdfDocument, number: int) -> Iterator[Any]:
+def loaded_page(document: pypdfium2.PdfDocument, number: int) -> Iterator[Any]:
     """A loaded page, with its annotations (form fields among them) made part of it."""
     page = _loaded(document, number)
     if pdfium.FPDFPage_GetAnnotCount(page) and _flattened(page):
@@ -150,7 +173,8 @@ def _flattened(page: Any) -> bool:
 
 
 @contextmanager
-def _text_page(page: Any, number: int) -> Iterator[Any]:
+def opened_text(page: Any, number: int) -> Iterator[Any]:
+    """The text page of a loaded page."""
     text_page = pdfium.FPDFText_LoadPage(page)
     if not text_page:
         raise UnreadableDocument(f"The PDF is damaged: the text of its page {number} cannot be read.")

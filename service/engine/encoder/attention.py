@@ -7,7 +7,8 @@ Each call goes to the first back-end of a table that supports it (attention_back
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple, Protocol
 
 import torch
@@ -106,3 +107,13 @@ def set_attention(model: PreTrainedModel, name: str) -> None:
         model.set_attn_implementation(name)
     finally:
         transformers_logging.set_verbosity(verbosity)
+
+
+@contextmanager
+def own_attention_afterwards(model: PreTrainedModel) -> Iterator[None]:
+    """Another attention may be set meanwhile; the model's own one comes back."""
+    own = model.config._attn_implementation
+    try:
+        yield
+    finally:
+        set_attention(model, own)

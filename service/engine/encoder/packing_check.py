@@ -57,7 +57,7 @@ class _Trial:
 def packs_on_host(checkpoint: Checkpoint) -> ChosenPath:
     """Check a model in host memory, in float32; it keeps its own attention."""
     model = checkpoint.model
-    with _own_attention_afterwards(model), first_layers_only(model, LAYERS), in_float32(model):
+    with attention.own_attention_afterwards(model), first_layers_only(model, LAYERS), in_float32(model):
         trial = _try(checkpoint)
     if trial is not None and trial.is_exact():
         return PACKED
@@ -66,20 +66,11 @@ def packs_on_host(checkpoint: Checkpoint) -> ChosenPath:
 
 def packs_on_device(checkpoint: Checkpoint) -> ChosenPath:
     """Check, on its device and as it is served, a model that passed on the host; it keeps its own attention."""
-    with _own_attention_afterwards(checkpoint.model):
+    with attention.own_attention_afterwards(checkpoint.model):
         trial = _try(checkpoint)
     if trial is None:
         return ChosenPath(ForwardPath.PADDED, PathReason.FAILED)
     return PACKED if trial.is_near() else ChosenPath(ForwardPath.PADDED, PathReason.ACCURACY)
-
-
-@contextmanager
-def _own_attention_afterwards(model: PreTrainedModel) -> Iterator[None]:
-    own = model.config._attn_implementation
-    try:
-        yield
-    finally:
-        attention.set_attention(model, own)
 
 
 @torch.inference_mode()

@@ -21,12 +21,9 @@ def path_on_host(checkpoint: Checkpoint, device: torch.device) -> ChosenPath:
     path = packs_on_host(checkpoint)
     if not path.packed or device.type != "cuda":
         return path
-    own = checkpoint.model.config._attn_implementation
-    attention.set_attention(checkpoint.model, attention.NAME)
-    try:
+    with attention.own_attention_afterwards(checkpoint.model):
+        attention.set_attention(checkpoint.model, attention.NAME)
         exact = is_exact_in_float32(checkpoint)
-    finally:
-        attention.set_attention(checkpoint.model, own)
     return FUSED if exact else ChosenPath(ForwardPath.PACKED, PathReason.ARCHITECTURE)
 
 

@@ -18,6 +18,7 @@ from service.engine.execution.executor import DeviceExecutor
 from service.engine.models.loaded_model import LoadedModel
 from service.metrics.gpu import GraphMetrics
 from service.settings import Settings
+from service.text.decoding_files import read_decoding
 from service.wire import ModelStatus
 
 if TYPE_CHECKING:
@@ -114,7 +115,8 @@ class ModelFactory:
             weights = self._offloadable_on_gpu(encoder, encoder.module)
         runner = Runner(self._throttled(weights), self._compute, self._wake)
         module, prepare = weakref.ref(encoder.module), partial(self.capture_queue.run_early, captures)
-        return LoadedModel(_status(revision, encoder), sizes, runner, weights, module, encoder.path, prepare)
+        status, decoding = _status(revision, encoder), read_decoding(revision.folder)
+        return LoadedModel(status, sizes, runner, weights, module, encoder.path, prepare, decoding)
 
     def make(self, revision: Revision) -> LoadedModel:
         """Read and build a revision's model on a device that has room for it."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from service.core.decoding.model_decoding import PLAIN, Decoding
 from service.core.memory.budget import ModelMemory
 from service.core.models.placement import Placement
 from service.core.scheduling.batch_latency import TimedBatch
@@ -29,6 +30,7 @@ class LoadedModel:
         module: the model itself; None while its weights are offloaded.
         prepare: to be called on the compute thread once it is warm, before it serves.
         path: which code runs its batches, and why it is no faster.
+        decoding: what its folder asks for, for the documents whose tags are found here.
     """
 
     status: ModelStatus
@@ -38,6 +40,7 @@ class LoadedModel:
     module: Callable[[], torch.nn.Module | None] = lambda: None
     path: ChosenPath = PACKED
     prepare: Callable[[], None] = lambda: None
+    decoding: Decoding = PLAIN
 
     @property
     def revision(self) -> str:

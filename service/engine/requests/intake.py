@@ -18,7 +18,7 @@ from service.engine.requests.request_table import RequestTable
 from service.engine.requests.status import StatusPublisher
 from service.logs import LogEvent
 from service.metrics.engine import EngineMetrics
-from service.wire import Buffer, Cancelled, Hello, Message, Submitted, TurnedAway, WireError
+from service.wire import Buffer, Cancelled, Hello, Message, Observe, Submitted, TurnedAway, WireError
 
 log = logging.getLogger(__name__)
 
@@ -64,6 +64,9 @@ class RequestHandler:
                 self._throughput.arrived(tokens, now)
                 self._throughput.refused(tokens, now)
                 self._metrics.refusals.labels(code).inc(documents)
+                self.table.history.turned_away(code, documents)
+            case Observe(since=since):
+                self._status.observe(worker, since, self.table.history, now)
             case Cancelled(key=key):
                 self.table.cancel(worker, key)
             case WireError():

@@ -7,6 +7,7 @@ one Refused.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence as Several
 from dataclasses import dataclass
 from itertools import accumulate
@@ -15,8 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from service.core.arrays import Logits, TokenIds
+from service.core.decoding.model_decoding import PLAIN, Decoding
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import GleanerError, InternalError
+from service.core.observation import EngineHistory
 from service.core.scheduling.scheduler import Scheduler
 from service.core.types import Batch, Refusal, Sequence, Submission, Wanted
 from service.engine.ipc.server import EngineSocket
@@ -25,6 +28,7 @@ from service.metrics.engine import EngineMetrics
 from service.wire import Refused, Scored, Started, Tagged, tags_buffer
 
 if TYPE_CHECKING:  # It imports torch, for which the engine's first phase does not wait.
+    from service.engine.execution.in_flight import InFlightBatch
     from service.engine.execution.runner import Finish
 
 
@@ -32,7 +36,7 @@ if TYPE_CHECKING:  # It imports torch, for which the engine's first phase does n
 class Request:
     """What an admitted document needs beside the queue: all its sequences end to end, and where each begins.
 
-    `words`: the tokens whose scores its worker wants, if not all.
+    `words`: those whose tags its worker wants, if it does not want all logits.
     """
 
     worker: bytes
@@ -46,7 +50,7 @@ class Request:
         borders = (0, *accumulate(submission.lengths))
         if submission.wanted is Wanted.LOGITS:
             return cls(worker, tokens, borders)
-        return cls(worker, np.maximum(tokens, ~tokens), borders, tokens >= 0)
+        return cls(worker, np.maximum(tokens, ~tokens), borders, Words.marked(tokens, submission.suffix))
 
     def sequence(self, index: int) -> TokenIds:
         """The token ids of one sequence."""
@@ -54,10 +58,15 @@ class Request:
 
 
 class RequestTable:
-    """The documents between admission and their last answer."""
+    """The documents between admission and their last answer.
+
+    Attributes:
+        history: what was run and refused.
+    """
 
     def __init__(self, scheduler: Scheduler[Request], ipc: EngineSocket, metrics: EngineMetrics) -> None:
         self.scheduler = scheduler
+        self.history = EngineHistory()
         self._ipc = ipc
         self._metrics = metrics
 
@@ -77,12 +86,20 @@ class RequestTable:
             self._ipc.send(worker, Started(tuple(own)))
         return [requests[each.key].sequence(each.index) for each in batch.sequences]
 
-    def condenser(self, batch: Batch, labels: tuple[str, ...]) -> Finish | None:
+    def condenser(self, batch: Batch, labels: tuple[str, ...], decoding: Decoding = PLAIN) -> Finish | None:
         """What is to be done with a batch's logits before they are delivered, off the loop's thread."""
         words = [self._admitted(each.key).words for each in batch.sequences]
         if all(each is None for each in words):
             return None
-        return lambda outcomes: condense(outcomes, words, labels)
+        return lambda outcomes: condense(outcomes, words, labels, decoding)
+
+    def ran(self, launched: InFlightBatch) -> None:
+        """Remember a batch that ran, before it is delivered."""
+        handle, batch = launched.handle, launched.batch
+        clients = Counter(self.scheduler.client(sequence.key) for sequence in batch.sequences)
+        named = {client: count for client, count in clients.items() if client is not None}
+        seconds = handle.begun_seconds, handle.ended_seconds
+        self.history.ran(launched.number, batch, seconds, launched.full_tokens, named)
 
     def deliver(
         self, batch: Batch, outcomes: Several[Logits | WordTags | GleanerError], number: int, batch_seconds: float
@@ -124,6 +141,7 @@ class RequestTable:
     def send_refusal(self, worker: bytes, refusal: Refusal) -> None:
         """Send and count a refusal, of a document that is not in the table."""
         self._metrics.refusals.labels(refusal.code).inc()
+        self.history.refused(refusal)
         self._ipc.send(worker, Refused(refusal.key, refusal.code, refusal.detail, refusal.retry_after_seconds))
 
     def _admitted(self, key: str) -> Request:

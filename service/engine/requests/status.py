@@ -5,8 +5,12 @@ Reads everything, decides nothing.
 
 from __future__ import annotations
 
+from service.core.memory.budget import MemoryReport
+from service.core.observation import EngineHistory, GpuUse, MemoryUse, Observation
+from service.core.parsers.front_load import Stage
 from service.core.scheduling.scheduler import Scheduler
 from service.core.scheduling.throughput import ThroughputMeter
+from service.core.types import Shape
 from service.engine.execution.in_flight import InFlightBatch
 from service.engine.ipc.server import EngineSocket
 from service.engine.lifecycle import Lifecycle
@@ -14,7 +18,7 @@ from service.engine.models.loaded_model import InitialModels
 from service.engine.models.manager import ModelManager
 from service.engine.requests.request_table import Request
 from service.metrics.engine import EngineMetrics
-from service.wire import Status
+from service.wire import Observed, Status
 
 STATUS_SECONDS = 0.5
 
@@ -55,6 +59,49 @@ class StatusPublisher:
     def send_to(self, worker: bytes, now: float) -> None:
         """Send the status to one worker."""
         self._ipc.send(worker, self._status(now))
+
+    def observe(self, worker: bytes, since: int, history: EngineHistory, now: float) -> None:
+        """Tell a worker, at which somebody looks, what the engine does."""
+        report, throughput = self._models.guard.report(), self._throughput
+        load, ratio, front = self._scheduler.load(now), throughput.work_ratio(now), self._lifecycle.workers.front
+
+        def predict(model: str, shape: Shape) -> int:
+            return report.functions[model].bytes(shape) if report and model in report.functions else 0
+
+        observation = Observation(
+            engine=self._lifecycle.engine,
+            now_seconds=now,
+            load=load,
+            backlog_seconds=throughput.backlog_seconds(load.tokens, now),
+            work_ratios={Stage.COMPUTE.value: ratio, **{stage.value: each for stage, each in front.ratios.items()}},
+            tokens_per_second=throughput.tokens_per_second,
+            arrived_tokens_per_second=throughput.arrived_tokens_per_second(now),
+            busy_seconds=throughput.busy_seconds,
+            batches=tuple(history.since(since, predict)),
+            refusals=history.refusals(),
+            memory=self._memory(report),
+            gpu=self._gpu(),
+        )
+        self._ipc.send(worker, Observed(since, observation))
+
+    def _memory(self, report: MemoryReport | None) -> MemoryUse | None:
+        if report is None:
+            return None
+        budget = {revision: self._models.guard.budget_tokens(revision) for revision in report.functions}
+        return MemoryUse(
+            rest_bytes=report.rest_bytes,
+            room_bytes=report.room_bytes,
+            floor_bytes=report.floor_bytes,
+            available_bytes=report.available_bytes,
+            shrinks=report.shrinks,
+            budget_tokens=budget,
+        )
+
+    def _gpu(self) -> GpuUse | None:
+        gpu = self._lifecycle.gpu
+        if gpu is None:
+            return None
+        return GpuUse(gpu.utilization_ratio, gpu.memory_used_bytes, gpu.memory_total_bytes, gpu.power_watts)
 
     def launched(self, tokens: int, full_tokens: int) -> None:
         """Record the fill of a launched batch."""

@@ -124,6 +124,8 @@ def test_when_no_engine_follows_everything_is_refused_what_waits_and_what_comes(
         await engine.send(Status("one", Phase.FAILED, final=True))
         with pytest.raises(EngineRestarting):
             await waits
+        while not (await engine.receive(Hello))[0].closed:
+            pass
         with pytest.raises(EngineRestarting):
             await world.infer(1)
 

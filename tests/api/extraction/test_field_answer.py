@@ -6,7 +6,9 @@ import msgspec
 
 from service.api.extraction.field_answer import answer_fields
 from service.api.schemas import EntityResult, FieldsResult
+from service.core.decoding.entities import Entity
 from service.documents.document import Document
+from service.text.values.reading import read_values
 
 INVOICE = "😀 Acme GmbH\nInvoice INV-1\nMount 2 420.00 840.00\nnet 840.00 tax 159.60 total EUR 999.60"
 RESUME = "Maria Delgado\nEngineer, Castell, 2017\nMSc, University\nPython, Spanish"
@@ -20,7 +22,8 @@ def fields_of(text: str, *found: tuple[str, str], shift: int = 0) -> FieldsResul
         starts.append(text.index(part, starts[-1] + 1 if starts else 0))
         start = starts[-1] + shift
         entities.append(EntityResult(label, part, start, start + len(part), 0.9, part.lower(), 1, []))
-    return answer_fields(Document(text), entities, starts)
+    named = [Entity(label, part, at, at + len(part), 0.9) for (label, part), at in zip(found, starts, strict=True)]
+    return answer_fields(Document(text), named, read_values(text, named), entities)
 
 
 def invoice(shift: int = 0) -> FieldsResult:

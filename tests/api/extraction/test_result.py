@@ -1,56 +1,79 @@
-"""A document's result: which entities are listed, and what its fields are chosen from."""
+"""A document's result: values are typed, rules take part where the model's folder asks for them."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 import numpy as np
+import pytest
 
+from service.api.engine.pending import InferenceResult
 from service.api.extraction.request import DocumentInput, ExtractRequest
-from service.api.extraction.result import build_result
-from service.api.schemas import DocumentResult, FieldsResult, read_options
-from service.core.decoding.entities import Entity
+from service.api.extraction.result import build_result, find_entities
+from service.api.schemas import Options
+from service.core.arrays import Logits
+from service.core.decoding.entities import Entity, Source
 from service.documents.document import Document
-from service.text.pipeline import Prepared
-from service.text.tokenizer import Tokens
+from service.text.pipeline import prepare
+from service.text.tokenizer import TextTokenizer
 from service.wire import ModelStatus
+from tests.support.tiny_models import BERT_SPECIALS, word_piece
 
-TEXT = "😀 Acme GmbH, invoice INV-1, total EUR 9.00"
-FOUND = (("SUPPLIER_NAME", "Acme GmbH", 0.9), ("INVOICE_ID", "INV-1", 0.4), ("TOTAL_AMOUNT", "EUR 9.00", 0.9))
+TEXT = "paid 03/04/2025 EUR 1,200.00 by 4111 1111 1111 1112"
+LABELS = ("O", "B-DATE", "B-MONEY", "B-IBAN")
 
 
-def result(**options: object) -> DocumentResult:
-    entities = [
-        Entity(label, part, TEXT.index(part), TEXT.index(part) + len(part), score) for label, part, score in FOUND
+def request(folder: Path, **options: object) -> ExtractRequest:
+    model = ModelStatus("m", "stable", "sha256:0", str(folder), LABELS, 512, True, 1)
+    return ExtractRequest(model, Options.model_validate(options), "c", 1e9)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    pad, unknown, first, last, mask = BERT_SPECIALS
+    word_piece(first, pad, last, unknown, mask).save(str(tmp_path / "tokenizer.json"))
+    return tmp_path
+
+
+def entity(label: str, part: str) -> Entity:
+    start = TEXT.index(part)
+    return Entity(label, part, start, start + len(part), 0.9)
+
+
+def test_what_there_is_to_say_of_a_value_stands_beside_it(folder: Path) -> None:
+    prepared = prepare(TextTokenizer(folder), TEXT, longest=512, overlap=8)
+    found = [
+        entity("DATE", "03/04/2025"),
+        entity("MONEY", "EUR 1,200.00"),
+        entity("ID_NUMBER", "4111 1111 1111 1112")._replace(source=Source.RULE),
+        entity("PERSON", "by"),
     ]
-    tokens = Tokens(np.zeros(0, np.int32), np.zeros((0, 2), np.int32))
-    model = ModelStatus("m", "stable", "sha256:0", "", ("O",), 512, True, 1)
-    request = ExtractRequest(model, read_options(options), "client", 1.0)
-    return build_result(
-        DocumentInput("0", text=TEXT), Document(TEXT), request, Prepared(TEXT, tokens, (), []), entities
-    )
+    result = build_result(DocumentInput("a"), Document(TEXT), request(folder), prepared, found)
+    extra = [set(msgspec.to_builtins(each)) - {"label", "text", "start", "end", "score"} for each in result.entities]
+    always = {"value", "kind", "source", "page", "boxes"}
+    assert extra == [always | {"ambiguous"}, always | {"number", "unit"}, always | {"valid"}, always]
+    date, money, card, person = result.entities
+    assert (date.value, date.kind, date.ambiguous) == ("03/04/2025", "date", ["2025-04-03", "2025-03-04"])
+    assert (money.value, money.kind, money.number, money.unit) == ("1200.00 EUR", "money", "1200.00", "EUR")
+    assert (card.value, card.kind, card.valid, card.source) == ("4111111111111112", "card", False, "rule")
+    assert (person.value, person.kind, person.source) == ("by", "text", "model")
 
 
-def fields(**options: object) -> FieldsResult:
-    found = result(fields=True, **options).fields
-    assert isinstance(found, FieldsResult)
-    return found
+def found_by(folder: Path, text: str, **options: object) -> list[tuple[str, str, str]]:
+    """What a model that marks nothing answers: label, text and source."""
+    tokenizer = TextTokenizer(folder)
+    prepared = prepare(tokenizer, text, longest=512, overlap=8)
+    nothing: Logits = np.tile(np.array([1, 0, 0, 0], dtype=np.float32), (len(prepared.tokens.ids), 1))
+    found = find_entities(tokenizer, prepared, None, InferenceResult(nothing, 0, 0), request(folder, **options))
+    return [(each.label, each.text, each.source) for each in found]
 
 
-def test_fields_are_absent_unless_asked_for() -> None:
-    assert result().fields is msgspec.UNSET
-    assert b"fields" not in msgspec.json.encode(result())
-    assert set(fields().roles) == {"invoice_id", "supplier_name", "total_amount"}
-
-
-def test_labels_say_which_entities_are_listed_and_not_what_a_document_is() -> None:
-    assert [each.label for each in result(labels=["INVOICE_ID"], fields=True).entities] == ["INVOICE_ID"]
-    assert fields(labels=["INVOICE_ID"]) == fields()
-
-
-def test_an_entity_under_the_least_score_is_no_field() -> None:
-    assert set(fields(min_score=0.5).roles) == {"supplier_name", "total_amount"}
-
-
-def test_offsets_of_fields_have_the_unit_of_the_answer() -> None:
-    total = fields(offsets="utf16").roles["total_amount"]
-    assert (total.start, total.value) == (TEXT.index("EUR") + 1, "9.00 EUR")
+def test_rules_take_part_where_the_models_folder_asks_for_them(folder: Path) -> None:
+    text = "mail anna@acme.example, IBAN DE89 3704 0044 0532 0130 00"
+    assert found_by(folder, text) == []
+    (folder / "rules.json").write_text('{"find": ["email", "iban"]}')
+    account = ("IBAN", "DE89 3704 0044 0532 0130 00", "rule")
+    assert found_by(folder, text) == [account]
+    assert found_by(folder, text, labels=["EMAIL"]) == [("EMAIL", "anna@acme.example", "rule"), account]
+    assert found_by(folder, text, aggregation="simple") == []

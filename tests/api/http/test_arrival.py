@@ -12,12 +12,13 @@ from starlette.requests import Request
 from starlette.types import Message
 
 from service.api import routes
+from service.api.calls import AppState
+from service.api.engine.canary import CanaryRouter
 from service.api.engine.refusal_cache import RefusalCache
 from service.api.http.access import Access
 from service.api.http.arrival import arrived_seconds
 from service.api.http.request_body import BodyLimits
 from service.api.idempotency.requests import IdempotentRequests
-from service.api.routes import AppState
 from service.api.worker import Worker
 from service.core.errors import DeadlineExceeded
 from service.core.tenants import Tenant
@@ -59,7 +60,7 @@ def answer(sender: FakeSender, waited_seconds: float) -> object:
     worker = cast(Worker, SimpleNamespace(engine=engine))
     access = cast(Access, SimpleNamespace(enter=lambda *_: Tenant("a")))
     idempotent = IdempotentRequests(None, WorkerMetrics())
-    state = AppState(worker, access, BodyLimits(1_000, 3), deadline_seconds=10.0, idempotent=idempotent)
+    state = AppState(worker, access, BodyLimits(1_000, 3), 10.0, idempotent, CanaryRouter(0.0))
     scope = {
         "type": "http",
         "method": "POST",

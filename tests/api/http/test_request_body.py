@@ -19,6 +19,7 @@ from service.api.http.form_charset import check_name
 from service.api.http.request_body import Body, BodyLimits, read_body
 from service.api.schemas import Options
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
+from service.core.score_limits import ScoreLimits
 
 JSON = "application/json"
 FORM = "multipart/form-data; boundary=x"
@@ -107,7 +108,7 @@ def test_a_form_has_files_with_names_and_types_and_options_as_fields() -> None:
     assert (first.id, first.name, first.media_type) == ("a.pdf", "a.pdf", "application/pdf")
     assert first.data == b"%PDF\r\n--\x00\xff"
     assert (second.id, second.data.decode(), second.media_type) == ("b.txt", "größe", None)
-    assert (body.options.min_score, body.options.labels, body.batch) == (0.5, ["PER", "ORG"], True)
+    assert (body.options.min_score.default, body.options.labels, body.batch) == (0.5, ["PER", "ORG"], True)
 
 
 def test_a_form_with_one_unnamed_file_is_a_single_document_with_id_0() -> None:
@@ -120,13 +121,13 @@ def test_a_form_with_one_unnamed_file_is_a_single_document_with_id_0() -> None:
 def test_anything_else_is_one_file_whose_type_is_passed_on(media_type: str | None) -> None:
     body = read(b"\xe9", media_type, query="min_score=0.5")
     assert [(source.data, source.media_type, source.text) for source in body.sources] == [(b"\xe9", media_type, None)]
-    assert (body.options.min_score, body.batch) == (0.5, False)
+    assert (body.options.min_score.default, body.batch) == (0.5, False)
 
 
 def test_options_of_the_body_replace_those_of_the_query() -> None:
     query = "min_score=0.5&include_text=true"
     for body, media_type in ((b'{"text": "a", "min_score": 0.9}', JSON), (form_with("min_score", "0.9"), FORM)):
-        assert read(body, media_type, query=query).options == Options(min_score=0.9, include_text=True)
+        assert read(body, media_type, query=query).options == Options(min_score=ScoreLimits(0.9), include_text=True)
 
 
 def form_with(name: str, value: str) -> bytes:

@@ -23,10 +23,13 @@ from service.api.parsers.frames import (
     frame_prefix,
     from_frames,
     longest_frame,
+    picture_frames,
+    picture_from_frames,
     to_frames,
 )
 from service.documents.document import Document, Layout, Page
 from service.documents.limits import DocumentLimits
+from service.documents.page_picture import PagePicture, PictureWanted
 
 LIMITS = DocumentLimits(max_characters=40, max_pages=4)
 
@@ -107,3 +110,29 @@ def test_a_document_whose_parts_fit_is() -> None:
     found = from_frames(ParsedHeader("hello", ((1, 0, 5),), True), BOXES, LINES, LIMITS)
     assert found.layout is not None
     assert found.pages == (Page(1, 0, 5),)
+
+
+PICTURE = PagePicture(b"\x89PNG\r\n\x1a\n...", 600.0, 800.0, 3)
+
+
+def test_a_picture_and_what_is_wanted_of_it_come_back_as_they_were() -> None:
+    head, png = (bytes(part) for part in picture_frames(PICTURE))
+    assert picture_from_frames(decode_header(head), png) == PICTURE
+    wanted = PictureWanted(2, 900)
+    assert decode_file(file_header(None, None, LIMITS, wanted)).picture == wanted
+
+
+@pytest.mark.parametrize(
+    ("size", "png"),
+    [
+        (None, PICTURE.png),
+        ((600.0, 800.0, 3), b"<svg onload=..."),
+        ((0.0, 800.0, 3), PICTURE.png),
+        ((600.0, float("nan"), 3), PICTURE.png),
+        ((600.0, float("inf"), 3), PICTURE.png),
+        ((600.0, 800.0, 0), PICTURE.png),
+    ],
+)
+def test_what_is_no_picture_is_not_believed(size: tuple[float, float, int] | None, png: bytes) -> None:
+    with pytest.raises(BadAnswer):
+        picture_from_frames(ParsedHeader(picture=size), png)

@@ -19,6 +19,7 @@ from service.core.errors import (
     DeadlineExceeded,
     DocumentTooLarge,
     InternalError,
+    InvalidOptions,
     QueueFull,
     UnreadableDocument,
     UnsupportedFormat,
@@ -26,6 +27,7 @@ from service.core.errors import (
 from service.core.tenants import ANONYMOUS
 from service.documents.document import Document
 from service.documents.limits import MEBIBYTE, DocumentLimits
+from service.documents.page_picture import PictureWanted
 from service.sandbox.enclosure import SandboxMode
 from tests.support.document_files import simple_docx, simple_pdf
 from tests.support.parsers import PoolSetup, parsers_of, pool_of, zygotes_of
@@ -340,3 +342,19 @@ def test_a_zygote_that_dies_while_it_starts_is_started_again(
     else:
         with pytest.raises(InternalError, match="cannot be started"):
             play(scene)
+
+
+def test_a_page_is_drawn_by_a_sandboxed_parser() -> None:
+    async def scene(pool: ParserPool) -> None:
+        deadline = time.monotonic() + LIMIT_SECONDS
+        data = simple_pdf("Invoice INV-20931")
+        drawn = await pool.draw(data, PictureWanted(1, 200), client="c", deadline_seconds=deadline)
+        assert drawn.png.startswith(b"\x89PNG")
+        assert (round(drawn.width_points), drawn.pages) == (595, 1)
+        with pytest.raises(InvalidOptions, match="no page 9"):
+            await pool.draw(data, PictureWanted(9, 200), client="c", deadline_seconds=deadline)
+        with pytest.raises(UnreadableDocument):
+            await pool.draw(b"no PDF", PictureWanted(1, 200), client="c", deadline_seconds=deadline)
+        assert "INV-20931" in (await parse(pool, data)).text
+
+    assert play(scene, PoolSetup(mode=SandboxMode.AUTO)) == 0

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from service.core.decoding import tag_scheme
-from service.core.decoding.aggregation_strategies import Aggregation, aggregate, softmax
+from service.core.decoding.aggregation_strategies import Aggregation, aggregate, best_labels, softmax
 from service.core.decoding.entities import Entity, decode_logits
 from service.core.decoding.tokens import Encoding
 from service.core.decoding.windows import Window, merge_windows, split_windows
@@ -111,3 +111,18 @@ def test_softmax_rows_sum_to_one_even_for_large_logits() -> None:
     logits = np.array([[1e4, 1e4 - 1], [-1e4, -1e4]], dtype=np.float32)
     assert softmax(logits).dtype == np.float32
     assert softmax(logits).sum(axis=1) == pytest.approx([1, 1])
+
+
+def test_labels_that_are_ignored_are_dropped_after_tokens_were_put_together() -> None:
+    labels = ["O", "B-A", "I-A", "B-B"]
+    logits = np.eye(4, dtype=np.float32)[[0, 1, 2, 3]] * 9
+    words = np.zeros(4, dtype=np.bool_)
+    shown = aggregate(logits, words, labels, Aggregation.SIMPLE, ())
+    assert [(each.label, each.start_token, each.stop_token) for each in shown] == [
+        ("O", 0, 1),
+        ("A", 1, 3),
+        ("B", 3, 4),
+    ]
+    assert [each.label for each in aggregate(logits, words, labels, Aggregation.FIRST, ("A",))] == ["O", "B"]
+    assert [each.label for each in best_labels(logits, labels)] == ["B-A", "I-A", "B-B"]
+    assert [each.label for each in best_labels(logits, labels, ("B-A",))] == ["O", "I-A", "B-B"]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from service.core.fields.choice import MOST_ALTERNATIVES, Reason, choose, ranked
 from service.core.fields.mention import Mention
+from tests.support.mentions import mention
 
 
 def named(*found: tuple[str, float]) -> list[Mention]:
-    return [Mention(i, "SKILL", text, 10 * i, 10 * i + 1, score) for i, (text, score) in enumerate(found)]
+    return [mention(i, "SKILL", text, 10 * i, score) for i, (text, score) in enumerate(found)]
 
 
 def weight(mention: Mention) -> float:

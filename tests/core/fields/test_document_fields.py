@@ -6,7 +6,7 @@ from service.core.fields import document_fields
 from service.core.fields.document_fields import DocumentFields, find_fields
 from service.core.fields.kinds import DocumentKind
 from service.core.fields.mention import Mention
-from tests.support.mentions import mentions_in
+from tests.support.mentions import mention, mentions_in
 
 INVOICE = """Acme GmbH
 Invoice INV-20931, date 2 March 2026, due 12 March 2026
@@ -95,7 +95,7 @@ def test_a_resume_in_its_lists() -> None:
 
 
 def test_a_document_of_no_kind_has_no_fields() -> None:
-    assert find_fields("Anna", [Mention(0, "PERSON", "Anna", 0, 4, 1.0)]) is None
+    assert find_fields("Anna", [mention(0, "PERSON", "Anna", 0, 1.0)]) is None
     assert find_fields("", []) is None
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from service.core.fields.kinds import DocumentKind, KindFound, decide_kind
-from service.core.fields.mention import Mention
+from tests.support.mentions import mention
 
 
 def kind_of(**scores: float) -> KindFound | None:
-    return decide_kind(Mention(0, label, "x", 0, 1, score) for label, score in scores.items())
+    return decide_kind(mention(0, label, "x", 0, score) for label, score in scores.items())
 
 
 @pytest.mark.parametrize(
@@ -45,9 +45,9 @@ def test_the_stronger_kind_is_chosen() -> None:
 
 def test_the_evidence_is_the_best_score_of_each_label_that_counts() -> None:
     mentions = [
-        Mention(0, "TOTAL_AMOUNT", "1", 0, 1, 0.7),
-        Mention(1, "TOTAL_AMOUNT", "2", 2, 3, 0.9),
-        Mention(2, "INVOICE_ID", "a", 4, 5, 0.8),
-        Mention(3, "PERSON", "b", 6, 7, 0.8),
+        mention(0, "TOTAL_AMOUNT", "1", 0, 0.7),
+        mention(1, "TOTAL_AMOUNT", "2", 2, 0.9),
+        mention(2, "INVOICE_ID", "a", 4, 0.8),
+        mention(3, "PERSON", "b", 6, 0.8),
     ]
     assert decide_kind(mentions) == KindFound(DocumentKind.RECEIPT, {"INVOICE_ID": 0.8, "TOTAL_AMOUNT": 0.9})

@@ -6,11 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from service.core.fields.mention import Mention, amount, currency, number, same_value
-
-
-def mention(label: str, text: str) -> Mention:
-    return Mention(0, label, text, 0, len(text), 1.0)
+from service.core.fields.mention import amount, currency, number, same_value
+from tests.support.mentions import mention
 
 
 @pytest.mark.parametrize(
@@ -20,11 +17,11 @@ def mention(label: str, text: str) -> Mention:
         ("1.234,56 €", "1234.56", "EUR"),
         ("-50.00", "-50.00", None),
         ("9.00", "9.00", None),
-        ("5 million", None, None),
+        ("5 million", "5000000", None),
     ],
 )
 def test_sums_and_currencies(text: str, value: str | None, code: str | None) -> None:
-    found = mention("MONEY", text)
+    found = mention(0, "MONEY", text, 0)
     assert amount(found) == (None if value is None else Decimal(value))
     assert currency(found) == code
 
@@ -35,7 +32,7 @@ def test_only_sums_of_money_name_a_currency() -> None:
 
 @pytest.mark.parametrize(("text", "value"), [("3 m²", "3"), ("2,5 h", "2.5"), ("a dozen", None), ("1,2,3 x", None)])
 def test_the_number_of_a_quantity(text: str, value: str | None) -> None:
-    assert number(mention("QUANTITY", text)) == (None if value is None else Decimal(value))
+    assert number(mention(0, "QUANTITY", text, 0)) == (None if value is None else Decimal(value))
 
 
 @pytest.mark.parametrize(
@@ -51,4 +48,4 @@ def test_the_number_of_a_quantity(text: str, value: str | None) -> None:
     ],
 )
 def test_two_mentions_of_one_value(label: str, one: str, other: str, same: bool) -> None:
-    assert (same_value(mention(label, one)) == same_value(mention(label, other))) is same
+    assert (same_value(mention(0, label, one, 0)) == same_value(mention(0, label, other, 0))) is same

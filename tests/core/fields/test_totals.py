@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from service.core.fields.choice import Choice, Reason
 from service.core.fields.mention import Mention
 from service.core.fields.totals import SumCheck, settle_totals
+from tests.support.mentions import mention
 
 
 def amounts(*found: tuple[str, str, float]) -> list[Mention]:
-    return [Mention(i, label, text, 20 * i, 20 * i + len(text), score) for i, (label, text, score) in enumerate(found)]
+    return [mention(i, label, text, 20 * i, score) for i, (label, text, score) in enumerate(found)]
 
 
 def texts(choices: dict[str, Choice]) -> dict[str, tuple[str, str]]:
@@ -68,7 +69,7 @@ def test_what_adds_up_by_chance_does_not_replace_what_the_model_is_sure_of() -> 
 def test_net_equal_to_total_is_no_proof_of_a_tax_of_nothing() -> None:
     found = amounts(("MONEY", "0.00", 0.9), ("NET_AMOUNT", "80.90", 0.6), ("TOTAL_AMOUNT", "80.90", 0.6))
     assert "TAX_AMOUNT" not in settle_totals(found)[0]
-    with_tax = [*found, Mention(9, "TAX_AMOUNT", "0.00", 99, 103, 0.6)]
+    with_tax = [*found, mention(9, "TAX_AMOUNT", "0.00", 99, 0.6)]
     assert settle_totals(with_tax)[1][0].holds
 
 

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from service.core.decoding.model_decoding import Decoding
 from service.core.decoding.tag_scheme import scheme_of
+from service.core.decoding.transitions import Transitions
 from service.core.decoding.word_tags import WordTags, search
 from service.core.errors import InsufficientMemory, ModelError
-from service.engine.requests.condensing import condense
+from service.engine.requests.condensing import Words, condense
 
 LABELS = ("O", "B-X", "I-X")
 ROWS = np.random.default_rng(1).normal(size=(6, 3)).astype(np.float32)
-WORDS = np.array([False, True, True, False, True, False])
+FIRSTS = np.array([1, 2, 4])
+WORDS = Words(FIRSTS, 5)
+NO_WORDS = Words(np.empty(0, dtype=np.intp), 5)
 
 
 def test_tags_are_those_of_the_words_and_logits_stay_what_they_are() -> None:
     tagged, whole = condense([ROWS, ROWS], [WORDS, None], LABELS)
-    wanted = search(ROWS[WORDS], scheme_of(LABELS))
+    wanted = search(ROWS[FIRSTS], scheme_of(LABELS))
     assert isinstance(tagged, WordTags)
     assert tagged.labels.tolist() == wanted.labels.tolist()
     assert tagged.probabilities.tolist() == wanted.probabilities.tolist()
@@ -37,7 +42,21 @@ def test_an_error_stays_an_error() -> None:
 
 
 def test_a_document_without_words_has_no_tags() -> None:
-    tagged, other = condense([ROWS, ROWS], [np.zeros(6, dtype=np.bool_), WORDS], LABELS)
+    tagged, other = condense([ROWS, ROWS], [NO_WORDS, WORDS], LABELS)
     assert isinstance(tagged, WordTags)
     assert len(tagged.labels) == 0
     assert isinstance(other, WordTags)
+
+
+def test_a_model_may_ask_for_all_tokens_of_a_word_and_for_its_transitions() -> None:
+    steps = np.array([[0.0, -3.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    decoding = Decoding(first_piece_share=0.5, transitions=Transitions.of(steps, scheme_of(LABELS)))
+    words = Words.marked(np.array([9, 5, 6, ~7, 8, ~1]), suffix=1)
+    assert (words.firsts.tolist(), words.stop) == ([0, 1, 2, 4], 5)
+    (tagged,) = condense([ROWS], [words], LABELS, decoding)
+    mixed = ROWS[[0, 1, 2, 4]].copy()
+    mixed[2] = (ROWS[2] + ROWS[3][[0, 2, 2]]) / 2
+    wanted = search(mixed, scheme_of(LABELS), decoding.transitions)
+    assert isinstance(tagged, WordTags)
+    assert tagged.labels.tolist() == wanted.labels.tolist()
+    assert tagged.probabilities == pytest.approx(wanted.probabilities)

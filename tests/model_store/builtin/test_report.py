@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model_store.builtin.training.evaluation.report import report
+from model_store.builtin.training.evaluation.report import report, report_labels
 from model_store.builtin.training.examples import Example
 from model_store.builtin.training.labels import Span
 
@@ -30,3 +30,10 @@ def test_each_set_has_a_line_and_all_spans_have_one_together() -> None:
         "| mixed | 2 | 3 | 0.50 | 0.33 | 0.40 | 0.40 |",
         "| all spans together | 5 | 7 | 0.6000 | 0.4286 | 0.5000 | 0.5000 |",
     ]
+
+
+def test_each_label_that_a_set_annotates_has_a_line_of_its_own() -> None:
+    text = example("Ada saw Bob.", "Ada", "Bob")
+    silent = Example("Ada came.", (), "set", "group", frozenset({"EMAIL"}))
+    lines = list(report_labels(FirstWord(), {"some": [text, text], "none": [silent]}, ["PERSON", "URL"]))
+    assert lines[2:] == ["| some | PERSON | 2 | 4 | 1.00 | 0.50 | 0.67 |"]

@@ -80,6 +80,7 @@ def test_every_taken_file_is_allowed_in_a_manifest(name: str, kind: EntryKind) -
     [
         ([], ["no_config", "no_tokenizer", "no_weights"]),
         (["config.json", "tokenizer.json", "model.safetensors"], []),
+        (["config.json", "tokenizer.json", "transitions.safetensors"], ["no_weights"]),
         (["config.json", "tokenizer.json", "adapter_model.safetensors"], ["only_adapter"]),
         (
             ["config.json", "tokenizer.json", "model.safetensors", "model.safetensors.index.json"],

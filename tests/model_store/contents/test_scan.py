@@ -35,6 +35,18 @@ def test_safetensors_that_no_loader_would_read_are_left_out(make_model: MakeMode
     assert "adapter_model.safetensors" not in [entry.name for entry in scanned.files]
 
 
+def test_what_a_model_asks_for_in_decoding_is_taken_and_checked(make_model: MakeModel) -> None:
+    folder = make_model()
+    (folder / "decoding.json").write_text("{}")
+    weights = (folder / "model.safetensors").read_bytes()
+    (folder / "transitions.safetensors").write_bytes(weights)
+    names = [entry.name for entry in scan_folder(folder).files]
+    assert {"decoding.json", "transitions.safetensors"} <= set(names)
+    (folder / "transitions.safetensors").write_bytes(weights[:-1])
+    (folder / "decoding.json").write_text("[]")
+    assert sorted(codes(folder)) == ["json", "truncated"]
+
+
 def test_a_shard_of_the_index_that_is_missing_is_refused(make_model: MakeModel) -> None:
     folder = make_model(shards={"model-1.safetensors": b"one", "model-2.safetensors": b"two"})
     assert len(scan_folder(folder).files) == 5

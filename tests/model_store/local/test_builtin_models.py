@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model_store.errors import RefusedFolder
+from model_store.errors import InvalidGolden, InvalidManifest, RefusedFolder
 from model_store.local.builtin_models import BUILTIN_ROOT, builtin_names, builtin_revision
 from model_store.local.layout import Layout
 from tests.support.stores import MakeModel
@@ -52,4 +52,25 @@ def test_a_receipt_that_cannot_be_written_is_not_needed(root: Path, tmp_path: Pa
 def test_a_folder_that_could_not_be_published_is_refused(root: Path, tmp_path: Path) -> None:
     (root / "documents" / "modeling.py").write_text("import os")
     with pytest.raises(RefusedFolder):
+        builtin_revision(root, "documents", Layout(tmp_path / "store"))
+
+
+def test_golden_examples_and_origin_are_read_from_the_folder_into_the_manifest(root: Path, tmp_path: Path) -> None:
+    plain = builtin_revision(root, "documents", Layout(tmp_path / "store"))
+    example = '{"text": "Jane", "entities": [{"label": "NAME", "start": 0, "end": 4}]}'
+    (root / "documents" / "golden.jsonl").write_text(example + "\n")
+    (root / "documents" / "provenance.json").write_text('{"base_model": "a base"}')
+    revision = builtin_revision(root, "documents", Layout(tmp_path / "store"))
+    assert revision.manifest.golden[0].text == "Jane"
+    assert revision.manifest.provenance.base_model == "a base"
+    assert revision.revision != plain.revision
+    assert revision.manifest.files == plain.manifest.files
+
+
+@pytest.mark.parametrize(("name", "error"), [("golden.jsonl", InvalidGolden), ("provenance.json", InvalidManifest)])
+def test_what_cannot_be_read_beside_the_files_is_refused(
+    root: Path, tmp_path: Path, name: str, error: type[Exception]
+) -> None:
+    (root / "documents" / name).write_text("{\n")
+    with pytest.raises(error):
         builtin_revision(root, "documents", Layout(tmp_path / "store"))

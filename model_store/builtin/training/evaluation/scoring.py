@@ -5,7 +5,7 @@ Predicted and gold spans count only if the set annotates their label.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from transformers import BertForTokenClassification
 
-from model_store.builtin.training.batches import CLS, SEP
 from model_store.builtin.training.examples import Example
 from model_store.builtin.training.labels import Span, coarse, spans_from_tags
 
@@ -63,6 +62,7 @@ class Tagger:
     def __init__(self, model: BertForTokenClassification, tokenizer: Tokenizer) -> None:
         self._model = model.eval()
         self._tokenizer = tokenizer
+        self._begin, self._end = tokenizer.encode("").ids
 
     @torch.inference_mode()
     def tag(self, text: str) -> list[Span]:
@@ -77,7 +77,7 @@ class Tagger:
         step = WINDOW_TOKENS - OVERLAP_TOKENS
         parts: list[NDArray[np.float32]] = []
         for start in range(0, max(1, len(ids) - OVERLAP_TOKENS), step):
-            window = torch.tensor([[CLS, *ids[start : start + WINDOW_TOKENS], SEP]])
+            window = torch.tensor([[self._begin, *ids[start : start + WINDOW_TOKENS], self._end]])
             with torch.autocast("cpu", dtype=torch.bfloat16):
                 part = self._model(input_ids=window).logits[0, 1:-1].float().numpy()
             half = OVERLAP_TOKENS // 2
@@ -111,6 +111,20 @@ def score_examples(tagger: Tagging, examples: Iterable[Example]) -> tuple[Score,
     """(fine, coarse) over all the examples."""
     pairs = [(tagger.tag(example.text), example) for example in examples]
     return _total(pairs, parents=False), _total(pairs, parents=True)
+
+
+def score_labels(tagger: Tagging, examples: Iterable[Example], labels: Collection[str]) -> dict[str, Score]:
+    """The counts of each of these labels, over the examples that annotate it; labels that nothing has are left out."""
+    totals: dict[str, Score] = {}
+    for example in examples:
+        wanted = example.annotated & set(labels)
+        spans = tagger.tag(example.text) if wanted else []
+        for label in wanted:
+            found = {span for span in spans if span.label == label}
+            gold = {span for span in example.spans if span.label == label}
+            counts = Score(len(found), len(gold), len(found & gold))
+            totals[label] = totals.get(label, Score(0, 0, 0)) + counts
+    return {label: totals[label] for label in sorted(totals) if totals[label].found or totals[label].gold}
 
 
 def _total(pairs: Sequence[tuple[list[Span], Example]], *, parents: bool) -> Score:

@@ -102,10 +102,20 @@ def _distractors(rng: Random, rows: Block, _: Locale) -> Block:
     return rows
 
 
+def _ruled(rng: Random, rows: Block, _: Locale) -> Block:
+    """Lines drawn with one mark, as receipts and mail have them."""
+    mark, length = rng.choice("=-_*.─#"), rng.randint(4, 70)
+    for _number in range(rng.randint(1, 5)):
+        at = rng.randint(0, len(rows))
+        rows = [*rows[:at], row(mark * length), *rows[at:]]
+    return rows
+
+
 _OPERATIONS: Final[tuple[tuple[float, Callable[[Random, Block, Locale], Block]], ...]] = (
     (0.15, _drop_rows),
     (0.12, _swap_rows),
     (0.15, _distractors),
+    (0.12, _ruled),
     (0.25, _page_marks),
     (0.15, _join_rows),
     (0.25, _wrap_entities),

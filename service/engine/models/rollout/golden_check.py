@@ -1,6 +1,6 @@
 """Golden check: compares what a revision finds in its golden examples with what its publisher says it must find.
 
-A text is tokenized and decoded as requests are (`service/text/pipeline`); inference is passed in.
+A text is tokenized and decoded, and rules applied, as for requests (`service/text/pipeline`); inference is passed in.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from model_store.manifest import GoldenExample, Manifest
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.entities import Entity
 from service.settings import Settings
-from service.text.pipeline import decode_entities, prepare
+from service.text.pipeline import apply_rules, decode_entities, prepare
 from service.text.tokenizer import TextTokenizer
 from service.wire import ModelStatus
 
@@ -33,7 +33,8 @@ def first_failure(manifest: Manifest, model: ModelStatus, infer: Infer, settings
     longest = min(settings.window_tokens, model.max_tokens)
     for number, example in enumerate(manifest.golden, start=1):
         prepared = prepare(tokenizer, example.text, longest=longest, overlap=settings.overlap_tokens)
-        found = decode_entities(tokenizer, prepared, infer(prepared.sequences), model.labels)
+        decoded = decode_entities(tokenizer, prepared, infer(prepared.sequences), model.labels)
+        found = apply_rules(tokenizer, example.text, decoded, model.labels)
         if difference := _difference(example, found):
             return f"golden example {number} of {len(manifest.golden)} fails: {difference}"
     return None

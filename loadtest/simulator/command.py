@@ -1,0 +1,175 @@
+"""`gleaner simulate`: a deployed policy against a shape of demand or a trace: what callers see, and what it costs.
+
+The policy is read out of a fleet's template, so that what is simulated is what runs: `make infra` writes the templates
+of `infra/environments.py` into build/stacks; the one that is deployed comes from
+`aws cloudformation get-template --stack-name gleaner-production-fleet --query TemplateBody`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.progress import Progress
+
+from infra.scaling.capacity import ASSUMED, BadCapacity, Capacity, read_capacity
+from infra.scaling.costs import HOURLY_DOLLARS
+from infra.scaling.deployed_policy import Deployed, read_template
+from infra.scaling.policy_values import Delays
+from loadtest.errors import BadInput, LoadtestError
+from loadtest.simulator.chart import chart
+from loadtest.simulator.demand import SHAPES, Demand, make_demand, read_demand
+from loadtest.simulator.fleet import Events, Fleet, FleetRun
+from loadtest.simulator.latency_table import latency_table
+from loadtest.simulator.outcome import Outcome, outcome_of
+from loadtest.simulator.service_model import Documents, ServiceModel, model_of
+from loadtest.simulator.task_group import Balancing
+
+TEMPLATE = Path("build/stacks/gleaner-production-fleet.template.json")
+PRICE = HOURLY_DOLLARS["g6.xlarge"]
+USUAL_TASKS = 4.0
+"""What the demand would keep busy, where no rate is given."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.description = __doc__
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("shape", nargs="?", default="wave", choices=SHAPES, help=f"{', '.join(SHAPES)} (default: wave)")
+    parser.add_argument("--trace", type=Path, help="`t_s,count`, or CSV or JSON lines of `t_s` and `tokens`")
+    parser.add_argument("--template", type=Path, default=TEMPLATE, help=f"the fleet's template (default: {TEMPLATE})")
+    parser.add_argument("--capacity", type=Path, help="JSON of `gleaner loadtest --find-knee` (default: assumed)")
+    parser.add_argument("--rate", type=float, help="documents a second (default: what four full tasks do)")
+    parser.add_argument("--hours", type=float, help="instead of the shape's own time")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--tokens", type=float, help="mean length of a document (default: the capacity's)")
+    parser.add_argument("--parse-ms", type=float, default=0.0, help="of a file's parser; 0: text (default)")
+    parser.add_argument("--parsers", type=int, default=4, help="of a task (default: 4)")
+    parser.add_argument("--pool", type=int, help="instead of the template's warm pool")
+    parser.add_argument("--max-queue-ms", type=float, help="instead of the template's GLEANER_MAX_QUEUE_MS; 0: none")
+    parser.add_argument("--balancing", choices=list(Balancing), default=Balancing.LEAST_OUTSTANDING)
+    parser.add_argument("--release", type=float, action="append", default=[], metavar="HOUR", help="a release begins")
+    parser.add_argument("--retries", type=float, default=0.0, metavar="SHARE", help="of the refused that come again")
+    parser.add_argument("--interruptions", type=float, default=0.0, metavar="N", help="an hour, of a Spot instance")
+    parser.add_argument("--price", type=float, default=PRICE, help=f"dollars for an instance's hour (default: {PRICE})")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write figures, decisions and minutes; -: to stdout")
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Simulate and print; returns the exit code. A failure is a sentence on stderr."""
+    try:
+        _simulate(chosen)
+    except LoadtestError as error:
+        print(f"gleaner simulate: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def _simulate(chosen: argparse.Namespace) -> None:
+    capacity, base = _capacity(chosen.capacity)
+    deployed = _deployed(chosen, capacity)
+    model = _model(chosen, capacity, base, deployed)
+    demand = _demand(chosen, model)
+    table = latency_table(model)
+    events = Events(
+        releases=tuple(hour * 3600 for hour in chosen.release),
+        retry_share=chosen.retries,
+        interruptions_an_hour=chosen.interruptions,
+    )
+    fleet = Fleet(deployed, model, table, Balancing(chosen.balancing), events, chosen.seed)
+    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
+        task = progress.add_task(demand.name, total=demand.seconds)
+        found = fleet.run(demand, lambda second: progress.update(task, completed=second))
+    outcome = outcome_of(found, demand, deployed, model, table, chosen.price)
+    to_stdout = chosen.json is not None and str(chosen.json) == "-"
+    if not to_stdout:
+        print("\n".join([*chart(found.minutes), "", *lines(outcome)]))
+    if chosen.json is not None:
+        text = json.dumps(as_json(found, outcome), indent=1) + "\n"
+        sys.stdout.write(text) if to_stdout else chosen.json.write_text(text)
+
+
+def lines(outcome: Outcome) -> list[str]:
+    """The figures as sentences."""
+    first = "never" if outcome.first_more_seconds is None else f"at {outcome.first_more_seconds:.0f} s"
+    return [
+        f"{outcome.documents:,.0f} documents in {outcome.seconds / 3600:g} h: {outcome.kept:.3%} in time, "
+        f"{outcome.late:.3%} late, {outcome.refused:.3%} refused, {outcome.lost:.3%} lost",
+        f"p50 {outcome.p50_ms:,.0f} ms, p99 {outcome.p99_ms:,.0f} ms",
+        f"${outcome.dollars_per_million:.2f} per million documents; {outcome.instance_hours:,.1f} instance hours, "
+        f"{outcome.over_oracle:.2f} times the oracle's",
+        f"{outcome.decisions} decisions, the first for more {first}; {outcome.starts} starts, "
+        f"{outcome.short_lives:.1%} of the hours in lives under 15 minutes; {outcome.most_instances} instances at most",
+    ]
+
+
+def as_json(found: FleetRun, outcome: Outcome) -> dict[str, object]:
+    """Everything for a program."""
+    return {
+        "outcome": msgspec.to_builtins(outcome),
+        "decisions": [asdict(each) for each in found.decisions],
+        "minutes": [asdict(each) for each in found.minutes],
+    }
+
+
+def _capacity(path: Path | None) -> tuple[Capacity, float | None]:
+    """The capacity, and seconds of an empty batch where they were measured."""
+    if path is None:
+        return ASSUMED, None
+    try:
+        text = path.read_text()
+        capacity = read_capacity(text)
+    except (OSError, UnicodeDecodeError, BadCapacity) as error:
+        raise BadInput(f"{path}: {error}") from error
+    fitted = json.loads(text).get("service_time") or {}
+    return capacity, fitted.get("base_seconds")
+
+
+def _deployed(chosen: argparse.Namespace, capacity: Capacity) -> Deployed:
+    """The template's scaling, with the start that its warm pool gives."""
+    try:
+        template = json.loads(chosen.template.read_text())
+        deployed = read_template(
+            template, capacity, start_seconds=Delays().starting(warm=True, managed=True).start_seconds
+        )
+    except OSError as error:
+        raise BadInput(f"{error}; `make infra` writes the templates, or name one with --template") from error
+    except (ValueError, KeyError) as error:
+        raise BadInput(f"{chosen.template} is not the template of a fleet on ECS: {error}") from error
+    if chosen.pool is not None:
+        deployed = replace(deployed, warm_pool=chosen.pool)
+    if chosen.max_queue_ms is not None:
+        deployed = replace(deployed, max_queue_seconds=chosen.max_queue_ms / 1000 or float("inf"))
+    return deployed
+
+
+def _model(chosen: argparse.Namespace, capacity: Capacity, base: float | None, deployed: Deployed) -> ServiceModel:
+    tokens = chosen.tokens or capacity.tokens_per_second / capacity.documents_per_second
+    measured = model_of(capacity, None, base)
+    return limited(replace(measured, parsers=chosen.parsers), deployed, Documents(tokens, chosen.parse_ms / 1000))
+
+
+def limited(model: ServiceModel, deployed: Deployed, documents: Documents) -> ServiceModel:
+    """The task with these documents and the limits that its fleet's template sets."""
+    limit = deployed.queue_limit_tokens
+    return replace(
+        model,
+        documents=documents,
+        max_queue_seconds=deployed.max_queue_seconds,
+        queue_limit_tokens=limit if limit < float("inf") else model.queue_limit_tokens,
+        deadline_seconds=deployed.deadline_seconds,
+    )
+
+
+def _demand(chosen: argparse.Namespace, model: ServiceModel) -> Demand:
+    rate = chosen.rate or USUAL_TASKS / model.document_seconds
+    if chosen.trace is None:
+        return make_demand(chosen.shape, rate, chosen.seed, chosen.hours and chosen.hours * 3600)
+    demand = read_demand(chosen.trace, model.documents.tokens, chosen.seed)
+    return demand.scaled(chosen.rate / demand.counts.mean()) if chosen.rate else demand

@@ -1,0 +1,120 @@
+"""The instances of one group, as ECS's capacity provider and Auto Scaling start and end them. Pure; time is passed in.
+
+once a minute ECS compares the instances that tasks need with those that are there or come
+more are needed       → asked for after a moment; out of the warm pool as far as it goes, else cold
+fewer, for 15 minutes → instances without a task end (managed termination protection keeps the others)
+the pool is filled up again at once, by cold starts; an instance is paid for from its launch
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+LOOK_SECONDS = 60
+LAG_SECONDS = 15.0
+"""From ECS's look to the launch."""
+QUIET_LOOKS = 15
+TASK_START_SECONDS = 20.0
+"""Of a usual start: container, models and warm-up, on an instance that is there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupPlan:
+    """How one group starts instances.
+
+    Attributes:
+        warm_pool: stopped instances that wait.
+        warm_seconds, cold_seconds: from the launch to a task that can be placed.
+        target_percent: of the capacity provider; below 100, spare instances are kept.
+        most: instances.
+    """
+
+    warm_pool: int
+    warm_seconds: float
+    cold_seconds: float
+    target_percent: int = 100
+    most: int = 1_000
+
+
+@dataclass(slots=True)
+class Machine:
+    """One instance. `ready`: from when on a task may be placed."""
+
+    number: int
+    launched: float
+    ready: float
+    has_task: bool = False
+    ended: float = field(default=math.inf)
+
+    def seconds(self, until: float) -> float:
+        """For which it was paid."""
+        return max(min(self.ended, until) - self.launched, 0.0)
+
+
+class Machines:
+    """One group.
+
+    Attributes:
+        alive: those that are there or come.
+        past: those that ended.
+        on_ready: told of the time at which something may be placed.
+    """
+
+    def __init__(self, plan: GroupPlan, on_ready: Callable[[float, Machine], None]) -> None:
+        self._plan, self._on_ready = plan, on_ready
+        self._pool_ready = [0.0] * plan.warm_pool
+        self._quiet = 0
+        self._launches = 0
+        self.alive: list[Machine] = []
+        self.past: list[Machine] = []
+
+    def begin(self, number: int) -> None:
+        """The instances that are there at the beginning."""
+        self.alive = [self._add(0.0, 0.0) for _ in range(number)]
+        for machine in self.alive:
+            self._on_ready(0.0, machine)
+
+    def look(self, needed: int, now: float) -> None:
+        """ECS's look at what tasks need."""
+        wanted = min(math.ceil(needed * 100 / self._plan.target_percent), self._plan.most)
+        surplus = len(self.alive) - wanted
+        self._quiet = self._quiet + 1 if surplus > 0 else 0
+        for _ in range(-surplus):
+            self._launch(now + LAG_SECONDS)
+        if self._quiet >= QUIET_LOOKS:
+            self._quiet = 0
+            free = [each for each in self.alive if not each.has_task]
+            for machine in free[-surplus:]:
+                self.end(machine, now)
+
+    def place(self, now: float) -> Machine | None:
+        """An instance for a task, which has it from now on."""
+        for machine in self.alive:
+            if not machine.has_task and machine.ready <= now:
+                machine.has_task = True
+                return machine
+        return None
+
+    def end(self, machine: Machine, now: float) -> None:
+        """It is not paid for from now on."""
+        machine.ended = max(now, machine.launched)
+        self.alive.remove(machine)
+        self.past.append(machine)
+
+    def _launch(self, at: float) -> None:
+        soonest = min(self._pool_ready, default=math.inf)
+        if soonest <= at:
+            self._pool_ready.remove(soonest)
+            self._pool_ready.append(at + self._plan.cold_seconds)
+            ready = at + self._plan.warm_seconds
+        else:
+            ready = at + self._plan.cold_seconds
+        machine = self._add(at, ready)
+        self.alive.append(machine)
+        self._on_ready(ready, machine)
+
+    def _add(self, launched: float, ready: float) -> Machine:
+        self._launches += 1
+        return Machine(self._launches, launched, ready)

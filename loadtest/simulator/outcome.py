@@ -1,0 +1,106 @@
+"""The outcome of a simulated run: what callers saw, what it cost, and how far from the best that is. Pure.
+
+The best is an oracle: at each minute the fewest tasks that carry what comes within the time that an instance boots,
+at full load, never fewer than the minimum.
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import numpy as np
+
+from infra.scaling.costs import AROUND_DOLLARS, HOURS_A_MONTH, MONTHLY_DISK_DOLLARS, task_hour
+from infra.scaling.deployed_policy import Deployed
+from loadtest.simulator.demand import Demand, Floats
+from loadtest.simulator.fleet import FleetRun
+from loadtest.simulator.latency_table import LatencyTable
+from loadtest.simulator.service_model import ServiceModel
+
+BOOT_SECONDS = 350
+SHORT_LIFE_SECONDS = 900.0
+SPOT_PRICE = 0.4
+"""Over the price on demand."""
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """One run in figures. Shares are of all documents that came.
+
+    Attributes:
+        kept: answered within the limit on latency. late: answered after it.
+        lost: came while no task served.
+        dollars_per_million: of answered documents; with the pool's disks, endpoints and balancer.
+        over_oracle: instance hours over the oracle's.
+        short_lives: share of the instance hours of instances that lived for less than 15 minutes.
+        first_more_seconds: time of the first decision to add tasks.
+    """
+
+    demand: str
+    seconds: int
+    documents: float
+    kept: float
+    late: float
+    refused: float
+    lost: float
+    p50_ms: float
+    p99_ms: float
+    dollars_per_million: float
+    instance_hours: float
+    over_oracle: float
+    most_instances: int
+    starts: int
+    short_lives: float
+    decisions: int
+    first_more_seconds: float | None
+
+
+def outcome_of(
+    run: FleetRun, demand: Demand, deployed: Deployed, model: ServiceModel, table: LatencyTable, price: float
+) -> Outcome:
+    """The figures of a run, at `price` dollars for an hour of an instance on demand."""
+    tally, whole = run.tally, float(demand.seconds)
+    came = tally.documents + tally.refused + run.lost
+    late = tally.late(table, model.slo_seconds)
+    hours = {spot: sum(each.seconds(whole) for each, on in run.machines if on is spot) / 3600 for spot in (False, True)}
+    paid = hours[False] * task_hour(price) + hours[True] * task_hour(price * SPOT_PRICE)
+    waiting = deployed.warm_pool * MONTHLY_DISK_DOLLARS / HOURS_A_MONTH
+    paid += (waiting + sum(AROUND_DOLLARS.values())) * whole / 3600
+    together = sum(hours.values())
+    brief = [each for each, _ in run.machines if each.ended - each.launched < SHORT_LIFE_SECONDS]
+    best = oracle_hours(demand, model.document_seconds, deployed.policy.limits.minimum_tasks)
+    more = [each.at_seconds for each in run.decisions if each.tasks_after > each.tasks_before]
+    share = 1 / came if came else math.nan
+    return Outcome(
+        demand=demand.name,
+        seconds=demand.seconds,
+        documents=came,
+        kept=(tally.documents - late) * share,
+        late=late * share,
+        refused=tally.refused * share,
+        lost=run.lost * share,
+        p50_ms=tally.quantile(table, 0.5) * 1000,
+        p99_ms=tally.quantile(table, 0.99) * 1000,
+        dollars_per_million=paid / tally.documents * 1e6 if tally.documents else math.inf,
+        instance_hours=together,
+        over_oracle=together / best,
+        most_instances=max((minute.machines for minute in run.minutes), default=0),
+        starts=sum(each.launched > 0 for each, _ in run.machines),
+        short_lives=sum(each.seconds(whole) for each in brief) / 3600 / together if together else 0.0,
+        decisions=len(run.decisions),
+        first_more_seconds=min(more, default=None),
+    )
+
+
+def oracle_hours(demand: Demand, document_seconds: float, fewest: int) -> float:
+    """Instance hours of who knows the demand."""
+    minutes = np.add.reduceat(demand.counts * demand.lengths, np.arange(0, demand.seconds, 60)) / 60
+    tasks = np.maximum(np.ceil(minutes * document_seconds), fewest)
+    return float(_held(tasks, math.ceil(BOOT_SECONDS / 60)).sum()) / 60
+
+
+def _held(values: Floats, ahead: int) -> Floats:
+    """Each value and the next ones' largest: what boots now is paid for."""
+    padded = np.concatenate([values, np.full(ahead, values[-1])])
+    held: Floats = np.lib.stride_tricks.sliding_window_view(padded, ahead + 1).max(axis=1)
+    return held

@@ -1,0 +1,231 @@
+"""One task, event by event, with the service's own decisions: parsers' queue, admission, scheduler, memory budget.
+
+    arrives → ParserQueue (a file) → tokenized by a worker → Scheduler.admit → next_batch → device → answered
+
+What is simulated is only what takes time: parsers, workers, and the device by S(tokens). As in the engine's loop, one
+batch runs and a second is formed ahead only when it is full.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+from loadtest.simulator.service_model import ServiceModel
+from service.core.decoding.windows import split_windows
+from service.core.memory.budget import Budget, ModelMemory
+from service.core.memory.cost_model import UNMEASURED
+from service.core.memory.headroom import Headroom
+from service.core.parsers.parser_queue import ParserQueue, Step
+from service.core.parsers.queued_file import QueuedFile
+from service.core.scheduling.batch_latency import TimedBatch
+from service.core.scheduling.scheduler import QueueLimits, Scheduler
+from service.core.scheduling.throughput import ThroughputMeter
+from service.core.types import Batch, Priority, Submission
+
+MODEL = "model"
+CLIENT = "client"
+FILE_BYTES = 100_000
+PARSER_LIMIT_BYTES = 1 << 40
+PARSER_LIMIT_SECONDS = 60.0
+MOST_IN_FLIGHT = 2
+LOOK = -1
+"""In the place of a file: the parsers' queue itself wants to look."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document: when it comes, its tokens, and what its parser needs (0 for text)."""
+
+    at_seconds: float
+    tokens: int
+    parse_seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class Answer:
+    """What became of a document. `refused`: the reason's code, or empty."""
+
+    document: Document
+    ended_seconds: float = math.nan
+    refused: str = ""
+
+    @property
+    def latency_seconds(self) -> float:
+        """From its coming to its answer."""
+        return self.ended_seconds - self.document.at_seconds
+
+
+class Event(IntEnum):
+    """What may happen, in the order in which simultaneous events are handled."""
+
+    BATCH = 0
+    PARSER = 1
+    TOKENIZED = 2
+    ARRIVAL = 3
+
+
+class SingleTask:
+    """One simulated task.
+
+    Attributes:
+        answers: of all documents so far, in the order in which they came.
+        busy_seconds: of the device.
+        waiting: samples of (time, waiting tokens, work ratio), one for each batch's end.
+    """
+
+    def __init__(self, model: ServiceModel) -> None:
+        self.model = model
+        self.answers: list[Answer] = []
+        self.busy_seconds = 0.0
+        self.waiting: list[tuple[float, int, float]] = []
+        self._scheduler: Scheduler[int] = Scheduler(
+            QueueLimits(int(min(model.queue_limit_tokens, 1e15)), model.max_queue_seconds)
+        )
+        memory = ModelMemory(UNMEASURED, model.window_tokens, model.batch_tokens)
+        self._budget = Budget(Headroom(1, 1), {MODEL: memory})
+        self._meter = ThroughputMeter()
+        warm = TimedBatch(model.batch_tokens, model.batch_seconds(model.batch_tokens))
+        self._meter.warmed(warm, full_tokens=model.batch_tokens)
+        self._parsers = ParserQueue(model.parsers, PARSER_LIMIT_BYTES, PARSER_LIMIT_SECONDS, model.max_queue_seconds)
+        self._files: dict[int, QueuedFile] = {}
+        self._next_look = math.inf
+        self._workers_free = [0.0] * model.workers
+        self._in_flight: deque[Batch] = deque()
+        self._open: dict[str, int] = {}
+        self._events: list[tuple[float, Event, int, int]] = []
+        self._sequence = 0
+
+    def run(self, documents: Iterable[Document]) -> list[Answer]:
+        """Let all documents come, and end when the last is answered."""
+        for document in documents:
+            self._at(document.at_seconds, Event.ARRIVAL, len(self.answers))
+            self.answers.append(Answer(document))
+        while self._events:
+            now, event, _, number = heapq.heappop(self._events)
+            if event is Event.ARRIVAL:
+                self._arrive(number, now)
+            elif event is Event.PARSER:
+                self._parser_looks(number, now)
+            elif event is Event.TOKENIZED:
+                self._submit(number, now)
+            else:
+                self._batch_ended(now)
+        return self.answers
+
+    def _at(self, seconds: float, event: Event, number: int) -> None:
+        self._sequence += 1
+        heapq.heappush(self._events, (seconds, event, self._sequence, number))
+
+    # Front
+
+    def _arrive(self, number: int, now: float) -> None:
+        document = self.answers[number].document
+        if not document.parse_seconds:
+            self._tokenize(number, now)
+            return
+        deadline = document.at_seconds + self.model.deadline_seconds
+        file = QueuedFile(number, CLIENT, FILE_BYTES, now, deadline, self.model.documents.parse_seconds)
+        refusal = self._parsers.refusal_for(file, now)
+        if refusal is not None:
+            self._refuse(number, refusal.code, now)
+            return
+        self._parsers.join(file)
+        self._files[number] = file
+        self._parsers_decide(now)
+
+    def _parser_looks(self, number: int, now: float) -> None:
+        """A file's parser may be done; if it was interrupted meanwhile, it is not."""
+        if number == LOOK:
+            self._next_look = math.inf
+        file = self._files.get(number)
+        if file is not None:
+            work = self.answers[number].document.parse_seconds
+            if file.state == "running" and file.ran_seconds + now - file.charged_until >= work - 1e-9:
+                self._parsers.leave(number, now)
+                del self._files[number]
+                self._tokenize(number, now)
+        self._parsers_decide(now)
+
+    def _parsers_decide(self, now: float) -> None:
+        for step, number in self._parsers.decide(now):
+            file = self._files[number]
+            if step in (Step.START, Step.RESUME):
+                left = self.answers[number].document.parse_seconds - file.ran_seconds
+                self._at(now + max(left, 0.0), Event.PARSER, number)
+            elif step in (Step.TIME_OUT, Step.GIVE_UP):
+                del self._files[number]
+                self._refuse(number, "queue_full" if step is Step.GIVE_UP else "deadline_exceeded", now)
+        look = self._parsers.next_look(now)
+        if look is not None and look < self._next_look:
+            self._next_look = max(look, now + 1e-6)
+            self._at(self._next_look, Event.PARSER, LOOK)
+
+    def _tokenize(self, number: int, now: float) -> None:
+        begun = max(now, heapq.heappop(self._workers_free))
+        ended = begun + self.model.documents.text_seconds
+        heapq.heappush(self._workers_free, ended)
+        self._at(ended, Event.TOKENIZED, number)
+
+    # Engine
+
+    def _submit(self, number: int, now: float) -> None:
+        document = self.answers[number].document
+        model, key = self.model, str(number)
+        windows = split_windows(document.tokens, window=model.window_tokens, overlap=model.overlap_tokens)
+        lengths = tuple(window.stop - window.start for window in windows)
+        deadline = document.at_seconds + model.deadline_seconds
+        submission = Submission(key, MODEL, lengths, CLIENT, Priority.INTERACTIVE, deadline)
+        self._meter.arrived(submission.tokens, now)
+        refusal = self._scheduler.admit(submission, now, self._meter.tokens_per_second)
+        if refusal is not None:
+            self._meter.refused(submission.tokens, now)
+            self._refuse(number, refusal.code, now)
+            return
+        self._open[key] = len(lengths)
+        self._launch(now)
+
+    def _launch(self, now: float) -> None:
+        while self._scheduler.waiting_tokens and self._accepts():
+            batch = self._scheduler.next_batch(self._budget)
+            if batch is None:
+                return
+            self._in_flight.append(batch)
+            if len(self._in_flight) == 1:
+                self._begin(now)
+
+    def _accepts(self) -> bool:
+        running = len(self._in_flight)
+        is_full = self._scheduler.waiting_tokens >= self.model.batch_tokens
+        return not running or (running < MOST_IN_FLIGHT and is_full)
+
+    def _begin(self, now: float) -> None:
+        self._at(now + self.model.batch_seconds(self._in_flight[0].tokens), Event.BATCH, 0)
+
+    def _batch_ended(self, now: float) -> None:
+        batch = self._in_flight.popleft()
+        seconds = self.model.batch_seconds(batch.tokens)
+        self.busy_seconds += seconds
+        self._meter.computed(batch.tokens, now - seconds, now, full_tokens=self.model.batch_tokens)
+        self._scheduler.delivered(batch)
+        for sequence in batch.sequences:
+            if sequence.key in self._open:
+                self._open[sequence.key] -= 1
+                if not self._open[sequence.key]:
+                    del self._open[sequence.key]
+                    self.answers[int(sequence.key)].ended_seconds = now + self.model.overhead_seconds
+        if self._in_flight:
+            self._begin(now)
+        for refusal, _ in self._scheduler.expire(now, self._meter.tokens_per_second):
+            self._open.pop(refusal.key, None)
+            self._refuse(int(refusal.key), refusal.code, now)
+        self._launch(now)
+        self.waiting.append((now, self._scheduler.waiting_tokens, self._meter.work_ratio(now)))
+
+    def _refuse(self, number: int, code: str, now: float) -> None:
+        answer = self.answers[number]
+        answer.refused, answer.ended_seconds = code, now + self.model.overhead_seconds

@@ -1,0 +1,142 @@
+"""The tasks that serve, second by second: who gets what comes, what waits, what is refused, what each would publish.
+
+A task's queue is what its busiest stage still has to do, in seconds. Its signals are the service's: asked-for work with
+the service's own horizon, refused work counted, the other stages in proportion. The balancer is AWS's: least
+outstanding requests, which levels the queues, or round robin.
+"""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+
+import numpy as np
+
+from loadtest.simulator.demand import Floats
+from loadtest.simulator.latency_table import LEVELS, LatencyTable, level_of
+from loadtest.simulator.service_model import ServiceModel
+from loadtest.simulator.tally import Tally
+from service.core.scheduling.decaying_sum import HORIZON_SECONDS
+
+NEARLY_FULL = 0.999
+DECAY = math.exp(-1 / HORIZON_SECONDS)
+FRESH = math.exp(-0.5 / HORIZON_SECONDS)
+"""What came in the course of a second is half a second old at its end."""
+
+
+class Balancing(StrEnum):
+    """Which task gets a request."""
+
+    LEAST_OUTSTANDING = "least-outstanding"
+    ROUND_ROBIN = "round-robin"
+
+
+class TaskGroup:
+    """The serving tasks, in the order in which they came.
+
+    Attributes:
+        names: of the tasks; the arrays have the same order.
+        queue: seconds of work that wait, `[tasks]`.
+        asked, refused: decaying sums of seconds of work, `[tasks]`.
+        done: work of the last second, `[tasks]`: how busy the stage was.
+    """
+
+    def __init__(self, model: ServiceModel, table: LatencyTable, balancing: Balancing, tally: Tally) -> None:
+        self._model, self._table, self._balancing, self._tally = model, table, balancing, tally
+        self._limit = model.wait_limit_seconds
+        self._device_share = model.device_seconds / model.document_seconds
+        self.names: list[int] = []
+        self.queue, self.asked, self.refused, self.done = (np.zeros(0) for _ in range(4))
+        self.lost = 0.0
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def join(self, name: int) -> None:
+        """A task begins to serve."""
+        self.names.append(name)
+        for each in ("queue", "asked", "refused", "done"):
+            setattr(self, each, np.append(getattr(self, each), 0.0))
+
+    def leave(self, name: int) -> None:
+        """A task gets no more requests; those that it has are answered as they were counted when they came."""
+        place = self.names.index(name)
+        self.names.remove(name)
+        for each in ("queue", "asked", "refused", "done"):
+            setattr(self, each, np.delete(getattr(self, each), place))
+
+    def calm_seconds(self, counts: Floats, lengths: Floats) -> bool:
+        """Let documents come for several seconds, if no queue forms in any of them; else nothing is done: False."""
+        if not self.names or self.queue.max() > 0:
+            return False
+        work = counts * lengths * (self._model.document_seconds / len(self.names))
+        if work.max() > NEARLY_FULL:
+            return False
+        weights = FRESH * np.power(DECAY, np.arange(len(work))[::-1])
+        faded = math.pow(DECAY, len(work))
+        self.asked = self.asked * faded + float((work * weights).sum())
+        self.refused = self.refused * faded
+        self.done = np.full(len(self.names), work.mean())
+        for count, each in zip(counts.tolist(), work.tolist(), strict=True):
+            self._tally.add(level_of(each), count)
+        return True
+
+    def second(self, count: float, length: float) -> float:
+        """Let documents come for a second; returns how many of them were refused."""
+        if not self.names:
+            self.lost += count
+            return 0.0
+        each = self._model.document_seconds * length
+        work = self._shared(count * each)
+        after = self.queue + work - 1.0
+        over = np.clip(after - self._limit, 0.0, work) if self._limit < math.inf else np.zeros_like(after)
+        left = np.maximum(after - over, 0.0)
+        admitted = (work - over) / each
+        waits = (self.queue + left) / 2
+        levels = np.where(
+            (self.queue > 0) | (left > 0), LEVELS - 1, np.minimum((work * LEVELS).astype(np.int64), LEVELS - 2)
+        )
+        self._tally.add_waits(levels, waits, admitted)
+        self.done = np.minimum(self.queue + work - over, 1.0)
+        self.queue = left
+        self.asked = self.asked * DECAY + work * FRESH
+        self.refused = self.refused * DECAY + over * FRESH
+        return float(over.sum() / each)
+
+    def _shared(self, work: float) -> Floats:
+        """Each task's part: by least outstanding requests, the shortest queues are filled up to one level."""
+        number = len(self.names)
+        if self._balancing is Balancing.ROUND_ROBIN or self.queue.max() == self.queue.min():
+            return np.full(number, work / number)
+        ordered = np.sort(self.queue)
+        levels = (work + np.cumsum(ordered)) / np.arange(1, number + 1)
+        filled = int(np.argmax(levels <= np.append(ordered[1:], math.inf)))
+        parts: Floats = np.maximum(levels[filled] - self.queue, 0.0)
+        return parts
+
+    # What the tasks publish
+
+    @property
+    def work_ratio(self) -> Floats:
+        """Asked-for work over capacity, of the busiest stage."""
+        return self.asked / HORIZON_SECONDS
+
+    @property
+    def backlog_seconds(self) -> Floats:
+        """What waits, with what was lately refused."""
+        return self.queue + self.refused
+
+    @property
+    def queue_depth(self) -> Floats:
+        """Documents that wait."""
+        return self.queue / self._model.document_seconds
+
+    @property
+    def oldest_seconds(self) -> Floats:
+        """Age of the oldest that waits: under a steady load, as long as it still would."""
+        return self.queue
+
+    @property
+    def gpu_percent(self) -> Floats:
+        """NVML's utilization: a batching server's device is busy long before it is full."""
+        return 100.0 * self._table.busy_at(np.minimum(self.done * self._device_share, 1.0))

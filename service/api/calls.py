@@ -1,0 +1,146 @@
+"""One call for entities: what /extract and every door ask of a worker, in two steps round the reading of a body.
+
+`let_in` says who a request comes from and whether it may come now; `Visit.call` takes the documents and options that
+were read and has their answers, or their errors. Deadline, key, limits and metrics are the same whoever asks. No HTTP:
+a request is its headers, its address and the moment when it came.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from service.api.engine.canary import CanaryRouter
+from service.api.engine.routing import refuse_unless_serving
+from service.api.extraction.request import Decoder, ExtractRequest, refuse_if_late
+from service.api.extraction.trace import RequestTrace
+from service.api.http.access import Access
+from service.api.http.auth import sender_of
+from service.api.http.request_body import Body, BodyLimits
+from service.api.http.response import DocumentOutcome, DocumentTasks, start_documents
+from service.api.idempotency.requests import IdempotentRequests
+from service.api.worker import Worker
+from service.core.tenants import Tenant
+from service.wire import ModelStatus
+
+
+@dataclass(frozen=True, slots=True)
+class AppState:
+    """What the routes share within one worker process: `request.state.app_state`."""
+
+    worker: Worker
+    access: Access
+    body_limits: BodyLimits
+    deadline_seconds: float
+    idempotent: IdempotentRequests
+    canary: CanaryRouter
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The documents of one request and what is wanted of them. `begun_seconds`: when it came, monotonic clock."""
+
+    worker: Worker
+    body: Body
+    request: ExtractRequest
+    begun_seconds: float
+
+    @property
+    def revision(self) -> str:
+        """The revision that answers."""
+        return self.request.model.revision
+
+    def start(self) -> DocumentTasks:
+        """Start to extract all documents, each in a task of its own."""
+        return start_documents(self.worker.extractor, self.worker.metrics, self.body, self.request)
+
+    async def outcomes(self) -> list[DocumentOutcome]:
+        """All documents as they ended, in the order in which they were sent; cancelled with the caller."""
+        with self.worker.engine.leases.hold(self.revision):
+            tasks = self.start()
+            try:
+                return await asyncio.gather(*tasks)
+            finally:
+                for task in tasks:
+                    task.cancel()
+
+
+@dataclass(slots=True)
+class Visit:
+    """A request that was let in before its body was read."""
+
+    state: AppState
+    tenant: Tenant
+    headers: Mapping[str, str]
+    address: str | None
+    begun_seconds: float
+    trace: RequestTrace | None = None
+    _model: ModelStatus | None = field(default=None, init=False)
+
+    def model(self, body: Body) -> ModelStatus:
+        """The model that the options of its body lead to, the same whenever it is asked: a candidate may have a share.
+
+        Raises:
+            UnknownModel: it is not served.
+        """
+        if self._model is None:
+            served = self.state.worker.engine.status.models
+            self._model = self.state.canary.find(served, body.options.model)
+        return self._model
+
+    def call(self, body: Body, *, decoder: Decoder | None = None, left_seconds: float | None = None) -> Call:
+        """The call that these documents make; what they bring is charged.
+
+        `left_seconds` is the client's own deadline where its protocol has one, counted from the request's arrival;
+        `decoder` finds the entities in the place of the options' aggregation.
+
+        Raises:
+            UnknownModel: the options name a model that is not served.
+        """
+        state, options = self.state, body.options
+        model = self.model(body)
+        named = options.deadline_ms / 1000 if options.deadline_ms else left_seconds
+        deadline = self.begun_seconds + (named or state.deadline_seconds)
+        state.access.brought(self.tenant, self.headers, body, self.begun_seconds)
+        if self.trace is not None:
+            self.trace.received_seconds, self.trace.client = time.monotonic(), self.tenant.name
+            self.trace.model, self.trace.engine = model.name, state.worker.engine.status.engine
+        request = ExtractRequest(
+            model,
+            options,
+            self.tenant.name,
+            deadline,
+            alone=len(body.sources) == 1,
+            quota=self.tenant.quota,
+            charge_tokens=self._served,
+            sender=sender_of(self.tenant.name, self.address),
+            decoder=decoder,
+            trace=self.trace,
+        )
+        return Call(state.worker, body, request, self.begun_seconds)
+
+    def _served(self, tokens: int) -> None:
+        self.state.access.served(self.tenant, tokens, time.monotonic())
+
+
+def let_in(
+    state: AppState,
+    headers: Mapping[str, str],
+    address: str | None,
+    begun_seconds: float,
+    trace: RequestTrace | None = None,
+) -> Visit:
+    """Let a request in by its headers; `trace`: where it is noted, if anywhere.
+
+    Raises:
+        Unauthenticated, Forbidden, RateLimited: its key, or too much came with it.
+        NotReady, Draining, EngineRestarting: nothing is served now.
+        DeadlineExceeded: it waited for too long.
+    """
+    engine = state.worker.engine
+    tenant = state.access.enter(headers, address or "", begun_seconds)
+    refuse_unless_serving(engine.status, engine.connected)
+    refuse_if_late(begun_seconds + state.deadline_seconds, time.monotonic())
+    return Visit(state, tenant, headers, address, begun_seconds, trace)

@@ -1,0 +1,125 @@
+"""The console's routes. The page itself is for everybody; what it shows is for those whom the entrance lets in."""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+from fastapi import APIRouter, Request
+from starlette.responses import Response, StreamingResponse
+
+from service.api.console.console import Console
+from service.api.console.page_files import PAGE
+from service.api.http.auth import sender_of
+from service.api.routes import AppState
+from service.core.errors import DocumentTooLarge, InvalidOptions, UnknownRoute
+from service.core.tenants import Tenant
+from service.documents.page_picture import PictureWanted
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/")
+async def home(request: Request) -> Response:
+    """The page, where the console is on the port of all others."""
+    console = _console(request)
+    if console.on_internal_port:
+        raise UnknownRoute("There is nothing at this path.")
+    return console.files.response(PAGE, request.headers.get("if-none-match"))
+
+
+@router.get("/console")
+async def page(request: Request) -> Response:
+    """The page."""
+    return _console(request).files.response(PAGE, request.headers.get("if-none-match"))
+
+
+@router.get("/console/files/{name:path}")
+async def file(request: Request, name: str) -> Response:
+    """A file that the page is made of, or a sample."""
+    return _console(request).files.response(name, request.headers.get("if-none-match"))
+
+
+@router.get("/console/entrance")
+async def entrance(request: Request) -> dict[str, str]:
+    """Whether the sender may come in, and as whom."""
+    return {"client": _enter(request).name}
+
+
+@router.post("/console/picture")
+async def picture(request: Request) -> Response:
+    """A page of the PDF in the body as a PNG; `X-Page`: its width and height in points, how many pages the file has."""
+    state: AppState = request.state.app_state
+    tenant = _enter(request)
+    wanted = PictureWanted(_number(request, "page", 1), _number(request, "width", 1_240))
+    data = await _body(request, state)
+    sender = sender_of(tenant.name, request.client.host if request.client else None)
+    deadline = time.monotonic() + state.deadline_seconds
+    drawn = await state.worker.parsers.draw(data, wanted, client=sender, deadline_seconds=deadline)
+    said = f"{drawn.width_points:.2f} {drawn.height_points:.2f} {drawn.pages}"
+    return Response(drawn.png, headers={"X-Page": said, "Cache-Control": "no-store"}, media_type="image/png")
+
+
+@router.get("/console/requests")
+async def latest(request: Request) -> Response:
+    """The last requests that this service answered, those of the sender's client alone where there are keys."""
+    client, console = _visible(request), _console(request)
+    return _json(await console.requests.latest(client, console.siblings))
+
+
+@router.get("/console/requests/{request_id:path}")
+async def one(request: Request, request_id: str) -> Response:
+    """One request's waterfall."""
+    client, console = _visible(request), _console(request)
+    return _json(await console.requests.find(request_id, client, console.siblings))
+
+
+@router.get("/console/live")
+async def live(request: Request) -> Response:
+    """What the engine does, as server-sent events."""
+    events = _console(request).live.watch(_visible(request))
+    return StreamingResponse(events, headers={"Cache-Control": "no-store"}, media_type="text/event-stream")
+
+
+def _visible(request: Request) -> str | None:
+    """The client whose requests the sender may see; None where there are no keys: everybody's."""
+    name = _enter(request).name
+    return name if _console(request).entrance.keyed else None
+
+
+def _json(value: object) -> Response:
+    return Response(msgspec.json.encode(value), headers={"Cache-Control": "no-store"}, media_type="application/json")
+
+
+def _console(request: Request) -> Console:
+    console: Console = request.state.console
+    return console
+
+
+def _enter(request: Request) -> Tenant:
+    """The client whose request this is, if it may come in.
+
+    Raises:
+        Unauthenticated, Forbidden, RateLimited: it may not.
+    """
+    state: AppState = request.state.app_state
+    _console(request).entrance.check(request.headers.get("host", ""))
+    address = request.client.host if request.client else ""
+    return state.access.enter(request.headers, address, time.monotonic())
+
+
+def _number(request: Request, name: str, default: int) -> int:
+    said = request.query_params.get(name, str(default))
+    if not said.isdecimal() or len(said) > 6:
+        raise InvalidOptions(f"{name}: must be a whole number.")
+    return int(said)
+
+
+async def _body(request: Request, state: AppState) -> bytes:
+    parts, total = [], 0
+    async for part in request.stream():
+        total += len(part)
+        if total > state.body_limits.request_bytes:
+            raise DocumentTooLarge(f"The body is over {state.body_limits.request_bytes} bytes.")
+        parts.append(part)
+    return b"".join(parts)

@@ -1,0 +1,68 @@
+// Requests to this service, with the key if there is one. Whatever goes wrong becomes a sentence.
+
+const KEY = "gleaner-key";
+
+export class Problem extends Error {
+  constructor(sentence, status, code) {
+    super(sentence);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+export const key = () => sessionStorage.getItem(KEY);
+export const keepKey = (value) => sessionStorage.setItem(KEY, value);
+
+let onLocked = () => {};
+export function whenLocked(callback) { onLocked = callback; }
+
+function sentence(said) {
+  const detail = said.detail || said.title || "The service refused the request";
+  const first = detail.charAt(0).toUpperCase() + detail.slice(1);
+  return /[.!?…]$/.test(first) ? first : `${first}.`;
+}
+
+async function problemOf(answer) {
+  let said = {};
+  try { said = await answer.json(); } catch { said = { detail: `The service answered with status ${answer.status}` }; }
+  const retry = answer.headers.get("Retry-After");
+  const problem = new Problem(sentence(said) + (retry ? ` Try again in ${retry} s.` : ""), answer.status, said.code);
+  if (answer.status === 401 || answer.status === 403) onLocked(problem);
+  return problem;
+}
+
+/** The answer, if it is a good one; otherwise a Problem is thrown. */
+export async function ask(path, options = {}) {
+  const headers = new Headers(options.headers);
+  if (key()) headers.set("Authorization", `Bearer ${key()}`);
+  let answer;
+  try {
+    answer = await fetch(path, { ...options, headers, cache: "no-store" });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem("The service cannot be reached.", 0, "unreachable");
+  }
+  if (!answer.ok) throw await problemOf(answer);
+  return answer;
+}
+
+export const askJson = async (path, options) => (await ask(path, options)).json();
+
+/** The answer to one document; `source`: {file} or {text}. */
+export async function extract(source, options, signal) {
+  const query = new URLSearchParams({ include_text: "true", ...options });
+  const body = source.file
+    ? { body: source.file, headers: { "Content-Type": source.type } }
+    : { body: JSON.stringify({ text: source.text }), headers: { "Content-Type": "application/json" } };
+  const answer = await ask(`/extract?${query}`, { method: "POST", signal, ...body });
+  const found = await answer.json();
+  return { ...found, document: found.documents[0], request: answer.headers.get("X-Request-Id") };
+}
+
+/** A page of a PDF as a picture: {url, width, height, pages}, lengths in points. */
+export async function picture(file, page, width, signal) {
+  const answer = await ask(`/console/picture?page=${page}&width=${width}`, { method: "POST", body: file, signal,
+    headers: { "Content-Type": "application/pdf" } });
+  const [across, down, pages] = answer.headers.get("X-Page").split(" ").map(Number);
+  return { url: URL.createObjectURL(await answer.blob()), width: across, height: down, pages };
+}

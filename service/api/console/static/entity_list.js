@@ -1,0 +1,152 @@
+// The list beside the document: filters, fields where the answer has them, and the entities with their values.
+
+import { count, make, percent } from "./dom.js";
+import { Marks } from "./findings.js";
+
+const AT_ONCE = 150; // rows; more follow as the list is scrolled
+
+export class EntityList {
+  constructor(findings, { pages }) {
+    this.findings = findings;
+    this.pages = pages;
+    this.marks = new Marks(findings);
+    this.list = make("ol", { class: "entities", "aria-label": "Entities", tabindex: "-1" });
+    this.said = make("p", { class: "small soft", role: "status" });
+    this.node = make("aside", { class: "card side", "aria-label": "What was found" }, this.#filters(), fieldsOf(findings.result), this.list);
+    this.more = new IntersectionObserver((entries) => entries.some((each) => each.isIntersecting) && this.#append(), { root: this.list, rootMargin: "400px" });
+    this.marks.follow(this.list, "list");
+    this.list.addEventListener("keydown", (event) => this.#step(event));
+    this.list.addEventListener("focusin", (event) => {
+      const row = event.target.closest(".entity");
+      if (row) findings.hover(Number(row.dataset.entity));
+    });
+    findings.addEventListener("filter", () => this.#show());
+    findings.addEventListener("choose", (event) => event.detail.by !== "list" && this.#reveal());
+    this.#show();
+  }
+
+  setPage(number) {
+    if (number === this.page) return;
+    this.page = number;
+    if (this.findings.filter.page !== null) this.findings.narrow({ page: number });
+    else if (!this.list.matches(":hover, :focus-within")) this.#follow(number);
+  }
+
+  focusSearch() { this.search.focus(); }
+
+  #filters() {
+    const { findings } = this;
+    this.search = make("input", { type: "search", placeholder: "Find in text, values, labels", "aria-label": "Find among the entities", "aria-keyshortcuts": "/",
+      oninput: () => findings.narrow({ words: this.search.value.trim().toLowerCase() }) });
+    const level = make("output", { class: "number" }, "0 %");
+    const score = make("input", { type: "range", min: 0, max: 1, step: 0.05, value: 0, "aria-label": "Least score",
+      oninput: () => { level.textContent = percent(score.value); findings.narrow({ score: Number(score.value) }); } });
+    const only = make("input", { type: "checkbox", onchange: () => findings.narrow({ page: only.checked ? this.page ?? 1 : null }) });
+    const chips = findings.labels.map(([label, number]) => {
+      const chip = make("button", { type: "button", class: `chip ${findings.colours.get(label)}`, "aria-pressed": "true" }, `${label} ${number}`);
+      chip.addEventListener("click", (event) => this.#toggle(label, event.altKey || event.shiftKey));
+      chip.dataset.label = label;
+      return chip;
+    });
+    this.chips = chips;
+    return make("div", { class: "filters" },
+      make("div", { class: "row" }, this.search),
+      make("div", { class: "row" }, make("label", {}, "Score from", score, level), this.pages > 1 && make("label", {}, only, "This page only")),
+      make("div", { class: "chips", role: "group", "aria-label": "Labels; with Shift, one alone" }, ...chips),
+      this.said);
+  }
+
+  #toggle(label, alone) {
+    const hidden = new Set(this.findings.filter.hidden);
+    const all = this.findings.labels.map(([each]) => each);
+    if (alone) {
+      const isAlone = hidden.size === all.length - 1 && !hidden.has(label);
+      hidden.clear();
+      if (!isAlone) for (const each of all) if (each !== label) hidden.add(each);
+    } else if (!hidden.delete(label)) hidden.add(label);
+    for (const chip of this.chips) chip.setAttribute("aria-pressed", String(!hidden.has(chip.dataset.label)));
+    this.findings.narrow({ hidden });
+  }
+
+  #show() {
+    this.shown = this.findings.shown();
+    this.marks.clear();
+    this.list.replaceChildren();
+    this.rows = 0;
+    const all = this.findings.entities.length;
+    const number = this.shown.length;
+    this.said.textContent = number === all ? count(all, "entity", "entities") : `${number.toLocaleString("en")} of ${count(all, "entity", "entities")}`;
+    if (!number) this.list.append(make("li", { class: "empty" }, all ? "No entity passes the filters." : "Nothing was found."));
+    this.#append();
+  }
+
+  #append() {
+    const rows = this.shown.slice(this.rows, this.rows + AT_ONCE);
+    let page = this.rows ? this.shown[this.rows - 1].page : null;
+    const nodes = [];
+    for (const entity of rows) {
+      if (this.pages > 1 && entity.page !== page) nodes.push(make("li", { class: "page-head" }, `Page ${entity.page}`));
+      page = entity.page;
+      nodes.push(make("li", {}, this.#row(entity)));
+    }
+    this.rows += rows.length;
+    this.list.append(...nodes);
+    this.more.disconnect();
+    if (this.rows < this.shown.length) this.more.observe(this.list.lastElementChild);
+  }
+
+  #row(entity) {
+    const row = make("button", { type: "button", class: `entity ${this.findings.colour(entity)}` },
+      make("span", { class: "swatch" }),
+      make("span", { class: "what" }, entity.text.replace(/\s+/g, " "), ...tagsOf(entity)),
+      make("span", { class: "score" }, percent(entity.score)),
+      make("span", { class: "label" }, entity.label, entity.note && ` · ${entity.note}`, entity.value && entity.value !== entity.text && make("span", { class: "value" }, entity.value)));
+    return this.marks.add(entity.index, row);
+  }
+
+  /** Scroll the list to the entities of the page that is in view. */
+  #follow(number) {
+    const at = this.shown.findIndex((each) => each.page >= number);
+    if (at < 0) return;
+    while (this.rows <= at) this.#append();
+    const row = this.marks.of(this.shown[at].index)[0].parentElement;
+    const head = row.previousElementSibling?.matches(".page-head") ? row.previousElementSibling : row;
+    this.list.scrollTop = row.offsetTop - head.offsetHeight;
+  }
+
+  #reveal() {
+    const at = this.shown.findIndex((each) => each.index === this.findings.chosen);
+    if (at < 0) return;
+    while (this.rows <= at) this.#append();
+    this.marks.of(this.findings.chosen)[0]?.classList.add("chosen");
+    this.marks.of(this.findings.chosen)[0]?.scrollIntoView({ block: "nearest" });
+  }
+
+  #step(event) {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!by) return;
+    const rows = [...this.list.querySelectorAll(".entity")];
+    const next = rows[rows.indexOf(document.activeElement) + by];
+    if (next) { next.focus(); event.preventDefault(); }
+  }
+}
+
+function tagsOf(entity) {
+  const tags = [];
+  if (entity.valid === false) tags.push(make("span", { class: "tag bad" }, "not valid"));
+  if (entity.valid === true) tags.push(make("span", { class: "tag" }, "valid"));
+  if (entity.ambiguous) tags.push(make("span", { class: "tag" }, "ambiguous"));
+  if (entity.source && entity.source !== "model") tags.push(make("span", { class: "tag" }, String(entity.source)));
+  return tags;
+}
+
+/** The document's fields, where the answer has them: role → the best value. */
+function fieldsOf(result) {
+  const fields = Array.isArray(result.fields) ? result.fields.map((each) => [each.name, each]) : Object.entries(result.fields ?? {});
+  const rows = fields.filter(([, field]) => field).flatMap(([name, field]) => {
+    const best = Array.isArray(field) ? field[0] : field;
+    const value = best?.value ?? best?.text ?? (typeof best === "object" ? "" : best);
+    return [make("dt", {}, name), make("dd", {}, String(value ?? "")), make("dd", { class: "soft number" }, best?.score === undefined ? "" : percent(best.score))];
+  });
+  return rows.length ? make("div", { class: "fields" }, make("h3", {}, "Fields"), make("dl", {}, ...rows)) : null;
+}

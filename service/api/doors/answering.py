@@ -1,0 +1,113 @@
+"""What doors have in common over HTTP: letting a request in, and one answer made of its documents' results."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from service.api.calls import AppState, Call, Visit, let_in
+from service.api.doors.doorway import JSON
+from service.api.extraction.request import DocumentInput
+from service.api.http.answer_encoder import ENTITIES_AT_ONCE
+from service.api.http.arrival import arrived_seconds
+from service.api.http.request_body import Body, read_all
+from service.api.http.response import REVISION_HEADER, DocumentOutcome, DoorAnswer, unless_disconnected
+from service.api.schemas import DocumentResult, read_options
+from service.core.errors import DocumentTooLarge, MalformedRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Formed:
+    """The content of an answer that is not JSON alone."""
+
+    content: bytes
+    media_type: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+Form = Callable[[list[DocumentOutcome]], Any]
+"""Makes an answer from documents as they ended: its content, or the value whose JSON that is.
+
+Raises the error of a document that failed, where the protocol has no place for it.
+"""
+
+
+def visit(request: Request, headers: Mapping[str, str] | None = None) -> Visit:
+    """Let a request in. `headers`: in the place of its own, where the protocol has keys elsewhere."""
+    state: AppState = request.state.app_state
+    begun = arrived_seconds(request.scope, time.monotonic())
+    address = request.client.host if request.client else None
+    sent = request.headers if headers is None else headers
+    return let_in(state, sent, address, begun, request.scope["state"].get("trace"))
+
+
+async def read(request: Request, visited: Visit) -> bytes:
+    """The body, within the limit of one request."""
+    return await read_all(request, visited.state.body_limits)
+
+
+def text_body(texts: Sequence[str], visited: Visit, **options: Any) -> Body:
+    """The texts as documents, with these options of /extract.
+
+    Raises:
+        MalformedRequest: there are none.
+        DocumentTooLarge: more than one request may have.
+        InvalidOptions: a bad value.
+    """
+    if not texts:
+        raise MalformedRequest("There is no text in this request.")
+    most = visited.state.body_limits.documents
+    if len(texts) > most:
+        raise DocumentTooLarge(f"{len(texts)} texts came; one request may have {most}.")
+    sources = tuple(DocumentInput(str(number), text=text) for number, text in enumerate(texts))
+    return Body(sources, read_options(options), batch=len(texts) > 1)
+
+
+async def answer(
+    request: Request, visited: Visit, call: Call, form: Form, *, asks: bytes = b"", media_type: str = JSON
+) -> Response:
+    """The answer to a request whose body was read. `asks`: all that the answer depends on beside documents and options.
+
+    Raises:
+        GleanerError: what `form` raises.
+    """
+
+    async def answered(*, stays: bool) -> Response:
+        work = _formed(call, form, media_type)
+        return await (work if stays else unless_disconnected(request, work))
+
+    name = hashlib.sha256(request.url.path.encode() + b"\n" + asks).hexdigest()
+    idempotent, deadline = visited.state.idempotent, call.request.deadline_seconds
+    return await idempotent.answer(request, visited.tenant.name, call.body, deadline, answered, form=name)
+
+
+def results(outcomes: list[DocumentOutcome]) -> list[DocumentResult]:
+    """The results of documents that must all have been answered; raises the error of the first that was not."""
+    for outcome in outcomes:
+        if outcome.error is not None:
+            raise outcome.error
+    return [outcome.result for outcome in outcomes]
+
+
+async def _formed(call: Call, form: Form, media_type: str) -> Response:
+    outcomes = await call.outcomes()
+    if sum(len(each.result.entities) for each in outcomes) > ENTITIES_AT_ONCE:
+        formed = await asyncio.to_thread(_encoded, form, outcomes, media_type)
+    else:
+        formed = _encoded(form, outcomes, media_type)
+    final = all(outcome.error is None for outcome in outcomes)
+    own = {REVISION_HEADER: call.revision, **formed.headers}
+    return DoorAnswer(formed.content, own, media_type=formed.media_type, final=final)
+
+
+def _encoded(form: Form, outcomes: list[DocumentOutcome], media_type: str) -> Formed:
+    found = form(outcomes)
+    return found if isinstance(found, Formed) else Formed(msgspec.json.encode(found), media_type)

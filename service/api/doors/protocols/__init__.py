@@ -1,0 +1,1 @@
+"""One protocol a file, and what it alone needs beside it."""

@@ -1,0 +1,220 @@
+"""The Open Inference Protocol v2 over gRPC, on a port of its own, in every worker.
+
+Keys come as metadata (`authorization` or `x-api-key`), deadlines as gRPC's own. An error has the status that stands for
+its HTTP status, with `retry-after` among the trailing metadata, and in words. Workers share the port.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, NoReturn
+
+import grpc
+
+from service.api import problems
+from service.api.calls import AppState, Visit, let_in
+from service.api.doors.answering import results, text_body
+from service.api.doors.protocols.oip import find, metadata
+from service.api.doors.protocols.oip_messages import SERVICE, message_classes
+from service.api.doors.protocols.oip_tensors import (
+    DATATYPE,
+    EXTENSIONS,
+    OUTPUT,
+    InferRequest,
+    entities_json,
+    joined_bytes,
+    read_input,
+    sentence,
+    split_bytes,
+)
+from service.api.engine.routing import is_serving
+from service.api.http.response import CLIENT_CLOSED_REQUEST, REVISION_HEADER
+from service.core.errors import GleanerError, InternalError, MalformedRequest, ModelError, Overloaded
+from service.settings import Settings
+
+ROUTE = "oip-grpc"
+"""The name of this door in metrics and logs."""
+DRAIN_SECONDS = 5.0
+MOST_AT_ONCE = 1_024
+"""Calls that one worker answers at a time."""
+_CODES = {
+    401: grpc.StatusCode.UNAUTHENTICATED,
+    403: grpc.StatusCode.PERMISSION_DENIED,
+    404: grpc.StatusCode.NOT_FOUND,
+    429: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    500: grpc.StatusCode.INTERNAL,
+    503: grpc.StatusCode.UNAVAILABLE,
+    504: grpc.StatusCode.DEADLINE_EXCEEDED,
+    507: grpc.StatusCode.RESOURCE_EXHAUSTED,
+}
+"""gRPC's status by that of HTTP; all others are INVALID_ARGUMENT."""
+
+log = logging.getLogger("gleaner.access")
+
+_Method = Callable[[Any, Any], Awaitable[Any]]
+
+
+class InferenceService:
+    """The methods of the service, in one worker."""
+
+    def __init__(self, state: AppState) -> None:
+        self._state = state
+        self._messages = message_classes()
+
+    def handlers(self) -> Any:
+        """All methods as gRPC's server takes them."""
+        methods: dict[str, tuple[_Method, bool]] = {
+            "ServerLive": (self._server_live, False),
+            "ServerReady": (self._server_ready, False),
+            "ServerMetadata": (self._server_metadata, False),
+            "ModelReady": (self._model_ready, False),
+            "ModelMetadata": (self._model_metadata, False),
+            "ModelInfer": (self._model_infer, True),
+        }
+        return grpc.method_handlers_generic_handler(
+            SERVICE,
+            {
+                name: grpc.unary_unary_rpc_method_handler(
+                    self._answering(method, works),
+                    request_deserializer=self._messages[f"{name}Request"].FromString,
+                    response_serializer=self._messages[f"{name}Response"].SerializeToString,
+                )
+                for name, (method, works) in methods.items()
+            },
+        )
+
+    def _answering(self, method: _Method, works: bool) -> _Method:
+        """A method whose errors become statuses, counted as the routes of HTTP are."""
+        worker = self._state.worker
+
+        async def answer(request: Any, context: Any) -> Any:
+            begun, status = time.monotonic(), CLIENT_CLOSED_REQUEST
+            worker.active_requests.count += works
+            try:
+                answered = await method(request, context)
+                status = 200
+                return answered
+            except GleanerError as error:
+                status = problems.STATUS[error.code]
+                await _abort(context, error)
+            except Exception as error:
+                if isinstance(error, grpc.aio.AbortError):
+                    raise
+                status = 500
+                log.exception("a gRPC call failed")
+                await _abort(context, InternalError(f"The service failed over this ({type(error).__name__})."))
+            finally:
+                seconds = time.monotonic() - begun
+                worker.active_requests.count -= works
+                worker.metrics.requests.labels(ROUTE, str(status)).inc()
+                worker.metrics.request_seconds.labels(ROUTE).observe(seconds)
+                facts = {"route": ROUTE, "status": status, "milliseconds": round(seconds * 1000, 1)}
+                log.log(logging.INFO if works else logging.DEBUG, "request", extra=facts)
+
+        return answer
+
+    def _visit(self, context: Any) -> Visit:
+        sent = {key: value for key, value in context.invocation_metadata() or () if isinstance(value, str)}
+        kind, _, address = context.peer().partition(":")
+        host = address.rpartition(":")[0].strip("[]%5BD") if kind in ("ipv4", "ipv6") else None
+        return let_in(self._state, sent, host, time.monotonic())
+
+    async def _server_live(self, _request: Any, _context: Any) -> Any:
+        return self._messages["ServerLiveResponse"](live=True)
+
+    async def _server_ready(self, _request: Any, _context: Any) -> Any:
+        engine = self._state.worker.engine
+        return self._messages["ServerReadyResponse"](ready=is_serving(engine.status, engine.connected))
+
+    async def _server_metadata(self, _request: Any, context: Any) -> Any:
+        self._visit(context)
+        version = importlib.metadata.version("gleaner")
+        return self._messages["ServerMetadataResponse"](name="gleaner", version=version, extensions=EXTENSIONS)
+
+    async def _model_ready(self, request: Any, context: Any) -> Any:
+        find(self._visit(context), request.name, request.version)
+        return self._messages["ModelReadyResponse"](ready=True)
+
+    async def _model_metadata(self, request: Any, context: Any) -> Any:
+        visited = self._visit(context)
+        said = metadata(visited, find(visited, request.name, request.version))
+        return self._messages["ModelMetadataResponse"](**said)
+
+    async def _model_infer(self, request: Any, context: Any) -> Any:
+        visited = self._visit(context)
+        asked = _asked(request, visited.state.body_limits.documents)
+        body = text_body(asked.input.texts, visited, **asked.options, model=asked.reference)
+        left = [seconds for seconds in (asked.timeout_seconds, context.time_remaining()) if seconds is not None]
+        call = visited.call(body, left_seconds=max(min(left), 0.001) if left else None)
+        outcomes = await call.outcomes()
+        elements = await asyncio.to_thread(entities_json, results(outcomes))
+        context.set_trailing_metadata(((REVISION_HEADER.lower(), call.revision),))
+        output = self._messages["InferOutputTensor"](name=OUTPUT, datatype=DATATYPE, shape=asked.input.shape)
+        return self._messages["ModelInferResponse"](
+            model_name=call.request.model.name,
+            model_version=call.revision,
+            id=request.id,
+            outputs=[output],
+            raw_output_contents=[joined_bytes(elements)],
+        )
+
+
+def _asked(request: Any, most: int) -> InferRequest:
+    if len(request.inputs) != 1 or len(request.raw_input_contents) > 1:
+        raise MalformedRequest("A request has one input.")
+    (tensor,) = request.inputs
+    raw = request.raw_input_contents
+    texts = split_bytes(raw[0], most) if raw else list(tensor.contents.bytes_contents)
+    parameters = {name: _value(each) for name, each in request.parameters.items()}
+    found = read_input(tensor.name, tensor.datatype, list(tensor.shape), texts, most)
+    return InferRequest(request.model_name, request.model_version, request.id, found, parameters)
+
+
+def _value(parameter: Any) -> Any:
+    chosen = parameter.WhichOneof("parameter_choice")
+    return getattr(parameter, chosen) if chosen else None
+
+
+async def _abort(context: Any, error: GleanerError) -> NoReturn:
+    """End a call with the status of an error; always raises."""
+    code = _CODES.get(problems.STATUS[error.code], grpc.StatusCode.INVALID_ARGUMENT)
+    hints = [("x-gleaner-code", error.code)]
+    if isinstance(error, Overloaded):
+        hints.append(("retry-after", str(problems.retry_after_seconds(error))))
+    await context.abort(code, sentence(error), tuple(hints))
+    raise AssertionError("a call that was ended goes on")
+
+
+@asynccontextmanager
+async def serving(state: AppState, settings: Settings) -> AsyncIterator[None]:
+    """Serve gRPC on the settings' port while the context is open.
+
+    Raises:
+        ModelError: the port cannot be listened on.
+    """
+    options = (
+        ("grpc.max_receive_message_length", settings.max_request_bytes),
+        ("grpc.max_send_message_length", -1),
+        ("grpc.so_reuseport", 1),
+    )
+    server = grpc.aio.server(options=options, maximum_concurrent_rpcs=MOST_AT_ONCE)
+    server.add_generic_rpc_handlers((InferenceService(state).handlers(),))
+    address = f"{settings.host}:{settings.grpc_port}"
+    try:
+        if settings.tls_certificate is not None and settings.tls_key is not None:
+            pair = (settings.tls_key.read_bytes(), settings.tls_certificate.read_bytes())
+            server.add_secure_port(address, grpc.ssl_server_credentials((pair,)))
+        else:
+            server.add_insecure_port(address)
+    except RuntimeError as error:
+        raise ModelError(f"gRPC cannot listen on {address}: {error}") from error
+    await server.start()
+    try:
+        yield
+    finally:
+        await server.stop(DRAIN_SECONDS)

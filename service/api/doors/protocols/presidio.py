@@ -1,0 +1,287 @@
+"""Presidio's analyzer and anonymizer, as their REST services speak.
+
+    POST /analyze             {"text": text or texts, "entities"?, "score_threshold"?, "ad_hoc_recognizers"?, …}
+    POST /anonymize           {"text", "analyzer_results", "anonymizers"?} → the text without what was found
+    GET  /supportedentities, /recognizers, /anonymizers, /health
+
+The language, `context` and `return_decision_process` change nothing: one model answers, and a score is its own. The
+operator `encrypt` is refused, since a request is no place for a secret key. Source: presidio-analyzer and
+presidio-anonymizer (`app.py`, `docs/api-docs`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Collection
+from typing import Annotated, Any, Literal
+
+import msgspec
+import regex
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from service.api import problems
+from service.api.calls import AppState
+from service.api.doors.answering import answer, read, results, text_body, visit
+from service.api.doors.doorway import JSON, DoorRoute, Doorway, refusal
+from service.api.doors.json_input import decode_json
+from service.api.doors.label_names import PRESIDIO
+from service.api.doors.operation import operation
+from service.api.doors.protocols.presidio_patterns import FLAGS, AdHocRecognizer, Search, Source, compiled
+from service.api.engine.routing import find_model, is_serving
+from service.api.http.response import DocumentOutcome
+from service.api.schemas import DocumentResult
+from service.core.anonymizing import HASHES, KEEP, REDACT, Marked, Operator, anonymize, hash_with, mask_with, replace_by
+from service.core.decoding.tag_scheme import scheme_of
+from service.core.errors import GleanerError, InvalidOptions, MalformedRequest
+
+ALLOWED_SECONDS = 1.0
+"""For all patterns of an allow list."""
+_Score = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
+
+
+class AnalyzeRequest(msgspec.Struct, frozen=True):
+    """The body of /analyze."""
+
+    text: str | list[str]
+    language: str | None = None
+    entities: list[str] | None = None
+    score_threshold: _Score | None = None
+    ad_hoc_recognizers: list[AdHocRecognizer] | None = None
+    allow_list: list[Source] | None = None
+    allow_list_match: Literal["exact", "regex"] | None = None
+    regex_flags: Annotated[int, msgspec.Meta(ge=0)] | None = None
+
+
+class RecognizerResult(msgspec.Struct, frozen=True):
+    """One finding."""
+
+    entity_type: str
+    start: int
+    end: int
+    score: float
+    analysis_explanation: None = None
+
+
+class Anonymizer(msgspec.Struct, frozen=True):
+    """What is to be done with one kind of finding."""
+
+    type: str
+    new_value: str | None = None
+    masking_char: Annotated[str, msgspec.Meta(min_length=1, max_length=1)] = "*"
+    chars_to_mask: int = 0
+    from_end: bool = False
+    hash_type: str = "sha256"
+    salt: str | None = None
+
+    def operator(self, salt: bytes) -> Operator:
+        """As a function; raises InvalidOptions where there is none of that name."""
+        if self.type == "replace":
+            return replace_by(self.new_value or None)
+        if self.type == "mask":
+            return mask_with(self.masking_char, self.chars_to_mask, from_end=self.from_end)
+        if self.type == "hash" and self.hash_type in HASHES:
+            return hash_with(self.hash_type, salt if self.salt is None else self.salt.encode())
+        if self.type in ("redact", "keep"):
+            return REDACT if self.type == "redact" else KEEP
+        raise InvalidOptions(f"{self.type[:40]!r} is no operator here; there are {', '.join(_OPERATORS)}.")
+
+
+class AnonymizeRequest(msgspec.Struct, frozen=True):
+    """The body of /anonymize; older clients say `transformations` for `anonymizers`."""
+
+    text: str
+    analyzer_results: list[AnalyzerResult]
+    anonymizers: dict[str, Anonymizer] | None = None
+
+
+class AnalyzerResult(msgspec.Struct, frozen=True):
+    """One finding, as it is sent back."""
+
+    entity_type: str
+    start: Annotated[int, msgspec.Meta(ge=0)]
+    end: Annotated[int, msgspec.Meta(ge=0)]
+    score: float = 0.0
+
+
+_OPERATORS = ("replace", "redact", "mask", "hash", "keep")
+_DEFAULT = "DEFAULT"
+
+
+async def _analyze(request: Request) -> Response:
+    visited = visit(request)
+    data = await read(request, visited)
+    asked = decode_json(data, AnalyzeRequest, visited.state.body_limits.documents)
+    texts = [asked.text] if isinstance(asked.text, str) else asked.text
+    body = text_body(texts, visited)
+    search = Search(asked.ad_hoc_recognizers or ())
+    allowed = _Allowed(asked)
+    _refuse_unknown(asked, _kinds(visited.model(body).labels))
+    matched = [await search.find(text) for text in texts] if asked.ad_hoc_recognizers else [[] for _ in texts]
+    call = visited.call(body)
+
+    def form(outcomes: list[DocumentOutcome]) -> Any:
+        found = [
+            allowed.kept(text, _found(result, marked))
+            for text, result, marked in zip(texts, results(outcomes), matched, strict=True)
+        ]
+        return found[0] if isinstance(asked.text, str) else found
+
+    return await answer(request, visited, call, form, asks=data)
+
+
+def _found(result: DocumentResult, marked: list[Marked]) -> list[Marked]:
+    """What the model found and what patterns matched, without what is there twice; the surest first."""
+    named = [Marked(PRESIDIO.get(e.label, e.label), e.start, e.end, e.score) for e in result.entities]
+    best: dict[tuple[str, int, int], Marked] = {}
+    for each in sorted((*named, *marked), key=lambda each: -each.score):
+        best.setdefault((each.kind, each.start, each.end), each)
+    return list(best.values())
+
+
+class _Allowed:
+    """What of the findings a request wants."""
+
+    def __init__(self, asked: AnalyzeRequest) -> None:
+        self._kinds: Collection[str] | None = frozenset(asked.entities) if asked.entities else None
+        self._least = asked.score_threshold or 0.0
+        self._words = frozenset(asked.allow_list or ()) if asked.allow_list_match != "regex" else frozenset()
+        self._pattern: regex.Pattern[str] | None = None
+        if asked.allow_list and asked.allow_list_match == "regex":
+            flags = FLAGS if asked.regex_flags is None else asked.regex_flags
+            self._pattern = compiled("|".join(asked.allow_list), flags)
+
+    def kept(self, text: str, found: list[Marked]) -> list[RecognizerResult]:
+        return [
+            RecognizerResult(each.kind, each.start, each.end, each.score)
+            for each in found
+            if each.score >= self._least
+            and (self._kinds is None or each.kind in self._kinds)
+            and not self._is_allowed(text[each.start : each.end])
+        ]
+
+    def _is_allowed(self, text: str) -> bool:
+        if self._pattern is None:
+            return text in self._words
+        try:
+            return self._pattern.search(text, timeout=ALLOWED_SECONDS) is not None
+        except TimeoutError:
+            raise InvalidOptions("The patterns of `allow_list` take too long.") from None
+
+
+def _refuse_unknown(asked: AnalyzeRequest, known: Collection[str]) -> None:
+    wanted, own = set(asked.entities or ()), {each.supported_entity for each in asked.ad_hoc_recognizers or ()}
+    if wanted and not wanted & own and not wanted & set(known):
+        raise InvalidOptions("No matching recognizers were found to serve the request.")
+
+
+async def _anonymize(request: Request) -> Response:
+    visited = visit(request)
+    asked = decode_json(await read(request, visited), AnonymizeRequest, visited.state.body_limits.documents)
+    if any(not each.start <= each.end <= len(asked.text) for each in asked.analyzer_results):
+        raise MalformedRequest("A result of `analyzer_results` is outside the text.")
+    salt = secrets.token_bytes(16)
+    operators = {name: each.operator(salt) for name, each in (asked.anonymizers or {}).items()}
+    default = operators.get(_DEFAULT, replace_by(None))
+    marked = [Marked(each.entity_type, each.start, each.end, each.score) for each in asked.analyzer_results]
+    work = asyncio.to_thread(anonymize, asked.text, marked, lambda kind: operators.get(kind, default))
+    text, items = await work
+    said = [
+        {"start": i.start, "end": i.end, "entity_type": i.kind, "text": i.text, "operator": i.operator}
+        for i in reversed(items)
+    ]
+    return Response(msgspec.json.encode({"text": text, "items": said}), media_type=JSON)
+
+
+async def _supported_entities(request: Request) -> Response:
+    visited = visit(request)
+    model = find_model(visited.state.worker.engine.status.models, None)
+    return Response(msgspec.json.encode(_kinds(model.labels)), media_type=JSON)
+
+
+async def _recognizers(request: Request) -> Response:
+    models = visit(request).state.worker.engine.status.models
+    return Response(msgspec.json.encode(list(dict.fromkeys(each.name for each in models))), media_type=JSON)
+
+
+async def _anonymizers(_request: Request) -> Response:
+    return Response(msgspec.json.encode(_OPERATORS), media_type=JSON)
+
+
+async def _health(request: Request) -> Response:
+    state: AppState = request.state.app_state
+    serves = is_serving(state.worker.engine.status, state.worker.engine.connected)
+    said = "Presidio Analyzer service is up" if serves else "The service is not ready"
+    return PlainTextResponse(said, 200 if serves else 503)
+
+
+def _kinds(labels: tuple[str, ...]) -> list[str]:
+    """The kinds of entities that a model finds, as Presidio names them."""
+    return list(dict.fromkeys(PRESIDIO.get(each, each) for each in scheme_of(labels).types))
+
+
+def refuse(error: GleanerError) -> Response:
+    """An error as Presidio puts it."""
+    return refusal(error, {"error": problems.problem(error)["detail"]})
+
+
+_ERROR = {JSON: {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}}
+_NUMBER = {"type": "integer", "minimum": 0}
+_RESULT = {
+    "type": "object",
+    "required": ["entity_type", "start", "end"],
+    "properties": {"entity_type": {"type": "string"}, "start": _NUMBER, "end": _NUMBER, "score": {"type": "number"}},
+}
+_RESULTS = {"type": "array", "items": _RESULT}
+_TEXTS = {"type": "array", "minItems": 1, "items": {"type": "string"}}
+_ANALYZE = operation(
+    "Presidio: personal data in a text",
+    body={
+        JSON: {
+            "type": "object",
+            "required": ["text", "language"],
+            "properties": {
+                "text": {"anyOf": [{"type": "string"}, _TEXTS]},
+                "language": {"type": "string"},
+                "score_threshold": {"type": "number", "minimum": 0, "maximum": 1},
+            },
+        }
+    },
+    answer={JSON: {"type": "array", "items": {"anyOf": [_RESULT, _RESULTS]}}},
+    error=_ERROR,
+)
+_ANONYMIZE = operation(
+    "Presidio: a text without what was found in it",
+    body={
+        JSON: {
+            "type": "object",
+            "required": ["text", "analyzer_results"],
+            "properties": {"text": {"type": "string"}, "analyzer_results": _RESULTS},
+        }
+    },
+    answer={JSON: {"type": "object", "required": ["text", "items"]}},
+    error=_ERROR,
+)
+_NAMES = {JSON: {"type": "array", "items": {"type": "string"}}}
+
+
+def _list(summary: str) -> dict[str, Any]:
+    return operation(summary, answer=_NAMES, error=_ERROR)
+
+
+_TEXT = {"text/plain": {"type": "string"}}
+_HEALTH = operation("Presidio: is the service up?", answer=_TEXT, error=_TEXT)
+
+DOOR = Doorway(
+    "presidio",
+    (
+        DoorRoute("POST", "/analyze", _analyze, _ANALYZE),
+        DoorRoute("POST", "/anonymize", _anonymize, _ANONYMIZE),
+        DoorRoute("GET", "/supportedentities", _supported_entities, _list("Presidio: kinds of entities"), works=False),
+        DoorRoute("GET", "/recognizers", _recognizers, _list("Presidio: the models"), works=False),
+        DoorRoute("GET", "/anonymizers", _anonymizers, _list("Presidio: the operators"), works=False),
+        DoorRoute("GET", "/health", _health, _HEALTH, works=False),
+    ),
+    refuse,
+)

@@ -1,0 +1,207 @@
+"""The redactor: finds a document's entities by the extractor, and takes them out of its text, or in a parser out of it.
+
+The rule: what cannot be redacted in full is refused, with the reason; nothing comes back half done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import time
+from dataclasses import replace
+
+import msgspec
+
+from service.api.extraction.extractor import Extractor
+from service.api.extraction.request import DocumentInput, ExtractRequest, refuse_if_late
+from service.api.extraction.stage_timer import StageTimer
+from service.api.parsers.pool import ParserPool
+from service.api.redaction.schemas import (
+    RasterizedPage,
+    RedactedContent,
+    RedactedEntity,
+    RedactedResult,
+    RedactOptions,
+    RedactOutput,
+)
+from service.api.schemas import DocumentResult, Options
+from service.core.decoding.offsets import OffsetMap, OffsetUnit
+from service.core.errors import InvalidOptions, UnsupportedFormat
+from service.core.redaction.replacements import RedactionMode, ReplacedSpan, replaced_text, replacer
+from service.core.redaction.spans import RedactedSpan, spans_to_redact
+from service.documents.format_detection import Format, detect_format
+from service.documents.redacted import Range, RedactedFile, RedactedPage, Redaction
+from service.text.values.context import DocumentContext
+from service.text.values.reading import read_value
+
+PDF = "application/pdf"
+
+
+class Redactor:
+    """Redacts documents, one call for each. `key`: of the hashes; empty: there are none."""
+
+    def __init__(self, extractor: Extractor, parsers: ParserPool, key: str) -> None:
+        self._extractor = extractor
+        self._parsers = parsers
+        self._key = key.encode()
+
+    async def redact(
+        self, source: DocumentInput, request: ExtractRequest, options: RedactOptions, timer: StageTimer
+    ) -> RedactedResult:
+        """One document without the entities that the options choose; `timer` gets the seconds of its stages.
+
+        Raises:
+            GleanerError: the document is bad, cannot be redacted, was refused, or failed.
+        """
+        self.check(options)
+        kind = _format_of(source, options)
+        found = await self._extractor.extract(source, replace(request, options=_of_extraction(options)), timer)
+        refuse_if_late(request.deadline_seconds, time.monotonic())
+        assert isinstance(found.text, str), "it was asked for"
+        with timer.measure("redact"):
+            new_text, spans = await asyncio.to_thread(self._replaced, found.text, found, options, request.client)
+            if kind is not Format.PDF or options.output is RedactOutput.TEXT:
+                return _with_text(source, found, new_text, spans, options)
+            file = await self._rewritten(source, request, options, found.text, spans)
+            return _with_file(source, found, file, spans, options)
+
+    def check(self, options: RedactOptions) -> None:
+        """Refuse what this service cannot do.
+
+        Raises:
+            InvalidOptions: hashes, without a key.
+        """
+        if options.mode is RedactionMode.HASH and not self._key:
+            raise InvalidOptions("mode: `hash` needs a key, and this service has none (GLEANER_REDACT_KEY).")
+
+    def _replaced(
+        self, text: str, found: DocumentResult, options: RedactOptions, client: str
+    ) -> tuple[str, list[ReplacedSpan]]:
+        chosen = [RedactedSpan(each.label, each.start, each.end, each.score) for each in found.entities]
+        spans = spans_to_redact(text, chosen, repeats=options.repeats)
+        of_client = hmac.digest(self._key, client.encode(), "sha256") if self._key else b""
+        context = DocumentContext(text)
+
+        def value_of(label: str, part: str) -> str:
+            return read_value(label, part, context).text
+
+        return replaced_text(text, spans, replacer(options.mode, of_client, value_of))
+
+    async def _rewritten(
+        self,
+        source: DocumentInput,
+        request: ExtractRequest,
+        options: RedactOptions,
+        text: str,
+        spans: list[ReplacedSpan],
+    ) -> RedactedFile:
+        ranges = tuple(Range(each.span.start, each.span.end, text[each.span.start : each.span.end]) for each in spans)
+        secrets = tuple(sorted({each.text for each in ranges}))
+        return await self._parsers.redact(
+            source.data,
+            source.media_type,
+            source.name,
+            Redaction(ranges, secrets, everywhere=options.repeats, allow_unread=options.allow_unread),
+            client=request.sender or request.client,
+            deadline_seconds=request.deadline_seconds,
+        )
+
+
+def _format_of(source: DocumentInput, options: RedactOptions) -> Format:
+    """The format of a document.
+
+    Raises:
+        UnsupportedFormat: it is none, or one that cannot be redacted as a file.
+    """
+    if source.text is not None:
+        return Format.TEXT
+    found = detect_format(source.data, media_type=source.media_type, name=source.name) if source.data else Format.TEXT
+    if found in (Format.DOCX, Format.HTML) and options.output is RedactOutput.DOCUMENT:
+        raise UnsupportedFormat(
+            f"{found} files are not redacted as files, since too much in them never shows (revisions, comments, "
+            "scripts); with `output=text` their redacted text comes back."
+        )
+    return found
+
+
+def _of_extraction(options: RedactOptions) -> Options:
+    """The options of the extraction: offsets are of code points until the end, and the text is needed."""
+    names = set(Options.model_fields) - {"offsets", "include_text"}
+    same = {name: getattr(options, name) for name in names}
+    return Options(**same, offsets=OffsetUnit.CODEPOINT, include_text=True)
+
+
+def _with_text(
+    source: DocumentInput, found: DocumentResult, text: str, spans: list[ReplacedSpan], options: RedactOptions
+) -> RedactedResult:
+    old, new = OffsetMap(str(found.text), options.offsets), OffsetMap(text, options.offsets)
+    entities = [
+        msgspec.structs.replace(
+            _entity(each, found, old, options),
+            new_start=new[each.new_start],
+            new_end=new[each.new_end],
+            replacement=each.replacement,
+        )
+        for each in spans
+    ]
+    return _result(source, found, options, entities, text=text)
+
+
+def _with_file(
+    source: DocumentInput, found: DocumentResult, file: RedactedFile, spans: list[ReplacedSpan], options: RedactOptions
+) -> RedactedResult:
+    old = OffsetMap(str(found.text), options.offsets)
+    entities = [
+        msgspec.structs.replace(_entity(each, found, old, options), page=page, boxes=list(boxes))
+        for each, (page, boxes) in zip(spans, file.places, strict=True)
+    ]
+    return msgspec.structs.replace(
+        _result(source, found, options, entities, text=None),
+        file=RedactedContent(PDF, file.data),
+        rasterized_pages=[RasterizedPage(page.number, page.reason) for page in file.pages if _is_picture(page)],
+        removed=list(file.removed),
+    )
+
+
+def _is_picture(page: RedactedPage) -> bool:
+    return page.method == "rasterized"
+
+
+def _entity(made: ReplacedSpan, found: DocumentResult, offsets: OffsetMap, options: RedactOptions) -> RedactedEntity:
+    span = made.span
+    return RedactedEntity(
+        label=span.label,
+        start=offsets[span.start],
+        end=offsets[span.end],
+        new_start=None,
+        new_end=None,
+        replacement=None,
+        score=span.score,
+        page=None,
+        boxes=[],
+        text=str(found.text)[span.start : span.end] if options.include_text else msgspec.UNSET,
+    )
+
+
+def _result(
+    source: DocumentInput,
+    found: DocumentResult,
+    options: RedactOptions,
+    entities: list[RedactedEntity],
+    *,
+    text: str | None,
+) -> RedactedResult:
+    return RedactedResult(
+        id=source.id,
+        characters=found.characters,
+        tokens=found.tokens,
+        entities=entities,
+        text=text,
+        file=None,
+        pages=found.pages,
+        rasterized_pages=[],
+        unread_pages=found.unread_pages,
+        removed=[],
+        error=None,
+        original_text=found.text if options.include_text else msgspec.UNSET,
+    )

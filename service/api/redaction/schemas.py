@@ -1,0 +1,120 @@
+"""The schemas of /redact: its options, which are those of /extract and a few, and its answer."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+from pydantic import Field
+
+from service.api.problems import Problem
+from service.api.schemas import ModelName, Options, TextDocument
+from service.core.redaction.replacements import RedactionMode
+
+
+class RedactOutput(StrEnum):
+    """`document`: a file of the same format; `text`: its text."""
+
+    DOCUMENT = "document"
+    TEXT = "text"
+
+
+class RedactOptions(Options):
+    """The options of /redact. `labels`: those of the entities that go; all if absent."""
+
+    mode: RedactionMode = Field(
+        RedactionMode.REPLACE,
+        description="What stands in a text instead: `replace`: `<LABEL>`; `mask`: asterisks; `hash`: a keyed hash, "
+        "equal for equal values. In a PDF there is a black bar.",
+    )
+    repeats: bool = Field(
+        True, description="Also redact other places where the same words stand (of 4 characters or more)."
+    )
+    output: RedactOutput = Field(
+        RedactOutput.DOCUMENT, description="`document`: a PDF comes back as a PDF; `text`: the text of any file."
+    )
+    raw: bool = Field(False, description="The answer is the redacted document itself, without a report; of one only.")
+    allow_unread: bool = Field(
+        False, description="Let pages of a PDF that hold images only stay as they are; otherwise it is refused."
+    )
+
+
+class RedactJson(RedactOptions):
+    """A JSON body: `text`, or `documents`, with the options beside it."""
+
+    text: str | None = None
+    documents: list[TextDocument] | None = None
+
+
+class RedactedEntity(msgspec.Struct, frozen=True):
+    """One range that went: `start`, `end` in the document's text; `new_start`, `new_end` in the text that comes back.
+
+    `score` is null for one that the model did not find, and that repeats another. `text`, what stood there, only with
+    `include_text`.
+    """
+
+    label: str
+    start: int
+    end: int
+    new_start: int | None
+    new_end: int | None
+    replacement: str | None
+    score: float | None
+    page: int | None
+    boxes: list[tuple[float, float, float, float]]
+    text: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class RedactedContent(msgspec.Struct, frozen=True):
+    """A redacted file; `data` in base64."""
+
+    media_type: str
+    data: bytes
+
+
+class RasterizedPage(msgspec.Struct, frozen=True):
+    """A page that is a picture now, and why: it could not be rewritten exactly."""
+
+    page: int
+    reason: str
+
+
+class RedactedResult(msgspec.Struct, frozen=True):
+    """One document without what was to go, or its error: `text`, or of a PDF `file`.
+
+    `rasterized_pages` became pictures; `unread_pages` hold images only and were left alone, as `allow_unread` says.
+    `removed`: what went of a file beside its text (metadata, attachments, form fields …).
+    """
+
+    id: str
+    characters: int
+    tokens: int
+    entities: list[RedactedEntity]
+    text: str | None
+    file: RedactedContent | None
+    pages: int | None
+    rasterized_pages: list[RasterizedPage]
+    unread_pages: list[int]
+    removed: list[str]
+    error: Problem | None
+    original_text: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class RedactTiming(msgspec.Struct, frozen=True):
+    """Milliseconds by stage, summed over the documents; `total_ms` is the request's own time."""
+
+    parse_ms: float = 0.0
+    tokenize_ms: float = 0.0
+    queue_ms: float = 0.0
+    compute_ms: float = 0.0
+    decode_ms: float = 0.0
+    redact_ms: float = 0.0
+    total_ms: float = 0.0
+
+
+class RedactResult(msgspec.Struct, frozen=True):
+    """The JSON answer to one request."""
+
+    model: ModelName
+    documents: list[RedactedResult]
+    timing: RedactTiming

@@ -1,0 +1,66 @@
+"""What `gleaner extract` and `gleaner redact` have in common: files, given to a service, and its answers in order."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from service.core.decoding.aggregation_strategies import Aggregation
+from service.core.errors import GleanerError, InvalidOptions
+
+AT_ONCE = 8
+"""Files that are worked on at the same time, so that batches fill."""
+Answer = dict[str, Any]
+
+
+def add_file_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the files, and the arguments that say by what and how their entities are found."""
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="PDF, DOCX, HTML, TXT or MD")
+    parser.add_argument("--url", help="ask this running service, e.g. http://127.0.0.1:8080")
+    parser.add_argument("--key-file", type=Path, help="the file with its API key")
+    parser.add_argument("--model", help="`name`, `name@tag` or `name@sha256:…`")
+    parser.add_argument("--labels", help="only entities with these, comma-separated")
+    parser.add_argument("--min-score", help="only entities with at least this score (0.5, or PERSON:0.8,0.5)")
+    parser.add_argument("--aggregation", choices=[each.value for each in Aggregation])
+    parser.add_argument("--json", action="store_true", help="JSON lines even on a terminal")
+
+
+def options_of(chosen: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
+    """The options that were given, by name."""
+    return {name: value for name in names if (value := getattr(chosen, name)) is not None}
+
+
+def read_key(file: Path | None) -> str | None:
+    """The API key in a file.
+
+    Raises:
+        InvalidOptions: it cannot be read.
+    """
+    try:
+        return file.read_text().strip() if file else None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidOptions(f"The key in {file} cannot be read: {error}.") from error
+
+
+async def answers(
+    files: list[Path], ask: Callable[[Path, bytes], Awaitable[Answer]]
+) -> AsyncIterator[tuple[Path, Answer]]:
+    """Each file with its answer, in the order given, `AT_ONCE` at a time."""
+    gate = asyncio.Semaphore(AT_ONCE)
+    tasks = [asyncio.create_task(_answer(ask, path, gate)) for path in files]
+    for path, task in zip(files, tasks, strict=True):
+        yield path, await task
+
+
+async def _answer(ask: Callable[[Path, bytes], Awaitable[Answer]], path: Path, gate: asyncio.Semaphore) -> Answer:
+    async with gate:
+        try:
+            return await ask(path, await asyncio.to_thread(path.read_bytes))
+        except GleanerError as error:
+            return {"id": path.name, "entities": [], "error": {"code": error.code, "detail": error.detail}}
+        except OSError as error:
+            detail = f"The file cannot be read: {error.strerror}."
+            return {"id": path.name, "entities": [], "error": {"code": "unreadable_file", "detail": detail}}

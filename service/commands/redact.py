@@ -1,0 +1,98 @@
+"""`gleaner redact`: writes files without the entities in them, beside each as `NAME.redacted.ENDING`, or into a folder.
+
+PDFs come back as PDFs, texts as texts; of DOCX and HTML the redacted text with `--output text`. Prints what went: a
+line for each file on a terminal, JSON lines in a pipe. A file that fails is reported on stderr, nothing is written for
+it, the others go on, and the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import base64
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from service.commands.file_answers import Answer, add_file_arguments, answers, options_of, read_key
+from service.core.redaction.replacements import RedactionMode
+
+if TYPE_CHECKING:
+    from service.commands.local_service import LocalService
+    from service.commands.remote_service import RemoteService
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.description = __doc__
+    add_file_arguments(parser)
+    parser.add_argument("--mode", choices=[each.value for each in RedactionMode], help="what stands in texts instead")
+    parser.add_argument("--output", choices=["document", "text"], help="`text`: the redacted text of any file")
+    parser.add_argument("--only-found", dest="repeats", action="store_false", default=None, help="no repetitions")
+    parser.add_argument("--allow-unread", action="store_true", default=None, help="let pages of images only stay")
+    parser.add_argument("--folder", type=Path, help="write there, under the files' own names")
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Redact and write; exit code 1 when a file failed."""
+    return asyncio.run(_run(chosen))
+
+
+async def _run(chosen: argparse.Namespace) -> int:
+    names = ("model", "labels", "min_score", "aggregation", "mode", "output", "repeats", "allow_unread")
+    failed = 0
+    async with _service(chosen, options_of(chosen, names)) as service:
+        async for path, answer in answers(chosen.files, service.redact):
+            written = None
+            if answer["error"] is None:
+                written = await asyncio.to_thread(_write, path, answer, chosen.folder)
+            else:
+                failed += 1
+                print(f"gleaner: {path}: {answer['error']['detail']}", file=sys.stderr)
+            _report(path, answer, written, as_line=sys.stdout.isatty() and not chosen.json)
+    return 1 if failed else 0
+
+
+def _service(chosen: argparse.Namespace, options: dict[str, Any]) -> RemoteService | LocalService:
+    """The service to ask. Imported here, because the workers' code takes half a second."""
+    if chosen.url:
+        from service.commands.remote_service import RemoteService
+
+        return RemoteService(chosen.url, options, read_key(chosen.key_file))
+    from service.api.redaction.schemas import RedactOptions
+    from service.commands.local_service import LocalService
+
+    return LocalService(options, lambda _: None, kind=RedactOptions)
+
+
+def _write(path: Path, answer: Answer, folder: Path | None) -> Path:
+    """Write what came back, and return where."""
+    is_file = answer["file"] is not None
+    ending = path.suffix if is_file or path.suffix in (".txt", ".md") else ".txt"
+    if folder is None:
+        target = path.with_name(f"{path.stem}.redacted{ending}")
+    else:
+        folder.mkdir(parents=True, exist_ok=True)
+        target = folder / f"{path.stem}{ending}"
+    if target.exists() and target.samefile(path):
+        target = path.with_name(f"{path.stem}.redacted{ending}")
+    data = base64.b64decode(answer["file"]["data"]) if is_file else answer["text"].encode("utf-8", "replace")
+    target.write_bytes(data)
+    return target
+
+
+def _report(path: Path, answer: Answer, written: Path | None, *, as_line: bool) -> None:
+    if not as_line:
+        kept = {name: value for name, value in answer.items() if name not in ("file", "text")}
+        print(
+            json.dumps({"file": str(path), "written": written and str(written), **kept}, ensure_ascii=False), flush=True
+        )
+    elif written is not None:
+        counts = Counter(each["label"] for each in answer["entities"])
+        went = ", ".join(f"{count} {label}" for label, count in counts.most_common()) or "nothing"
+        pictures = [str(each["page"]) for each in answer["rasterized_pages"]]
+        also = f"; now pictures: pages {', '.join(pictures)}" if pictures else ""
+        print(f"{path} → {written}: {went}{also}", flush=True)

@@ -1,0 +1,98 @@
+"""Takes marked ranges of a text out of it: replaced, masked, hashed, kept or dropped. Pure; a salt is passed in.
+
+The rule: every character of every marked range is gone from the text, whatever ranges overlap. A range within another
+one is part of it; of two that cross, the later begins where the earlier ends, or belongs to it if both are of one kind.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+HASHES = ("sha256", "sha512")
+
+
+class Marked(NamedTuple):
+    """A range `[start, end)` of a text, in code points, and what kind of thing stands there."""
+
+    kind: str
+    start: int
+    end: int
+    score: float = 0.0
+
+
+class Replaced(NamedTuple):
+    """What stands in the place of a range: `[start, end)` of the new text. `operator`: how that was made."""
+
+    kind: str
+    start: int
+    end: int
+    text: str
+    operator: str
+
+
+class Operator(NamedTuple):
+    """What is done with a range: its name, and a function of the kind and the text that stands there."""
+
+    name: str
+    apply: Callable[[str, str], str]
+
+
+def replace_by(new: str | None) -> Operator:
+    """By the same text everywhere, or by the kind in angle brackets."""
+    return Operator("replace", lambda kind, _: f"<{kind}>" if new is None else new)
+
+
+REDACT = Operator("redact", lambda _kind, _text: "")
+KEEP = Operator("keep", lambda _kind, text: text)
+
+
+def mask_with(character: str, count: int, *, from_end: bool) -> Operator:
+    """So many characters by this one, from the beginning or the end."""
+
+    def apply(_kind: str, text: str) -> str:
+        masked = min(max(count, 0), len(text))
+        rest = len(text) - masked
+        return text[:rest] + character * masked if from_end else character * masked + text[masked:]
+
+    return Operator("mask", apply)
+
+
+def hash_with(algorithm: str, salt: bytes) -> Operator:
+    """By the hexadecimal digest of the text and a salt; one of `HASHES`."""
+
+    def apply(_kind: str, text: str) -> str:
+        return hashlib.new(algorithm, text.encode(errors="surrogatepass") + salt).hexdigest()
+
+    return Operator("hash", apply)
+
+
+def settled(ranges: Iterable[Marked]) -> list[Marked]:
+    """The ranges in order and without overlaps; together they cover the same characters."""
+    found: list[Marked] = []
+    for each in sorted(ranges, key=lambda marked: (marked.start, -marked.end, -marked.score)):
+        last = found[-1] if found else None
+        if last is None or each.start >= last.end:
+            found.append(each)
+        elif each.end > last.end and each.kind == last.kind:
+            found[-1] = last._replace(end=each.end)
+        elif each.end > last.end:
+            found.append(each._replace(start=last.end))
+    return [each for each in found if each.start < each.end]
+
+
+def anonymize(
+    text: str, ranges: Iterable[Marked], operator_of: Callable[[str], Operator]
+) -> tuple[str, list[Replaced]]:
+    """The text without its marked ranges, and what stands there instead, in order."""
+    parts, items, at, length = list[str](), list[Replaced](), 0, 0
+    for each in settled(ranges):
+        operator = operator_of(each.kind)
+        new = operator.apply(each.kind, text[each.start : each.end])
+        parts += (text[at : each.start], new)
+        length += each.start - at
+        items.append(Replaced(each.kind, length, length + len(new), new, operator.name))
+        length += len(new)
+        at = each.end
+    return "".join((*parts, text[at:])), items

@@ -1,0 +1,87 @@
+"""How one model's answers are decoded by `constrained`, beyond what every model's are: what its folder asks for.
+
+A model whose folder asks for nothing is decoded by `PLAIN`. Knows no files (`service/text/decoding_files`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from service.core.arrays import Logits
+from service.core.decoding.tag_scheme import Scheme
+from service.core.decoding.transitions import Transitions
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A map from scores to the share of entities with such a score that are right: straight between its points.
+
+    `scores` and `shares` are of equal length, neither falls; below the first and above the last the share stays.
+    """
+
+    scores: tuple[float, ...]
+    shares: tuple[float, ...]
+
+    def shares_of(self, scores: Sequence[float]) -> list[float]:
+        """The share for each score."""
+        found: list[float] = np.interp(scores, self.scores, self.shares).tolist()
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decoding:
+    """What a model's folder asks for.
+
+    Attributes:
+        compounds: hyphen, slash, underscore and @ between word characters do not end a word, except between two years.
+        first_piece_share: of a word's scores that its first token gives; its other tokens give the rest, equally.
+        cells: a tab or three spaces end an entity.
+        marks: an amount keeps its minus or brackets; other marks and half a pair of brackets are no part of an entity's
+            ends, and marks alone are none.
+        unknown: an entity has a token that the vocabulary knows, marks aside.
+        transitions: the learned scores of one tag after another.
+        calibration: applied to the entities' scores.
+    """
+
+    compounds: bool = False
+    first_piece_share: float = 1.0
+    cells: bool = False
+    marks: bool = False
+    unknown: bool = False
+    transitions: Transitions | None = None
+    calibration: Calibration | None = None
+
+
+PLAIN = Decoding()
+
+
+def word_logits(
+    logits: Logits, firsts: NDArray[np.intp], stop: int, scheme: Scheme, first_piece_share: float
+) -> Logits:
+    """The logits of words, `[words, labels]`, from those of tokens.
+
+    A token that continues a word speaks for `B-X` by its `I-X`, because that is how it is labelled in training.
+
+    Args:
+        firsts: each word's first token.
+        stop: the token after the last word's last one.
+    """
+    if len(firsts) == len(logits):
+        return logits
+    words: Logits = logits[firsts]
+    further = np.diff(firsts, append=stop) - 1
+    several = np.flatnonzero(further)
+    if first_piece_share == 1.0 or not len(several):
+        return words
+    continues = np.ones(stop, dtype=np.bool_)
+    continues[: firsts[0]] = continues[firsts] = False
+    counts = further[several]
+    sums = np.add.reduceat(logits[np.flatnonzero(continues)], np.cumsum(counts) - counts, axis=0)
+    sums *= ((1.0 - first_piece_share) / counts[:, None]).astype(np.float32)
+    words[several] *= np.float32(first_piece_share)
+    words[several] += sums[:, scheme.continued]
+    return words

@@ -1,0 +1,1 @@
+"""What goes from a text: the entities of chosen labels and their repetitions, and what stands there instead. Pure."""

@@ -1,0 +1,57 @@
+"""Which entities are sure enough to be kept: a least score for all labels, and others for some."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_NUMBER = r"(?:0|1|0?\.[0-9]+|1\.0+)"
+_LABEL = r"[^,:\s](?:[^,:]*[^,:\s])?"
+_ENTRY = rf" *(?:{_LABEL} *: *)?{_NUMBER} *"
+PATTERN = rf"^{_ENTRY}(?:,{_ENTRY})*$"
+"""Of texts that `read_limits` takes, as schemas show it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreLimits:
+    """Least scores, 0 to 1: `default` for every label that `by_label` does not name."""
+
+    default: float = 0.0
+    by_label: tuple[tuple[str, float], ...] = ()
+
+    def keeps(self, label: str, score: float) -> bool:
+        """True if an entity of this label and score is kept."""
+        return score >= dict(self.by_label).get(label, self.default)
+
+
+def read_limits(value: object) -> ScoreLimits:
+    """From a number, or a text like `0.5,PERSON:0.8,IBAN:0`; of two limits for one label the later counts.
+
+    Raises:
+        ValueError: it is neither, or a limit is not between 0 and 1.
+    """
+    if isinstance(value, ScoreLimits):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return ScoreLimits(_limit(value))
+    if not isinstance(value, str):
+        raise ValueError("Input should be a number, or a text like 0.5,PERSON:0.8")
+    default, by_label = 0.0, {}
+    for entry in value.split(","):
+        label, colon, number = entry.rpartition(":")
+        try:
+            limit = _limit(float(number))
+        except ValueError:
+            raise ValueError(f"{entry.strip()[:50]!r} should be a number from 0 to 1, or LABEL:number") from None
+        if colon and not label.strip():
+            raise ValueError(f"{entry.strip()[:50]!r} names no label")
+        if colon:
+            by_label[label.strip()] = limit
+        else:
+            default = limit
+    return ScoreLimits(default, tuple(by_label.items()))
+
+
+def _limit(value: float) -> float:
+    if not 0.0 <= value <= 1.0:
+        raise ValueError("Input should be a number from 0 to 1")
+    return float(value)

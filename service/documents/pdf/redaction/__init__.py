@@ -1,0 +1,1 @@
+"""Takes characters out of a PDF: its content is rewritten, the rest cleaned, and the result read again."""

@@ -1,0 +1,256 @@
+"""Rewrites a page's content stream, and the form XObjects that it paints, without the glyphs that are to go.
+
+An interpreter of just the operators that move text (ISO 32000-1, annex A); every other one is copied. A form that
+changes gets a copy for the place where it is painted, since elsewhere it may show something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pikepdf
+from pikepdf import Array, Dictionary, Name, Operator, String
+
+from service.documents.pdf.redaction.fonts import FontMetrics
+from service.documents.pdf.redaction.geometry import IDENTITY, Matrix, Rectangle, around, multiply
+from service.documents.pdf.redaction.graphics_state import GraphicsState
+from service.documents.pdf.redaction.shown_text import Item, RedactedArea, without_redacted
+from service.documents.pdf.redaction.unsupported import CannotRewrite
+
+ACTUAL_TEXT = "/ActualText"
+HIDDEN_TEXT_KEYS = (ACTUAL_TEXT, "/Alt", "/E")
+"""Keys of marked content and structure that say again, in words, what is shown."""
+_DEEPEST = 12
+_MOST_INSTRUCTIONS = 3_000_000
+_UNIT: Rectangle = (0.0, 0.0, 1.0, 1.0)
+
+Instruction = tuple[list[Any], Operator]
+
+
+class ContentRewriter:
+    """Rewrites the streams of one page. `font_of` reads the metrics of a font dictionary."""
+
+    def __init__(self, pdf: pikepdf.Pdf, area: RedactedArea, font_of: Callable[[Any], FontMetrics]) -> None:
+        self._pdf = pdf
+        self._area = area
+        self._font_of = font_of
+        self._count = 0
+
+    def rewrite(self, stream: Any, resources: Any, state: GraphicsState, depth: int = 0) -> tuple[bytes, Any] | None:
+        """The new content of a page or a form, and its resources; None if nothing of it goes.
+
+        Raises:
+            CannotRewrite: it is not understood, or an image lies where text is to go.
+        """
+        if depth > _DEEPEST:
+            raise CannotRewrite("forms are nested too deeply")
+        before = len(self._area.removed)
+        stream_run = _StreamRun(self, resources, state, depth)
+        try:
+            instructions = pikepdf.parse_content_stream(stream)
+        except pikepdf.PdfError as error:
+            raise CannotRewrite("its content stream is damaged") from error
+        self._count += len(instructions)
+        if self._count > _MOST_INSTRUCTIONS:
+            raise CannotRewrite("its content is too long")
+        for each in instructions:
+            stream_run.do(each)
+        if len(self._area.removed) == before and not stream_run.changed:
+            return None
+        return pikepdf.unparse_content_stream(stream_run.finished()), stream_run.own_resources()
+
+    def font(self, dictionary: Any) -> FontMetrics:
+        """The metrics of a font dictionary."""
+        return self._font_of(dictionary)
+
+    def refuse_image(self, matrix: Matrix) -> None:
+        """Refuse an image that shows something where text is to go.
+
+        Raises:
+            CannotRewrite: it does.
+        """
+        if self._area.boxes.touches(around(matrix, _UNIT)):
+            raise CannotRewrite("an image lies under the text")
+
+    def form(self, form: Any, resources: Any, state: GraphicsState, depth: int) -> Any:
+        """A copy of a form without what is to go; None if nothing goes."""
+        matrix = _matrix(form.get("/Matrix", IDENTITY))
+        inner = state.copy()
+        inner.matrix = multiply(matrix, state.matrix)
+        rewritten = self.rewrite(form, form.get("/Resources", resources), inner, depth + 1)
+        if rewritten is None:
+            return None
+        content, own = rewritten
+        copy = pikepdf.Stream(self._pdf, content)
+        for key, value in form.items():
+            if key not in ("/Length", "/Filter", "/DecodeParms", "/Resources"):
+                copy[key] = value
+        copy["/Resources"] = own
+        return self._pdf.make_indirect(copy)
+
+    def area(self) -> RedactedArea:
+        """Where glyphs go."""
+        return self._area
+
+
+class _StreamRun:
+    """One pass through the instructions of one stream."""
+
+    def __init__(self, rewriter: ContentRewriter, resources: Any, state: GraphicsState, depth: int) -> None:
+        self.changed = False
+        self._rewriter = rewriter
+        self._resources = resources
+        self._state = state
+        self._depth = depth
+        self._stack: list[GraphicsState] = []
+        self._written: list[Any] = []
+        self._painted: set[str] = set()
+        self._replaced: dict[str, Any] = {}
+        self._marks: list[bool] = []
+
+    def do(self, instruction: Any) -> None:
+        """Follow one instruction, and write what is left of it."""
+        if isinstance(instruction, pikepdf.ContentStreamInlineImage):
+            self._rewriter.refuse_image(self._state.matrix)
+            self._written.append(instruction)
+            return
+        operands, name = instruction.operands, str(instruction.operator)
+        if name in _SHOWING:
+            self._show(name, operands, instruction)
+        elif name == "Do":
+            self._paint(operands, instruction)
+        elif name in ("BMC", "BDC", "EMC", "DP"):
+            self._mark(name, operands)
+            self._written.append(self._marked(operands, instruction))
+        elif name == "Q":
+            if self._stack:
+                self._state = self._stack.pop()
+                self._written.append(instruction)
+        else:
+            self._follow(name, operands)
+            self._written.append(instruction)
+
+    def finished(self) -> list[Any]:
+        """All instructions, with every saved state restored."""
+        return [*self._written, *([([], Operator("Q"))] * len(self._stack))]
+
+    def own_resources(self) -> Any:
+        """The resources of the new stream: its own copy, without XObjects that it does not paint."""
+        own = Dictionary(self._resources) if self._resources is not None else Dictionary()
+        xobjects = own.get("/XObject", Dictionary())
+        kept = {name: xobjects[name] for name in self._painted if name in xobjects}
+        own["/XObject"] = Dictionary({**kept, **self._replaced})
+        return own
+
+    def _show(self, name: str, operands: Any, instruction: Any) -> None:
+        state, before = self._state, list[Instruction]()
+        if name in ("'", '"'):
+            if name == '"':
+                state.word_spacing, state.character_spacing = float(operands[0]), float(operands[1])
+                before = [([operands[0]], Operator("Tw")), ([operands[1]], Operator("Tc"))]
+            state.next_line(0.0, -state.leading)
+            before.append(([], Operator("T*")))
+        shown = operands[0] if name == "TJ" else [operands[-1]]
+        items: list[Item] = [bytes(each) if isinstance(each, String) else float(each) for each in shown]
+        left = without_redacted(items, state, self._rewriter.area())
+        if left is None:
+            self._written.append(instruction)
+        else:
+            array = Array([String(each) if isinstance(each, bytes) else round(each, 4) for each in left])
+            self._written += [*before, ([array], Operator("TJ"))]
+
+    def _paint(self, operands: Any, instruction: Any) -> None:
+        name = str(operands[0])
+        found = (self._resources or {}).get("/XObject", {}).get(name)
+        subtype = None if found is None else found.get("/Subtype")
+        if subtype == Name.Image:
+            self._rewriter.refuse_image(self._state.matrix)
+        copy = None
+        if subtype == Name.Form:
+            copy = self._rewriter.form(found, self._resources, self._state, self._depth)
+        if copy is None:
+            self._painted.add(name)
+            self._written.append(instruction)
+            return
+        fresh = f"/Redacted{len(self._replaced)}"
+        self._replaced[fresh] = copy
+        self._written.append(([Name(fresh)], Operator("Do")))
+
+    def _mark(self, name: str, operands: Any) -> None:
+        """Follow passages for which the file has other words."""
+        area = self._rewriter.area()
+        if name == "EMC":
+            if self._marks and self._marks.pop():
+                area.passage = None
+        elif name != "DP":
+            starts = area.passage is None and self._is_reworded(operands)
+            self._marks.append(starts)
+            if starts:
+                area.passage = []
+                area.reworded.append(area.passage)
+
+    def _is_reworded(self, operands: Any) -> bool:
+        if len(operands) < 2:
+            return False
+        properties = operands[1]
+        if isinstance(properties, Name):
+            properties = (self._resources or {}).get("/Properties", {}).get(str(properties), {})
+        return ACTUAL_TEXT in properties
+
+    def _marked(self, operands: Any, instruction: Any) -> Any:
+        """Marked content without the words that say it again."""
+        if len(operands) < 2:
+            return instruction
+        if isinstance(operands[1], Name) and self._is_reworded(operands):
+            self.changed = True
+            return [operands[0], Dictionary()], instruction.operator
+        if not isinstance(operands[1], Dictionary) or not any(key in operands[1] for key in HIDDEN_TEXT_KEYS):
+            return instruction
+        self.changed = True
+        kept = {key: value for key, value in operands[1].items() if key not in HIDDEN_TEXT_KEYS}
+        return [operands[0], Dictionary(kept)], instruction.operator
+
+    def _follow(self, name: str, operands: Any) -> None:
+        state = self._state
+        match name:
+            case "q":
+                self._stack.append(state.copy())
+            case "cm":
+                state.concatenate(_matrix(operands))
+            case "BT":
+                state.begin_text()
+            case "Tm":
+                state.set_text(_matrix(operands))
+            case "Td" | "TD":
+                x, y = float(operands[0]), float(operands[1])
+                if name == "TD":
+                    state.leading = -y
+                state.next_line(x, y)
+            case "T*":
+                state.next_line(0.0, -state.leading)
+            case "Tf":
+                self._set_font((self._resources or {}).get("/Font", {}).get(str(operands[0])), operands[1])
+            case "gs":
+                parameters = (self._resources or {}).get("/ExtGState", {}).get(str(operands[0]), {})
+                if "/Font" in parameters:
+                    self._set_font(*parameters["/Font"])
+            case _ if name in _NUMBERS:
+                setattr(state, _NUMBERS[name], float(operands[0]) / (100 if name == "Tz" else 1))
+
+    def _set_font(self, font: Any, size: Any) -> None:
+        self._state.font = None if font is None else self._rewriter.font(font)
+        self._state.size = float(size)
+
+
+_SHOWING = frozenset(("Tj", "TJ", "'", '"'))
+_NUMBERS = {
+    "Tc": "character_spacing", "Tw": "word_spacing", "Tz": "scaling", "TL": "leading", "Ts": "rise",
+}  # fmt: skip
+
+
+def _matrix(values: Iterable[Any]) -> Matrix:
+    numbers = [float(each) for each in values]
+    if len(numbers) != 6:
+        raise CannotRewrite("a matrix has not six numbers")
+    return (numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5])

@@ -1,0 +1,236 @@
+"""One page: what is to go from it, its content rewritten, and whether the rest of its text is as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import pikepdf
+import pypdfium2
+
+from service.documents.document import Document
+from service.documents.pdf.glyphs import Indices, PageFrame
+from service.documents.pdf.redaction.content import ACTUAL_TEXT, HIDDEN_TEXT_KEYS, ContentRewriter
+from service.documents.pdf.redaction.fonts import FontMetrics, read_font
+from service.documents.pdf.redaction.geometry import BoxGrid, Point, Rectangle, joined
+from service.documents.pdf.redaction.graphics_state import GraphicsState
+from service.documents.pdf.redaction.page_text import SAME_PLACE, PageText
+from service.documents.pdf.redaction.shown_text import RedactedArea
+from service.documents.pdf.redaction.standard_fonts import standard_widths
+from service.documents.pdf.redaction.unsupported import CannotRewrite
+
+
+@dataclass(slots=True)
+class PageTargets:
+    """What goes from one page: glyphs in `boxes` or at `origins`, of which each must be found; `bars` are drawn."""
+
+    frame: PageFrame
+    boxes: list[Rectangle] = field(default_factory=list)
+    origins: list[Point] = field(default_factory=list)
+    bars: list[Rectangle] = field(default_factory=list)
+
+    def add(self, text: PageText, characters: Iterable[int]) -> None:
+        """Let characters of a text page go, all on one line."""
+        inked = text.inked_ones()
+        found = [index for index in characters if index in inked]
+        if found:
+            self.origins += map(text.origin, found)
+            boxes = list(map(text.box, found))
+            self.boxes += boxes
+            self.bars.append(joined(boxes))
+
+    def add_words(self, text: PageText, start: int, end: int) -> None:
+        """Let a run of characters of a text page go, with a bar for each word."""
+        inked, word = text.inked_ones(), list[int]()
+        for index in range(start, end):
+            if index in inked:
+                word.append(index)
+            else:
+                self.add(text, word)
+                word = []
+        self.add(text, word)
+
+    def add_passages(self, passages: Iterable[list[Rectangle]]) -> None:
+        """Let each passage go as a whole of which a part goes: which glyphs say which of its words is not known."""
+        grid = BoxGrid(self.boxes)
+        for passage in passages:
+            if any(grid.touches(glyph) for glyph in passage):
+                self.boxes += passage
+                self.bars += passage
+
+
+@dataclass(frozen=True, slots=True)
+class RewrittenPage:
+    """The origins of the glyphs that went."""
+
+    removed: tuple[Point, ...]
+
+
+def add_ranges(
+    targets: PageTargets, text: PageText, ranges: Iterable[tuple[int, int]], indices: Indices, document: Document
+) -> None:
+    """Let go what these ranges of the document, all on one page, are there; a bar for each line."""
+    assert document.layout is not None, "a PDF has a layout"
+    lines = document.layout.line_starts
+    for start, end in ranges:
+        inner = lines[(lines > start) & (lines < end)].tolist()
+        for first, last in pairwise([start, *inner, end]):
+            targets.add(text, [int(index) for index in indices[first:last] if index >= 0])
+
+
+def rewrite_page(
+    pdf: pikepdf.Pdf, page: pikepdf.Page, targets: PageTargets, document: pypdfium2.PdfDocument
+) -> RewrittenPage:
+    """Take what goes out of a page's content, and draw its bars.
+
+    Raises:
+        CannotRewrite: it is not understood, or not all that goes was found in it.
+    """
+    area = RedactedArea(BoxGrid(targets.boxes), _around(targets.origins))
+    rewritten = _rewritten(pdf, page, area, document)
+    _check_found(targets, area.removed)
+    if rewritten is not None:
+        _replace(pdf, page, *rewritten, after=_bars(targets.bars))
+    return RewrittenPage(tuple(area.removed))
+
+
+def drop_hidden_words(
+    pdf: pikepdf.Pdf, page: pikepdf.Page, document: pypdfium2.PdfDocument, *, in_forms: bool
+) -> list[list[Rectangle]] | None:
+    """Take out of a page's content what it says in words that do not show (`ActualText`, `Alt`).
+
+    Returns:
+        The glyphs' boxes of each passage for which there were other words; None if there was nothing to do.
+
+    Raises:
+        CannotRewrite: it is not understood.
+    """
+    if not has_hidden_words(page, in_forms=in_forms):
+        return None
+    area = RedactedArea(BoxGrid(()), BoxGrid(()))
+    rewritten = _rewritten(pdf, page, area, document)
+    if rewritten is None:
+        return None
+    _replace(pdf, page, *rewritten, after=b"")
+    return area.reworded
+
+
+def is_as_it_was(before: PageText, done: RewrittenPage, after: PageText) -> bool:
+    """Whether what is left of a page's text is what it was, in its place, and nothing else.
+
+    In any order, as pdfium puts the runs of a line in order by what else there is.
+    """
+    gone = _around(done.removed)
+    expected = [i for i in before.inked() if not gone.holds(before.origin(i))]
+    return _Places(after).hold_exactly(before, expected)
+
+
+class _Places:
+    """The characters of a page by code and place."""
+
+    def __init__(self, text: PageText) -> None:
+        self._cells: dict[tuple[int, int, int], list[Point]] = {}
+        self._count = 0
+        for index in text.inked():
+            x, y = point = text.origin(index)
+            self._cells.setdefault((int(text.codes[index]), round(x), round(y)), []).append(point)
+            self._count += 1
+
+    def hold_exactly(self, text: PageText, indices: Sequence[int]) -> bool:
+        """Whether these characters of another page are all of this one's, each in its place."""
+        return len(indices) == self._count and all(self._take(int(text.codes[i]), text.origin(i)) for i in indices)
+
+    def _take(self, code: int, point: Point) -> bool:
+        x, y = round(point[0]), round(point[1])
+        for cell in ((code, x + i, y + j) for i in (0, -1, 1) for j in (0, -1, 1)):
+            for other in self._cells.get(cell, ()):
+                if abs(other[0] - point[0]) <= SAME_PLACE and abs(other[1] - point[1]) <= SAME_PLACE:
+                    self._cells[cell].remove(other)
+                    return True
+        return False
+
+
+class _Fonts:
+    """The metrics of one page's fonts, each read once."""
+
+    def __init__(self, document: pypdfium2.PdfDocument) -> None:
+        self._document = document
+        self._known: dict[tuple[int, int], FontMetrics] = {}
+
+    def metrics(self, dictionary: Any) -> FontMetrics:
+        key = dictionary.objgen
+        if key == (0, 0):
+            return read_font(dictionary, self._standard)
+        if key not in self._known:
+            self._known[key] = read_font(dictionary, self._standard)
+        return self._known[key]
+
+    def _standard(self, name: str, encoding: str, differences: dict[int, str]) -> dict[int, float]:
+        return standard_widths(self._document.raw, name, encoding, differences)
+
+
+def _rewritten(
+    pdf: pikepdf.Pdf, page: pikepdf.Page, area: RedactedArea, document: pypdfium2.PdfDocument
+) -> tuple[bytes, Any] | None:
+    rewriter = ContentRewriter(pdf, area, _Fonts(document).metrics)
+    try:
+        return rewriter.rewrite(page, page.obj.get("/Resources"), GraphicsState())
+    except (TypeError, ValueError, IndexError, KeyError, AttributeError, ArithmeticError) as error:
+        raise CannotRewrite("its content stream is malformed") from error
+
+
+def _replace(pdf: pikepdf.Pdf, page: pikepdf.Page, content: bytes, resources: Any, *, after: bytes) -> None:
+    page.obj["/Contents"] = pikepdf.Stream(pdf, b"q\n" + content + b"\nQ\n" + after)
+    page.obj["/Resources"] = resources
+
+
+def _around(points: Iterable[Point]) -> BoxGrid:
+    near = SAME_PLACE
+    return BoxGrid((x - near, y - near, x + near, y + near) for x, y in points)
+
+
+def _check_found(targets: PageTargets, removed: Sequence[Point]) -> None:
+    went = _around(removed)
+    if not all(map(went.holds, targets.origins)):
+        raise CannotRewrite("not all of the text was found in its content")
+
+
+def _bars(bars: Iterable[Rectangle]) -> bytes:
+    boxes = (f"{left:.2f} {bottom:.2f} {right - left:.2f} {top - bottom:.2f} re" for left, bottom, right, top in bars)
+    return ("q 0 g\n" + "\n".join(boxes) + "\nf Q\n").encode()
+
+
+def has_hidden_words(page: pikepdf.Page, *, in_forms: bool) -> bool:
+    """Whether a page may say something in words that do not show; `in_forms`: some form of the file does."""
+    resources = page.resources
+    if in_forms and "/XObject" in resources:
+        return True
+    if any(ACTUAL_TEXT in each for _, each in resources.get("/Properties", pikepdf.Dictionary()).items()):
+        return True
+    contents = page.obj.get("/Contents")
+    streams = contents if isinstance(contents, pikepdf.Array) else [] if contents is None else [contents]
+    return any(_says_hidden_words(stream) for stream in streams)
+
+
+def forms_have_hidden_words(pdf: pikepdf.Pdf) -> bool:
+    """Whether a form XObject of the file says something in words that do not show."""
+    return any(
+        isinstance(each, pikepdf.Stream) and each.get("/Subtype") == pikepdf.Name.Form and _says_hidden_words(each)
+        for each in pdf.objects
+    )
+
+
+def _says_hidden_words(stream: Any) -> bool:
+    if any(ACTUAL_TEXT in each for _, each in _properties(stream).items()):
+        return True
+    try:
+        data = stream.read_bytes()
+    except pikepdf.PdfError:
+        return True
+    return any(key.encode() in data for key in HIDDEN_TEXT_KEYS[:2])
+
+
+def _properties(stream: Any) -> Any:
+    return stream.get("/Resources", pikepdf.Dictionary()).get("/Properties", pikepdf.Dictionary())

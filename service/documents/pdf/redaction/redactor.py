@@ -1,0 +1,243 @@
+"""Takes ranges of a PDF's text out of the file: the characters go from the content, boxes are drawn where they were.
+
+    the file as pdfium sees it, annotations flattened → pages rewritten → the rest cleaned → read again, and compared
+
+The rules:
+- What comes out is read again: the text of a rewritten page must be what it was, less what went, each character in its
+  place; and what went must be found in no page. A page of which that does not hold becomes a picture of itself, and
+  the report says so.
+- A page without a text layer is never passed over in silence: its file is refused unless its sender allows it.
+- A file of which something is left after all that is refused.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import pikepdf
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from service.core.errors import UnreadableDocument, UnredactableDocument
+from service.core.redaction.repeats import Repeats
+from service.documents.document import Document
+from service.documents.limits import DocumentLimits
+from service.documents.pdf.glyphs import Indices
+from service.documents.pdf.reader import loaded_page, opened_pdf, read_with_indices
+from service.documents.pdf.redaction.cleaning import clean, own_resources, texts_of
+from service.documents.pdf.redaction.geometry import Rectangle
+from service.documents.pdf.redaction.page import (
+    PageTargets,
+    RewrittenPage,
+    add_ranges,
+    drop_hidden_words,
+    forms_have_hidden_words,
+    is_as_it_was,
+    rewrite_page,
+)
+from service.documents.pdf.redaction.page_text import PageText, read_page_string, read_page_text
+from service.documents.pdf.redaction.picture import paint_page
+from service.documents.pdf.redaction.unsupported import CannotRewrite
+from service.documents.redacted import Range, RedactedFile, RedactedPage, Redaction
+
+_NOT_SAME = "what is left of its text would have moved or changed"
+_LEFT_OVER = "some of the text would have stayed behind"
+
+
+def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> RedactedFile:
+    """The file without some ranges of the text that `read_pdf` returns.
+
+    Raises:
+        UnreadableDocument, DocumentTooLarge: as `read_pdf`.
+        UnredactableDocument: it cannot be made sure that nothing is left.
+    """
+    ranges, flat = redaction.ranges, _flattened(data)
+    document, indices = read_with_indices(flat, limits=limits)
+    if any(document.text[each.start : each.end] != each.text for each in ranges):
+        raise UnredactableDocument("The PDF reads differently once its annotations are part of its pages.")
+    if document.unread_pages and not redaction.allow_unread:
+        raise UnredactableDocument(
+            f"{_pages(document.unread_pages)} of the PDF hold images only, and what is in them cannot be found; "
+            "with `allow_unread` they stay as they are."
+        )
+    leaks = Repeats(redaction.secrets)
+    with opened_pdf(flat) as read:
+        plain, passages = _without_hidden_words(flat, read)
+        with opened_pdf(plain) as before, pikepdf.open(io.BytesIO(plain)) as pdf:
+            own_resources(pdf)
+            targets = _Targets(read, before, passages)
+            targets.add_ranges(document, indices, ranges)
+            everywhere = leaks if redaction.everywhere else Repeats(())
+            targets.add_repeats(everywhere)
+            work = _Work(pdf, before, targets.pages())
+            work.rewrite()
+            removed = clean(pdf, leaks)
+            result = work.checked(_saved(pdf), everywhere)
+    places = tuple((document.page_at(each.start), tuple(document.boxes(each.start, each.end))) for each in ranges)
+    return RedactedFile(result, tuple(work.report()), tuple(removed), places)
+
+
+def _flattened(data: bytes) -> bytes:
+    """The file as pdfium sees it, with annotations made part of the pages, and without encryption or repairs to do."""
+    with opened_pdf(data) as document:
+        for number in range(1, len(document) + 1):
+            with loaded_page(document, number):
+                pass
+        written = io.BytesIO()
+        document.save(written, flags=pdfium.FPDF_REMOVE_SECURITY)
+    return written.getvalue()
+
+
+Passages = dict[int, list[list[Rectangle]] | None]
+"""Page number → the passages for which it had other words; None: those words could not be taken out."""
+
+
+def _without_hidden_words(flat: bytes, document: pypdfium2.PdfDocument) -> tuple[bytes, Passages]:
+    """The file whose pages say nothing in words that do not show, which pdfium would read in place of what does."""
+    passages: Passages = {}
+    with pikepdf.open(io.BytesIO(flat)) as pdf:
+        own_resources(pdf)
+        in_forms = forms_have_hidden_words(pdf)
+        for number, page in enumerate(pdf.pages, 1):
+            try:
+                found = drop_hidden_words(pdf, page, document, in_forms=in_forms)
+                if found is not None:
+                    passages[number] = found
+            except CannotRewrite:
+                passages[number] = None
+        return (_saved(pdf) if any(each is not None for each in passages.values()) else flat), passages
+
+
+class _Targets:
+    """What goes from each page.
+
+    Args:
+        read: the file whose text was asked for.
+        plain: the same, whose pages say nothing in words that do not show.
+    """
+
+    def __init__(self, read: pypdfium2.PdfDocument, plain: pypdfium2.PdfDocument, passages: Passages) -> None:
+        self._read = read
+        self._plain = plain
+        self._passages = passages
+        self._pages: dict[int, PageTargets] = {}
+
+    def add_ranges(self, document: Document, indices: Indices, ranges: Iterable[Range]) -> None:
+        """Let ranges of the document go.
+
+        Raises:
+            UnredactableDocument: where one stands there are other words, which cannot be told apart from it.
+        """
+        for page in document.pages or ():
+            here = [(max(each.start, page.start), min(each.end, page.end)) for each in ranges]
+            here = [(start, end) for start, end in here if start < end]
+            if here:
+                if self._passages.get(page.number, ()) is None:
+                    raise UnredactableDocument(f"What page {page.number} of the PDF shows and says cannot be compared.")
+                text = read_page_text(self._read, page.number)
+                add_ranges(self._of(page.number, text), text, here, indices, document)
+
+    def add_repeats(self, repeats: Repeats) -> None:
+        """Let all go that the order of a page's content puts together to one of these texts."""
+        for number in range(1, len(self._plain) + 1) if repeats else ():
+            found = list(repeats.find(read_page_string(self._plain, number)))
+            if found:
+                text = read_page_text(self._plain, number)
+                for start, end in found:
+                    self._of(number, text).add_words(text, start, end)
+
+    def pages(self) -> dict[int, PageTargets]:
+        """Page number → what goes from it."""
+        for number, targets in self._pages.items():
+            targets.add_passages(self._passages.get(number) or ())
+        return self._pages
+
+    def _of(self, number: int, text: PageText) -> PageTargets:
+        return self._pages.setdefault(number, PageTargets(text.frame))
+
+
+@dataclass(slots=True)
+class _Work:
+    """The pages of one file: rewritten, or pictures with the reason why."""
+
+    pdf: pikepdf.Pdf
+    before: pypdfium2.PdfDocument
+    targets: dict[int, PageTargets]
+    rewritten: dict[int, RewrittenPage] = field(default_factory=dict)
+    pictures: dict[int, str] = field(default_factory=dict)
+
+    def rewrite(self) -> None:
+        """Rewrite the pages from which something goes."""
+        for number, targets in self.targets.items():
+            try:
+                page = self.pdf.pages[number - 1]
+                self.rewritten[number] = rewrite_page(self.pdf, page, targets, self.before)
+            except CannotRewrite as reason:
+                self.paint(number, str(reason))
+
+    def paint(self, number: int, reason: str) -> None:
+        """Make a page a picture."""
+        targets = self.targets.get(number) or PageTargets(read_page_text(self.before, number).frame)
+        paint_page(self.pdf, number, self.before, targets.frame, targets.bars)
+        self.rewritten.pop(number, None)
+        self.pictures[number] = reason
+
+    def checked(self, result: bytes, leaks: Repeats) -> bytes:
+        """The file of which nothing is left.
+
+        Raises:
+            UnredactableDocument: something is.
+        """
+        if wrong := self._wrong(result, leaks):
+            for number, reason in wrong.items():
+                self.paint(number, reason)
+            result = _saved(self.pdf)
+            if self._wrong(result, leaks):
+                raise UnredactableDocument("Some of the text to be removed is left in the PDF, and cannot be removed.")
+        if leaks and _in_raw(result, leaks):
+            raise UnredactableDocument("Some of the text to be removed is left in a part of the PDF that is no page.")
+        return result
+
+    def _wrong(self, result: bytes, leaks: Repeats) -> dict[int, str]:
+        """The pages on which something is left, or is not as it was; number → why."""
+        found: dict[int, str] = {}
+        with opened_pdf(result) as after:
+            for number in range(1, len(after) + 1):
+                if number in self.pictures:
+                    continue
+                if number in self.rewritten and not self._is_as_it_was(number, read_page_text(after, number)):
+                    found[number] = _NOT_SAME
+                elif leaks.are_in(read_page_string(after, number)):
+                    found[number] = _LEFT_OVER
+        return found
+
+    def _is_as_it_was(self, number: int, text: PageText) -> bool:
+        return is_as_it_was(read_page_text(self.before, number), self.rewritten[number], text)
+
+    def report(self) -> list[RedactedPage]:
+        """What became of each page that is not as it was."""
+        pages = {number: RedactedPage(number, "rewritten", "") for number in self.rewritten}
+        pages |= {number: RedactedPage(number, "rasterized", reason) for number, reason in self.pictures.items()}
+        return [pages[number] for number in sorted(pages)]
+
+
+def _saved(pdf: pikepdf.Pdf) -> bytes:
+    written = io.BytesIO()
+    try:
+        pdf.save(written, object_stream_mode=pikepdf.ObjectStreamMode.generate, deterministic_id=True)
+    except pikepdf.PdfError as error:
+        raise UnreadableDocument("The PDF is damaged: it cannot be written again.") from error
+    return written.getvalue()
+
+
+def _in_raw(result: bytes, leaks: Repeats) -> bool:
+    """Whether one of the file's strings or streams holds what must be gone, as it stands there."""
+    with pikepdf.open(io.BytesIO(result)) as pdf:
+        return any(leaks.are_in(text) for thing in pdf.objects for text in texts_of(thing))
+
+
+def _pages(numbers: Sequence[int]) -> str:
+    shown = ", ".join(map(str, numbers[:5])) + (" and others" if len(numbers) > 5 else "")
+    return f"Pages {shown}"

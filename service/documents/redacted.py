@@ -1,0 +1,58 @@
+"""The values of a redaction: which ranges of a document's text go, and what came of its file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from service.documents.document import Box
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A range of a document's text, in code points, and what stands there."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """What is to go from a file: ranges of its text, and what may not stand beside its pages any more.
+
+    Attributes:
+        ranges: of the text.
+        secrets: what goes from outlines and other names too.
+        everywhere: that may stand on no page either.
+        allow_unread: pages without a text layer stay as they are; otherwise their file is refused.
+    """
+
+    ranges: tuple[Range, ...]
+    secrets: tuple[str, ...]
+    everywhere: bool = True
+    allow_unread: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RedactedPage:
+    """What became of one page: `rewritten`, or `rasterized` with the reason why it could not be rewritten exactly."""
+
+    number: int
+    method: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RedactedFile:
+    """A file without what was to go.
+
+    Attributes:
+        pages: those that are not as they were.
+        removed: names of the parts of it that were removed whatever they held.
+        places: for each range its page, and its boxes as `Document.boxes` has them.
+    """
+
+    data: bytes
+    pages: tuple[RedactedPage, ...] = ()
+    removed: tuple[str, ...] = ()
+    places: tuple[tuple[int | None, tuple[Box, ...]], ...] = ()

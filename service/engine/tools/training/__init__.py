@@ -1,0 +1,1 @@
+"""`gleaner train`: fine-tunes a token classifier on labelled documents, cut into windows as in serving."""

@@ -1,0 +1,110 @@
+"""`python -m service.text.rules.benchmark`: what rules take on 1,000,000 characters of the worst kinds.
+
+Each rule has texts that are made to keep it busy: runs that nearly match, and nothing but matches. The last column is
+the longest time that another thread of the process, which is always ready to run, had to wait.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from threading import Event, Thread
+
+from service.core.decoding.entities import Entity
+from service.text.rules.rule_set import FINDERS, FinderName, RuleSet
+from service.text.values.context import DocumentContext
+from service.text.values.reading import READERS, read_tables, read_values
+
+CHARACTERS = 1_000_000
+HOSTILE: dict[FinderName, tuple[str, ...]] = {
+    "email": ("a@", "a.", "a.a@a-", "a@a.", "-", "a@b.de "),
+    "url": ("www.", "a.a-", "a.com", "http://", "(", "x.de "),
+    "phone": ("1 ", "+1 ", "(1", "Tel 1", "tel. 030 1234567 ", "+49 30 1234567 ", "1-1.1/"),
+    "iban": ("DE12", "DE12 ", "DE89 3704 0044 0532 0130 00 ", "IBAN DE12 3456 "),
+    "bic": ("ABCDEF12", "COBADEFF ", "BIC COBADEFF "),
+    "tax_id": ("DE 1", "DE 123456789 ", "FR1", "NIP 1234567890 ", "1 A"),
+    "card": ("4111 ", "4111 1111 1111 1111 ", "1", "card 4111 1111 1111 1112 "),
+    "percent": ("1%", "1 ", "1 percent", "%1", "1 % "),
+}
+VALUES = ("1", "1 ", "1.1/", "Jan ", "DE12 ", "+49 30 1234567 ", "a", "1. Januar 2024 ", "\u0661", "(1,234.00) $ ")
+
+
+class Bystander(Thread):
+    """A thread that is always ready to run, and notes how long it had to wait for its turn."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.longest_seconds = 0.0
+        self._over = Event()
+
+    def run(self) -> None:
+        before = time.perf_counter()
+        while not self._over.is_set():
+            time.sleep(0)
+            now = time.perf_counter()
+            self.longest_seconds, before = max(self.longest_seconds, now - before), now
+
+    def end(self) -> None:
+        """Stop and wait."""
+        self._over.set()
+        self.join()
+
+
+def measured(work: Callable[[], int]) -> str:
+    """Columns: what the work gives, its seconds, and a bystander's longest wait in milliseconds."""
+    bystander = Bystander()
+    bystander.start()
+    begun = time.perf_counter()
+    count = work()
+    seconds = time.perf_counter() - begun
+    bystander.end()
+    return f"{count:,} | {seconds:.2f} | {bystander.longest_seconds * 1e3:.0f} |"
+
+
+def entities_over(text: str) -> list[Entity]:
+    """An entity every 25 characters, of all labels in turn."""
+    labels = sorted(READERS)
+    places = enumerate(range(0, len(text) - 20, 25))
+    return [Entity(labels[number % len(labels)], text[at : at + 20], at, at + 20, 0.5) for number, at in places]
+
+
+def count_findings(rule: FinderName, text: str) -> int:
+    """What one rule finds."""
+    return sum(1 for _ in FINDERS[rule][1](text, DocumentContext(text)))
+
+
+def count_merged(text: str, entities: list[Entity]) -> int:
+    """All rules' findings merged with entities."""
+    return len(RuleSet(tuple(FINDERS), ("date", "identifier")).apply(text, entities, sorted(READERS)))
+
+
+def count_values(text: str, entities: list[Entity]) -> int:
+    """The values of entities."""
+    return len(read_values(text, entities))
+
+
+def main() -> int:
+    """Print the table."""
+    argparse.ArgumentParser(prog="python -m service.text.rules.benchmark", description=__doc__).parse_args()
+    read_tables()
+    print("| rule | text | findings | seconds | longest wait, ms |\n|---|---|---|---|---|")
+    for name, kinds in HOSTILE.items():
+        for kind in kinds:
+            text = kind * (CHARACTERS // len(kind))
+            columns = measured(partial(count_findings, name, text))
+            print(f"| {name} | `{kind}` | {columns}", flush=True)
+    for kind in VALUES:
+        text = kind * (CHARACTERS // len(kind))
+        entities = entities_over(text)
+        columns = measured(partial(count_merged, text, entities))
+        print(f"| all, with 40,000 entities | `{kind}` | {columns}", flush=True)
+        columns = measured(partial(count_values, text, entities))
+        print(f"| values of 40,000 entities | `{kind}` | {columns}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+"""Where what the model has found begins and ends, by grammar: whole dates, and identifiers up to the white space.
+
+Nothing is found here: only the borders of the model's entities move.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from service.core.decoding.entities import Entity
+from service.core.decoding.value import Kind
+from service.text.values import names
+from service.text.values.context import DocumentContext
+from service.text.values.dates import read_date
+from service.text.values.script import WORD, key
+
+DATES = frozenset(("DATE", "INVOICE_DATE", "DUE_DATE", "EFFECTIVE_DATE"))
+IDENTIFIERS = frozenset(("INVOICE_ID", "PURCHASE_ORDER", "ID_NUMBER", "TAX_ID", "IBAN", "BIC", "EMAIL", "URL"))
+_AROUND_CHARACTERS = 30
+"""How far around an entity the rest of it is looked for: no date and no identifier is longer on either side."""
+_MONTH = rf"(?:{WORD.pattern})"
+_ORDINAL = r"(?:st|nd|rd|th|ère|er|ème|º|ª|\.)?"
+_DATE = re.compile(
+    r"(?<![\w./-])(?:"
+    r"[0-9]{4}([./-])[0-9]{1,2}\1[0-9]{1,2}"
+    r"|[0-9]{1,2}([./-])[0-9]{1,2}\2(?:[0-9]{4}|[0-9]{2})"
+    r"|[0-9]{1,2}\. ?[0-9]{1,2}\. ?[0-9]{4}"
+    rf"|[0-9]{{1,2}}{_ORDINAL}[ /-]{{0,2}}(?:de |of )?{_MONTH}\.?,?[ /-]{{0,2}}(?:de |del )?"
+    r"(?:[0-9]{4}|['’]?[0-9]{2}(?![.,:]))"
+    rf"|{_MONTH}\.? [0-9]{{1,2}}{_ORDINAL},? [0-9]{{4}}"
+    rf"|{_MONTH}\.? (?:de )?[0-9]{{4}}"
+    r"|[0-9]{1,2}/[0-9]{4}"
+    r"|[0-9]{2,4} ?年 ?[0-9]{1,2} ?月(?: ?[0-9]{1,2} ?日)?"
+    r"|[0-9]{4}년 ?[0-9]{1,2}월(?: ?[0-9]{1,2}일)?"
+    r")(?![\w/-]|[.,][0-9])"
+)
+_RUN = re.compile(r"[\w./_#+@-]{1,60}")
+_LONGEST_IDENTIFIER = 60
+
+
+def whole_dates(text: str, entities: list[Entity], context: DocumentContext) -> list[Entity]:
+    """The entities, dates of them with the borders of the dates that they are parts of; parts of one are joined."""
+    result: list[Entity] = []
+    for entity in entities:
+        if entity.label not in DATES:
+            result.append(entity)
+            continue
+        last = result[-1] if result and result[-1].label in DATES else None
+        if last is not None and entity.end <= last.end:
+            result[-1] = _stronger(last, entity)
+            continue
+        start, end = _date_around(text, entity, last, context)
+        found = entity._replace(text=text[start:end], start=start, end=end)
+        if last is not None and start < last.end:
+            if start > last.start or end < last.end:
+                result.append(entity)
+                continue
+            found = _stronger(found, last)
+            result.pop()
+        result.append(found)
+    return _apart(result, entities)
+
+
+def whole_identifiers(text: str, entities: list[Entity]) -> list[Entity]:
+    """The entities, identifiers of them up to the white space and brackets around, but not into another entity."""
+    result: list[Entity] = []
+    for index, entity in enumerate(entities):
+        if entity.label in IDENTIFIERS and entity.end - entity.start < _LONGEST_IDENTIFIER:
+            floor = max(result[-1].end if result else 0, entity.start - _AROUND_CHARACTERS)
+            ceiling = entities[index + 1].start if index + 1 < len(entities) else len(text)
+            start, end = _identifier_around(text, entity, floor, min(ceiling, entity.end + _AROUND_CHARACTERS))
+            entity = entity._replace(text=text[start:end], start=start, end=end)
+        result.append(entity)
+    return result
+
+
+def _date_around(text: str, entity: Entity, last: Entity | None, context: DocumentContext) -> tuple[int, int]:
+    """The borders of the date that an entity is a part of; its own if there is none, or it is a whole one already."""
+    if len(entity.text) > 2 * _AROUND_CHARACTERS:
+        return entity.start, entity.end
+    begin = max(0, entity.start - _AROUND_CHARACTERS)
+    if last is not None and "\n" in text[last.end : entity.start]:
+        begin = max(begin, last.end)
+    piece_end = min(len(text), entity.end + _AROUND_CHARACTERS)
+    whole = read_date(entity.text, context) is not None
+    while match := _DATE.search(text, begin, piece_end):
+        start, end = _trimmed(match, text)
+        overlaps, holds = start < entity.end and entity.start < end, start <= entity.start and entity.end <= end
+        found = read_date(text[start:end], context) if overlaps and (holds or not whole) else None
+        if found is not None and found.kind is Kind.DATE:
+            return start, end
+        begin = match.start() + 1
+    return entity.start, entity.end
+
+
+def _trimmed(match: re.Match[str], text: str) -> tuple[int, int]:
+    """A match without a word before its month that is none: of `vom März 2026` the last two."""
+    start, end = match.span()
+    words = list(WORD.finditer(match.group()))
+    if words and words[0].start() == 0 and key(words[0].group()) not in names.months():
+        start += words[0].end()
+        start += len(text[start:end]) - len(text[start:end].lstrip(" .,"))
+    return start, end
+
+
+def _identifier_around(text: str, entity: Entity, floor: int, ceiling: int) -> tuple[int, int]:
+    start, end = entity.start, entity.end
+    while start > floor and _goes_on(text[start - 1]):
+        start -= 1
+    while end < ceiling and _goes_on(text[end]):
+        end += 1
+    while end > entity.end and text[end - 1] in "./-_#+":
+        end -= 1
+    while start < entity.start and text[start] in "./-_#+@":
+        start += 1
+    if start == floor and start > 0 and _goes_on(text[start - 1]):
+        start = entity.start
+    if end == ceiling and end < len(text) and _goes_on(text[end]):
+        end = entity.end
+    return start, end
+
+
+def _goes_on(character: str) -> bool:
+    return character.isalnum() or character in "./-_#+@"
+
+
+def _stronger(first: Entity, second: Entity) -> Entity:
+    """The first one's borders with the label and the score of the one that the model is surer of."""
+    if second.score <= first.score:
+        return first
+    return first._replace(label=second.label, score=second.score)
+
+
+def _apart(found: list[Entity], entities: list[Entity]) -> list[Entity]:
+    """The entities found, if none reaches into another; else those that the model gave."""
+    ordered = all(left.end <= right.start for left, right in pairwise(found))
+    return found if ordered else entities

@@ -1,0 +1,163 @@
+"""Bank accounts, banks, tax numbers and payment cards: numbers with a grammar, most of them with a checksum."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+from stdnum import get_cc_module, luhn, numdb
+
+from service.text.rules.finding import Finding, Strength, is_named, scan
+from service.text.values.context import DocumentContext
+from service.text.values.identifiers import compact, is_card_number, is_iban, is_vat, read_bic
+
+_IBAN_HEAD = re.compile(r"(?<![A-Za-z0-9])([A-Z]{2})[0-9]{2}(?=[ -]?[A-Z0-9]{2})")
+_IBAN_NAMES = re.compile(r"IBAN[\s:.()nr°#-]{0,12}$", re.IGNORECASE)
+_FEWEST_IBAN_CHARACTERS = 14
+_GROUP = re.compile(r"[ -]?[A-Z0-9]{1,4}(?![A-Za-z0-9])|[A-Z0-9]{1,30}(?![A-Za-z0-9])")
+_STRUCTURE = re.compile(r"([0-9]+)!")
+_BIC = re.compile(r"(?<![A-Za-z0-9])[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?(?![A-Za-z0-9])")
+_BIC_NAMES = re.compile(r"BIC|SWIFT", re.IGNORECASE)
+_VAT = re.compile(
+    r"(?<![A-Za-z0-9])(?:CHE[- ]?[0-9]{3}[. ]?[0-9]{3}[. ]?[0-9]{3}(?: ?(?:MWST|TVA|IVA|TPV))?"
+    r"|(?:AT|BE|BG|CY|CZ|DE|DK|EE|EL|ES|FI|FR|GB|HR|HU|IE|IT|LT|LU|LV|MT|NL|NO|PL|PT|RO|SE|SI|SK|XI)"
+    r"[ -]?[A-Z0-9](?:[ .-]?[A-Z0-9]){6,13})(?![A-Za-z0-9])"
+)
+_VAT_NAMES = re.compile(
+    r"VAT|USt|UID|MwSt|TVA|IVA|NIF|CIF|BTW|MOMS|MVA|NIP|DIČ|IČ|DPH|ALV|CUI|tax|Steuer|fiscal|partita", re.IGNORECASE
+)
+_NAMED_TAX_IDS = (
+    (re.compile(r"(?<![^\W_])NIP(?:[\s.:nr-]{1,8})?$", re.IGNORECASE), "pl", "nip"),
+    (re.compile(r"(?<![^\W_])CNPJ[\s.:nº°-]{0,8}$", re.IGNORECASE), "br", "cnpj"),
+    (re.compile(r"(?<![^\W_])CPF[\s.:nº°-]{0,8}$", re.IGNORECASE), "br", "cpf"),
+    (re.compile(r"(?:partita\s*iva|p\.?\s?iva)[\s.:n°-]{0,8}$", re.IGNORECASE), "it", "iva"),
+    (re.compile(r"(?:NIF|CIF|NIE)[\s.:nº°-]{0,8}$", re.IGNORECASE), "es", "nif"),
+    (re.compile(r"(?:NIF|NIPC|contribuinte)[\s.:nº°-]{0,8}$", re.IGNORECASE), "pt", "nif"),
+    (re.compile(r"(?:Steuernummer|Steuer-?Nr\.?|St\.?-?Nr\.?)[\s:]{0,4}$", re.IGNORECASE), "de", "stnr"),
+    (re.compile(r"(?:GSTIN|GST(?:IN)?\s*(?:no|number)?)[\s.:#-]{0,4}$", re.IGNORECASE), "in", "gstin"),
+    (re.compile(r"(?<![^\W_])ABN[\s.:#-]{0,4}$", re.IGNORECASE), "au", "abn"),
+    (re.compile(r"(?<![^\W_])ИНН[\s.:№-]{0,4}$", re.IGNORECASE), "ru", "inn"),
+    (re.compile(r"(?:EIN|employer identification number)[\s.:#-]{0,4}$", re.IGNORECASE), "us", "ein"),
+)
+"""What stands before a tax number without a country's prefix, and whose number it is then."""
+_TAX_NAMES = re.compile("|".join(f"(?:{names.pattern})" for names, _, _ in _NAMED_TAX_IDS), re.IGNORECASE)
+_TAX_NUMBER = re.compile(r"(?<![\w/-])[A-Z]{0,2}[0-9](?:[ ./-]?[A-Z0-9]){6,17}(?!\w)", re.IGNORECASE)
+_ALNUM = re.compile(r"[A-Za-z0-9]+")
+_CARD = re.compile(r"(?<![\w.,+/-])[1-6][0-9]{3}(?:[ -]?[0-9]{2,6}){2,4}(?![\w-]|[.,/][0-9])")
+_FEWEST_DIGITS_ALONE = 14
+"""Of a card's number that neither a word nor its groups tell from others, such as the 13 digits of a GTIN."""
+_CARD_NAMES = re.compile(
+    r"card|karte|carte|tarjeta|carta|kaart|cartão|kort|kart|карт|カード|visa|master|amex|american express",
+    re.IGNORECASE,
+)
+_FEWEST_TAX_DIGITS = 7
+
+
+def ibans(text: str, context: DocumentContext) -> Iterator[Finding]:
+    """Numbers of accounts, as long as their country has them; those with a wrong checksum where a word names them."""
+    for head in scan(_IBAN_HEAD, text):
+        length = _iban_lengths().get(head[1])
+        if length is None:
+            continue
+        end = _end_of(text, head.start(), length)
+        if end is not None and is_iban(compact(text[head.start() : end])):
+            yield Finding("IBAN", head.start(), end, Strength.PROVEN, 1.0)
+            continue
+        end = end or _end_of_groups(text, head.end())
+        named = is_named(_IBAN_NAMES, text, head.start()) and end - head.start() >= _FEWEST_IBAN_CHARACTERS
+        yield Finding("IBAN", head.start(), end, Strength.LIKELY if named else Strength.BORDERS, 0.9)
+
+
+def bics(text: str, context: DocumentContext) -> Iterator[Finding]:
+    """Codes of banks, where a word names them: `CUSTOMER` has their form as well."""
+    for match in scan(_BIC, text):
+        if read_bic(match.group(), context) is not None:
+            named = is_named(_BIC_NAMES, text, match.start())
+            yield Finding("BIC", match.start(), match.end(), Strength.PROVEN if named else Strength.BORDERS, 0.95)
+
+
+def tax_ids(text: str, context: DocumentContext) -> Iterator[Finding]:
+    """Numbers for value added tax with their country's prefix, and others after the word for them."""
+    for match in scan(_VAT, text):
+        yield from _vat(text, match)
+    for match in scan(_TAX_NUMBER, text):
+        if not is_named(_TAX_NAMES, text, match.start()):
+            continue
+        for names, country, scheme in _NAMED_TAX_IDS:
+            if is_named(names, text, match.start()):
+                yield from _longest(match, _scheme(country, scheme).is_valid)
+
+
+def cards(text: str, context: DocumentContext) -> Iterator[Finding]:
+    """Numbers of payment cards: an issuer's prefix, its length, and the checksum, or a word that names them."""
+    for match in scan(_CARD, text):
+        number = compact(match.group())
+        named, issued = is_named(_CARD_NAMES, text, match.start()), is_card_number(number)
+        grouped = len(number) < match.end() - match.start()
+        if luhn.is_valid(number) and (named or (issued and grouped)):
+            yield Finding("ID_NUMBER", match.start(), match.end(), Strength.PROVEN, 0.98)
+        elif issued and (named or (luhn.is_valid(number) and len(number) >= _FEWEST_DIGITS_ALONE)):
+            yield Finding("ID_NUMBER", match.start(), match.end(), Strength.LIKELY, 0.8)
+
+
+def _vat(text: str, match: re.Match[str]) -> Iterator[Finding]:
+    """The longest part of a match whose checksum holds; else its groups with digits."""
+    start, proven = match.start(), list(_longest(match, lambda part: is_vat(compact(part))))
+    if proven:
+        yield from proven
+        return
+    digits = re.match(r"(?:[ .-]?[A-Z]{0,3}[0-9][A-Z0-9]*|[A-Z]{2,3}(?=[ -]?[A-Z]?[0-9]))+", match.group())
+    if digits and sum(map(str.isdigit, digits.group())) >= _FEWEST_TAX_DIGITS:
+        named = is_named(_VAT_NAMES, text, start)
+        yield Finding("TAX_ID", start, start + digits.end(), Strength.LIKELY if named else Strength.BORDERS, 0.9)
+
+
+def _longest(match: re.Match[str], is_valid: Callable[[str], bool]) -> Iterator[Finding]:
+    """The longest part of a match, in whole groups from its beginning, that is valid, if there is one."""
+    for group in reversed(list(_ALNUM.finditer(match.group()))):
+        part = match.group()[: group.end()]
+        if sum(map(str.isdigit, part)) >= _FEWEST_TAX_DIGITS and is_valid(part):
+            yield Finding("TAX_ID", match.start(), match.start() + len(part), Strength.PROVEN, 0.98)
+            return
+
+
+def _end_of(text: str, start: int, length: int) -> int | None:
+    """The end of so many letters and digits from a place, with single spaces or hyphens; None if they are not there."""
+    found = _of_length(length).match(text, start)
+    return found.end() if found else None
+
+
+def _end_of_groups(text: str, end: int) -> int:
+    """The end of the groups of capitals and digits that go on from a place, of those that have a digit."""
+    last = end
+    for _ in range(8):
+        group = _GROUP.match(text, end)
+        if group is None or not any(map(str.isdigit, group.group())):
+            break
+        last = end = group.end()
+    return last
+
+
+@cache
+def _of_length(length: int) -> re.Pattern[str]:
+    return re.compile(rf"[A-Z](?:[ -]?[A-Z0-9]){{{length - 1}}}(?![A-Za-z0-9])")
+
+
+@cache
+def _iban_lengths() -> dict[str, int]:
+    """Country → the length of its numbers (ISO 13616), by stdnum's table."""
+    found = {}
+    table = numdb.get("iban")
+    for first in "ABCDEFGHIJKLMNOPQRSTUVWXYZ":
+        for second in "ABCDEFGHIJKLMNOPQRSTUVWXYZ":
+            structure = table.info(first + second)[0][1].get("bban")
+            if structure:
+                found[first + second] = 4 + sum(map(int, _STRUCTURE.findall(structure)))
+    return found
+
+
+@cache
+def _scheme(country: str, name: str) -> Any:
+    return get_cc_module(country, name)

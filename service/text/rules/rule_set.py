@@ -1,0 +1,104 @@
+"""The rules that a model asks for, in `rules.json` beside its weights, and their work on one text.
+
+`rules.json`: `{"find": ["email", "iban"], "borders": ["date"]}`, each part optional; `FINDERS` and `BORDERS` are the
+names. A folder without it asks for none. It is a file of the folder, and not a field of the manifest, so that it is
+under the revision's digest while manifests that are stored stay canonical.
+
+The rule: a label that the model lacks is answered only if the request asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from service.core.decoding.entities import Entity
+from service.core.errors import ModelError
+from service.text.rules.amounts import percentages
+from service.text.rules.borders import DATES, IDENTIFIERS, whole_dates, whole_identifiers
+from service.text.rules.contacts import emails, phones, urls
+from service.text.rules.finding import Finding
+from service.text.rules.identifiers import bics, cards, ibans, tax_ids
+from service.text.rules.merging import merge
+from service.text.values.context import DocumentContext
+
+FILE = "rules.json"
+MOST_BYTES = 65_536
+
+Finder = Callable[[str, DocumentContext], Iterator[Finding]]
+FinderName = Literal["email", "url", "phone", "iban", "bic", "tax_id", "card", "percent"]
+BorderName = Literal["date", "identifier"]
+
+FINDERS: dict[FinderName, tuple[str, Finder]] = {
+    "email": ("EMAIL", emails),
+    "url": ("URL", urls),
+    "phone": ("PHONE", phones),
+    "iban": ("IBAN", ibans),
+    "bic": ("BIC", bics),
+    "tax_id": ("TAX_ID", tax_ids),
+    "card": ("ID_NUMBER", cards),
+    "percent": ("PERCENT", percentages),
+}
+"""Rule → the label of what it finds, and how."""
+
+
+class RuleFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The content of `rules.json`."""
+
+    find: tuple[FinderName, ...] = ()
+    borders: tuple[BorderName, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """The rules of one model, which may be none."""
+
+    find: tuple[FinderName, ...] = ()
+    borders: tuple[BorderName, ...] = ()
+
+    @classmethod
+    def read(cls, folder: Path) -> RuleSet:
+        """What a model's folder asks for.
+
+        Raises:
+            ModelError: its file is not what it should be.
+        """
+        try:
+            with (folder / FILE).open("rb") as file:
+                content = file.read(MOST_BYTES + 1)
+        except FileNotFoundError:
+            return cls()
+        except OSError as error:
+            raise ModelError(f"{FILE} cannot be read: {error.strerror}") from error
+        if len(content) > MOST_BYTES:
+            raise ModelError(f"{FILE} has more than {MOST_BYTES:,} bytes")
+        try:
+            asked = msgspec.json.decode(content, type=RuleFile)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise ModelError(f"{FILE} cannot be used: {error}") from error
+        return cls(asked.find, asked.borders)
+
+    def apply(
+        self, text: str, entities: list[Entity], labels: Collection[str], asked: Collection[str] = ()
+    ) -> list[Entity]:
+        """The model's entities and those of the rules, in order.
+
+        Args:
+            entities: what the model has found, in order, none overlapping.
+            labels: the model's types of entities.
+            asked: labels that the request wants, the model's or not.
+        """
+        if not self.find and not self.borders:
+            return entities
+        context = DocumentContext(text)
+        if "date" in self.borders and any(each.label in DATES for each in entities):
+            entities = whole_dates(text, entities, context)
+        if "identifier" in self.borders and any(each.label in IDENTIFIERS for each in entities):
+            entities = whole_identifiers(text, entities)
+        answered = {*labels, *asked}
+        chosen = [finder for name in self.find for label, finder in (FINDERS[name],) if label in answered]
+        return merge(text, entities, [finding for finder in chosen for finding in finder(text, context)])

@@ -1,0 +1,141 @@
+"""What a document says of itself that settles how its values are read: language, countries, dates, amounts.
+
+Each part is read from the text when it is first asked for, in bounded time: signs are looked for at the text's
+beginning and end, where documents have them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import pairwise
+
+from babel.numbers import get_territory_currencies
+from phonenumbers import COUNTRY_CODE_TO_REGION_CODE
+
+from service.text.values import names
+from service.text.values.language_signs import language_of
+from service.text.values.script import WORD, key
+
+HEAD_CHARACTERS = 12_000
+TAIL_CHARACTERS = 4_000
+PAGE_CHARACTERS = 65_536
+"""Of the text's beginning, where dates and amounts in numbers are looked at."""
+
+_NUMERIC_DATE = re.compile(r"(?<![\d/.-])(\d{1,2})([/-])(\d{1,2})\2(\d{4}|\d{2})(?![\d/-])")
+_DECIMALS = re.compile(r"(?<![\d.,])\d{1,3}(?:[., ]\d{3}){0,4}([.,])\d{2}(?![\d.,])")
+_DOMAIN = re.compile(r"[\w-]\.([a-z]{2})(?![\w.@-])")
+_CALLING_CODE = re.compile(r"(?<!\w)\+([1-9]\d{0,2})")
+_NUMBERED_BY_COUNTRY = re.compile(r"(?<!\w)([A-Z]{2})\d{2} ?(?:[A-Z0-9]{4} ?){3}|(?<!\w)([A-Z]{2})U?[ ]?\d{8,12}(?!\w)")
+_CODE = re.compile(r"(?<![A-Z])[A-Z]{3}(?![A-Z])")
+_SIGNS = {"£": "GB", "zł": "PL", "Kč": "CZ", "₽": "RU", "₺": "TR", "₹": "IN", "₩": "KR", "円": "JP", "Ft": "HU"}
+_SHORT_NAMES = {"usa": "US", "uk": "GB", "uae": "AE"}
+_DOMAINS = {"uk": "GB", "eu": None, "io": None, "co": None, "ai": None, "me": None, "tv": None, "cc": None}
+_NAMED = 2
+"""How much a country's name, its domain, its calling code or a number of its counts; a currency counts 1."""
+
+
+class DocumentContext:
+    """What one document's text says of itself."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def language(self) -> str | None:
+        """ISO 639; None if it cannot be told."""
+        return language_of(self._signs)
+
+    @cached_property
+    def regions(self) -> tuple[str, ...]:
+        """The countries that the text has signs of (ISO 3166), those with most first."""
+        found = Counter(each for each in self._named_regions() for _ in range(_NAMED))
+        found.update(region for code in self.currencies if code != "EUR" and (region := _home(code)))
+        found.update(region for sign, region in _SIGNS.items() if sign in self._signs)
+        return tuple(region for region, _ in found.most_common())
+
+    @cached_property
+    def likely_regions(self) -> tuple[str, ...]:
+        """As `regions`, and at last the country that the language is likeliest from."""
+        likely = names.main_region(self.language) if self.language else None
+        return self.regions if likely is None or likely in self.regions else (*self.regions, likely)
+
+    @cached_property
+    def currencies(self) -> frozenset[str]:
+        """The codes of currencies (ISO 4217) in the text."""
+        return frozenset(_CODE.findall(self._signs)) & names.currency_codes()
+
+    @cached_property
+    def date_order(self) -> str | None:
+        """How the text writes dates in numbers, `dmy`, `mdy` or `ymd`; None if nothing tells.
+
+        Its other dates say it first: where one has a day over 12, all have that order. Then the country, then the
+        language, but for English, which is written both ways.
+        """
+        by_language = None if self.language in ("en", None) else names.date_order(str(self.language))
+        shortest = 4 if by_language == "ymd" else 2
+        first = second = False
+        for match in _NUMERIC_DATE.finditer(self._text, 0, PAGE_CHARACTERS):
+            if len(match[4]) >= shortest:
+                first, second = first or int(match[1]) > 12, second or int(match[3]) > 12
+        if first != second:
+            return "dmy" if first else "mdy"
+        if by_language is not None:
+            return by_language
+        orders = {names.date_order(locale) for region in self.regions[:1] if (locale := names.region_locale(region))}
+        return orders.pop() if orders else None
+
+    @cached_property
+    def decimal_mark(self) -> str | None:
+        """`.` or `,`: what stands before two decimals, everywhere in the text; None if both do, or neither."""
+        found = set(_DECIMALS.findall(self._text, 0, PAGE_CHARACTERS))
+        return found.pop() if len(found) == 1 else None
+
+    def choose_currency(self, family: Iterable[str]) -> str | None:
+        """The one of some currencies with one sign that the text is about, if that can be told."""
+        among = frozenset(family)
+        if len(named := self.currencies & among) == 1:
+            return next(iter(named))
+        homes = (code for region in self.likely_regions for code in get_territory_currencies(region))
+        return next((code for code in homes if code in among), None)
+
+    @cached_property
+    def _signs(self) -> str:
+        text = self._text
+        if len(text) > HEAD_CHARACTERS + TAIL_CHARACTERS:
+            text = f"{text[:HEAD_CHARACTERS]}\n{text[-TAIL_CHARACTERS:]}"
+        return text
+
+    def _named_regions(self) -> Iterator[str]:
+        text = self._signs
+        for domain in _DOMAIN.findall(text):
+            region = _DOMAINS.get(domain, domain.upper())
+            if region in _REGIONS:
+                yield region
+        for digits in _CALLING_CODE.findall(text):
+            known = (COUNTRY_CODE_TO_REGION_CODE.get(int(digits[:length])) for length in (1, 2, 3))
+            yield from (regions[0] for regions in known if regions)
+        for account, number in _NUMBERED_BY_COUNTRY.findall(text):
+            if (account or number) in _REGIONS:
+                yield account or number
+        yield from self._names_of_countries()
+
+    def _names_of_countries(self) -> Iterator[str]:
+        """Of countries that stand with a capital, in English or the text's own language."""
+        words = [key(word) for word in WORD.findall(self._signs)]
+        tables = [names.territories(language) for language in {"en", self.language or "en"}]
+        for first, second in pairwise([*words, ""]):
+            for name in (first, f"{first} {second}"):
+                region = _SHORT_NAMES.get(name) or next((table[name] for table in tables if name in table), None)
+                if region is not None:
+                    yield region
+
+
+def _home(code: str) -> str | None:
+    """The country that a currency's code is named after: `CAD` → `CA`."""
+    return code[:2] if code[:2] in _REGIONS and code in get_territory_currencies(code[:2]) else None
+
+
+_REGIONS = frozenset(region for regions in COUNTRY_CODE_TO_REGION_CODE.values() for region in regions)

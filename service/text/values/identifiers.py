@@ -1,0 +1,119 @@
+"""Numbers with a checksum: bank accounts, tax numbers and payment cards, by python-stdnum; and BICs, which have none.
+
+A wrong checksum is said, and the number kept as it is written.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+from stdnum import bic, get_cc_module, iban, luhn
+from stdnum.exceptions import InvalidChecksum, ValidationError
+
+from service.core.decoding.value import Kind, Value
+from service.text.values.context import DocumentContext
+from service.text.values.script import LONGEST_CHARACTERS, plain
+
+_SEPARATORS = re.compile(r"[\s.\-/_:]+")
+_PREFIXED = re.compile(r"(EL|XI|[A-Z]{2})[A-Z]?[0-9]")
+_SWISS = re.compile(r"CHE[0-9]")
+_SWISS_ENDING = re.compile(r"(?:MWST|TVA|IVA|TPV)$")
+_CARD = re.compile(
+    r"4[0-9]{12}(?:[0-9]{3}){0,2}|(?:5[1-5][0-9]{2}|222[1-9]|22[3-9][0-9]|2[3-6][0-9]{2}|27[01][0-9]|2720)[0-9]{12}"
+    r"|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}|6(?:011|4[4-9][0-9]|5[0-9]{2})[0-9]{12}|62[0-9]{14,17}"
+    r"|35(?:2[89]|[3-8][0-9])[0-9]{12}"
+)
+"""Visa, Mastercard, American Express, Diners Club, Discover, UnionPay, JCB, by their issuers' prefixes (ISO 7812)."""
+_COUNTRY_OF_PREFIX = {"EL": "gr", "XI": "gb"}
+_WITHOUT_CHECKSUM = frozenset({"us", "cz", "nz"})
+"""Countries whose tax numbers are not judged: there is no checksum, or not for all."""
+
+
+def compact(text: str) -> str:
+    """An identifier in upper case without separators."""
+    return _SEPARATORS.sub("", plain(text)).upper()
+
+
+def read_iban(text: str, context: DocumentContext) -> Value | None:
+    """An account's number; with a wrong checksum or length it is invalid."""
+    number = compact(text).removeprefix("IBAN")
+    return Value(Kind.IBAN, number, valid=is_iban(number)) if re.match(r"[A-Z]{2}[0-9]", number) else None
+
+
+def is_iban(number: str) -> bool:
+    """Whether a compact number has its country's form and the right check digits (ISO 13616)."""
+    return len(number) <= 34 and bool(iban.is_valid(number, check_country=False))
+
+
+def read_bic(text: str, context: DocumentContext) -> Value | None:
+    """A bank's code (ISO 9362)."""
+    code = compact(text).removeprefix("BIC")
+    return Value(Kind.BIC, code) if bic.is_valid(code) else None
+
+
+def read_tax_id(text: str, context: DocumentContext) -> Value | None:
+    """A tax number: judged where its prefix, or its document's country, says whose it is."""
+    number = compact(text)
+    if not any(map(str.isdigit, number)) or len(text) > LONGEST_CHARACTERS:
+        return None
+    return Value(Kind.TAX_ID, number, valid=_is_tax_id(number, context))
+
+
+def read_number(text: str, context: DocumentContext) -> Value | None:
+    """A payment card's number among other identifiers; None for all others."""
+    number = compact(text)
+    if not is_card_number(number) or (not luhn.is_valid(number) and not _in_fours(text)):
+        return None
+    return Value(Kind.CARD, number, valid=bool(luhn.is_valid(number)))
+
+
+def is_card_number(number: str) -> bool:
+    """Whether compact digits have the prefix and the length of a payment card; says nothing of their checksum."""
+    return _CARD.fullmatch(number) is not None
+
+
+def is_vat(number: str) -> bool:
+    """Whether a compact number for value added tax has the right check digits for its country's prefix."""
+    if _SWISS.match(number):
+        return _judge("ch", _SWISS_ENDING.sub("", number), whole=True) is True
+    country = _COUNTRY_OF_PREFIX.get(number[:2], number[:2].lower())
+    return _judge(country, number, whole=True) is True
+
+
+def _in_fours(text: str) -> bool:
+    return re.fullmatch(r"[0-9]{4}([ -])[0-9]{4}\1[0-9]{4}\1[0-9]{4}", text.strip()) is not None
+
+
+def _is_tax_id(number: str, context: DocumentContext) -> bool | None:
+    if _SWISS.match(number):
+        return _judge("ch", _SWISS_ENDING.sub("", number), whole=True)
+    if prefixed := _PREFIXED.match(number):
+        country = _COUNTRY_OF_PREFIX.get(prefixed[1], prefixed[1].lower())
+        if _module(country) is not None:
+            return _judge(country, number, whole=True)
+    found = {_judge(region.lower(), number, whole=False) for region in context.regions[:2]}
+    return True if True in found else False if False in found else None
+
+
+def _judge(country: str, number: str, *, whole: bool) -> bool | None:
+    """Whether a country's tax number is right; None if the country has no checksum, or it is another sort of number.
+
+    `whole`: the number says itself that it is of this sort.
+    """
+    module = _module(country)
+    if module is None or country in _WITHOUT_CHECKSUM:
+        return None
+    try:
+        module.validate(number + "MWST" if country == "ch" else number)
+    except InvalidChecksum:
+        return False
+    except ValidationError:
+        return False if whole else None
+    return True
+
+
+@cache
+def _module(country: str) -> Any:
+    return get_cc_module(country, "vat")

@@ -1,0 +1,191 @@
+"""What months, weekdays, quarters, currencies, units and powers of ten are called in the languages read, by CLDR.
+
+Each table is made when it is first asked for, from all languages together: a name that means several things keeps all
+of them, by language, and the document's language chooses (`meaning`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from babel import Locale, UnknownLocaleError
+from babel.core import get_global
+from babel.numbers import get_territory_currencies
+
+from service.text.values.script import key
+
+LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt", "pl", "ru", "tr", "sv", "da", "nb", "fi", "cs", "ro", "ja", "zh",
+             "ko", "ar", "hi")  # fmt: skip
+_VARIANTS = ("en_GB", "de_AT", "ar_LB")
+"""Locales whose names of months differ from their language's."""
+_NOT_LETTERS = re.compile(r"[\W_]+")
+
+Names = dict[str, dict[str, str]]
+"""Name → language → meaning."""
+
+
+def meaning(names: Names, name: str, language: str | None) -> str | None:
+    """What a name means in a language, else in English, else in most languages; None if it is unknown."""
+    found = names.get(name)
+    if not found:
+        return None
+    if language in found:
+        return found[language]
+    meanings = list(found.values())
+    return found.get("en") or max(dict.fromkeys(meanings), key=meanings.count)
+
+
+@cache
+def months() -> Names:
+    """Names of months, as `key` has them, → `1` to `12`."""
+    return _collect(_months())
+
+
+@cache
+def weekdays() -> frozenset[str]:
+    """Names of weekdays, as `key` has them."""
+    found = {key(word) for _, locale in _locales() for part in locale.days.values() for word in part["wide"].values()}
+    short = {key(w.strip(".")) for _, locale in _locales() for w in locale.days["format"]["abbreviated"].values()}
+    return frozenset(found | {part for word in found for part in word.split("-")} | short)
+
+
+@cache
+def quarters() -> dict[str, int]:
+    """What quarters of a year are called, as `bare` has it, → 1 to 4."""
+    return {
+        bare(name): number
+        for _, locale in _locales()
+        for part in locale.quarters.values()
+        for width in ("wide", "abbreviated")
+        for number, name in part[width].items()
+    }
+
+
+def bare(name: str) -> str:
+    """A name as `key` has it, without anything but letters and digits."""
+    return _NOT_LETTERS.sub("", key(name))
+
+
+@cache
+def currency_names() -> dict[str, str]:
+    """Full names of currencies that are money today, as `key` has them, → ISO 4217."""
+    found: dict[str, str] = {}
+    for language in LANGUAGES:
+        locale = Locale.parse(language)
+        for code in currency_codes():
+            plurals = locale._data["currency_names_plural"].get(code, {})
+            for name in (locale.currencies.get(code, code), *plurals.values()):
+                found.setdefault(key(name), code)
+    return found
+
+
+@cache
+def currency_codes() -> frozenset[str]:
+    """ISO 4217 codes of what is money today."""
+    return frozenset(code for region in get_global("territory_currencies") for code in get_territory_currencies(region))
+
+
+@cache
+def powers() -> Names:
+    """Words for powers of ten, such as `k`, `Mio` and `万`, → their exponent, each language with its own."""
+    return _collect([*_powers(), ("bn", "en", "9"), ("mm", "en", "6")])
+
+
+@cache
+def units() -> Names:
+    """Names and signs of units, as `key` has them, → CLDR's name without its type: `kg` → `kilogram`."""
+    return _collect(_units())
+
+
+def main_region(language: str) -> str | None:
+    """The country that a language is likeliest from: `pt` → `BR`."""
+    likely = get_global("likely_subtags").get(language)
+    return likely.rpartition("_")[2] if likely else None
+
+
+@cache
+def date_order(locale_name: str) -> str:
+    """`dmy`, `mdy` or `ymd`: how a locale writes a date in numbers."""
+    pattern = Locale.parse(locale_name).date_formats["short"].pattern.lower()
+    return "".join(dict.fromkeys(each for each in pattern if each in "dmy"))
+
+
+@cache
+def region_locale(region: str) -> str | None:
+    """A region's likeliest locale: `AT` → `de_AT`."""
+    likely: str = get_global("likely_subtags").get(f"und_{region}", f"en_{region}")
+    name = f"{likely.split('_')[0]}_{region}"
+    try:
+        return str(Locale.parse(name))
+    except UnknownLocaleError:
+        return None
+
+
+@cache
+def territories(language: str) -> dict[str, str]:
+    """Names of countries in a language, as `key` has them, → their codes."""
+    names = Locale.parse(language).territories
+    return {key(name): code for code, name in names.items() if len(code) == 2 and code.isalpha() and len(name) > 3}
+
+
+def _collect(found: Iterable[tuple[str, str, str]]) -> Names:
+    names: Names = {}
+    for name, language, what in found:
+        names.setdefault(name, {}).setdefault(language, what)
+    return names
+
+
+def _locales() -> Iterator[tuple[str, Locale]]:
+    for name in (*LANGUAGES, *_VARIANTS):
+        yield name[:2], Locale.parse(name)
+
+
+def _months() -> Iterator[tuple[str, str, str]]:
+    for language, locale in _locales():
+        for width in ("wide", "abbreviated"):
+            for part in locale.months.values():
+                for number, name in part[width].items():
+                    yield key(name.strip(".॰")), language, str(number)
+                    yield key(name.strip(".")), language, str(number)
+
+
+def _powers() -> Iterator[tuple[str, str, str]]:
+    for language in LANGUAGES:
+        for formats in Locale.parse(language).compact_decimal_formats.values():
+            for by_size in formats.values():
+                for size, pattern in by_size.items():
+                    word = pattern.pattern.replace("'", "").strip("0 \u00a0\u200f").strip(".")
+                    zeros = pattern.pattern.count("0")
+                    if word and zeros and not set(word) & set("0;¤"):
+                        yield key(word), language, str(len(size) - zeros)
+
+
+def _units() -> Iterator[tuple[str, str, str]]:
+    for language in LANGUAGES:
+        for unit, widths in Locale.parse(language)._data["unit_patterns"].items():
+            kind, _, name = unit.partition("-")
+            if kind in _UNIT_TYPES and name not in _RARE_UNITS and not name.endswith("bit"):
+                for width in ("long", "short"):
+                    for form, pattern in widths.get(width, {}).items():
+                        word = key(pattern.replace("{0}", "").strip(" \u00a0\u200f."))
+                        if form != "per" and word and isinstance(pattern, str):
+                            yield word, language, name
+    for name, words in _COUNTED.items():
+        for word in words.split():
+            yield key(word), "en", name
+
+
+_UNIT_TYPES = frozenset(
+    "area digital duration electric energy frequency length mass power pressure speed temperature volume".split()
+)
+_RARE_UNITS = frozenset({"megaliter", "milliwatt"})
+"""Units whose signs, without case, are those of others."""
+_COUNTED = {
+    "piece": "piece pieces pc pcs ea each unit units stück stk st pièce pièces unité unités u. ud uds unidad unidades"
+    " pezzo pezzi pz stuk stuks peça peças szt sztuk шт adet styck kpl ks buc 個 本 枚 件 个 只 개 قطعة",
+    "box": "box boxes karton kartons carton cartons doos",
+    "package": "pack packs package packages packung paket pakete paquet paquets paquete",
+}
+"""Units of counted things, which CLDR lacks."""

@@ -1,0 +1,108 @@
+"""Numbers as people write them: plain decimals from grouped ones, and words around them.
+
+Thousands are grouped by one separator throughout. A lone separator before exactly three digits may group or be a
+decimal one: `readings` gives both where the number could be either.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import NamedTuple
+
+from service.text.values import names
+from service.text.values.context import DocumentContext
+from service.text.values.script import key
+
+_NUMBER = re.compile(r"[0-9](?:[0-9.,'’ ]*[0-9])?")
+_GROUPED = re.compile(r"[1-9][0-9]{0,2}(?P<mark>[.,'’ ])[0-9]{3}(?:(?P=mark)[0-9]{3})*(?:(?!(?P=mark))[.,][0-9]+)?")
+_INDIAN = re.compile(r"[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}(?:\.[0-9]+)?")
+_PLAIN = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
+_EITHER = re.compile(r"[1-9][0-9]{0,2}[.,][0-9]{3}")
+_NO_DECIMALS = re.compile(r"(?<=[0-9])[.,]\s?(?:--?|[–—])(?![0-9])")
+_BRACKETS = re.compile(r"([^()]*)\(([^()]*[0-9][^()]*)\)([^()]*)")
+_MINUS_BEFORE = re.compile(r"-\s*(?:[^\s\w-]\s*)?$|^\s*-")
+_POWER = re.compile(r"[千万億兆亿천만억조]|[^\W\d_]+\.?")
+_MINUS_AFTER = re.compile(r"-(?!-)")
+
+
+class WrittenNumber(NamedTuple):
+    """A number in a text with what stands before and after it."""
+
+    before: str
+    digits: str
+    after: str
+    negative: bool
+
+    @property
+    def around(self) -> str:
+        """The words around the number."""
+        return f"{self.before} {self.after}".replace("-", " ").replace("–", " ").strip()
+
+
+def find_number(text: str) -> WrittenNumber | None:
+    """The only number of a text that `script.plain` made; None if there is none, or more than one."""
+    text = _NO_DECIMALS.sub("", text)
+    bracketed = _BRACKETS.fullmatch(text)
+    if bracketed:
+        text = " ".join(bracketed.groups())
+    numbers = list(_NUMBER.finditer(text))
+    if len(numbers) != 1:
+        return None
+    (number,) = numbers
+    before, after = text[: number.start()], text[number.end() :]
+    minus = _MINUS_BEFORE.search(before) or _MINUS_AFTER.match(after)
+    return WrittenNumber(before, number.group(), after, bracketed is not None or minus is not None)
+
+
+def decimal(number: str) -> str | None:
+    """The number with a decimal point and no other separators; None if its separators are inconsistent."""
+    if (match := _GROUPED.fullmatch(number)) and (mark := match["mark"]):
+        return number.replace(mark, "").replace(",", ".")
+    if _INDIAN.fullmatch(number):
+        return number.replace(",", "")
+    return number.replace(",", ".") if _PLAIN.fullmatch(number) else None
+
+
+def lone_decimal(number: str) -> str | None:
+    """As `decimal`, but a lone separator is always a decimal one: `7.125` → `7.125`."""
+    return number.replace(",", ".") if _PLAIN.fullmatch(number) else decimal(number)
+
+
+def readings(number: str, context: DocumentContext) -> list[str]:
+    """What a number may be, the likelier first: two readings for `1.234` where its document does not tell."""
+    grouped = decimal(number)
+    if grouped is None:
+        return []
+    if not _EITHER.fullmatch(number) or (mark := number[-4]) == " ":
+        return [grouped]
+    if context.decimal_mark is not None:
+        return [number.replace(",", ".") if mark == context.decimal_mark else grouped]
+    return [grouped, number.replace(",", ".")]
+
+
+def scaled(number: str, exponent: int, *, negative: bool) -> Decimal:
+    """A plain decimal times a power of ten."""
+    value = Decimal(number).scaleb(exponent)
+    if exponent > 0 and value == value.to_integral_value():
+        value = value.quantize(Decimal(1))
+    return -value if negative else value
+
+
+def written(value: Decimal) -> str:
+    """A decimal without an exponent."""
+    return format(value, "f")
+
+
+def take_power(words: str, language: str | None, is_other: Callable[[str], bool]) -> tuple[int, str]:
+    """The exponent of a word for a power of ten among the words around a number, and the words without it.
+
+    `is_other`: whether a word means something else there, such as a currency.
+    """
+    for word in _POWER.findall(words):
+        bare = word.rstrip(".")
+        exponent = names.meaning(names.powers(), key(bare), language)
+        if exponent is not None and not is_other(bare):
+            return int(exponent), words.replace(word, " ", 1).strip()
+    return 0, words

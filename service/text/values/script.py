@@ -1,0 +1,47 @@
+"""A text as the readers of values see it: compatible forms and digits of all scripts as plain ones, words as keys."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+LONGEST_CHARACTERS = 120
+"""Of an entity that is read to more than its text; what is longer is none."""
+
+_SPACES = re.compile("[\u00a0\u2007\u202f\u2009]")
+_GAP = re.compile(r"(?:[\t\n\r\f\v]|\s{2})\s*")
+_MINUS = str.maketrans({"−": "-", "﹣": "-", "‐": "-", "‑": "-", "٫": ".", "٬": ",", "\u200e": None, "\u200f": None})
+_KEPT = "²³ºª"
+"""What NFKC would make a digit or a letter of its own: `100 m²`, `1º`."""
+_DEVANAGARI = re.compile("[\u0900-\u097f]")
+WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0962\u0963\u0970])*")
+"""A word with its combining marks."""
+
+GAP = "\t"
+"""What stands for a line break, a tab or several spaces, which separate numbers where one space may group digits."""
+
+
+def plain(text: str) -> str:
+    """The text in NFKC, with ASCII's digits, spaces and minus signs; each gap is a `GAP`."""
+    text = _GAP.sub(GAP, _SPACES.sub(" ", text.strip()))
+    if text.isascii():
+        return text
+    text = unicodedata.normalize("NFC", text)
+    text = "".join(each if each in _KEPT else unicodedata.normalize("NFKC", each) for each in text)
+    return "".join(str(unicodedata.decimal(each)) if each.isdecimal() else each for each in text.translate(_MINUS))
+
+
+def folded(text: str) -> str:
+    """The text with each run of white space as one space."""
+    return " ".join(text.split())
+
+
+def key(word: str) -> str:
+    """A word as tables have it: without case and, in scripts that keep their words apart without them, accents."""
+    word = unicodedata.normalize("NFC", word).casefold()
+    if word.isascii():
+        return word
+    if _DEVANAGARI.search(word):
+        return word
+    parts = unicodedata.normalize("NFKD", word)
+    return "".join(each for each in parts if unicodedata.category(each) != "Mn").replace("ı", "i").replace("ł", "l")

@@ -1,0 +1,73 @@
+"""Workers ask each other for the requests that they remember."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from service.api.console import siblings as module
+from service.api.console.requests import RequestFinder
+from service.api.console.siblings import PREFIX, Siblings
+from service.api.engine.client import EngineClient
+from service.api.extraction.trace import RequestTrace, TraceBook
+from service.core.errors import UnknownRoute
+
+
+class NoEngine:
+    async def observe(self, since: int) -> None:
+        return None
+
+
+def finder_of(*ids: str, client: str = "ada") -> RequestFinder:
+    traces = TraceBook()
+    for number, name in enumerate(ids):
+        traces.add(RequestTrace(name, 0.0, float(number), client, status=200))
+    return RequestFinder(traces, cast(EngineClient, NoEngine()))
+
+
+async def opened(folder: Path, number: int, finder: RequestFinder) -> Siblings:
+    """A worker's socket, as if its process had this number."""
+    made = Siblings(folder, finder.answer)
+    made._path = folder / f"{PREFIX}{number}"
+    await made.open()
+    return made
+
+
+def test_a_request_is_found_in_whichever_worker_remembers_it(tmp_path: Path) -> None:
+    async def scene() -> None:
+        here, there = finder_of("a", "b"), finder_of("c")
+        ours, theirs = await opened(tmp_path, 1, here), await opened(tmp_path, 2, there)
+        assert (await here.find("c", None, ours))["id"] == "c"
+        assert (await there.find("a", "ada", theirs))["id"] == "a"
+        assert {each["id"] for each in await here.latest(None, ours)} == {"a", "b", "c"}
+        with pytest.raises(UnknownRoute, match="remembered"):
+            await here.find("c", "somebody else", ours)
+        assert await here.latest("somebody else", ours) == []
+        for each in (ours, theirs):
+            await each.close()
+
+    asyncio.run(scene())
+
+
+def test_a_worker_that_has_ended_or_says_nothing_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "ASK_SECONDS", 0.2)
+    dead = socket.socket(socket.AF_UNIX)
+    dead.bind(str(tmp_path / f"{PREFIX}8"))
+    dead.close()
+    silent = socket.socket(socket.AF_UNIX)
+    silent.bind(str(tmp_path / f"{PREFIX}9"))
+    silent.listen()
+
+    async def scene() -> None:
+        finder = finder_of("a")
+        ours = await opened(tmp_path, 1, finder)
+        assert [each["id"] for each in await finder.latest(None, ours)] == ["a"]
+        await ours.close()
+
+    with silent:
+        asyncio.run(scene())
+    assert not (tmp_path / f"{PREFIX}8").exists()

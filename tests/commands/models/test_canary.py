@@ -1,0 +1,109 @@
+"""`gleaner models canary` against a service that answers for two tags, and what it does to them."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from model_store.local.store import Store
+from service.cli import main
+from tests.support.model_folders import write_model
+
+Shown = pytest.CaptureFixture[str]
+ENTITY = {"label": "TOTAL", "start": 0, "end": 5, "text": "12.00", "score": 0.9}
+
+
+class Service(BaseHTTPRequestHandler):
+    """Finds one entity in each document; its candidate finds another one in documents that ask for it."""
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        tag = re.search(rb"documents@(stable|candidate)", body)
+        is_candidate = tag is not None and tag[1] == b"candidate"
+        entity = {**ENTITY, "end": 6} if is_candidate and b"differs" in body else ENTITY
+        failed = is_candidate and b"fails" in body
+        problem = {"code": "internal_error", "detail": "it failed"}
+        answer = problem if failed else {"documents": [{"entities": [entity], "error": None}]}
+        text = json.dumps(answer).encode()
+        self.send_response(500 if failed else 200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Service) as server:
+        threading.Thread(target=server.serve_forever).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture
+def revisions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Shown) -> dict[str, str]:
+    """`documents` with two revisions in this test's store."""
+    monkeypatch.setenv("GLEANER_MODEL_STORE", str(tmp_path / "here"))
+    monkeypatch.delenv("GLEANER_MODEL_REMOTE", raising=False)
+    for tag in ("stable", "candidate"):
+        folder = write_model(tmp_path / tag, {"model.safetensors": tag.encode() * 100})
+        assert main(["models", "publish", str(folder), "documents", "--tag", tag]) == 0
+    capsys.readouterr()
+    return served(tmp_path)
+
+
+def served(home: Path) -> dict[str, str]:
+    store = Store(home / "here")
+    return {tag: store.resolve(f"documents@{tag}").revision for tag in ("stable", "candidate")}
+
+
+def canary(url: str, folder: Path, text: str, *options: str, different: int = 0) -> int:
+    folder.mkdir()
+    for number in range(20):
+        (folder / f"{number}.txt").write_text(text if number < different else "plain")
+    # A served latency on a busy machine is no matter here.
+    return main(
+        ["models", "canary", "documents", "--url", url, "--documents", str(folder), "--slower", "1e6", *options]
+    )
+
+
+def test_a_good_candidate_is_promoted(url: str, revisions: dict[str, str], tmp_path: Path, capsys: Shown) -> None:
+    assert canary(url, tmp_path / "files", "differs", "--promote", "--withdraw", different=1) == 0
+    assert served(tmp_path) == dict.fromkeys(("stable", "candidate"), revisions["candidate"])
+    printed = capsys.readouterr().out
+    assert "9.5% of the entities" in printed, "a pair of entities, and 19 that both found"
+    assert "TOTAL" in printed
+
+
+def test_without_a_word_nothing_is_moved(url: str, revisions: dict[str, str], tmp_path: Path) -> None:
+    assert canary(url, tmp_path / "files", "plain") == 0
+    assert served(tmp_path) == revisions
+
+
+@pytest.mark.parametrize(
+    ("text", "different", "reason"), [("differs", 5, "of the entities differ"), ("fails", 1, "it fails on 5.0%")]
+)
+def test_a_bad_candidate_is_withdrawn(
+    text: str, different: int, reason: str, url: str, revisions: dict[str, str], tmp_path: Path, capsys: Shown
+) -> None:
+    assert canary(url, tmp_path / "files", text, "--promote", "--withdraw", different=different) == 1
+    assert served(tmp_path) == dict.fromkeys(("stable", "candidate"), revisions["stable"])
+    assert reason in capsys.readouterr().err
+
+
+def test_it_is_withdrawn_by_one_command_without_a_comparison(revisions: dict[str, str], tmp_path: Path) -> None:
+    assert main(["models", "canary", "documents", "--withdraw-only"]) == 0
+    assert served(tmp_path)["candidate"] == revisions["stable"]
+
+
+def test_what_is_needed_is_asked_for(revisions: dict[str, str], capsys: Shown) -> None:
+    assert main(["models", "canary", "documents"]) == 2
+    assert "--url" in capsys.readouterr().err

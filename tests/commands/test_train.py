@@ -1,0 +1,63 @@
+"""`gleaner train`: its options, its exit codes, and a folder that `gleaner models publish` takes."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from model_store.builtin import model_folder
+from service.commands.train import add_arguments, options_of
+from service.core.errors import InvalidOptions
+from tests.support.service import environment
+from tests.support.tiny_models import make_model
+from tests.support.training_data import record, write_set
+
+
+def chosen(*arguments: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    return parser.parse_args(arguments)
+
+
+def test_it_starts_from_the_built_in_model_unless_told_otherwise(tmp_path: Path) -> None:
+    assert options_of(chosen("a.jsonl", "--out", "o")).base == str(model_folder())
+    tiny = str(make_model(tmp_path / "tiny"))
+    assert options_of(chosen("a.jsonl", "b.jsonl", "--from", tiny, "--out", "o")).base == tiny
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--from", "nowhere"), "no config.json"),
+        (("--rate", "2"), "learning rate"),
+        (("--epochs", "0"), "--epochs takes 1"),
+        (("--left-out", "90"), "--left-out takes 0 to 50"),
+        (("--minutes", "0"), "--minutes"),
+    ],
+)
+def test_a_bad_option_is_refused_with_a_sentence(arguments: tuple[str, ...], words: str) -> None:
+    with pytest.raises(InvalidOptions, match=words):
+        options_of(chosen("a.jsonl", "--out", "o", *arguments))
+
+
+def _gleaner(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "service.cli", *arguments]
+    return subprocess.run(command, env=environment(home), capture_output=True, text=True, timeout=250, check=False)
+
+
+def test_a_trained_folder_is_published_and_bad_data_is_said(tmp_path: Path) -> None:
+    tiny = str(make_model(tmp_path / "tiny"))
+    data = str(write_set(tmp_path / "set.jsonl", [record(number) for number in range(24)]))
+    out = tmp_path / "out"
+    done = _gleaner(tmp_path, "train", data, "--from", tiny, "--out", str(out), "--epochs", "1", "--threads", "1")
+    assert done.returncode == 0, done.stderr
+    assert "pass 1 of 1" in done.stderr
+    published = _gleaner(tmp_path, "models", "publish", str(out), "own", "--store", str(tmp_path / "store"))
+    assert published.returncode == 0, published.stderr
+    refused = _gleaner(tmp_path, "train", str(tmp_path / "absent"), "--from", tiny, "--out", str(tmp_path / "other"))
+    assert refused.returncode == 1
+    assert "No such file" in refused.stderr

@@ -1,0 +1,422 @@
+"""Of what is redacted nothing is left, whoever reads the file; what is not redacted stays where it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+import pikepdf
+import pytest
+from pikepdf import Array, Dictionary, Name, String
+from reportlab.lib.colors import white
+from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.ttfonts import TTFont
+
+from service.core.errors import UnreadableDocument, UnredactableDocument
+from service.documents.limits import DocumentLimits
+from service.documents.pdf.reader import read_pdf
+from service.documents.pdf.redaction.redactor import redact_pdf
+from service.documents.redacted import Range, RedactedFile, Redaction
+from tests.support import document_files
+from tests.support.document_files import column, drawn, pdf
+from tests.support.odd_pdfs import form_xobject, ligature_font, new_pdf, odd_pdf, saved, text_annotation
+from tests.support.redacted_pdfs import LIMITS, left_of, readings, redacted, shown
+
+NAME = "Jane Doe"
+LINE = f"Signed by {NAME} today"
+
+
+def text_of(data: bytes) -> str:
+    return read_pdf(data, limits=LIMITS).text
+
+
+def kept_words(data: bytes, made: RedactedFile, *gone: str) -> None:
+    """All words but those that went are still read."""
+    before, after = (" ".join(readings(each)["pdfium"].split()) for each in (data, made.data))
+    for each in gone:
+        before = before.replace(each, "")
+    assert sorted(before.split()) == sorted(after.split())
+
+
+def methods(made: RedactedFile) -> list[str]:
+    return [page.method for page in made.pages]
+
+
+def with_truetype(draw: Callable[[Any], None]) -> bytes:
+    """A PDF drawn with an embedded subset of DejaVu, whose codes say nothing."""
+    pdfmetrics.registerFont(TTFont("DejaVu", Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"))
+    return drawn(draw)
+
+
+def truetype(canvas: Any) -> None:
+    canvas.setFont("DejaVu", 11)
+    canvas.drawString(60, 700, f"Ж {LINE} ü")
+
+
+def hidden(canvas: Any) -> None:
+    canvas.drawString(60, 700, "Seen")
+    text = canvas.beginText(60, 650)
+    text.setTextRenderMode(3)
+    text.textLine(LINE)
+    canvas.drawText(text)
+
+
+def white_on_white(canvas: Any) -> None:
+    canvas.drawString(60, 700, "Seen")
+    canvas.setFillColor(white)
+    canvas.drawString(60, 650, LINE)
+
+
+def turned(canvas: Any) -> None:
+    canvas.translate(300, 300)
+    canvas.rotate(30)
+    canvas.scale(1.5, 0.8)
+    canvas.drawString(0, 0, LINE)
+
+
+def upside_down(canvas: Any) -> None:
+    canvas.setPageRotation(180)
+    canvas.translate(600, 800)
+    canvas.rotate(180)
+    canvas.drawString(60, 700, LINE)
+
+
+def spaced(canvas: Any) -> None:
+    text = canvas.beginText(60, 650)
+    text.setCharSpace(2.5)
+    text.setWordSpace(4)
+    text.setHorizScale(80)
+    text.setRise(3)
+    text.textLine(LINE)
+    canvas.drawText(text)
+
+
+def bold_by_shifting(canvas: Any) -> None:
+    for shift in (0.0, 0.2, 0.4):
+        canvas.drawString(60 + shift, 650, LINE)
+
+
+def two_columns() -> bytes:
+    left = [f"The left column tells line {n}" for n in "abcdef"]
+    right = [f"the right one says row {n}" for n in "abcdef"]
+    left[2] = f"Here stands {NAME} on the left"
+    return pdf(column(40, 90, left) + column(320, 90, right))
+
+
+KERNED = b"BT /F1 12 Tf 60 700 Td [(Signed by Ja) -30 (ne D) 40 (oe to) -20 (day)] TJ ET"
+QUOTES = b"""BT /F1 12 Tf 14 TL 60 700 Td (First) Tj (Signed by Jane Doe today) '
+1 2 (again Jane Doe here) " T* (Last) Tj ET"""
+SCALED = b"BT /F1 1 Tf 12 0 0 12 60 700 Tm (Signed by Jane Doe today) Tj ET"
+UNBALANCED = b"Q Q q q 1 0 0 1 10 10 cm BT /F1 12 Tf 60 700 Td (Signed by Jane Doe today) Tj ET"
+OFF_CENTRE = b"1 0 0.3 1 0 0 cm BT /F1 12 Tf 60 300 Td (Signed by Jane Doe today) Tj ET"
+DOCUMENTS: dict[str, Callable[[], bytes]] = {
+    "plain": lambda: pdf([(60, 100, LINE)]),
+    "rotated to the right": lambda: pdf([(60, 100, LINE)], rotation=90),
+    "rotated to the left": lambda: pdf([(60, 100, LINE)], rotation=270),
+    "upside down": lambda: drawn(upside_down),
+    "two columns": two_columns,
+    "over two lines": lambda: pdf([(60, 100, "Signed by Jane"), (60, 112, "Doe today")]),
+    "twice on a page": lambda: pdf([(60, 100, LINE), (60, 300, "JANE DOE")]),
+    "on two pages": lambda: pdf([(60, 100, LINE)], [(60, 300, LINE)]),
+    "truetype subset": lambda: with_truetype(truetype),
+    "hidden": lambda: drawn(hidden),
+    "white on white": lambda: drawn(white_on_white),
+    "turned": lambda: drawn(turned),
+    "spaced": lambda: drawn(spaced),
+    "bold by shifting": lambda: drawn(bold_by_shifting),
+    "kerned": lambda: odd_pdf(KERNED),
+    "quote operators": lambda: odd_pdf(QUOTES),
+    "scaled by the matrix": lambda: odd_pdf(SCALED),
+    "unbalanced states": lambda: odd_pdf(UNBALANCED),
+    "slanted": lambda: odd_pdf(OFF_CENTRE),
+}
+
+
+@pytest.mark.parametrize("kind", DOCUMENTS)
+def test_nothing_is_left_and_all_else_stays(kind: str) -> None:
+    data = DOCUMENTS[kind]()
+    assert left_of(data, NAME), "it is not there to begin with"
+    made = redacted(data, NAME)
+    assert left_of(made.data, NAME) == {}
+    assert set(methods(made)) == {"rewritten"}
+    kept_words(data, made, NAME, NAME.upper())
+
+
+@pytest.mark.parametrize("turn", [0, 90, 180, 270])
+def test_a_black_bar_stands_where_the_text_stood_and_nowhere_else(turn: int) -> None:
+    data = pdf([(60, 100, LINE)], rotation=turn)
+    start = text_of(data).index("Jane")
+    (box,) = read_pdf(data, limits=LIMITS).boxes(start, start + len("Jane"))
+    before, after = shown(data), shown(redacted(data, "Jane").data)
+    left, top, right, bottom = (round(2 * side) for side in box)
+    assert not after[top:bottom, left:right].any()
+    before[top - 8 : bottom + 8, left - 8 : right + 8] = after[top - 8 : bottom + 8, left - 8 : right + 8] = 0
+    assert np.abs(before.astype(int) - after.astype(int)).max() <= 2
+
+
+def test_a_ligature_goes_as_a_whole() -> None:
+    file = pikepdf.new()
+    content = b"BT /F1 12 Tf 60 700 Td (Arriving: Of\x01ce today) Tj ET"
+    data = saved(_with_font(file, content))
+    assert "Offi" in text_of(data)
+    made = redacted(data, "Office")
+    assert left_of(made.data, "Office") == {}
+    assert "today" in text_of(made.data)
+
+
+def _with_font(file: pikepdf.Pdf, content: bytes) -> pikepdf.Pdf:
+    resources = Dictionary(Font=Dictionary(F1=file.make_indirect(ligature_font(file))))
+    page = Dictionary(
+        Type=Name.Page, MediaBox=Array([0, 0, 600, 800]), Resources=resources, Contents=pikepdf.Stream(file, content)
+    )
+    file.pages.append(pikepdf.Page(page))
+    return file
+
+
+def test_a_form_that_is_painted_twice_is_redacted_at_each_place() -> None:
+    file = new_pdf(b"q /X Do Q q 1 0 0 1 0 -200 cm /X Do Q BT /F1 12 Tf 60 100 Td (Last) Tj ET")
+    inner = form_xobject(file, b"BT /F1 12 Tf 60 700 Td (Signed by Jane Doe today) Tj ET")
+    outer = form_xobject(file, b"/Y Do")
+    outer["/Resources"]["/XObject"] = Dictionary(Y=inner)
+    file.pages[0].obj["/Resources"]["/XObject"] = Dictionary(X=outer)
+    data = saved(file)
+    assert text_of(data).count(NAME) == 2
+    made = redacted(data, NAME)
+    assert left_of(made.data, NAME) == {}
+    kept_words(data, made, NAME)
+
+
+def test_one_place_of_a_shared_form_can_go_alone() -> None:
+    file = new_pdf(b"q /X Do Q q 1 0 0 1 0 -200 cm /X Do Q")
+    form = form_xobject(file, b"BT /F1 12 Tf 60 700 Td (Signed by Jane Doe today) Tj ET")
+    file.pages[0].obj["/Resources"]["/XObject"] = Dictionary(X=form)
+    data = saved(file)
+    start = text_of(data).index(NAME)
+    only = Redaction((Range(start, start + len(NAME), NAME),), (), everywhere=False)
+    made = redact_pdf(data, only, limits=LIMITS)
+    assert text_of(made.data).count(NAME) == 1
+    assert methods(made) == ["rewritten"]
+
+
+def test_resources_of_the_tree_above_keep_nothing() -> None:
+    file = new_pdf(b"/X Do", b"BT /F1 12 Tf 60 100 Td (Another page) Tj ET")
+    form = form_xobject(file, b"BT /F1 12 Tf 60 700 Td (Signed by Jane Doe today) Tj ET")
+    shared = Dictionary(XObject=Dictionary(X=form), Font=file.pages[1].obj["/Resources"]["/Font"])
+    for page in file.pages:
+        del page.obj["/Resources"]
+    file.Root["/Pages"]["/Resources"] = shared
+    made = redacted(saved(file), NAME)
+    assert left_of(made.data, NAME) == {}
+    assert "Another page" in text_of(made.data)
+
+
+def test_annotations_go_with_all_that_they_hold() -> None:
+    file = new_pdf(b"BT /F1 12 Tf 60 700 Td (Nothing here) Tj ET")
+    file.pages[0].obj["/Annots"] = Array([text_annotation(file, "Note by Jane Doe here")])
+    data = saved(file)
+    assert NAME in text_of(data)
+    made = redacted(data, NAME)
+    assert left_of(made.data, NAME) == {}
+    assert "/Annots" not in pikepdf_page(made.data)
+    assert {"Note", "by", "here"} <= set(text_of(made.data).split())
+
+
+def pikepdf_page(data: bytes) -> set[str]:
+    import io
+
+    with pikepdf.open(io.BytesIO(data)) as file:
+        return set(file.pages[0].obj.keys())
+
+
+def test_form_fields_go_with_their_values() -> None:
+    def draw(canvas: Any) -> None:
+        canvas.drawString(60, 700, "Name:")
+        canvas.acroForm.textfield(name="holder", tooltip=LINE, value=NAME, x=120, y=690, width=200, height=20)
+
+    data = drawn(draw)
+    assert NAME in text_of(data)
+    made = redacted(data, NAME)
+    assert left_of(made.data, NAME) == {}
+    assert "/AcroForm" not in readings(made.data)["raw"]
+
+
+def test_metadata_attachments_outlines_and_structure_go() -> None:
+    file = new_pdf(b"BT /F1 12 Tf 60 700 Td (Signed by Jane Doe today) Tj ET")
+    file.docinfo["/Author"] = NAME
+    with file.open_metadata() as metadata:
+        metadata["dc:creator"] = [NAME]
+    file.attachments["notes.txt"] = b"written by Jane Doe"
+    with file.open_outline() as outline:
+        outline.root.append(pikepdf.OutlineItem(f"Letter of {NAME} in May", 0))
+    element = file.make_indirect(
+        Dictionary(Type=Name.StructElem, S=Name.Span, Alt=String(NAME), ActualText=String(NAME))
+    )
+    file.Root["/StructTreeRoot"] = file.make_indirect(Dictionary(Type=Name.StructTreeRoot, K=element))
+    file.pages[0].obj["/PieceInfo"] = Dictionary(App=Dictionary(Private=String(NAME)))
+    file.pages[0].obj["/Metadata"] = pikepdf.Stream(file, b"<x>Jane Doe</x>")
+    made = redacted(saved(file), NAME)
+    assert left_of(made.data, NAME) == {}
+    assert {"Info", "Metadata", "EmbeddedFiles", "StructTreeRoot", "PieceInfo"} <= set(made.removed)
+    assert "[redacted]" in readings(made.data)["raw"], "the outline's other words are gone"
+
+
+def test_words_that_do_not_show_go_from_the_content() -> None:
+    content = b"BT /F1 12 Tf 60 700 Td /Span <</ActualText (Jane Doe)>> BDC (J. D.) Tj EMC ( today Jane Doe) Tj ET"
+    made = redacted(odd_pdf(content), NAME)
+    assert left_of(made.data, NAME) == {}
+    other = odd_pdf(b"/P <</Alt (Jane Doe)>> BDC BT /F1 12 Tf 60 700 Td (Jane Roe) Tj ET EMC")
+    made = redacted(other, "Jane Roe", NAME)
+    assert left_of(made.data, NAME) == {}
+
+
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_what_is_shown_goes_where_only_other_words_were_found(everywhere: bool) -> None:
+    """pdfium reads the other words at the place of the passage's first glyphs, and none of the rest."""
+    words = (
+        b"/Span <</ActualText (mail:jane@acme.example)>> BDC (Mail) Tj 90 0 Td (jane at acme) Tj EMC 200 0 Td (here) Tj"
+    )
+    data = odd_pdf(b"BT /F1 12 Tf 60 700 Td " + words + b" ET")
+    read = text_of(data)
+    start = read.index("jane@acme.example")
+    went = Range(start, start + 17, "jane@acme.example")
+    made = redact_pdf(data, Redaction((went,), (went.text,), everywhere=everywhere), limits=LIMITS)
+    assert left_of(made.data, went.text, "jane at acme") == {}
+    assert methods(made) == ["rewritten"]
+    assert text_of(made.data) == "here"
+    assert not shown(made.data)[180:204, 302:360].max(axis=2).all(), "the second part has no bar"
+
+
+def test_other_words_are_found_in_properties_and_in_forms() -> None:
+    words = b"BT /F1 12 Tf 60 700 Td /Span /P0 BDC (jane at acme) Tj EMC 200 0 Td (here) Tj ET"
+    named = Dictionary(P0=Dictionary(ActualText=String("jane@acme.example")))
+    plain = odd_pdf(words, resources={"Properties": named})
+    file = new_pdf(b"/X Do")
+    form = form_xobject(file, words)
+    form["/Resources"]["/Properties"] = named
+    file.pages[0].obj["/Resources"]["/XObject"] = Dictionary(X=form)
+    for data in (plain, saved(file)):
+        made = redacted(data, "jane@acme.example")
+        assert left_of(made.data, "jane@acme.example", "jane at acme") == {}
+        assert text_of(made.data) == "here"
+
+
+def test_text_beside_the_page_goes_too() -> None:
+    made = redacted(
+        odd_pdf(b"BT /F1 12 Tf 60 700 Td (Signed by Jane Doe) Tj 5000 0 Td (Jane Doe off page) Tj ET"), NAME
+    )
+    assert left_of(made.data, NAME) == {}
+
+
+def test_earlier_revisions_of_the_file_are_gone() -> None:
+    first = odd_pdf(b"BT /F1 12 Tf 60 700 Td (Jane Doe was here) Tj ET")
+    update = b"\n99 0 obj\n(Jane Doe)\nendobj\nxref\n99 1\n%010d 00000 n \ntrailer\n<< /Size 100 /Root 1 0 R >>\n"
+    data = first + update % (len(first) + 1)
+    assert left_of(redacted(data, NAME).data, NAME) == {}
+
+
+def test_a_file_without_a_password_to_open_is_decrypted() -> None:
+    data = saved(
+        new_pdf(b"BT /F1 12 Tf 60 700 Td (Signed by Jane Doe today) Tj ET"),
+        encryption=pikepdf.Encryption(owner="secret", user=""),
+    )
+    made = redacted(data, NAME)
+    assert left_of(made.data, NAME) == {}
+    assert "today" in text_of(made.data)
+
+
+def image_under_text() -> bytes:
+    from PIL import Image
+    from reportlab.lib.utils import ImageReader
+
+    def draw(canvas: Any) -> None:
+        canvas.drawImage(ImageReader(Image.new("RGB", (40, 40), (200, 220, 240))), 50, 600, 300, 100)
+        canvas.drawString(60, 650, LINE)
+
+    return drawn(draw)
+
+
+def test_a_page_with_an_image_under_the_text_becomes_a_picture_and_says_so() -> None:
+    data = image_under_text()
+    made = redacted(data, NAME)
+    assert left_of(made.data, NAME) == {}
+    (page,) = made.pages
+    assert (page.method, page.reason) == ("rasterized", "an image lies under the text")
+    before, after = shown(data), shown(made.data)
+    assert before.shape == after.shape
+    dark = (after.max(axis=2) < 40).sum()
+    assert dark > 1_000, "there is no bar"
+    with pytest.raises(UnreadableDocument, match="no text layer"):
+        text_of(made.data)
+
+
+@pytest.mark.parametrize("turn", [90, 270])
+def test_a_turned_picture_shows_what_the_page_showed(turn: int) -> None:
+    import io
+
+    with pikepdf.open(io.BytesIO(image_under_text())) as file:
+        file.pages[0].obj["/Rotate"] = turn
+        data = saved(file)
+    made = redacted(data, NAME)
+    before, after = shown(data).astype(int), shown(made.data).astype(int)
+    assert before.shape == after.shape
+    assert np.abs(before - after).mean() < 8
+
+
+UNKNOWN_MAP = Dictionary(
+    Type=Name.Font, Subtype=Name.Type0, BaseFont=Name("/Odd"), Encoding=Name("/UniJIS-UCS2-H"),
+    DescendantFonts=Array([Dictionary(
+        Type=Name.Font, Subtype=Name.CIDFontType0, BaseFont=Name("/Odd"), DW=1000,
+        CIDSystemInfo=Dictionary(Registry=String("Adobe"), Ordering=String("Japan1"), Supplement=2),
+    )]),
+)  # fmt: skip
+
+
+def test_a_font_that_is_not_understood_makes_a_picture() -> None:
+    content = b"BT /F1 12 Tf 60 700 Td <" + "Signed by Jane Doe".encode("utf-16-be").hex().encode() + b"> Tj ET"
+    data = odd_pdf(content, font=UNKNOWN_MAP)
+    assert NAME in text_of(data)
+    made = redacted(data, NAME)
+    assert methods(made) == ["rasterized"]
+    assert "UniJIS" in made.pages[0].reason
+    assert left_of(made.data, NAME) == {}
+
+
+def test_pages_of_images_only_are_refused_unless_allowed() -> None:
+    file = new_pdf(b"BT /F1 12 Tf 60 700 Td (Signed by Jane Doe today) Tj ET", b"q 100 0 0 100 0 0 cm /Im Do Q")
+    image = pikepdf.Stream(file, b"\xff" * 300)
+    image.update(
+        Dictionary(
+            Type=Name.XObject, Subtype=Name.Image, Width=10, Height=10, BitsPerComponent=8, ColorSpace=Name.DeviceRGB
+        )
+    )
+    file.pages[1].obj["/Resources"]["/XObject"] = Dictionary(Im=image)
+    data = saved(file)
+    with pytest.raises(UnredactableDocument, match="Pages 2 of the PDF hold images only"):
+        redacted(data, NAME)
+    assert left_of(redacted(data, NAME, allow_unread=True).data, NAME) == {}
+
+
+def test_another_text_than_was_found_is_refused() -> None:
+    with pytest.raises(UnredactableDocument, match="reads differently"):
+        redact_pdf(pdf([(60, 100, LINE)]), Redaction((Range(0, 4, "Nope"),), ()), limits=LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [(b"%PDF-1.7\nnothing", UnreadableDocument), (document_files.pdf([(1, 1, "x")], password="y"), UnreadableDocument)],
+)
+def test_what_cannot_be_read_cannot_be_redacted(data: bytes, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        redact_pdf(data, Redaction((), ()), limits=DocumentLimits())
+
+
+def test_a_file_from_which_nothing_goes_is_cleaned_all_the_same() -> None:
+    file = new_pdf(b"BT /F1 12 Tf 60 700 Td (Signed by Jane Doe today) Tj ET")
+    file.docinfo["/Author"] = "Somebody"
+    made = redact_pdf(saved(file), Redaction((), ()), limits=LIMITS)
+    assert made.pages == ()
+    assert made.removed == ("Info",)
+    assert NAME in text_of(made.data)

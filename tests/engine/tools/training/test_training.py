@@ -1,0 +1,170 @@
+"""Trainings of tiny models: they learn, stop, go on where they were cut off, and write folders that are served."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import msgspec
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+
+from model_store.local.store import Store
+from model_store.transfer.publish import publish
+from service.engine.encoder.checkpoint import read_checkpoint
+from service.engine.tools.training.__main__ import train
+from service.engine.tools.training.base_model import open_base
+from service.engine.tools.training.checkpoint import FILE
+from service.engine.tools.training.errors import OtherTraining, TooLittleData, UnusableBase
+from service.engine.tools.training.finetuning import FineTuning, rate_share
+from service.engine.tools.training.labels import IGNORED
+from service.engine.tools.training.loss import CLOSED_SHARE, masked_loss
+from service.engine.tools.training.options import TrainingOptions
+from tests.support.tiny_models import make_model
+from tests.support.training_data import record, write_set
+
+LABELS = {"O", "B-SENDER", "I-SENDER", "B-INVOICE_ID", "I-INVOICE_ID"}
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Without dropout, so that what is drawn does not depend on where a training was cut off."""
+    folder = make_model(tmp_path_factory.mktemp("base") / "tiny", hidden=64)
+    config = json.loads((folder / "config.json").read_text())
+    dropout = dict.fromkeys(("hidden_dropout_prob", "attention_probs_dropout_prob"), 0.0)
+    (folder / "config.json").write_text(json.dumps(config | dropout))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_set(tmp_path_factory.mktemp("data") / "set.jsonl", [record(number) for number in range(80)])
+
+
+def options(base: Path, out: Path, *data: Path, **changes: object) -> TrainingOptions:
+    fixed = TrainingOptions(
+        data=tuple(map(str, data)), base=str(base), out=str(out), epochs=12, rate=3e-3, batch_tokens=160, threads=1,
+        device="cpu",
+    )  # fmt: skip
+    return msgspec.structs.replace(fixed, **changes)
+
+
+def weights(folder: Path) -> dict[str, Tensor]:
+    return load_file(folder / "model.safetensors")
+
+
+def test_a_training_learns_and_its_folder_is_published(base: Path, data: Path, tmp_path: Path) -> None:
+    counts = train(options(base, tmp_path / "out", data))
+    assert counts is not None
+    assert counts.f1() > 0.9
+    model = read_checkpoint(tmp_path / "out", torch.float32).model
+    assert set(model.config.id2label.values()) == LABELS
+    assert not (tmp_path / "out" / FILE).exists()
+    assert "| all | " in (tmp_path / "out" / "README.md").read_text()
+    assert publish(tmp_path / "out", "own", Store(tmp_path / "store")).revision.name == "own"
+
+
+def test_sets_of_different_labels_are_learnt_together(base: Path, tmp_path: Path) -> None:
+    halves = [
+        write_set(tmp_path / f"{label}.jsonl", [record(number, labels=(label,)) for number in range(first, first + 60)])
+        for first, label in ((0, "SENDER"), (100, "INVOICE_ID"))
+    ]
+    counts = train(options(base, tmp_path / "out", *halves))
+    assert counts is not None
+    assert set(counts.gold) == {"SENDER", "INVOICE_ID"}
+    assert min(counts.f1("SENDER"), counts.f1("INVOICE_ID")) > 0.8
+
+
+class _Interrupted(FineTuning):
+    """Is interrupted in its second pass."""
+
+    def _batches(self, examples: list) -> list[list[int]]:  # type: ignore[type-arg]
+        if self.place.epoch == 1:
+            raise KeyboardInterrupt
+        return super()._batches(examples)
+
+
+def test_a_training_that_was_cut_off_ends_with_the_same_weights(
+    base: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train(options(base, tmp_path / "whole", data, epochs=3))
+    cut = options(base, tmp_path / "cut", data, epochs=3)
+    with monkeypatch.context() as patched:
+        patched.setattr("service.engine.tools.training.__main__.FineTuning", _Interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            train(cut)
+    assert (tmp_path / "cut" / FILE).exists()
+    train(cut)
+    whole, resumed = weights(tmp_path / "whole"), weights(tmp_path / "cut")
+    assert whole.keys() == resumed.keys()
+    assert all(torch.allclose(whole[name].float(), resumed[name].float(), atol=1e-3) for name in whole)
+
+
+def test_another_training_is_not_gone_on_with(base: Path, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    torch.save({"training": "another"}, out / FILE)
+    with pytest.raises(OtherTraining, match="other data or options"):
+        train(options(base, out, data))
+
+
+def test_a_folder_with_a_model_is_not_overwritten(base: Path, data: Path) -> None:
+    with pytest.raises(OtherTraining, match="already holds a model"):
+        train(options(base, base, data))
+
+
+def test_it_ends_early_when_nothing_gets_better(
+    base: Path, data: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("INFO"):
+        train(options(base, tmp_path / "out", data, epochs=50, patience=1, rate=1e-9))
+    assert 1 <= sum(line.startswith("pass ") for line in caplog.messages) < 10
+
+
+def test_without_groups_to_leave_out_it_says_what_to_do(base: Path, tmp_path: Path) -> None:
+    data = write_set(tmp_path / "one.jsonl", [record(number) for number in range(3)])
+    with pytest.raises(TooLittleData, match="--left-out 0"):
+        train(options(base, tmp_path / "out", data))
+    assert train(options(base, tmp_path / "out", data, left_out_percent=0, epochs=1)) is None
+
+
+def test_a_head_for_the_same_labels_is_kept_and_shared_rows_are_kept_in_a_new_one(base: Path) -> None:
+    old = read_checkpoint(base, torch.float32).model
+    same, is_new = open_base(base, {"PER", "ORG", "DATE"})
+    assert not is_new
+    assert torch.equal(same.model.classifier.weight, old.classifier.weight)
+    other, is_new = open_base(base, {"ORG", "TOTAL"})
+    assert is_new
+    rows, before = other.model.config.label2id, old.config.label2id
+    assert torch.equal(other.model.classifier.weight[rows["B-ORG"]], old.classifier.weight[before["B-ORG"]])
+    assert other.model(input_ids=torch.tensor([[5, 6]])).logits.shape == (1, 2, 5)
+
+
+def test_a_folder_that_is_no_classifier_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert"}))
+    with pytest.raises(UnusableBase, match="safetensors"):
+        open_base(tmp_path, {"A"})
+
+
+def _loss(probabilities: list[float], tag: int, opened: list[bool]) -> float:
+    logits = torch.tensor([[[math.log(each) for each in probabilities]]])
+    return float(masked_loss(logits, torch.tensor([[tag]]), torch.tensor([opened])))
+
+
+def test_an_open_label_costs_little_and_a_marked_one_the_whole_loss() -> None:
+    closed, opened = _loss([0.2, 0.8], 0, [False, False]), _loss([0.2, 0.8], 0, [False, True])
+    assert closed == pytest.approx(-math.log(0.2), rel=1e-5)
+    assert opened == pytest.approx(-CLOSED_SHARE * math.log(0.2), rel=1e-5)
+    assert _loss([0.2, 0.8], 1, [False, True]) == pytest.approx(-math.log(0.8), rel=1e-5)
+    assert _loss([0.2, 0.8], IGNORED, [False, True]) == 0.0
+
+
+def test_the_rate_rises_then_falls_to_its_floor() -> None:
+    shares = [rate_share(step / 100) for step in range(101)]
+    assert max(shares) == pytest.approx(1.0, abs=0.01)
+    assert 0 < shares[0] < 0.1
+    assert shares[-1] == pytest.approx(0.02)
+    assert shares[10:] == sorted(shares[10:], reverse=True)

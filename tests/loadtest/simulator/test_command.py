@@ -1,0 +1,60 @@
+"""`gleaner simulate` as it is typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from service.cli import main
+
+
+def test_it_draws_the_instances_and_says_what_they_cost(deployed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["simulate", "step", "--hours", "0.5", "--template", str(deployed)]) == 0
+    printed = capsys.readouterr().out
+    assert "█ serving" in printed
+    assert "per million documents" in printed
+    assert "p99" in printed
+
+
+def test_json_on_stdout_is_json_alone(deployed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["simulate", "steady", "--hours", "0.2", "--template", str(deployed), "--json", "-"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) == {"outcome", "decisions", "minutes"}
+    assert found["outcome"]["kept"] > 0.9
+    assert len(found["minutes"]) == 12
+
+
+def test_options_change_the_run(deployed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    common = ["simulate", "step", "--hours", "0.5", "--template", str(deployed), "--json", "-"]
+    outcomes = []
+    for more in ([], ["--max-queue-ms", "500"], ["--parse-ms", "200"], ["--pool", "18"]):
+        assert main([*common, *more]) == 0
+        outcomes.append(json.loads(capsys.readouterr().out)["outcome"])
+    plain, shed, parsed, pooled = outcomes
+    assert shed["p99_ms"] < 1_000 < plain["p99_ms"]
+    assert parsed["kept"] < plain["kept"], "four parsers at 200 ms do 20 files a second of the device's 100"
+    assert pooled["late"] + pooled["refused"] < plain["late"] + plain["refused"]
+
+
+def test_a_trace_of_documents_is_simulated(deployed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = tmp_path / "trace.jsonl"
+    trace.write_text("".join(json.dumps({"t_s": i / 50, "tokens": 300}) + "\n" for i in range(6_000)))
+    assert main(["simulate", "--trace", str(trace), "--template", str(deployed), "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["outcome"]["documents"] == pytest.approx(6_000)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--template", "nowhere.json"], "make infra"),
+        (["--template", "{deployed}", "--trace", "nowhere.csv"], "cannot be read"),
+        (["--template", "{deployed}", "--capacity", "{deployed}"], "documents_per_second"),
+    ],
+)
+def test_what_cannot_be_read_is_a_sentence(
+    options: list[str], words: str, deployed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["simulate", *(each.format(deployed=deployed) for each in options)]) == 2
+    assert words in capsys.readouterr().err

@@ -1,0 +1,95 @@
+"""One simulated task against queueing theory, and the service's own refusals in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from infra.scaling.capacity import Capacity
+from loadtest.simulator.service_model import Documents, ServiceModel, model_of
+from loadtest.simulator.single_task import Document, SingleTask
+
+TOKENS = 100
+ONE_AT_A_TIME = ServiceModel(
+    base_seconds=0.0,
+    seconds_per_token=0.01,
+    batch_tokens=TOKENS,
+    documents=Documents(TOKENS, text_seconds=0.0),
+    slo_seconds=10.0,
+    overhead_seconds=0.0,
+    deadline_seconds=1e9,
+    queue_limit_tokens=1e12,
+)
+"""Batches of one document, each a second: theory's M/D/1 with D = 1."""
+BATCHES = replace(ONE_AT_A_TIME, base_seconds=0.004, seconds_per_token=0.001 / TOKENS, batch_tokens=32 * TOKENS)
+"""S(b) = 4 ms + b × 1 ms, at most 32."""
+
+
+def arrivals(rate: float, count: int, seed: int) -> list[Document]:
+    times = np.cumsum(np.random.default_rng(seed).exponential(1 / rate, count))
+    return [Document(float(at), TOKENS) for at in times]
+
+
+@pytest.mark.parametrize(("load", "mean_seconds", "error"), [(0.5, 1.5, 0.05), (0.8, 3.0, 0.25)])
+def test_a_device_with_batches_of_one_waits_as_m_d_1_does(load: float, mean_seconds: float, error: float) -> None:
+    """Mean time in the system: D + λD² / 2(1 - ρ)."""
+    answers = SingleTask(ONE_AT_A_TIME).run(arrivals(load, 20_000, 3))
+    assert np.mean([each.latency_seconds for each in answers]) == pytest.approx(mean_seconds, abs=error)
+
+
+@pytest.mark.parametrize(
+    ("load", "busy", "mean_ms"), [(0.1, 0.4155, 6.250), (0.4, 0.9517, 10.469), (0.8, 0.9999, 23.511)]
+)
+def test_a_batching_device_is_busy_long_before_it_is_full(load: float, busy: float, mean_ms: float) -> None:
+    """Exact values of the chain of a batch server, 888.9 documents a second at full load."""
+    task = SingleTask(BATCHES)
+    documents = arrivals(load * 888.889, 20_000, 5)
+    answers = task.run(documents)
+    mean = 1000 * float(np.mean([each.latency_seconds for each in answers]))
+    assert mean == pytest.approx(mean_ms, rel=0.04)
+    assert task.busy_seconds / documents[-1].at_seconds == pytest.approx(busy, abs=0.02)
+
+
+def test_every_document_is_answered_once_or_refused() -> None:
+    model = replace(ONE_AT_A_TIME, max_queue_seconds=2.0)
+    answers = SingleTask(model).run(arrivals(3.0, 2_000, 1))
+    refused = [each for each in answers if each.refused]
+    assert {each.refused for each in refused} == {"queue_full"}
+    assert all(each.ended_seconds >= each.document.at_seconds for each in answers)
+    assert len(refused) / len(answers) == pytest.approx(2 / 3, abs=0.05), "a third is what the device can do"
+
+
+def test_the_waiting_limit_bounds_what_is_admitted() -> None:
+    model = replace(ONE_AT_A_TIME, max_queue_seconds=5.0)
+    answers = SingleTask(model).run(arrivals(2.0, 2_000, 1))
+    waited = [each.latency_seconds for each in answers if not each.refused]
+    assert max(waited) <= 5.0 + 1.0 + 1.0, "its own second, and what ran when it came"
+
+
+def test_files_wait_for_parsers_and_one_client_has_them_in_turn() -> None:
+    """Four seconds of parsing a second at two parsers: half of it waits, and the limit refuses the rest."""
+    model = replace(
+        BATCHES, parsers=2, max_queue_seconds=1.0, documents=Documents(TOKENS, parse_seconds=0.2, text_seconds=0.0)
+    )
+    documents = [replace(each, parse_seconds=0.2) for each in arrivals(20.0, 800, 2)]
+    answers = SingleTask(model).run(documents)
+    refused = sum(bool(each.refused) for each in answers)
+    assert refused / len(answers) == pytest.approx(0.5, abs=0.05)
+    assert max(each.latency_seconds for each in answers if not each.refused) < 1.0 + 0.2 + 0.25 + 0.1
+
+
+def test_a_long_document_is_several_sequences_and_does_not_hold_up_short_ones() -> None:
+    model = model_of(Capacity(documents_per_second=100.0, tokens_per_second=40_000.0, slo_ms=500.0))
+    long = Document(0.0, 100_000)
+    short = [Document(0.5 + i * 0.1, 50) for i in range(10)]
+    first, *others = SingleTask(model).run([long, *short])
+    assert first.latency_seconds > 2.5
+    assert max(each.latency_seconds for each in others) < 0.35
+
+
+def test_capacity_is_the_rate_at_full_load_with_overlaps_counted() -> None:
+    model = model_of(Capacity(documents_per_second=50.0, tokens_per_second=20_000.0, slo_ms=500.0))
+    assert 1 / model.document_seconds == pytest.approx(50.0)
+    assert model.document_tokens > 400.0, "windows overlap"

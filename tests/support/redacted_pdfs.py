@@ -1,0 +1,140 @@
+"""Whether anything is left of a text in a PDF: as pdfium reads it, as poppler does, and in the raw file.
+
+As a program it redacts words of all PDFs of a folder, chosen by a seed: `python -m tests.support.redacted_pdfs FOLDER`.
+"""
+
+from __future__ import annotations
+
+import io
+import random
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pikepdf
+import pypdfium2
+
+from service.core.errors import GleanerError
+from service.core.redaction.repeats import Repeats
+from service.documents.limits import DocumentLimits
+from service.documents.pdf.reader import read_pdf
+from service.documents.pdf.redaction.redactor import redact_pdf
+from service.documents.redacted import Range, RedactedFile, Redaction
+
+LIMITS = DocumentLimits()
+WORDS_A_FILE = 6
+_WORDS = re.compile(r"[^\W\d_]{5,}(?: [^\W\d_]{4,})?|\d[\d.,-]{4,}\d")
+
+
+def redacted(data: bytes, *texts: str, allow_unread: bool = False) -> RedactedFile:
+    """The file without each of these texts, wherever they stand."""
+    read = read_pdf(data, limits=LIMITS).text
+    places = Repeats(texts).find(read)
+    ranges = tuple(Range(start, end, read[start:end]) for start, end in places)
+    return redact_pdf(data, Redaction(ranges, texts, allow_unread=allow_unread), limits=LIMITS)
+
+
+def readings(data: bytes) -> dict[str, str]:
+    """All that can be read of a PDF, by who reads it."""
+    return {
+        "pdfium": "\n".join(_pdfium(data)),
+        "pdftotext": _poppler(data, "-nopgbrk"),
+        "pdftotext -raw": _poppler(data, "-raw"),
+        "raw": "\n".join(_raw(data)),
+    }
+
+
+def left_of(data: bytes, *texts: str) -> dict[str, list[str]]:
+    """What each reader still finds of these texts; empty if nothing is left."""
+    repeats = Repeats(texts)
+    found = {name: [text[a:b] for a, b in repeats.find(text)] for name, text in readings(data).items()}
+    return {name: places for name, places in found.items() if places}
+
+
+def shown(data: bytes, number: int = 1) -> Any:
+    """A page as a picture: uint8 [height, width, 3], two dots a point."""
+    document = pypdfium2.PdfDocument(data)
+    try:
+        return document[number - 1].render(scale=2, rev_byteorder=True).to_numpy()[:, :, :3].copy()
+    finally:
+        document.close()
+
+
+def _pdfium(data: bytes) -> Iterator[str]:
+    document = pypdfium2.PdfDocument(data)
+    try:
+        for page in document:
+            yield page.get_textpage().get_text_range(errors="replace")
+    finally:
+        document.close()
+
+
+def _poppler(data: bytes, option: str) -> str:
+    command = ["pdftotext", option, "-enc", "UTF-8", "-", "-"]
+    return subprocess.run(command, input=data, capture_output=True, check=True).stdout.decode()
+
+
+def _raw(data: bytes) -> Iterator[str]:
+    """Every string and every unpacked stream of the file; of content streams also their strings in a row."""
+    yield data.decode("latin-1")
+    with pikepdf.open(io.BytesIO(data)) as pdf:
+        for thing in pdf.objects:
+            yield from _strings(thing)
+            if isinstance(thing, pikepdf.Stream) and thing.get("/Subtype") != pikepdf.Name.Image:
+                yield thing.read_bytes().decode("latin-1")
+                if thing.get("/Subtype") == pikepdf.Name.Form:
+                    yield _shown_strings(thing)
+        for page in pdf.pages:
+            yield _shown_strings(page)
+
+
+def _strings(thing: Any) -> Iterator[str]:
+    if isinstance(thing, pikepdf.String):
+        yield str(thing)
+    elif isinstance(thing, (pikepdf.Dictionary, pikepdf.Array)):
+        for value in thing.as_dict().values() if isinstance(thing, pikepdf.Dictionary) else thing:
+            if isinstance(value, pikepdf.Object) and not value.is_indirect:
+                yield from _strings(value)
+
+
+def _shown_strings(stream: Any) -> str:
+    parts = []
+    for instruction in pikepdf.parse_content_stream(stream):
+        for operand in instruction.operands:
+            each = operand if isinstance(operand, pikepdf.Array) else [operand]
+            parts += [bytes(one).decode("latin-1") for one in each if isinstance(one, pikepdf.String)]
+        parts.append(" " if str(instruction.operator) in ("Td", "TD", "T*", "Tm", "ET") else "")
+    return "".join(parts)
+
+
+def _try_file(path: Path) -> str:
+    data, chosen = path.read_bytes(), set[str]()
+    begun = time.monotonic()
+    try:
+        words = list(_WORDS.finditer(read_pdf(data, limits=LIMITS).text))
+        sample = random.Random(path.name).sample(words, min(WORDS_A_FILE, len(words)))
+        chosen = {" ".join(match.group().split()) for match in sample}
+        made = redacted(data, *chosen)
+    except GleanerError as error:
+        return f"refused: {error.code}: {error.detail}"
+    left = left_of(made.data, *chosen)
+    pictures = [f"page {page.number}: {page.reason}" for page in made.pages if page.method == "rasterized"]
+    rewritten = len(made.pages) - len(pictures)
+    verdict = f"LEFT {left}" if left else "nothing left"
+    return f"{verdict}; {rewritten} pages rewritten; pictures: {pictures}; {time.monotonic() - begun:.1f} s"
+
+
+def main(folders: Iterable[str]) -> int:
+    """Try every PDF of the folders; exit code 1 if anything is left of one."""
+    verdicts = [(path, _try_file(path)) for folder in folders for path in sorted(Path(folder).glob("*.pdf"))]
+    for path, verdict in verdicts:
+        print(f"{path.name}: {verdict}", flush=True)
+    return int(any(verdict.startswith("LEFT") for _, verdict in verdicts))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

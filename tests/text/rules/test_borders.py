@@ -1,0 +1,67 @@
+"""Dates and identifiers of the model are whole, and nothing else moves."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.core.decoding.entities import Entity
+from service.text.rules.borders import whole_dates, whole_identifiers
+from service.text.values.context import DocumentContext
+
+Marked = list[tuple[str, str]]
+
+
+def entities(text: str, marked: Marked) -> list[Entity]:
+    found, place = [], 0
+    for label, part in marked:
+        place = text.index(part, place)
+        found.append(Entity(label, part, place, place + len(part), 0.9))
+        place += len(part)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "wanted"),
+    [
+        ("due 11/23/2024.", [("DATE", "23/2024")], [("DATE", "11/23/2024")]),
+        ("due 12 March 2026, total", [("DUE_DATE", "12"), ("DUE_DATE", "March 2026")], [("DUE_DATE", "12 March 2026")]),
+        ("am 12.03.2026 in", [("DATE", "12.03"), ("DATE", "2026")], [("DATE", "12.03.2026")]),
+        ("since 12/5/2020", [("DATE", "12"), ("DATE", "5/2020")], [("DATE", "12/5/2020")]),
+        ("March 12, 2026", [("DATE", "March 12")], [("DATE", "March 12, 2026")]),
+        ("den 12. März 2026", [("INVOICE_DATE", "März")], [("INVOICE_DATE", "12. März 2026")]),
+        ("vom März 2026", [("DATE", "2026")], [("DATE", "März 2026")]),
+        ("12 de marzo de 2026", [("DATE", "marzo de 2026")], [("DATE", "12 de marzo de 2026")]),
+        ("令和 2026年3月12日", [("DATE", "3月12日")], [("DATE", "2026年3月12日")]),
+        ("Donnerstag, den 12. März 2026", [("DATE", "Donnerstag, den 12. März 2026")], None),
+        ("Datum 12.03.2026", [("DATE", "Datum 12.03.2026")], [("DATE", "12.03.2026")]),
+        ("01.01.2024 02.02.2024", [("INVOICE_DATE", "01.01"), ("DUE_DATE", "02.02.2024")],
+         [("INVOICE_DATE", "01.01.2024"), ("DUE_DATE", "02.02.2024")]),
+        ("2019 - 2021", [("DATE", "2019"), ("DATE", "2021")], None),
+        ("Room 12 in 2026", [("DATE", "2026")], None),
+        ("paid 31/02/2024", [("DATE", "02/2024")], None),
+        ("12 March 2026", [("PERSON", "March")], None),
+    ],
+)  # fmt: skip
+def test_whole_dates(text: str, marked: Marked, wanted: Marked | None) -> None:
+    found = whole_dates(text, entities(text, marked), DocumentContext(text))
+    assert [(each.label, each.text) for each in found] == (wanted or marked)
+    assert all(text[each.start : each.end] == each.text for each in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "wanted"),
+    [
+        ("No. INV-20931.", [("INVOICE_ID", "20931")], [("INVOICE_ID", "INV-20931")]),
+        ("(RE/2024/17-A)", [("INVOICE_ID", "2024")], [("INVOICE_ID", "RE/2024/17-A")]),
+        ("Nr.:12345", [("INVOICE_ID", "2345")], [("INVOICE_ID", "12345")]),
+        ("PO 4500-1, due", [("PURCHASE_ORDER", "4500")], [("PURCHASE_ORDER", "4500-1")]),
+        ("a-1 b-2", [("INVOICE_ID", "1"), ("ID_NUMBER", "2")], [("INVOICE_ID", "a-1"), ("ID_NUMBER", "b-2")]),
+        ("Acme-77", [("SUPPLIER_NAME", "Acme"), ("ID_NUMBER", "7")], [("SUPPLIER_NAME", "Acme"), ("ID_NUMBER", "77")]),
+        ("mail jane@acme.example now", [("EMAIL", "acme")], [("EMAIL", "jane@acme.example")]),
+        ("x" * 99, [("ID_NUMBER", "xxxx")], None),
+        ("12-34", [("PERSON", "12")], None),
+    ],
+)  # fmt: skip
+def test_whole_identifiers(text: str, marked: Marked, wanted: Marked | None) -> None:
+    found = whole_identifiers(text, entities(text, marked))
+    assert [(each.label, each.text) for each in found] == (wanted or marked)

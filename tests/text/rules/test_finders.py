@@ -1,0 +1,93 @@
+"""Each rule finds what has its grammar, whole, and leaves what only looks like it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service.text.rules.finding import LONGEST_CHARACTERS, STEP_CHARACTERS, Strength
+from service.text.rules.rule_set import FINDERS, FinderName
+from service.text.values.context import DocumentContext
+
+Rows = list[tuple[str, list[str]]]
+
+
+def found(rule: FinderName, text: str, weakest: Strength = Strength.LIKELY) -> list[str]:
+    findings = list(FINDERS[rule][1](text, DocumentContext(text)))
+    return [text[each.start : each.end] for each in findings if each.strength >= weakest]
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "wanted"),
+    [
+        ("email", "Write to jane.doe+x@acme.example, or Max <max@acme.co.uk>.",
+         ["jane.doe+x@acme.example", "max@acme.co.uk"]),
+        ("email", "info@localhost. mailto:a@b.de info@münchen.example",
+         ["info@localhost", "a@b.de", "info@münchen.example"]),
+        ("email", "@handle, a@b, x@y@z.de, 5@ 3 EUR, name@", []),
+        ("url", "See https://acme.example/a?b=1). And www.acme.example, (http://x.org/a_(b)).",
+         ["https://acme.example/a?b=1", "www.acme.example", "http://x.org/a_(b)"]),
+        ("url", "acme.com; github.com/acme/gleaner; shop.acme.de",
+         ["acme.com", "github.com/acme/gleaner", "shop.acme.de"]),
+        ("url", "jane@acme.com S.p.A. e.g. this.Is end.It 12.50 v1.2.3 file.txt z.B.", []),
+        ("phone", "call +49 (0)30 123 45 67 or +1 425 555 0100 ext. 12",
+         ["+49 (0)30 123 45 67", "+1 425 555 0100 ext. 12"]),
+        ("phone", "Tel.: 030/1234567, Fax: (030) 123 45 68", ["030/1234567", "(030) 123 45 68"]),
+        ("phone", "Phone:\n358 0594 and 085 175 7641-Office", ["358 0594", "085 175 7641"]),
+        ("phone", "To be paid by the due date, Seattle, USA. (425) 555-0100", ["(425) 555-0100"]),
+        ("phone", "Bestellung: 2018-471331, GTIN 4012345001235, am 12.03.2026, 1.234.567,89 EUR, 2019 - 2021", []),
+        ("iban", "IBAN DE89 3704 0044 0532 0130 00 BIC COBADEFFXXX", ["DE89 3704 0044 0532 0130 00"]),
+        ("iban", "GB82WEST12345698765432, FR14 2004 1010 0505 0001 3M02 606.",
+         ["GB82WEST12345698765432", "FR14 2004 1010 0505 0001 3M02 606"]),
+        ("iban", "IBAN: DE89 3704 0044 0532 0130 01", ["DE89 3704 0044 0532 0130 01"]),
+        ("iban", "Käufer-IBAN : DE5467894567876500", ["DE5467894567876500"]),
+        ("iban", "DE89 3704 0044 0532 0130 01, order AB12 3456, NR12", []),
+        ("bic", "BIC: COBADEFFXXX SWIFT/BIC code DEUTDEFF", ["COBADEFFXXX", "DEUTDEFF"]),
+        ("bic", "CUSTOMER ACCOUNTS COBADEFF", []),
+        ("tax_id", "USt-IdNr. DE 136 695 976 IBAN", ["DE 136 695 976"]),
+        ("tax_id", "FR 40 303 265 045, ESB58378431, CHE-107.787.577 MWST",
+         ["FR 40 303 265 045", "ESB58378431", "CHE-107.787.577 MWST"]),
+        ("tax_id", "VAT no. DE136695977", ["DE136695977"]),
+        ("tax_id", "NIP 856-734-62-15, P.IVA 00743110157 Tel, CNPJ: 16.727.230/0001-97",
+         ["856-734-62-15", "00743110157", "16.727.230/0001-97"]),
+        ("tax_id", "DE136695977 IT systems 2024, NIP 856-734-62-16, NO 12", []),
+        ("card", "4111 1111 1111 1111 and 3782 822463 10005", ["4111 1111 1111 1111", "3782 822463 10005"]),
+        ("card", "my card 630427373398, Visa 4111 1111 1111 1112", ["630427373398", "4111 1111 1111 1112"]),
+        ("card", "4111111111111111", ["4111111111111111"]),
+        ("card", "GTIN 4012345001235, 4111 1111 1111 1112, 1234 5678 9012 3456", []),
+        ("percent", "19 % VAT, 7,5% or 21 procent, %20 KDV, -5%", ["19 %", "7,5%", "21 procent", "%20", "-5%"]),
+        ("percent", "a%20b, 100 %%, 1.234.567%, ISO 27001", []),
+    ],
+)  # fmt: skip
+def test_what_a_rule_finds(rule: FinderName, text: str, wanted: list[str]) -> None:
+    assert found(rule, text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "wanted"),
+    [
+        ("iban", "DE89 3704 0044 0532 0130 01", "DE89 3704 0044 0532 0130 01"),
+        ("iban", "DE89 3704 0044 0532", "DE89 3704 0044 0532"),
+        ("bic", "at COBADEFF", "COBADEFF"),
+        ("tax_id", "DE136695977", "DE136695977"),
+        ("phone", "12 34 56 78", "12 34 56 78"),
+    ],
+)
+def test_what_looks_like_something_only_sets_borders(rule: FinderName, text: str, wanted: str) -> None:
+    assert found(rule, text) == []
+    assert wanted in found(rule, text, Strength.BORDERS)
+
+
+@pytest.mark.parametrize("before", [STEP_CHARACTERS - 9, STEP_CHARACTERS - 1, 3 * STEP_CHARACTERS - 4])
+def test_a_finding_across_two_steps_is_found_once(before: int) -> None:
+    text = " " * before + "jane@acme.example" + " " * LONGEST_CHARACTERS
+    assert found("email", text) == ["jane@acme.example"]
+
+
+@given(st.sampled_from(sorted(FINDERS)), st.text(alphabet="+(1 2)3.DEat@-/w%\nIBAN:4é️₂", max_size=80))
+@settings(deadline=None)
+def test_findings_lie_in_the_text_from_left_to_right(rule: FinderName, text: str) -> None:
+    findings = list(FINDERS[rule][1](text, DocumentContext(text)))
+    assert all(0 <= each.start < each.end <= len(text) for each in findings)
+    assert all(0.0 <= each.score <= 1.0 for each in findings)

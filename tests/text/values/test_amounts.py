@@ -1,0 +1,216 @@
+"""Money, quantities and percentages are plain decimals with a currency or a unit; what has other words is text."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from service.core.decoding.value import Kind, Value
+from service.text.values.context import DocumentContext
+from service.text.values.reading import read_value
+
+MONEY = """
+EUR 1,200.00 = 1200.00 EUR
+1.234,56 € = 1234.56 EUR
+€1.234,56 = 1234.56 EUR
+1 234,56 € = 1234.56 EUR
+$1,234 = 1234 USD
+$ 1,234.50 = 1234.50 USD
+US$ 99.95 = 99.95 USD
+USD 99.95 = 99.95 USD
+C$ 12.00 = 12.00 CAD
+A$12 = 12 AUD
+HK$ 500 = 500 HKD
+R$ 1.234,50 = 1234.50 BRL
+£12.99 = 12.99 GBP
+1'234.50 CHF = 1234.50 CHF
+CHF 1’234.50 = 1234.50 CHF
+Fr. 12.50 = 12.50
+1 234,50 zł = 1234.50 PLN
+28.400,00 TL = 28400.00 TRY
+₺1.500,00 = 1500.00 TRY
+1 500,00 руб. = 1500.00 RUB
+2 000 ₽ = 2000 RUB
+1 250 Kč = 1250 CZK
+15 000 Ft = 15000 HUF
+500 lei = 500 RON
+RM 9.00 = 9.00 MYR
+Rp 10.000 = 10000 IDR
+₹1,23,456.50 = 123456.50 INR
+Rs. 1,23,456.50 = 123456.50
+₩12,000 = 12000 KRW
+12,000원 = 12000 KRW
+¥1,200 = 1200 JPY
+１２００円 = 1200 JPY
+￥2689.40 = 2689.40 CNY
+100 元 = 100 CNY
+3億円 = 300000000 JPY
+1万円 = 10000 JPY
+100 kr = 100
+٥ € = 5 EUR
+१०० रुपये = 100 INR
+12,5 = 12.5
+1.234.567 = 1234567
+1,234,567.89 = 1234567.89
+1.234,567 = 1234.567
+0,125 = 0.125
+1234,567 = 1234.567
+500 US dollars = 500 USD
+500 euros = 500 EUR
+12 złotych polskich = 12 PLN
+500 US-Dollar = 500 USD
+-5.00 = -5.00
+EUR -5.00 = -5.00 EUR
+-$5 = -5 USD
+$-50.00 = -50.00 USD
+-233,47 € = -233.47 EUR
+−233,47 € = -233.47 EUR
+500,00- = -500.00
+(1,234.00) = -1234.00
+($5.00) = -5.00 USD
+€ (5,00) = -5.00 EUR
+(12,50 EUR) = -12.50 EUR
+5,- € = 5 EUR
+100,-- = 100
+12.- = 12
+12.— CHF = 12 CHF
+$5M = 5000000 USD
+$1.5 million = 1500000 USD
+$2.5bn = 2500000000 USD
+£1m = 1000000 GBP
+10k = 10000
+$10K = 10000 USD
+1,2 M€ = 1200000 EUR
+3 Mio. € = 3000000 EUR
+1,2 Mrd. EUR = 1200000000 EUR
+12 mln zł = 12000000 PLN
+5 млн руб. = 5000000 RUB
+3 milyon TL = 3000000 TRY
+150\t225 = -
+12 50 99 = -
+5 EUR / USD = -
+5 or 6 = -
+between 5 and 6 = -
+$15 per hour = -
+1,234.567.89 = -
+12.34.56 = -
+five euros = -
+EUR = -
+10 EUR/kg = -
+"""
+PERCENT = """
+19 % = 19
+19% = 19
+7,7% = 7.7
+7.125 % = 7.125
+1.234,5 % = 1234.5
+-5 percent = -5
+(2.5%) = -2.5
+%20 = 20
+21 procent = 21
+19 Prozent = 19
+5,5 pour cent = 5.5
+15 por ciento = 15
+20 процентов = 20
+12％ = 12
+٪15 = 15
+100 = 100
+5-7 % = -
+19% MwSt = -
+% = -
+"""
+QUANTITY = """
+3 = 3
+2.5 kg = 2.5 kilogram
+2,5 kg = 2.5 kilogram
+1 000 km = 1000 kilometer
+100 m² = 100 square-meter
+100 m2 = 100 square-meter
+20 m3 = 20 cubic-meter
+12 Std. = 12 hour
+40 hours = 40 hour
+3 h = 3 hour
+1.5 Stunden = 1.5 hour
+3 heures = 3 hour
+2 Tage = 2 day
+5 years = 5 year
+3 Monate = 3 month
+3 Stück = 3 piece
+5 pcs = 5 piece
+10 szt. = 10 piece
+3個 = 3 piece
+2 boxes = 2 box
+x2 = 2
+2 x = 2
+12 l = 12 liter
+500 ml = 500 milliliter
+10 kWh = 10 kilowatt-hour
+16 GB = 16 gigabyte
+12 кг = 12 kilogram
+1,234,567 kg = 1234567 kilogram
+0,125 kg = 0.125 kilogram
+5 M = 5 meter
+12 people = -
+two = -
+2 - 3 kg = -
+"""
+
+
+def rows(table: str) -> list[tuple[str, str]]:
+    """Text and value of each line."""
+    return [(text.replace("\\t", "\t"), value) for text, value in (x.rsplit(" = ", 1) for x in table[1:-1].split("\n"))]
+
+
+def check(label: str, kind: Kind, text: str, value: str) -> None:
+    found = read_value(label, text, DocumentContext(""))
+    if value == "-":
+        assert found == Value(Kind.TEXT, " ".join(text.split()))
+        return
+    number, _, unit = value.partition(" ")
+    assert found == Value(kind, value, number=Decimal(number), unit=unit or None)
+
+
+@pytest.mark.parametrize(("text", "value"), rows(MONEY))
+def test_money(text: str, value: str) -> None:
+    check("TOTAL_AMOUNT", Kind.MONEY, text, value)
+
+
+@pytest.mark.parametrize(("text", "value"), rows(PERCENT))
+def test_percentages(text: str, value: str) -> None:
+    check("PERCENT", Kind.PERCENT, text, value)
+
+
+@pytest.mark.parametrize(("text", "value"), rows(QUANTITY))
+def test_quantities(text: str, value: str) -> None:
+    check("QUANTITY", Kind.QUANTITY, text, value)
+
+
+@pytest.mark.parametrize(
+    ("document", "text", "value"),
+    [
+        ("Total CAD, tax GST", "$12.00", "12.00 CAD"),
+        ("Invoice from Acme Pty Ltd, Sydney, Australia, to be paid", "$12.00", "12.00 AUD"),
+        ("Invoice total of the order", "$12.00", "12.00 USD"),
+        ("Faktura datum: belopp och moms, inte betald, förfallodatum", "120 kr", "120 SEK"),
+        ("Faktura dato, beløb og moms, ikke betalt, forfaldsdato", "120 kr", "120 DKK"),
+        ("Total in NOK", "120 kr", "120 NOK"),
+        ("合計金额 发票 人民币", "¥120", "120 CNY"),
+        ("Mumbai, India", "Rs. 500", "500 INR"),
+        ("Der Betrag ist mit der Rechnung zu zahlen", "1,5 Billionen EUR", "1500000000000 EUR"),
+    ],
+)
+def test_the_document_settles_the_currency(document: str, text: str, value: str) -> None:
+    assert read_value("MONEY", text, DocumentContext(document)).text == value
+
+
+def test_a_quantity_with_three_digits_after_a_lone_separator_has_two_readings() -> None:
+    found = read_value("QUANTITY", "1.250 kg", DocumentContext(""))
+    assert found == Value(Kind.QUANTITY, "1.250 kg", ambiguous=("1250 kilogram", "1.250 kilogram"), unit="kilogram")
+    assert read_value("QUANTITY", "1.250 kg", DocumentContext("Summe 12,50")).text == "1250 kilogram"
+    assert read_value("QUANTITY", "1.250 kg", DocumentContext("Total 12.50")).text == "1.250 kilogram"
+
+
+def test_money_is_ambiguous_where_the_lone_separator_is_the_documents_decimal_mark() -> None:
+    found = read_value("MONEY", "1.234 EUR", DocumentContext("Total 12.50"))
+    assert (found.text, found.ambiguous) == ("1.234 EUR", ("1234 EUR", "1.234 EUR"))
