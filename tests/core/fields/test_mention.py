@@ -27,7 +27,7 @@ def test_sums_and_currencies(text: str, value: str | None, code: str | None) -> 
 
 
 def test_only_sums_of_money_name_a_currency() -> None:
-    assert currency(mention("QUANTITY", "EUR 2.00")) is None
+    assert currency(mention(0, "QUANTITY", "EUR 2.00", 0)) is None
 
 
 @pytest.mark.parametrize(("text", "value"), [("3 m²", "3"), ("2,5 h", "2.5"), ("a dozen", None), ("1,2,3 x", None)])
