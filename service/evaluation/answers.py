@@ -18,6 +18,8 @@ class FoundInDocument:
     by_label: Mapping[str, str] = field(default_factory=dict)
     """Role → the text with the highest score under its label: what `fields` would be without any choice."""
     tokens: int = 0
+    refused: str | None = None
+    """The code of the error that the document was refused with; then nothing was found in it."""
 
 
 def from_answer(document: Mapping[str, Any]) -> FoundInDocument:

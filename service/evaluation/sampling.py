@@ -1,7 +1,7 @@
 """Which documents are scored: of left-out groups only, and of some groups where all would take too long.
 
-The rule: whole groups, in the order of a digest of their names, so that the choice depends on nothing else, and groups
-that training left out stay the same from one run to the next.
+The rule: groups come in the order of a digest of their names, so that the choice depends on nothing else, and what
+training left out stays the same from one run to the next.
 """
 
 from __future__ import annotations
@@ -32,10 +32,14 @@ def left_out(found: EvaluationSet, percent: float) -> EvaluationSet:
 
 
 def limited(found: EvaluationSet, documents: int) -> EvaluationSet:
-    """Groups until they have at least so many documents; the last one is cut."""
-    ordered = sorted(found.documents, key=lambda document: (_order(document.group), document.group))
-    kept = {document.id for document in ordered[:documents]}
-    return found.only(document for document in found.documents if document.id in kept)
+    """At most so many documents: the first of each group, then the second of each, so that many groups are there."""
+    turns: Counter[str] = Counter()
+    ordered: list[tuple[int, int, int]] = []
+    for number, document in enumerate(found.documents):
+        ordered.append((turns[document.group], _order(document.group), number))
+        turns[document.group] += 1
+    kept = {number for _, _, number in sorted(ordered)[:documents]}
+    return found.only(document for number, document in enumerate(found.documents) if number in kept)
 
 
 def folds(found: EvaluationSet, count: int) -> list[EvaluationSet]:

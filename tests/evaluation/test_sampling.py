@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from model_store.builtin.training.examples import Example
 from model_store.builtin.training.mixture import HELD_OUT_PERCENT, split
 from service.evaluation.records import EvaluationSet, GoldDocument
@@ -28,13 +30,14 @@ def test_left_out_groups_are_those_that_training_leaves_out() -> None:
     assert "large" not in {each.group for each in found.documents}
 
 
-def test_a_limit_takes_whole_groups_but_the_last() -> None:
-    found = limited(MANY, 12)
-    assert len(found.documents) == 12
-    sizes = sorted(sum(each.group == group for each in found.documents) for group in {e.group for e in found.documents})
-    assert sizes in ([2, 5, 5], [12]), sizes
+def test_a_limit_takes_of_each_group_in_turn() -> None:
+    found = limited(MANY, 50)
+    assert len(found.documents) == 50
+    sizes = Counter(each.group for each in found.documents)
+    assert len(sizes) == MANY.groups
+    assert max(sizes.values()) == 2
+    assert limited(MANY, 50) == found
     assert limited(of("a"), 5).documents == of("a").documents
-    assert limited(MANY, 12) == limited(MANY, 12)
 
 
 def test_folds_keep_groups_together() -> None:

@@ -14,7 +14,7 @@ from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from service.api.extraction.request import DocumentInput
 from service.commands.local_service import LocalService
-from service.core.errors import UnreadableDocument
+from service.core.errors import Overloaded, RequestError
 from service.evaluation.answers import FoundInDocument, from_answer
 from service.evaluation.records import EvaluationSet, GoldDocument
 
@@ -54,7 +54,7 @@ async def ask_all(
     """The answers to each set's documents, in their order.
 
     Raises:
-        GleanerError: a document was refused, or the engine died.
+        ServiceError: the engine failed, or died.
     """
     gate = asyncio.Semaphore(AT_ONCE)
     total, done = sum(len(each.documents) for each in sets), 0
@@ -71,8 +71,8 @@ async def ask_all(
 
 
 async def _ask(service: LocalService, document: GoldDocument) -> FoundInDocument:
-    """What the service finds; nothing in a text that holds nothing to read."""
+    """What the service finds; nothing in a document that it refuses. A failure of its own is no answer."""
     try:
         return from_answer(await service.answer(DocumentInput(document.id, text=document.text)))
-    except UnreadableDocument:
-        return FoundInDocument((), {})
+    except (RequestError, Overloaded) as error:
+        return FoundInDocument((), {}, refused=error.code)

@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,7 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--sets", help="only these sets, comma-separated; a set is named as its file")
     parser.add_argument("--left-out", type=float, metavar="PERCENT", help="only the groups that training left out: 12")
-    parser.add_argument("--limit", type=int, metavar="N", help="at most so many documents of each set, by whole groups")
+    parser.add_argument(
+        "--limit", type=int, metavar="N", help="only so many documents of each set, of all groups in turn"
+    )
     parser.add_argument("--crf", nargs="+", type=Path, metavar="DATA", help="train a linear CRF on the same sets here")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     parser.add_argument("--out", type=Path, help="write the JSON to this file as well")
@@ -64,6 +67,8 @@ def run(chosen: argparse.Namespace) -> int:
         raise InvalidOptions("--limit takes a number of documents, such as 100")
     if chosen.left_out is not None and not 0 < chosen.left_out < 100:
         raise InvalidOptions("--left-out takes a percentage, such as 12")
+    if chosen.out is not None and not chosen.out.absolute().parent.is_dir():
+        raise InvalidOptions(f"--out: there is no folder {chosen.out.absolute().parent}")
     scheme = read_scheme(chosen.mapping) if chosen.mapping else scheme_beside(chosen.data)
     sets = _chosen_sets(chosen, read_sets(chosen.data, scheme))
     training = read_sets(chosen.crf, scheme) if chosen.crf else []
@@ -82,12 +87,27 @@ def run(chosen: argparse.Namespace) -> int:
 
 @contextmanager
 def _progress() -> Iterator[OnProgress]:
-    """A bar on stderr; nothing where that is no terminal."""
+    """A bar on stderr; where that is no terminal, a line for each set."""
     console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _lines()
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("starting", total=None)
         yield lambda what, done, total: progress.update(task, description=what, completed=done, total=total)
+
+
+def _lines() -> OnProgress:
+    said = ""
+
+    def say(what: str, done: int, total: int) -> None:
+        nonlocal said
+        if what != said:
+            said = what
+            print(f"{what} ({done:,} of {total:,} done)" if total else what, file=sys.stderr, flush=True)
+
+    return say
 
 
 def _chosen_sets(chosen: argparse.Namespace, sets: Sequence[EvaluationSet]) -> list[EvaluationSet]:
@@ -123,7 +143,9 @@ async def _evaluate(
         show(f"scoring {each.name}", number, len(sets))
         scores.append(score_set(each, found, scheme))
         crf = crf_rates(each, [other for other in training if other.name == each.name]) if training else None
-        reports.append(set_report(scores[-1], crf=crf))
+        refused = Counter(answer.refused for answer in found if answer.refused)
+        notes = [f"{count} refused: {code}" for code, count in refused.items()]
+        reports.append(set_report(scores[-1], notes=notes, crf=crf))
     tokens = sum(answer.tokens for found in answers for answer in found)
     return all_together(f"{name.name}@{name.tag}", name.revision, reports, scores, tokens=tokens, seconds=seconds)
 

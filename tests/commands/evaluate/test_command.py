@@ -58,6 +58,7 @@ def test_a_folder_is_scored_as_it_would_be_served(home: Path) -> None:
     assert found["crf"]["trained"] == "5-fold cross-validation by group"
     assert found["crf"]["rates"]["f1"] == 1.0
     assert report["tokens"] > 0
+    assert "letters (13 of 13 done)" in ended.stderr or "letters (1 of 13 done)" in ended.stderr
     assert "letters" in ended.stdout
     assert "PER" in ended.stdout
 
@@ -69,6 +70,7 @@ def test_a_folder_is_scored_as_it_would_be_served(home: Path) -> None:
         (("tiny", "letters.jsonl", "--sets", "other"), "there is no other", 2),
         (("tiny", "letters.jsonl", "--limit", "0"), "--limit", 2),
         (("tiny", "letters.jsonl", "--left-out", "100"), "--left-out", 2),
+        (("tiny", "letters.jsonl", "--out", "nowhere/report.json"), "no folder", 2),
         (("tiny", "letters.jsonl", "--mapping", "letters.jsonl"), "letters.jsonl", 1),
         (("nobody", "letters.jsonl", "--limit", "3"), "nobody", 1),
         (("./tmp", "letters.jsonl"), "cannot be taken as a model", 1),
