@@ -83,7 +83,7 @@ async def answer(
         work = _formed(call, form, media_type)
         return await (work if stays else unless_disconnected(request, work))
 
-    name = hashlib.sha256(request.url.path.encode() + b"\n" + asks).hexdigest()
+    name = hashlib.sha256(request.scope["path"].encode(errors="surrogateescape") + b"\n" + asks).hexdigest()
     idempotent, deadline = visited.state.idempotent, call.request.deadline_seconds
     return await idempotent.answer(request, visited.tenant.name, call.body, deadline, answered, form=name)
 
