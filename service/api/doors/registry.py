@@ -104,7 +104,7 @@ def check_extras(settings: Settings, is_installed: Callable[[str], bool] = _is_i
     Raises:
         BadSettings: names the extra that is missing.
     """
-    wanted = [name for name in settings.doors if name in EXTRAS]
+    wanted: list[str] = [name for name in settings.doors if name in EXTRAS]
     if "oip" in settings.doors and settings.grpc_port:
         wanted.append("grpc")
     for name in wanted:

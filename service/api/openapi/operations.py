@@ -177,7 +177,7 @@ def _merged(one: Any, other: Any) -> Any:
 def with_keys(document: dict[str, Any]) -> dict[str, Any]:
     """The OpenAPI document of a service that asks for API keys: what is posted has one in either header."""
     schemes = {**document.get("components", {}), "securitySchemes": _KEY_SCHEMES}
-    either = [{name: []} for name in _KEY_SCHEMES]
+    either: list[dict[str, list[str]]] = [{name: []} for name in _KEY_SCHEMES]
     paths = {
         path: {**item, "post": {**item["post"], "security": either}} if "post" in item else item
         for path, item in document["paths"].items()
