@@ -231,11 +231,11 @@ class Settings(BaseSettings):
             raise ValueError("at least 16 characters")
         return value
 
-    @field_validator("internal_port")
+    @field_validator("internal_port", "grpc_port")
     @classmethod
     def _another_port(cls, value: int, info: ValidationInfo) -> int:
-        if value and value == info.data.get("port"):
-            raise ValueError("must be another one than GLEANER_PORT")
+        if value and value in (info.data.get("port"), info.data.get("internal_port")):
+            raise ValueError("must be another one than GLEANER_PORT and GLEANER_INTERNAL_PORT")
         return value
 
     @field_validator("tls_key")

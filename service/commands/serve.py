@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from service.api.doors.registry import check_extras
 from service.api.http.auth import read_keys
 from service.api.tls import check_tls
 from service.commands.container_model import FOLDER, take_in
@@ -38,6 +39,7 @@ def run(chosen: argparse.Namespace) -> int:
         settings = read_settings(**flags)
     read_keys(settings.api_keys_file, settings.api_keys)
     check_tls(settings.tls_certificate, settings.tls_key)
+    check_extras(settings)
     configure(settings.log_level)
     hide_memory()
     return Supervisor(settings, {flag.upper(): value for flag, value in flags.items()}).run()

@@ -20,6 +20,7 @@ from service.api.http.answer_encoder import ENTITIES_AT_ONCE
 from service.api.http.arrival import arrived_seconds
 from service.api.http.request_body import Body, read_all
 from service.api.http.response import REVISION_HEADER, DocumentOutcome, DoorAnswer, unless_disconnected
+from service.api.idempotency.requests import HEADER as IDEMPOTENCY_KEY
 from service.api.schemas import DocumentResult, read_options
 from service.core.errors import DocumentTooLarge, MalformedRequest
 
@@ -84,9 +85,13 @@ async def answer(
         work = _formed(call, form, media_type)
         return await (work if stays else unless_disconnected(request, work))
 
-    name = hashlib.sha256(request.url.path.encode() + b"\n" + asks).hexdigest()
+    form_name = _name(request.scope["path"], asks) if IDEMPOTENCY_KEY in request.headers else ""
     idempotent, deadline = visited.state.idempotent, call.request.deadline_seconds
-    return await idempotent.answer(request, visited.tenant.name, call.body, deadline, answered, form=name)
+    return await idempotent.answer(request, visited.tenant.name, call.body, deadline, answered, form=form_name)
+
+
+def _name(path: str, asks: bytes) -> str:
+    return hashlib.sha256(path.encode(errors="surrogatepass") + b"\n" + asks).hexdigest()
 
 
 def results(outcomes: list[DocumentOutcome]) -> list[DocumentResult]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import import_module
+from importlib.util import find_spec
 
 from starlette.types import Scope
 
@@ -13,11 +14,14 @@ from service.api.calls import AppState
 from service.api.connection.connections import OTHER, Translation
 from service.api.doors.doorway import DoorMatch, DoorRoute, Doorway
 from service.core.errors import GleanerError
-from service.settings import Settings
+from service.settings import BadSettings, Settings
 
 Headers = Sequence[tuple[bytes, bytes]]
 _PARAMETER = re.compile(r"\{(\w+)(:path)?\}")
 _STATE = "door_match"
+EXTRAS = {"mcp": ("mcp",), "grpc": ("grpc", "google.protobuf")}
+"""The modules of each extra that a door may need."""
+SETTING = {"mcp": "GLEANER_DOORS=mcp", "grpc": "GLEANER_GRPC_PORT"}
 
 
 class DoorTable:
@@ -85,6 +89,27 @@ class DoorTable:
 def open_doors(names: Iterable[str]) -> DoorTable:
     """The doors of these names, each from the module of its name."""
     return DoorTable(import_module(f"service.api.doors.protocols.{name}").DOOR for name in names)
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # Of the package that it is in.
+        return False
+
+
+def check_extras(settings: Settings, is_installed: Callable[[str], bool] = _is_installed) -> None:
+    """Before a service starts: what its open doors import must be installed.
+
+    Raises:
+        BadSettings: names the extra that is missing.
+    """
+    wanted: list[str] = [name for name in settings.doors if name in EXTRAS]
+    if "oip" in settings.doors and settings.grpc_port:
+        wanted.append("grpc")
+    for name in wanted:
+        if not all(map(is_installed, EXTRAS[name])):
+            raise BadSettings(f"{SETTING[name]} needs what is not installed: pip install 'gleaner[{name}]'")
 
 
 def operations(table: DoorTable) -> Mapping[str, list[DoorRoute]]:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 
+from starlette.responses import Response
+
+from service.api.connection.connections import Translation
+from service.core.errors import GleanerError
 from tests.support.bounded_server import World, play
 
 POST = b"POST /extract HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
@@ -110,3 +114,20 @@ def test_refused_documents_are_reported_for_the_fleet_to_scale_by() -> None:
         assert world.overloads == [("deadline_exceeded", 1)]
 
     play(scene)
+
+
+def test_a_refusal_is_in_the_words_of_the_door_that_the_request_is_for() -> None:
+    def translate(method: str, path: str, headers: object, error: GleanerError) -> Translation | None:
+        if path != "/door":
+            return None
+        assert isinstance(headers, list)
+        return Translation("door", Response(f"{method} {error.code} {len(headers)}", 413, {"X-Own": "1"}))
+
+    async def scene(world: World) -> None:
+        world.connections.translate = translate
+        head = "POST /%s?a=b HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n"
+        theirs, ours = await world.ask(head % "door"), await world.ask(head % "extract")
+        assert (theirs.status, theirs.body, theirs.headers["x-own"]) == (413, b"POST document_too_large 2", "1")
+        assert (ours.status, ours.code) == (413, "document_too_large")
+
+    play(scene, body_bytes=10)

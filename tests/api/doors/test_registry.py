@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from service.api.doors.registry import DoorTable, open_doors
+from service.api.doors.registry import DoorTable, check_extras, open_doors
 from service.core.errors import QueueFull
-from service.settings import Settings
+from service.settings import BadSettings, Settings
 
 ALL = ("huggingface", "sagemaker", "oip", "presidio", "comprehend", "mcp")
 AMZ = ((b"x-amz-target", b"Comprehend_20171127.DetectEntities"),)
@@ -86,6 +86,14 @@ print([name for name in sys.modules if "doors.protocols" in name or name in ("gr
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_door_whose_extra_is_missing_is_refused_before_the_start() -> None:
+    check_extras(Settings(doors="mcp,oip", grpc_port=1))
+    check_extras(Settings(doors="oip,presidio"), lambda _name: False)
+    for settings, extra in ((Settings(doors="mcp"), "mcp"), (Settings(doors="oip", grpc_port=1), "grpc")):
+        with pytest.raises(BadSettings, match=rf"gleaner\[{extra}\]"):
+            check_extras(settings, lambda _name: False)
 
 
 def test_the_setting_names_doors_and_none_of_them() -> None:

@@ -137,7 +137,7 @@ def _wanted(asked: InferBody, tail: bytes, model: str, version: str, most: int) 
     if (size is None) == (tensor.data is None) or len(tail) != (size or 0):
         raise MalformedRequest("The input needs either `data`, or `binary_data_size` bytes behind the JSON.")
     texts: Sequence[bytes | str] = split_bytes(tail, most) if tensor.data is None else _flat(tensor.data)
-    found = read_input(tensor.name, tensor.datatype, tensor.shape, texts, most)
+    found = read_input(tensor.name, tensor.datatype, tensor.shape, texts)
     return InferRequest(model, version, asked.id, found, asked.parameters)
 
 

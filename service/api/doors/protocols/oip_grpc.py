@@ -171,7 +171,7 @@ def _asked(request: Any, most: int) -> InferRequest:
     raw = request.raw_input_contents
     texts = split_bytes(raw[0], most) if raw else list(tensor.contents.bytes_contents)
     parameters = {name: _value(each) for name, each in request.parameters.items()}
-    found = read_input(tensor.name, tensor.datatype, list(tensor.shape), texts, most)
+    found = read_input(tensor.name, tensor.datatype, list(tensor.shape), texts)
     return InferRequest(request.model_name, request.model_version, request.id, found, parameters)
 
 

@@ -38,7 +38,7 @@ class InferInput:
 
 @dataclass(frozen=True, slots=True)
 class InferRequest:
-    """One request for entities, whatever carried it. `timeout_seconds`: the client's own deadline."""
+    """One request for entities, whatever carried it."""
 
     model: str
     version: str
@@ -73,7 +73,7 @@ class InferRequest:
         return value / 1e6 if isinstance(value, int) and value > 0 else None
 
 
-def read_input(name: str, datatype: str, shape: Sequence[int], texts: Sequence[bytes | str], most: int) -> InferInput:
+def read_input(name: str, datatype: str, shape: Sequence[int], texts: Sequence[bytes | str]) -> InferInput:
     """The one input of a request.
 
     Raises:
