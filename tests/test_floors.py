@@ -51,6 +51,7 @@ ONLY_IN = {
     "pydantic_settings": ("service/settings.py",),
     "pypdfium2": ("service/documents/",),
     "pikepdf": ("service/documents/",),
+    "opentelemetry": ("service/api/tracing/otel.py",),
     "aws_cdk": ("infra/stacks/",),
     "constructs": ("infra/stacks/",),
     "cdk_nag": ("infra/stacks/",),

@@ -29,6 +29,7 @@ from service.api.openapi.operations import with_keys
 from service.api.redact_route import router as redact_router
 from service.api.routes import AppState, extract, router
 from service.api.short_way import OnError, ShortWay
+from service.api.tracing.tracing import open_tracing
 from service.api.worker import Worker, open_worker
 from service.core.errors import GleanerError, InternalError, MalformedRequest, UnknownRoute, WrongMethod
 from service.process import raise_open_files
@@ -72,6 +73,7 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[dict[str,
             body_limits=BodyLimits(settings.max_request_bytes, settings.max_request_documents),
             deadline_seconds=settings.deadline_ms / 1000,
             idempotent=IdempotentRequests(_answer_store(settings), worker.metrics),
+            tracing=open_tracing(app.version),
         )
         limits = connection_limits(settings, raise_open_files())
         connections = Connections(
@@ -82,6 +84,8 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[dict[str,
         )
         async with connections.watched():
             yield {"app_state": app_state, "connections": connections}
+        if app_state.tracing is not None:
+            await asyncio.to_thread(app_state.tracing.stop)
 
 
 @asynccontextmanager

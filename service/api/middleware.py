@@ -7,15 +7,18 @@ import re
 import time
 import uuid
 from dataclasses import dataclass
+from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.api.connection.prepared import SECURITY_HEADERS
 from service.api.http.arrival import arrived_seconds
+from service.api.tracing.request_trace import RequestFacts, RequestTrace, begin_trace
 from service.metrics.worker import WorkerMetrics
 
 WORK_ROUTES = frozenset({"/extract", "/redact"})
 ROUTES = WORK_ROUTES | frozenset({"/livez", "/readyz", "/models", "/metrics", "/docs", "/openapi.json"})
+TRACE_HEADERS = frozenset({b"traceparent", b"tracestate", b"baggage", b"b3"})
 REQUEST_ID = re.compile(r"[\w.:/+=@~-]{1,128}", re.ASCII)
 """A client's request id that is taken over; any other is replaced, as it stands in logs and headers."""
 
@@ -54,6 +57,8 @@ class AccessLog:
             await send(message)
 
         worker.active_requests.count += works
+        tracing = state["app_state"].tracing if works else None
+        trace = begin_trace(begun) if tracing is not None else None
         if method == "HEAD":  # Routed as GET; the server sends no body, as it knows the method.
             scope = {**scope, "method": "GET"}
         try:
@@ -61,7 +66,11 @@ class AccessLog:
         finally:
             worker.active_requests.count -= works
             state["status"] = status
-            _record(worker.metrics, path, method, status, time.monotonic() - begun, request_id)
+            ended, trace_id = time.monotonic(), ""
+            if trace is not None:
+                trace_id = _finish_trace(tracing, trace, RequestFacts(method, path, status, request_id), scope, ended)
+            facts = {"request_id": request_id, **({"trace_id": trace_id} if trace_id else {})}
+            _record(worker.metrics, path, method, status, ended - begun, facts)
 
 
 def _request_id(scope: Scope) -> str:
@@ -78,10 +87,19 @@ def _with(own: list[tuple[bytes, bytes]], headers: list[tuple[bytes, bytes]]) ->
     return [*headers, *(each for each in own if each[0] not in names)]
 
 
-def _record(metrics: WorkerMetrics, path: str, method: str, status: int, seconds: float, request_id: str) -> None:
+def _finish_trace(tracing: Any, trace: RequestTrace, facts: RequestFacts, scope: Scope, ended: float) -> str:
+    """The trace's id; of the headers, those that carry a caller's trace are read."""
+    headers = {
+        name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"] if name in TRACE_HEADERS
+    }
+    trace_id: str = tracing.finish(trace, facts, headers, ended)
+    return trace_id
+
+
+def _record(metrics: WorkerMetrics, path: str, method: str, status: int, seconds: float, ids: dict[str, str]) -> None:
     route = path if path in ROUTES else "other"
     metrics.requests.labels(route, str(status)).inc()
     metrics.request_seconds.labels(route).observe(seconds)
     level = logging.INFO if route in WORK_ROUTES else logging.DEBUG
-    facts = {"request_id": request_id, "method": method, "route": route, "status": status}
+    facts = {**ids, "method": method, "route": route, "status": status}
     log.log(level, "request", extra={**facts, "milliseconds": round(seconds * 1000, 1)})

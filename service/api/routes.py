@@ -6,6 +6,7 @@ import asyncio
 import time
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import msgspec
 from fastapi import APIRouter, Request
@@ -24,6 +25,9 @@ from service.api.worker import Worker
 from service.core.types import Phase
 from service.metrics.exposition import CONTENT_TYPE, exposition
 
+if TYPE_CHECKING:
+    from service.api.tracing.otel import OtelTracing
+
 NDJSON = "application/x-ndjson"
 
 router = APIRouter()
@@ -38,6 +42,7 @@ class AppState:
     body_limits: BodyLimits
     deadline_seconds: float
     idempotent: IdempotentRequests
+    tracing: OtelTracing | None = None
 
 
 @router.post("/extract", summary="Documents in, entities out", **EXTRACT)

@@ -18,9 +18,13 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class StageTimer:
-    """Seconds by stage, waits included, and apart from that the worker's own of tokenizing and decoding."""
+    """Seconds by stage, waits included, and apart from that the worker's own of tokenizing and decoding.
+
+    `begun_seconds`: when each stage began, on the monotonic clock.
+    """
 
     seconds: dict[str, float] = field(default_factory=dict)
+    begun_seconds: dict[str, float] = field(default_factory=dict)
     work_seconds: float = 0.0
 
     def working(self, work: Callable[[], _T]) -> _T:
@@ -45,7 +49,12 @@ class StageTimer:
         try:
             yield
         finally:
-            self.seconds[stage] = time.monotonic() - begun
+            self.record(stage, begun, time.monotonic() - begun)
+
+    def record(self, stage: str, begun_seconds: float, seconds: float) -> None:
+        """Record a stage that was timed elsewhere."""
+        self.seconds[stage] = seconds
+        self.begun_seconds[stage] = begun_seconds
 
     def add(self, other: StageTimer) -> None:
         """Add another document's seconds to these, stage by stage."""

@@ -9,6 +9,7 @@ Limits are enforced while the body is read.
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncGenerator, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,7 @@ from service.api.extraction.request import DocumentInput
 from service.api.http.form_charset import check_charset, check_name
 from service.api.http.json_body import read_json
 from service.api.schemas import OPTION_CHARACTERS, Options, read_options
+from service.api.tracing.request_trace import body_received
 from service.core.errors import DocumentTooLarge, MalformedRequest
 
 JSON = "application/json"
@@ -68,6 +70,7 @@ async def read_body(request: Request, limits: BodyLimits, kind: type[Options] = 
         body = Body((DocumentInput("0", data=data, media_type=sent),), _options(request, {}, kind), batch=False)
     if len(body.sources) > limits.documents:
         raise DocumentTooLarge(f"{len(body.sources)} documents came; one request may have {limits.documents}.")
+    body_received(time.monotonic())
     return body
 
 

@@ -24,6 +24,7 @@ from service.api.extraction.stage_timer import StageTimer
 from service.api.http.answer_encoder import encode_line, encode_result
 from service.api.http.request_body import Body
 from service.api.schemas import DocumentLine, DocumentResult, ExtractResult, ModelName, Timing
+from service.api.tracing.request_trace import traced
 from service.core.errors import GleanerError, InternalError, Overloaded
 from service.logs import LogEvent
 from service.metrics.worker import WorkerMetrics
@@ -115,7 +116,7 @@ async def _disconnect(request: Request) -> None:
 async def _finish(
     extractor: Extractor, metrics: WorkerMetrics, source: DocumentInput, extract_request: ExtractRequest
 ) -> DocumentOutcome:
-    timer = StageTimer()
+    timer = traced(StageTimer())
     try:
         outcome = DocumentOutcome(await extractor.extract(source, extract_request, timer), timer, None)
         extract_request.charge_tokens(outcome.result.tokens)

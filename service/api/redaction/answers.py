@@ -17,6 +17,7 @@ from service.api.http.request_body import Body
 from service.api.redaction.redactor import Redactor
 from service.api.redaction.schemas import RedactedResult, RedactOptions, RedactResult, RedactTiming
 from service.api.schemas import ModelName
+from service.api.tracing.request_trace import traced
 from service.core.errors import GleanerError, InternalError, Overloaded
 from service.logs import LogEvent
 from service.metrics.worker import WorkerMetrics
@@ -78,7 +79,7 @@ async def _finish(
     request: ExtractRequest,
     options: RedactOptions,
 ) -> RedactionOutcome:
-    timer = StageTimer()
+    timer = traced(StageTimer())
     try:
         outcome = RedactionOutcome(await redactor.redact(source, request, options, timer), timer, None)
         request.charge_tokens(outcome.result.tokens)
