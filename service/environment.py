@@ -29,6 +29,20 @@ def speaks_tls() -> bool:
     return bool(os.environ.get(f"{PREFIX}TLS_CERTIFICATE"))
 
 
+def traces_exporter() -> str | None:
+    """The exporter that OpenTelemetry's own variables name for traces; None unless one of them is set.
+
+    By its specification `otlp` would be the default; here naming an exporter or where it sends to is what turns it on.
+    """
+    if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
+        return None
+    named = os.environ.get("OTEL_TRACES_EXPORTER", "").strip()
+    endpoints = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+    if not named and any(os.environ.get(name) for name in endpoints):
+        named = "otlp"
+    return None if named in ("", "none") else named.partition(",")[0].strip()
+
+
 def heartbeat_pipe() -> int | None:
     """The pipe that heartbeats of this engine go to; None without a supervisor."""
     descriptor = os.environ.get(HEARTBEAT_VARIABLE)

@@ -50,6 +50,7 @@ class LogEvent(StrEnum):
     ENGINE_MESSAGE_FAILED = "engine_message_failed"
     ENGINE_MESSAGE_UNEXPECTED = "engine_message_unexpected"
     TOKENIZERS_FAILED = "tokenizers_failed"
+    TRACING_OFF = "tracing_off"
 
     REQUESTS_REFUSED_UNREAD = "requests_refused_unread"
     REQUEST_HEAD_FAILED = "request_head_failed"

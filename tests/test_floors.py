@@ -56,6 +56,7 @@ ONLY_IN = {
     "mcp": ("service/api/doors/protocols/mcp.py",),
     "mcp_types": ("service/api/doors/protocols/mcp.py",),
     "regex": ("service/api/doors/protocols/presidio.py", "service/api/doors/protocols/presidio_patterns.py"),
+    "opentelemetry": ("service/api/tracing/otel.py",),
     "aws_cdk": ("infra/stacks/",),
     "constructs": ("infra/stacks/",),
     "cdk_nag": ("infra/stacks/",),

@@ -36,6 +36,7 @@ from service.api.openapi.operations import with_doors, with_keys
 from service.api.redact_route import router as redact_router
 from service.api.routes import extract, router
 from service.api.short_way import OnError, ShortWay
+from service.api.tracing.tracing import open_tracing
 from service.api.worker import Worker, open_worker
 from service.core.errors import GleanerError, InternalError, MalformedRequest, UnknownRoute, WrongMethod
 from service.process import raise_open_files
@@ -83,6 +84,7 @@ async def _lifespan(app: FastAPI, settings: Settings, table: DoorTable) -> Async
             deadline_seconds=settings.deadline_ms / 1000,
             idempotent=IdempotentRequests(_answer_store(settings), worker.metrics),
             canary=CanaryRouter(settings.canary_percent),
+            tracing=open_tracing(app.version),
         )
         limits = connection_limits(settings, raise_open_files())
         connections = Connections(
@@ -98,6 +100,8 @@ async def _lifespan(app: FastAPI, settings: Settings, table: DoorTable) -> Async
             table.running(app_state, settings),
         ):
             yield {"app_state": app_state, "connections": connections, "console": console}
+        if app_state.tracing is not None:
+            await asyncio.to_thread(app_state.tracing.stop)
 
 
 @asynccontextmanager

@@ -11,6 +11,7 @@ import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from service.api.engine.canary import CanaryRouter
 from service.api.engine.routing import refuse_unless_serving
@@ -25,6 +26,9 @@ from service.api.worker import Worker
 from service.core.tenants import Tenant
 from service.wire import ModelStatus
 
+if TYPE_CHECKING:
+    from service.api.tracing.otel import OtelTracing
+
 
 @dataclass(frozen=True, slots=True)
 class AppState:
@@ -36,6 +40,7 @@ class AppState:
     deadline_seconds: float
     idempotent: IdempotentRequests
     canary: CanaryRouter
+    tracing: OtelTracing | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from service.metrics.worker import WorkerMetrics
 
 WORK_ROUTES = frozenset({"/extract", "/redact"})
 ROUTES = WORK_ROUTES | {"/livez", "/readyz", "/models", "/metrics", "/docs", "/openapi.json", "/console"}
+TRACE_HEADERS = frozenset({b"traceparent", b"tracestate", b"baggage", b"b3"})
 REQUEST_ID = re.compile(r"[\w.:/+=@~-]{1,128}", re.ASCII)
 """A client's request id that is taken over; any other is replaced, as it stands in logs and headers."""
 
@@ -79,14 +80,23 @@ class AccessLog:
         finally:
             worker.active_requests.count -= route.works
             state["status"] = status
+            ids, ended = {"request_id": request_id}, time.monotonic()
             if trace is not None:
-                trace.status, trace.ended_seconds = status, time.monotonic()
+                trace.method, trace.route, trace.status, trace.ended_seconds = method, route.name, status, ended
                 worker.traces.add(trace)
-            _record(worker.metrics, route, method, status, time.monotonic() - begun, request_id)
+                if (tracing := state["app_state"].tracing) is not None:
+                    ids["trace_id"] = tracing.finish(trace, _callers_trace(scope))
+            _record(worker.metrics, route, method, status, ended - begun, ids)
 
 
 def _page_at(path: str) -> Route:
     return CONSOLE if path == "/" or path.startswith("/console/") else OTHER
+
+
+def _callers_trace(scope: Scope) -> dict[str, str]:
+    """The headers that carry a caller's trace."""
+    headers = scope["headers"]
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in headers if name in TRACE_HEADERS}
 
 
 def _request_id(scope: Scope) -> str:
@@ -103,9 +113,11 @@ def _with(own: list[tuple[bytes, bytes]], headers: list[tuple[bytes, bytes]]) ->
     return [*headers, *(each for each in own if each[0] not in names)]
 
 
-def _record(metrics: WorkerMetrics, route: Route, method: str, status: int, seconds: float, request_id: str) -> None:
+def _record(
+    metrics: WorkerMetrics, route: Route, method: str, status: int, seconds: float, ids: dict[str, str]
+) -> None:
     metrics.requests.labels(route.name, str(status)).inc()
     metrics.request_seconds.labels(route.name).observe(seconds)
     level = logging.INFO if route.works else logging.DEBUG
-    facts = {"request_id": request_id, "method": method, "route": route.name, "status": status}
+    facts = {**ids, "method": method, "route": route.name, "status": status}
     log.log(level, "request", extra={**facts, "milliseconds": round(seconds * 1000, 1)})

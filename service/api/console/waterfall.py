@@ -80,7 +80,7 @@ def spans(document: DocumentTrace, trace: RequestTrace, batches: Mapping[int, Ba
 
 
 def _known(document: DocumentTrace, trace: RequestTrace, batches: Mapping[int, BatchRun]) -> Iterator[StageSpan]:
-    begun, seconds = document.timer.begun, document.timer.seconds
+    begun, seconds = document.timer.begun_seconds, document.timer.seconds
     if trace.received_seconds is not None:
         yield StageSpan("receive", trace.begun_seconds, trace.received_seconds)
     for stage in ("parse", "tokenize"):
@@ -95,7 +95,7 @@ def _known(document: DocumentTrace, trace: RequestTrace, batches: Mapping[int, B
 def _in_engine(document: DocumentTrace, batches: Mapping[int, BatchRun]) -> Iterator[StageSpan]:
     """The document's batches, and between them its waiting; without a memory of them, only how long both took."""
     timer = document.timer
-    at, end = timer.begun["queue"], timer.begun.get("decode", document.ended_seconds)
+    at, end = timer.begun_seconds["queue"], timer.begun_seconds.get("decode", document.ended_seconds)
     ran = sorted((batches[each] for each in timer.batches if each in batches), key=lambda each: each.begun_seconds)
     for batch in ran[:MOST_BATCHES]:
         if min(batch.ended_seconds, end) <= at:

@@ -107,14 +107,15 @@ class Extractor:
             tokenizer = await self._tokenizer(request.model)
             prepared = await self._prepare(tokenizer, document.text, source, request, timer, lease)
             words = timer.working(partial(request.marked_words, tokenizer, prepared))
-        timer.begun["queue"] = time.monotonic()
+        timer.begun_seconds["queue"] = submitted = time.monotonic()
         try:
             inference = await self._infer(tokenizer, prepared, words, request)
         except Overloaded as error:
             self._engine.refusals.remember(estimate, sum(map(len, prepared.sequences)), error, time.monotonic())
             raise
         timer.batches = inference.batches
-        timer.seconds.update(queue=inference.queue_seconds, compute=inference.compute_seconds)
+        timer.record("queue", submitted, inference.queue_seconds)
+        timer.record("compute", submitted + inference.queue_seconds, inference.compute_seconds)
         refuse_if_late(request.deadline_seconds, time.monotonic())
         with timer.measure("decode"):
 

@@ -21,13 +21,13 @@ class StageTimer:
     """Seconds by stage, waits included, and apart from that the worker's own of tokenizing and decoding.
 
     Attributes:
-        begun: when each stage began, on the monotonic clock; `queue`: when the engine was given the document.
+        begun_seconds: when each stage began, on the monotonic clock; `queue`: when the engine was given the document.
         batches: the numbers of those that it ran in.
     """
 
     seconds: dict[str, float] = field(default_factory=dict)
+    begun_seconds: dict[str, float] = field(default_factory=dict)
     work_seconds: float = 0.0
-    begun: dict[str, float] = field(default_factory=dict)
     batches: tuple[int, ...] = ()
 
     def working(self, work: Callable[[], _T]) -> _T:
@@ -48,11 +48,16 @@ class StageTimer:
     @contextmanager
     def measure(self, stage: str) -> Iterator[None]:
         """Record the seconds that the body takes, also where it raises."""
-        begun = self.begun[stage] = time.monotonic()
+        begun = self.begun_seconds[stage] = time.monotonic()
         try:
             yield
         finally:
-            self.seconds[stage] = time.monotonic() - begun
+            self.record(stage, begun, time.monotonic() - begun)
+
+    def record(self, stage: str, begun_seconds: float, seconds: float) -> None:
+        """Record a stage that was timed elsewhere."""
+        self.seconds[stage] = seconds
+        self.begun_seconds[stage] = begun_seconds
 
     def add(self, other: StageTimer) -> None:
         """Add another document's seconds to these, stage by stage."""

@@ -45,6 +45,8 @@ class RequestTrace:
     id: str
     begun_seconds: float
     unix_seconds: float = field(default_factory=time.time)
+    method: str = ""
+    route: str = ""
     client: str = ""
     model: str = ""
     engine: str = ""

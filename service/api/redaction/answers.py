@@ -13,6 +13,7 @@ from starlette.responses import Response
 from service.api import problems
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.stage_timer import StageTimer
+from service.api.extraction.trace import DocumentTrace
 from service.api.http.request_body import Body
 from service.api.redaction.redactor import Redactor
 from service.api.redaction.schemas import RedactedResult, RedactOptions, RedactResult, RedactTiming
@@ -88,6 +89,7 @@ async def _finish(
         log.exception("a document failed", extra={"event": LogEvent.DOCUMENT_FAILED})
         outcome = _failed(source, timer, InternalError(f"The service failed over this ({type(error).__name__})."))
     _count(metrics, outcome)
+    _note(source, outcome, request)
     return outcome
 
 
@@ -102,6 +104,27 @@ def _count(metrics: WorkerMetrics, outcome: RedactionOutcome) -> None:
     metrics.rasterized_pages.inc(len(outcome.result.rasterized_pages))
     for stage, seconds in outcome.timer.seconds.items():
         metrics.stage_seconds.labels(stage).observe(seconds)
+
+
+def _note(source: DocumentInput, outcome: RedactionOutcome, request: ExtractRequest) -> None:
+    """Note a document in its request's trace."""
+    if request.trace is None:
+        return
+    result, estimate = outcome.result, request.estimate(source, 0.0)
+    code = outcome.error.code if outcome.error else "ok"
+    request.trace.add(
+        DocumentTrace(
+            format=estimate.format,
+            size=estimate.size,
+            pages=result.pages,
+            tokens=result.tokens,
+            windows=0,
+            entities=len(result.entities),
+            code=code,
+            timer=outcome.timer,
+            ended_seconds=time.monotonic(),
+        )
+    )
 
 
 def _total(outcomes: list[RedactionOutcome], total_seconds: float) -> RedactTiming:

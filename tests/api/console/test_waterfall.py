@@ -32,7 +32,12 @@ def traced(*documents: DocumentTrace, ended: float) -> RequestTrace:
 def plain_timer() -> StageTimer:
     return StageTimer(
         seconds={"parse": 0.010, "tokenize": 0.002, "queue": 0.004, "compute": 0.020, "decode": 0.001},
-        begun={"parse": BEGUN + 0.0012, "tokenize": BEGUN + 0.0112, "queue": BEGUN + 0.0132, "decode": BEGUN + 0.0382},
+        begun_seconds={
+            "parse": BEGUN + 0.0012,
+            "tokenize": BEGUN + 0.0112,
+            "queue": BEGUN + 0.0132,
+            "decode": BEGUN + 0.0382,
+        },
         batches=(7,),
     )
 
@@ -65,7 +70,7 @@ def test_of_batches_that_the_engine_forgot_the_time_is_still_told() -> None:
 
 
 def test_a_document_that_failed_early_ends_where_it_failed() -> None:
-    timer = StageTimer(seconds={"parse": 0.5}, begun={"parse": BEGUN + 0.002})
+    timer = StageTimer(seconds={"parse": 0.5}, begun_seconds={"parse": BEGUN + 0.002})
     trace = traced(document(timer, BEGUN + 0.6, "unreadable_document"), ended=BEGUN + 0.6)
     found = waterfall(trace, {})
     assert [span["name"] for span in found["documents"][0]["spans"]] == ["receive", "other", "parse", "other"]
@@ -91,7 +96,7 @@ def test_spans_have_no_gap_and_no_overlap_whatever_the_clocks_say(
     received, parse, parsed, tokenize, tokenized, queue, decode, end = marks
     timer = StageTimer(
         seconds={"parse": parsed - parse, "tokenize": tokenized - tokenize, "compute": 0.1, "decode": end - decode},
-        begun={"parse": parse, "tokenize": tokenize, "queue": queue, "decode": decode},
+        begun_seconds={"parse": parse, "tokenize": tokenize, "queue": queue, "decode": decode},
         batches=tuple(range(len(ran))),
     )
     batches = {n: batch(n, BEGUN + begun, BEGUN + begun + took) for n, (begun, took) in enumerate(ran)}

@@ -89,4 +89,4 @@ def test_the_whole_document_is_openapi_3_and_names_every_route() -> None:
     app.include_router(router)
     document = app.openapi()
     assert document["openapi"].startswith("3.")
-    assert set(document["paths"]) == {"/extract", "/livez", "/readyz", "/models", "/metrics"}
+    assert set(document["paths"]) == {"/extract", "/redact", "/livez", "/readyz", "/models", "/metrics"}

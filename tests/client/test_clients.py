@@ -1,0 +1,182 @@
+"""Both clients against answers written by hand, over httpx's own transport for tests."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from gleaner import AsyncClient, Client, FileSource, GleanerError, Overloaded, RequestError, RetryBudget, TextSource
+from service.client.answers import ExtractedDocument
+from service.core.errors import InternalError, QueueFull, UnreadableDocument
+
+ENTITY = {"label": "PERSON", "text": "Jane", "start": 0, "end": 4, "score": 0.9, "value": "Jane", "page": 1, "new": 1}
+DOCUMENT = {"id": "0", "entities": [ENTITY], "characters": 4, "tokens": 2, "windows": 1, "error": None, "fields": {}}
+MODEL = {"name": "documents", "revision": "sha256:1"}
+ANSWER = {"model": MODEL, "documents": [DOCUMENT], "timing": {"total_ms": 1.5}}
+REFUSAL = {
+    "type": "urn:gleaner:error:queue_full",
+    "title": "Full",
+    "status": 429,
+    "detail": "full",
+    "code": "queue_full",
+}
+FAST = RetryBudget(5.0)
+
+Handler = Callable[[httpx.Request], httpx.Response]
+
+
+class Server:
+    """Gives these answers one after the other, the last one again and again, and keeps the requests."""
+
+    def __init__(self, *answers: httpx.Response | Exception) -> None:
+        self.requests: list[httpx.Request] = []
+        self._answers = list(answers)
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        request.read()
+        self.requests.append(request)
+        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
+
+
+def refused(seconds: str = "0") -> httpx.Response:
+    return httpx.Response(429, headers={"Retry-After": seconds}, json=REFUSAL)
+
+
+def good(body: Any = None) -> httpx.Response:
+    return httpx.Response(200, json=ANSWER if body is None else body)
+
+
+def client(server: Server, **options: Any) -> Client:
+    return Client("http://service/", transport=httpx.MockTransport(server), **{"retries": FAST, **options})
+
+
+def extract_by_asyncio(server: Server, source: Any, **options: Any) -> ExtractedDocument:
+    async def ask() -> ExtractedDocument:
+        transport = httpx.MockTransport(server)
+        async with AsyncClient("http://service", transport=transport, retries=FAST) as asynchronous:
+            return await asynchronous.extract(source, **options)
+
+    return asyncio.run(ask())
+
+
+def test_a_text_goes_as_json_and_its_entities_come_back_typed() -> None:
+    server = Server(good())
+    document = client(server, key="secret").extract("Jane", labels=["PERSON"], min_score=0.5, model=None)
+    assert [(each.label, each.text, each.score) for each in document.entities] == [("PERSON", "Jane", 0.9)]
+    (request,) = server.requests
+    assert (str(request.url), request.headers["authorization"]) == ("http://service/extract", "Bearer secret")
+    assert json.loads(request.content) == {"text": "Jane", "labels": ["PERSON"], "min_score": 0.5}
+
+
+def test_a_file_goes_as_a_form_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Jane")
+    server = Server(good())
+    client(server).extract(tmp_path / "a.txt", labels=["PERSON", "ORG"], include_text=True)
+    body = server.requests[0].content.decode()
+    assert 'filename="a.txt"' in body
+    assert "PERSON,ORG" in body
+    assert 'name="include_text"\r\n\r\ntrue' in body
+
+
+def test_a_batch_keeps_ids_and_the_error_of_each() -> None:
+    failed = {"id": "b", "entities": [], "error": {"code": "unreadable_document", "detail": "torn", "status": 422}}
+    server = Server(good({**ANSWER, "documents": [DOCUMENT, failed]}))
+    answer = client(server).extract_batch([TextSource("Jane", id="a"), "Doe"])
+    assert json.loads(server.requests[0].content)["documents"] == [{"text": "Jane", "id": "a"}, {"text": "Doe"}]
+    assert answer.documents[0].ok().entities
+    with pytest.raises(UnreadableDocument, match="torn"):
+        answer.documents[1].ok()
+
+
+@pytest.mark.parametrize(
+    "ask", [lambda server: client(server).extract("Jane"), lambda s: extract_by_asyncio(s, "Jane")]
+)
+def test_a_refusal_is_tried_again_under_the_same_key(ask: Callable[[Server], ExtractedDocument]) -> None:
+    server = Server(refused(), httpx.ConnectError("gone"), good())
+    assert ask(server).entities
+    keys = {request.headers["idempotency-key"] for request in server.requests}
+    assert (len(server.requests), len(keys)) == (3, 1)
+
+
+def test_two_requests_have_two_keys() -> None:
+    server = Server(good())
+    with client(server) as each:
+        each.extract("Jane")
+        each.extract("Jane")
+    assert len({request.headers["idempotency-key"] for request in server.requests}) == 2
+
+
+def test_a_wait_that_the_budget_has_no_room_for_is_an_error_that_says_how_long() -> None:
+    server = Server(refused("30"))
+    with pytest.raises(QueueFull) as caught:
+        client(server).extract("Jane")
+    assert len(server.requests) == 1
+    assert caught.value.retry_after_seconds == 30.0
+    assert isinstance(caught.value, Overloaded)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (httpx.Response(422, json={**REFUSAL, "code": "unreadable_document"}), RequestError),
+        (httpx.Response(502, text="<html>"), InternalError),
+        (httpx.Response(200, json={"hello": 1}), InternalError),
+        (httpx.Response(422, json={**REFUSAL, "code": "of_the_future"}), InternalError),
+        (httpx.ConnectError("nobody"), InternalError),
+    ],
+)
+def test_what_goes_wrong_is_one_of_our_errors(answer: httpx.Response | Exception, kind: type[GleanerError]) -> None:
+    server = Server(answer)
+    with pytest.raises(kind):
+        client(server, retries=RetryBudget(0)).extract("Jane")
+    assert len(server.requests) == 1
+
+
+def test_a_stream_gives_each_document_as_it_comes() -> None:
+    line = {"model": MODEL, "document": DOCUMENT, "timing": {"total_ms": 1.0}}
+    body = "".join(json.dumps({**line, "document": {**DOCUMENT, "id": each}}) + "\n" for each in "ab")
+    server = Server(refused(), httpx.Response(200, text=body))
+    assert [each.document.id for each in client(server).stream(["Jane", "Doe"])] == ["a", "b"]
+    assert server.requests[0].headers["accept"] == "application/x-ndjson"
+
+    async def by_asyncio() -> list[str]:
+        async with AsyncClient("http://service", transport=httpx.MockTransport(server)) as each:
+            return [one.document.id async for one in each.stream(["Jane", "Doe"])]
+
+    assert asyncio.run(by_asyncio()) == ["a", "b"]
+
+
+def test_a_redacted_file_comes_back_as_bytes() -> None:
+    document = {
+        "id": "a.pdf",
+        "entities": [{"label": "PERSON", "start": 0, "end": 4, "page": 1}],
+        "file": {"media_type": "application/pdf", "data": base64.b64encode(b"%PDF").decode()},
+        "rasterized_pages": [{"page": 2, "reason": "an image lies under the text"}],
+    }
+    server = Server(good({**ANSWER, "documents": [document]}))
+    made = client(server).redact(FileSource(b"%PDF-", "a.pdf"), labels=["PERSON"])
+    assert made.file is not None
+    assert made.file.data == b"%PDF"
+    assert [page.page for page in made.rasterized_pages] == [2]
+    assert server.requests[0].url.path == "/redact"
+
+
+def test_members_that_this_client_does_not_know_can_be_had() -> None:
+    assert client(Server(good())).ask("/extract", ["Jane"])["documents"][0]["fields"] == {}
+
+
+def test_texts_and_files_do_not_go_together() -> None:
+    with pytest.raises(ValueError, match="texts or files"):
+        client(Server(good())).extract_batch(["Jane", FileSource(b"", "a.pdf")])
+    with pytest.raises(ValueError, match="at least one"):
+        client(Server(good())).extract_batch([])

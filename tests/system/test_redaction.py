@@ -1,0 +1,114 @@
+"""/redact and the Python client over real HTTP: with the same limits, keys and idempotency as /extract."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from gleaner import Client, FileSource, RequestError
+from service.documents.redacted import Range, RedactedFile, Redaction
+from tests.support.document_files import simple_docx, simple_pdf
+from tests.support.extraction import TEXT, assert_problem
+from tests.support.parsers import PoolSetup, pool_of
+from tests.support.redacted_pdfs import left_of
+from tests.support.service import Service, serving
+
+LINE = "Anna Smith paid the invoice in Berlin"
+
+
+@pytest.fixture(scope="module")
+def redacting(home: Path) -> Iterator[Service]:
+    settings = {"MODELS": "tiny", "DTYPE": "float32", "WORKERS": 1, "REDACT_KEY": "of sixteen signs or more"}
+    with serving(home, **settings) as service:
+        yield service
+
+
+def test_a_text_comes_back_without_its_entities(redacting: Service) -> None:
+    with Client(redacting.url) as client:
+        found = client.extract(TEXT)
+        made = client.redact(TEXT, repeats=False, offsets="utf16")
+        other = client.redact(TEXT, mode="hash", include_text=True)
+    assert found.entities, "the tiny model finds something in this text"
+    assert made.text is not None
+    units = made.text.encode("utf-16-le")
+    for part in made.entities:
+        assert part.new_start is not None
+        assert part.new_end is not None
+        assert units[2 * part.new_start : 2 * part.new_end].decode("utf-16-le") == part.replacement == f"<{part.label}>"
+    assert (other.original_text, [part.text for part in other.entities if part.text is None]) == (TEXT, [])
+
+
+def test_a_pdf_comes_back_without_them_and_says_what_went(redacting: Service) -> None:
+    data = simple_pdf(LINE, "another line")
+    with Client(redacting.url) as client:
+        text = client.extract(FileSource(data, "a.pdf"), include_text=True).text
+        made = client.redact(FileSource(data, "a.pdf"))
+    assert text is not None
+    assert made.file is not None
+    assert made.entities
+    assert all(part.page == 1 and part.boxes for part in made.entities)
+    assert left_of(made.file.data, *(text[part.start : part.end] for part in made.entities)) == {}
+
+
+def test_raw_is_the_document_itself_once_for_each_key(redacting: Service) -> None:
+    data, headers = simple_pdf(LINE), {"Idempotency-Key": "raw-1"}
+    with redacting.client() as client:
+        files = {"file": ("a.pdf", data)}
+        first, again = (client.post("/redact", files=files, data={"raw": "true"}, headers=headers) for _ in range(2))
+        report = client.post("/redact", files=files)
+    assert first.headers["content-type"] == "application/pdf"
+    assert first.content.startswith(b"%PDF")
+    assert again.headers["idempotent-replayed"] == "true"
+    assert again.content == first.content
+    assert base64.b64decode(report.json()["documents"][0]["file"]["data"]) == first.content
+
+
+def test_what_cannot_be_redacted_is_refused_with_a_reason(redacting: Service) -> None:
+    with redacting.client() as client:
+        docx = {"file": ("a.docx", simple_docx(LINE))}
+        assert_problem(client.post("/redact", files=docx), 415, "unsupported_format", "output=text")
+        text = client.post("/redact", files=docx, data={"output": "text", "raw": "true"})
+        two = client.post("/redact", json={"documents": [{"text": "a"}, {"text": "b"}], "raw": True})
+        assert_problem(two, 422, "invalid_options", "raw")
+        assert_problem(client.post("/redact", json={"text": "a", "mood": 1}), 422, "invalid_options", "mode")
+        assert_problem(client.post("/extract", json={"text": "a", "mode": "mask"}), 422, "invalid_options", "mode")
+        broken = client.post("/redact", files={"file": ("b.pdf", b"%PDF-1.7\nnothing")})
+        assert_problem(broken, 422, "unreadable_document")
+        late = client.post("/redact", json={"text": TEXT * 50, "deadline_ms": 1})
+        assert late.status_code == 504
+    assert text.headers["content-type"] == "text/plain; charset=utf-8"
+    with Client(redacting.url) as ours, pytest.raises(RequestError):
+        ours.redact(FileSource(b"%PDF-1.7\nnothing", "b.pdf"))
+
+
+def test_hashes_need_a_key(service: Service) -> None:
+    answer = httpx.post(service.url + "/redact", json={"text": TEXT, "mode": "hash"})
+    assert_problem(answer, 422, "invalid_options", "GLEANER_REDACT_KEY")
+
+
+def test_one_bad_document_does_not_fail_its_neighbours(redacting: Service) -> None:
+    with Client(redacting.url) as client:
+        made = client.redact_batch([FileSource(simple_pdf(LINE), "a.pdf"), FileSource(b"", "b.pdf")])
+    assert made.documents[0].error is None
+    assert made.documents[1].error is not None
+    assert made.documents[1].error.code == "unreadable_document"
+
+
+def test_a_file_is_rewritten_in_a_parser() -> None:
+    setup = PoolSetup()
+    went = Redaction((Range(0, 10, "Anna Smith"),), ("Anna Smith",))
+
+    async def redact() -> RedactedFile:
+        async with pool_of(setup) as pool:
+            deadline = time.monotonic() + 60
+            return await pool.redact(simple_pdf(LINE), None, "a.pdf", went, client="a", deadline_seconds=deadline)
+
+    made = asyncio.run(redact())
+    assert left_of(made.data, "Anna Smith") == {}
+    assert (made.pages[0].method, setup.deaths) == ("rewritten", 0)
