@@ -9,17 +9,22 @@ from __future__ import annotations
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 INTERNAL = frozenset({"metrics", "models", "docs", "redoc", "openapi.json", "console"})
-ANYWHERE = frozenset({"livez", "readyz", "extract"})
+PROBES = frozenset({"livez", "readyz"})
+DOCUMENTS = frozenset({"extract"})
 NOWHERE = "/nowhere"
 """No route: to the other port's callers a path is as unknown as any."""
 
 
 class InternalPort:
-    """Hides the operators' routes on every port but one, and all others there. Plain ASGI."""
+    """Hides the operators' routes on every port but one, and all others there. Plain ASGI.
 
-    def __init__(self, app: ASGIApp, port: int) -> None:
+    `console`: it is on that port, and posts its documents there.
+    """
+
+    def __init__(self, app: ASGIApp, port: int, *, console: bool = True) -> None:
         self._app = app
         self._port = port
+        self._anywhere = PROBES | DOCUMENTS if console else PROBES
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and self._is_hidden(scope):
@@ -29,4 +34,4 @@ class InternalPort:
     def _is_hidden(self, scope: Scope) -> bool:
         name = scope["path"].removeprefix("/").partition("/")[0]
         on_internal_port: bool = scope["server"][1] == self._port
-        return name not in ANYWHERE and (name in INTERNAL) != on_internal_port
+        return name not in self._anywhere and (name in INTERNAL) != on_internal_port
