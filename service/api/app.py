@@ -63,7 +63,9 @@ def create_app(settings: Settings) -> ASGIApp:
     app.add_exception_handler(HTTPException, _not_routed)
     app.add_exception_handler(Exception, _failed)
     short = ShortWay(app, "/extract", extract, answered, _failed)
-    return AccessLog(InternalPort(short, settings.internal_port, console=settings.console != "off") if settings.internal_port else short)
+    if not settings.internal_port:
+        return AccessLog(short)
+    return AccessLog(InternalPort(short, settings.internal_port, console=settings.console != "off"))
 
 
 @asynccontextmanager
