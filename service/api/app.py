@@ -69,9 +69,13 @@ def create_app(settings: Settings) -> ASGIApp:
     app.add_exception_handler(HTTPException, _not_routed)
     app.add_exception_handler(Exception, _failed)
     inner = DoorEntrance(app, table) if table.doors else app
-    short = ShortWay(inner, "/extract", extract, answered, _failed)
-    ported = InternalPort(short, settings.internal_port, lambda scope: table.at(scope) is not None)
-    return AccessLog(ported if settings.internal_port else short, partial(_door_at, table))
+    entered: ASGIApp = ShortWay(inner, "/extract", extract, answered, _failed)
+    if settings.internal_port:
+        console = settings.console != "off"
+        entered = InternalPort(
+            entered, settings.internal_port, lambda scope: table.at(scope) is not None, console=console
+        )
+    return AccessLog(entered, partial(_door_at, table))
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ from service.api.internal_port import NOWHERE, InternalPort
 PUBLIC, INTERNAL = 8080, 9090
 
 
-def path_seen(path: str, port: int) -> str:
+def path_seen(path: str, port: int, *, console: bool = True) -> str:
     """The path that the application behind sees."""
     seen: list[Scope] = []
 
@@ -26,7 +26,7 @@ def path_seen(path: str, port: int) -> str:
         raise AssertionError
 
     scope = {"type": "http", "path": path, "server": ("127.0.0.1", port), "headers": [(b"host", b"x:9090")]}
-    asyncio.run(InternalPort(app, INTERNAL)(scope, receive, send))
+    asyncio.run(InternalPort(app, INTERNAL, console=console)(scope, receive, send))
     return str(seen[0]["path"])
 
 
@@ -50,6 +50,11 @@ def test_the_clients_routes_are_on_the_public_port_alone(path: str) -> None:
 def test_the_probes_and_documents_are_on_both(port: int) -> None:
     paths = ["/livez", "/readyz", "/extract"]
     assert [path_seen(path, port) for path in paths] == paths
+
+
+def test_without_a_console_documents_are_posted_to_the_public_port_alone() -> None:
+    assert path_seen("/extract", INTERNAL, console=False) == NOWHERE
+    assert path_seen("/extract", PUBLIC, console=False) == "/extract"
 
 
 def test_what_is_no_request_passes() -> None:

@@ -55,13 +55,14 @@ def test_the_operators_routes_are_on_the_internal_port_alone(home: Path) -> None
     kept = KeptPort()
     with serving(home, MODELS="tiny", INTERNAL_PORT=kept.number) as service:
         internal = f"http://127.0.0.1:{kept.number}"
-        for path in ("/metrics", "/models", "/docs", "/openapi.json"):
+        for path in ("/metrics", "/models", "/docs", "/openapi.json", "/console"):
             assert service.get(path).status_code == 404, path
             assert httpx.get(internal + path, verify=PLAIN).status_code == 200, path
         for path in ("/livez", "/readyz"):
             assert service.get(path).status_code == httpx.get(internal + path, verify=PLAIN).status_code == 200
         assert service.extract(text=TEXT).status_code == 200
-        assert httpx.post(internal + "/extract", json={"text": TEXT}, verify=PLAIN).status_code == 404
+        assert httpx.post(internal + "/extract", json={"text": TEXT}, verify=PLAIN).status_code == 200
+        assert service.get("/").status_code == httpx.get(internal + "/", verify=PLAIN).status_code == 404
 
 
 @pytest.mark.parametrize("settings", [{"TLS_CERTIFICATE": "/nowhere", "TLS_KEY": "/nowhere"}, {"TLS_KEY": "/nowhere"}])

@@ -93,3 +93,12 @@ def test_load_says_what_waits_and_for_how_long() -> None:
     queue.admit(submission("b", 30), 2.0, None)
     load = queue.load(5.0)
     assert (load.documents, load.sequences, load.tokens, load.oldest_age_seconds) == (2, 3, 60, 4.0)
+
+
+def test_whose_a_document_is_is_known_until_it_is_answered() -> None:
+    queue = scheduler()
+    sent = submission("a", 10)
+    queue.admit(sent, 0.0, None)
+    assert queue.client("a") == sent.client
+    queue.cancel("a")
+    assert queue.client("a") is None

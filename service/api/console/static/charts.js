@@ -45,10 +45,10 @@ export class LineChart {
     for (const ago of [0, this.seconds / 2, this.seconds]) {
       parts.push(draw("text", { class: "axis", x: x(now - ago), y: high - 4, "text-anchor": ago ? (ago === this.seconds ? "start" : "middle") : "end" }, ago ? `${ago} s ago` : "now"));
     }
-    for (const [name, level] of Object.entries(this.marks)) {
+    for (const [index, [name, level]] of Object.entries(this.marks).entries()) {
       if (level > top) continue;
       parts.push(draw("line", { class: "mark-line", x1: ROOM.left, x2: wide - ROOM.right, y1: y(level), y2: y(level) }),
-        draw("text", { class: "axis mark-name", x: ROOM.left + 4, y: y(level) - 3 }, `${name} ${level}`));
+        draw("text", { class: "axis mark-name", x: ROOM.left + 4 + 86 * index, y: y(level) - 3 }, `${name} ${level}`));
     }
     this.series.forEach(([, colour], index) => {
       const path = this.points.map(([at, values], first) => `${first ? "L" : "M"}${x(at).toFixed(1)} ${y(values[index] ?? 0).toFixed(1)}`).join("");
