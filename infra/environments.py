@@ -60,6 +60,7 @@ class Environment:
         allowed_networks: networks that may reach the balancer.
         public: whether the balancer has public addresses; otherwise it is for the network and its peers only.
         models: what the tasks serve, as GLEANER_MODELS takes it.
+        canary_percent: share of the requests without a tag that `NAME@candidate` answers, which is among the models.
         scrape_networks: networks beside the VPC's own that may read /metrics from the tasks.
         zones: two or three zones by name, which the deployment checks for the instance types; none: the first ones.
         zone_count: how many of the first ones.
@@ -82,6 +83,7 @@ class Environment:
     scrape_networks: tuple[str, ...] = ()
     public: bool = False
     models: tuple[str, ...] = ("documents",)
+    canary_percent: float = 0.0
     needs_api_keys: bool = True
     schedules: tuple[Schedule, ...] = ()
     forecast: Forecast = Forecast.OFF
@@ -103,6 +105,11 @@ class Environment:
             (re.fullmatch(r"[a-z][a-z0-9-]{0,19}", self.name) is not None, "a name has 1 to 20 of a-z, 0-9 and -"),
             (bool(self.instance_types), "at least one instance type is needed"),
             (bool(self.models), "at least one model is needed"),
+            (0 <= self.canary_percent <= 100, "canary_percent is a share of the requests"),
+            (
+                not self.canary_percent or any(each.endswith("@candidate") for each in self.models),
+                "a canary needs a candidate: add `NAME@candidate` to the models",
+            ),
             (_CERTIFICATE.fullmatch(self.certificate) is not None, "the certificate is not an ARN of ACM"),
             (0 <= self.warm_pool <= self.limits.maximum_tasks, "the warm pool is larger than the fleet may become"),
             (self.step_tasks >= 1, "a step adds one task at least"),

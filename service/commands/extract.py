@@ -20,7 +20,7 @@ from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColum
 from rich.table import Table
 
 from service.core.decoding.aggregation_strategies import Aggregation
-from service.core.errors import GleanerError, InvalidOptions
+from service.core.errors import GleanerError
 
 if TYPE_CHECKING:
     from service.commands.local_service import LocalService
@@ -89,19 +89,12 @@ def _service(
 ) -> RemoteService | LocalService:
     """The service to ask. Imported here, because the workers' code takes half a second."""
     if chosen.url:
-        from service.commands.remote_service import RemoteService
+        from service.commands.remote_service import RemoteService, key_in
 
-        return RemoteService(chosen.url, options, _key(chosen.key_file))
+        return RemoteService(chosen.url, options, key_in(chosen.key_file))
     from service.commands.local_service import LocalService
 
     return LocalService(options, report)
-
-
-def _key(file: Path | None) -> str | None:
-    try:
-        return file.read_text().strip() if file else None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidOptions(f"The key in {file} cannot be read: {error}.") from error
 
 
 async def _ask(service: RemoteService | LocalService, path: Path, gate: asyncio.Semaphore) -> Answer:

@@ -7,9 +7,21 @@ from typing import Any
 
 import httpx
 
-from service.core.errors import BY_CODE, GleanerError, InternalError
+from service.core.errors import BY_CODE, GleanerError, InternalError, InvalidOptions
 
 TIMEOUT_SECONDS = 3_600.0
+
+
+def key_in(file: Path | None) -> str | None:
+    """The API key in a file, if one is named.
+
+    Raises:
+        InvalidOptions: it cannot be read.
+    """
+    try:
+        return file.read_text().strip() if file else None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidOptions(f"The key in {file} cannot be read: {error}.") from error
 
 
 class RemoteService:

@@ -17,7 +17,7 @@ from typing import Any
 from model_store.transfer.promote import promote
 from service.commands.model_stores import remote_of, store_of
 from service.commands.progress import progress_bar
-from service.commands.remote_service import RemoteService
+from service.commands.remote_service import RemoteService, key_in
 from service.core.errors import GleanerError, InvalidOptions
 from service.core.models.canary import CanaryAnswer, CanaryLimits, CanaryReport, compare
 
@@ -65,9 +65,10 @@ async def _report(chosen: argparse.Namespace) -> CanaryReport:
     if not paths:
         raise InvalidOptions(f"{chosen.documents} has no files")
     answers: dict[str, list[CanaryAnswer]] = {STABLE: [], CANDIDATE: []}
+    key = key_in(chosen.key_file)
     async with (
-        RemoteService(chosen.url, {"model": f"{chosen.name}@{STABLE}"}, chosen.key) as stable,
-        RemoteService(chosen.url, {"model": f"{chosen.name}@{CANDIDATE}"}, chosen.key) as candidate,
+        RemoteService(chosen.url, {"model": f"{chosen.name}@{STABLE}"}, key) as stable,
+        RemoteService(chosen.url, {"model": f"{chosen.name}@{CANDIDATE}"}, key) as candidate,
     ):
         services = [(STABLE, stable), (CANDIDATE, candidate)]
         with progress_bar("comparing") as bar:
