@@ -11,7 +11,8 @@ import sys
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from infra.scaling.policy_values import Delays, Forecast, Limits, Schedule
+from infra.scaling.policy_values import Delays, Forecast, Limits, Schedule, Tuning
+from infra.scaling.profiles import BURSTY
 
 PLACEHOLDER_ACCOUNT = "111122223333"
 SPOT_NOTICE_SECONDS = 120
@@ -51,6 +52,7 @@ class Environment:
 
     Attributes:
         instance_types: one GPU each, in the order of preference; the others are taken when the first has run out.
+        tuning: `BURSTY` or `STEADY` of `infra/scaling/profiles.py`, or one of your own that you have simulated.
         warm_pool: stopped instances that wait, booted and with the image pulled; it is exactly as large as said.
         step_tasks: tasks that the largest usual step adds at once; the warm pool must hold as many, since what it lacks
             starts cold, and the fleet is as late as its last task.
@@ -73,6 +75,7 @@ class Environment:
     instance_types: tuple[str, ...] = ("g6.xlarge", "g5.xlarge", "g4dn.xlarge")
     limits: Limits = field(default_factory=Limits)
     delays: Delays = field(default_factory=Delays)
+    tuning: Tuning = BURSTY
     warm_pool: int = 2
     step_tasks: int = 2
     above_base: Purchase = Purchase.ON_DEMAND
@@ -175,6 +178,8 @@ ENVIRONMENTS = (
     Environment(
         name="production",
         limits=Limits(minimum_tasks=2, maximum_tasks=20),
+        warm_pool=8,
+        step_tasks=8,
         certificate=_example_certificate(),
         schedules=(
             Schedule(name="morning", cron="0 7 ? * MON-FRI *", timezone="Europe/Berlin", minimum_tasks=4),
