@@ -25,8 +25,8 @@ def lint(path: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([LINTER, "-no-color", path], capture_output=True, text=True, cwd=ROOT)
 
 
-def workflow() -> dict[str, Any]:
-    read: dict[str, Any] = yaml.safe_load(WORKFLOW.read_text())
+def workflow() -> dict[Any, Any]:
+    read: dict[Any, Any] = yaml.safe_load(WORKFLOW.read_text())
     return read
 
 

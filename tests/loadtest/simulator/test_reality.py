@@ -81,14 +81,15 @@ def simulated() -> tuple[FleetRun, dict[int, tuple[float, float, float]]]:
     assert boot > TASK_START_SECONDS
     rates = [phase.rate for phase in plan.phases for _ in range(round(phase.seconds))]
     demand = Demand("rehearsal", np.array(rates), np.ones(len(rates)))
-    fleet, seen = Fleet(deployed, model, latency_table(model)), {}
+    fleet = Fleet(deployed, model, latency_table(model))
+    seen: dict[int, tuple[float, float, float]] = {}
     tasks = fleet.serving
     second = tasks.second
 
     def watched(count: float, length: float) -> float:
         refused = second(count, length)
-        means = (float(each.mean()) for each in (tasks.work_ratio, tasks.backlog_seconds))
-        seen[len(seen) + 1] = (*means, float(tasks.queue.max()))
+        ratio, backlog = float(tasks.work_ratio.mean()), float(tasks.backlog_seconds.mean())
+        seen[len(seen) + 1] = (ratio, backlog, float(tasks.queue.max()))
         return refused
 
     tasks.second = watched  # type: ignore[method-assign]
