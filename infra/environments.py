@@ -11,7 +11,8 @@ import sys
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from infra.scaling.policy_values import Delays, Forecast, Limits, Schedule
+from infra.scaling.policy_values import Delays, Forecast, Limits, Schedule, Tuning
+from infra.scaling.profiles import BURSTY
 
 PLACEHOLDER_ACCOUNT = "111122223333"
 SPOT_NOTICE_SECONDS = 120
@@ -51,6 +52,7 @@ class Environment:
 
     Attributes:
         instance_types: one GPU each, in the order of preference; the others are taken when the first has run out.
+        tuning: `BURSTY` or `STEADY` of `infra/scaling/profiles.py`, or one of your own that you have simulated.
         warm_pool: stopped instances that wait, booted and with the image pulled; it is exactly as large as said.
         step_tasks: tasks that the largest usual step adds at once; the warm pool must hold as many, since what it lacks
             starts cold, and the fleet is as late as its last task.
@@ -60,6 +62,7 @@ class Environment:
         allowed_networks: networks that may reach the balancer.
         public: whether the balancer has public addresses; otherwise it is for the network and its peers only.
         models: what the tasks serve, as GLEANER_MODELS takes it.
+        canary_percent: share of the requests without a tag that `NAME@candidate` answers, which is among the models.
         scrape_networks: networks beside the VPC's own that may read /metrics from the tasks.
         zones: two or three zones by name, which the deployment checks for the instance types; none: the first ones.
         zone_count: how many of the first ones.
@@ -72,6 +75,7 @@ class Environment:
     instance_types: tuple[str, ...] = ("g6.xlarge", "g5.xlarge", "g4dn.xlarge")
     limits: Limits = field(default_factory=Limits)
     delays: Delays = field(default_factory=Delays)
+    tuning: Tuning = BURSTY
     warm_pool: int = 2
     step_tasks: int = 2
     above_base: Purchase = Purchase.ON_DEMAND
@@ -82,6 +86,7 @@ class Environment:
     scrape_networks: tuple[str, ...] = ()
     public: bool = False
     models: tuple[str, ...] = ("documents",)
+    canary_percent: float = 0.0
     needs_api_keys: bool = True
     schedules: tuple[Schedule, ...] = ()
     forecast: Forecast = Forecast.OFF
@@ -103,6 +108,11 @@ class Environment:
             (re.fullmatch(r"[a-z][a-z0-9-]{0,19}", self.name) is not None, "a name has 1 to 20 of a-z, 0-9 and -"),
             (bool(self.instance_types), "at least one instance type is needed"),
             (bool(self.models), "at least one model is needed"),
+            (0 <= self.canary_percent <= 100, "canary_percent is a share of the requests"),
+            (
+                not self.canary_percent or any(each.endswith("@candidate") for each in self.models),
+                "a canary needs a candidate: add `NAME@candidate` to the models",
+            ),
             (_CERTIFICATE.fullmatch(self.certificate) is not None, "the certificate is not an ARN of ACM"),
             (0 <= self.warm_pool <= self.limits.maximum_tasks, "the warm pool is larger than the fleet may become"),
             (self.step_tasks >= 1, "a step adds one task at least"),
@@ -168,6 +178,8 @@ ENVIRONMENTS = (
     Environment(
         name="production",
         limits=Limits(minimum_tasks=2, maximum_tasks=20),
+        warm_pool=8,
+        step_tasks=8,
         certificate=_example_certificate(),
         schedules=(
             Schedule(name="morning", cron="0 7 ? * MON-FRI *", timezone="Europe/Berlin", minimum_tasks=4),

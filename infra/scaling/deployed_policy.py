@@ -39,6 +39,7 @@ class Deployed:
         target_percent: of the capacity provider: 100 keeps no spare instances.
         maximum_percent: of the wanted tasks, while a release is rolled out.
         deregistration_seconds: how long a task that ends keeps its instance at least.
+        managed: whether ECS's capacity provider asks for instances; else they are asked for with their tasks.
         spot_base, spot_weight: on-demand tasks before the first on Spot, and Spot's share above them.
         max_queue_seconds, queue_limit_tokens, deadline_seconds: the tasks' own limits; infinite where there is none.
     """
@@ -53,6 +54,7 @@ class Deployed:
     max_queue_seconds: float
     queue_limit_tokens: float
     deadline_seconds: float
+    managed: bool = True
 
 
 def read_template(template: Mapping[str, Any], capacity: Capacity = ASSUMED, *, start_seconds: float) -> Deployed:

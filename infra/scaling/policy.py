@@ -32,6 +32,7 @@ from infra.scaling.policy_values import (
     TargetTracking,
     Tuning,
 )
+from infra.scaling.profiles import BURSTY
 from service.signals.catalog import (
     BACKLOG_SECONDS,
     GPU_UTILIZATION,
@@ -43,13 +44,11 @@ from service.signals.catalog import (
     Signal,
 )
 
-CHOSEN = Tuning()
-"""A fleet of three survives the loss of one."""
 HEADROOM = 0.8
 """Of the work ratio at which the limit on latency is just held: room for a burst while the fleet grows."""
 
 
-def targets_for(capacity: Capacity, tuning: Tuning = CHOSEN) -> Targets:
+def targets_for(capacity: Capacity, tuning: Tuning = BURSTY) -> Targets:
     """The thresholds that follow from a measured capacity.
 
     Where the limit on latency is missed long before the device is full, tasks are kept emptier in proportion.
@@ -94,7 +93,7 @@ def policy_for(
     delays: Delays | None = None,
     schedules: tuple[Schedule, ...] = (),
     forecast: Forecast = Forecast.OFF,
-    tuning: Tuning = CHOSEN,
+    tuning: Tuning = BURSTY,
 ) -> Policy:
     """The policy of a fleet whose tasks have this capacity."""
     targets, delays = targets_for(capacity, tuning), delays or Delays()

@@ -49,6 +49,7 @@ def policy_of(environment: Environment) -> Policy:
         delays=environment.timed_delays,
         schedules=environment.schedules,
         forecast=environment.forecast,
+        tuning=environment.tuning,
     )
 
 

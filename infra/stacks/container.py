@@ -47,6 +47,8 @@ def container_environment(
         "DRAIN_SECONDS": delays.longest_request_seconds,
         "KEEP_ALIVE_SECONDS": delays.idle_seconds + KEEP_ALIVE_SLACK_SECONDS,
     }
+    if environment.canary_percent:
+        settings["CANARY_PERCENT"] = environment.canary_percent
     if environment.capacity_file is not None:
         settings["QUEUE_LIMIT_TOKENS"] = policy.capacity.queue_limit_tokens
         settings["MAX_QUEUE_MS"] = policy.capacity.max_queue_ms

@@ -94,6 +94,10 @@ class Fleet:
     Args:
         table: latencies of the same `model`.
         seed: of what the demand leaves open: phases, interruptions.
+
+    Attributes:
+        serving: the tasks that get requests.
+        run_data: what was seen so far.
     """
 
     def __init__(
@@ -112,7 +116,7 @@ class Fleet:
         self._scaler = Autoscaler(deployed.policy, limits.minimum_tasks)
         self._series = Series(KEEP_POINTS_SECONDS)
         self.run_data = FleetRun(Tally())
-        self._serving = TaskGroup(model, table, balancing, self.run_data.tally)
+        self.serving = TaskGroup(model, table, balancing, self.run_data.tally)
         plan = GroupPlan(
             warm_pool=deployed.warm_pool,
             warm_seconds=delays.warm_start_seconds - TASK_START_SECONDS,
@@ -137,7 +141,7 @@ class Fleet:
             end = min(start + PERIOD_SECONDS, whole)
             self._happen(start)
             quiet = not self._due or self._due[0][0] >= end
-            if not (quiet and self._serving.calm_seconds(counts[start:end], demand.lengths[start:end])):
+            if not (quiet and self.serving.calm_seconds(counts[start:end], demand.lengths[start:end])):
                 self._each_second(counts, demand.lengths, start, end)
             self._decide(end)
             if end % 60 == 0 or end == whole:
@@ -165,7 +169,7 @@ class Fleet:
     def _each_second(self, counts: Floats, lengths: Floats, start: int, end: int) -> None:
         for second in range(start, end):
             self._happen(second)
-            refused = self._serving.second(counts[second], lengths[second])
+            refused = self.serving.second(counts[second], lengths[second])
             if refused:
                 again = refused * self._events.retry_share
                 counts[second + RETRY_SECONDS] += again
@@ -174,7 +178,7 @@ class Fleet:
     def _finish(self, whole: int) -> FleetRun:
         for spot, group in self._groups.items():
             self.run_data.machines += [(machine, spot) for machine in (*group.past, *group.alive)]
-        self.run_data.lost = self._serving.lost
+        self.run_data.lost = self.serving.lost
         return self.run_data
 
     # What is due
@@ -191,19 +195,22 @@ class Fleet:
     # The policy
 
     def _decide(self, now: int) -> None:
-        publish(self._series, self._serving, now)
+        publish(self._series, self.serving, now)
         before = self._scaler.wanted
-        decision = self._scaler.decide(self._series, now, len(self._serving))
+        decision = self._scaler.decide(self._series, now, len(self.serving))
         if decision is not None and decision.tasks_after < before and self._is_releasing:
             self._scaler.wanted = before  # ECS suspends scaling in during a deployment.
         elif decision is not None:
             self.run_data.decisions.append(decision)
             self._at(now + self._deployed.policy.delays.ingest_seconds, self._settle)
-        if (now + self._phase) % LOOK_SECONDS < PERIOD_SECONDS:
+        if self._deployed.managed and (now + self._phase) % LOOK_SECONDS < PERIOD_SECONDS:
             for spot, group in self._groups.items():
-                group.look(sum(task.spot == spot for task in self._tasks), now)
+                group.look(self._needed(spot), now)
         if self._is_releasing:
             self._settle(now)
+
+    def _needed(self, spot: bool) -> int:
+        return sum(task.spot == spot for task in self._tasks)
 
     def _set_minimum(self, fewest: int, now: float) -> None:
         limits = replace(self._scaler.policy.limits, minimum_tasks=fewest)
@@ -236,7 +243,14 @@ class Fleet:
         doomed = old if old else sorted(present, key=lambda task: (task.serving, -task.number))
         for task in doomed[: max(surplus, 0)]:
             self._stop(task, now)
+        self._match(now)
         self._place(now)
+
+    def _match(self, now: float) -> None:
+        """Without ECS instances follow tasks at once."""
+        if not self._deployed.managed:
+            for spot, group in self._groups.items():
+                group.match(self._needed(spot), now)
 
     def _new_task(self) -> Task:
         self._started += 1
@@ -260,13 +274,13 @@ class Fleet:
 
     def _serve(self, task: Task) -> None:
         task.serving = True
-        self._serving.join(task.number)
+        self.serving.join(task.number)
 
     def _stop(self, task: Task, now: float) -> None:
         task.leaving = True
         if task.serving:
             task.serving = False
-            self._serving.leave(task.number)
+            self.serving.leave(task.number)
             self._at(now + self._deployed.deregistration_seconds, partial(self._gone, task))
         else:
             self._gone(task, now)
@@ -276,6 +290,7 @@ class Fleet:
             self._tasks.remove(task)
             if task.machine is not None:
                 task.machine.has_task = False
+            self._match(now)
             self._place(now)
 
     # Spot
@@ -301,7 +316,7 @@ class Fleet:
             self._groups[True].end(machine, now)
 
     def _note_minute(self, demand: Demand, end: int) -> None:
-        serving = self._serving
+        serving = self.serving
         self.run_data.minutes.append(
             Minute(
                 at_seconds=end,

@@ -40,6 +40,8 @@ SHORT = Delays(longest_request_seconds=80)
         ({"zones": ("eu-central-1a",)}, "two zones or three"),
         ({"zone_count": 4}, "two zones or three"),
         ({"spare_percent": 100}, "share"),
+        ({"canary_percent": 101.0}, "share of the requests"),
+        ({"canary_percent": 5.0}, "add `NAME@candidate`"),
         ({"log_days": 42}, "log_days is one of"),
         ({"above_base": Purchase.SPOT, "delays": SHORT}, "set warm_pool=0"),
         ({"above_base": Purchase.SPOT, "warm_pool": 0}, "shorten longest_request_seconds"),

@@ -12,7 +12,7 @@ ZONES = {"eu-central-1a": frozenset({"g6.xlarge"}), "eu-central-1b": frozenset({
 
 def facts(**changes: object) -> AccountFacts:
     values: dict[str, object] = {
-        "quotas": {"L-DB2E81BA": 128.0, "L-3819A6DF": 36.0},
+        "quotas": {"L-DB2E81BA": 152.0, "L-3819A6DF": 36.0},
         "offered": ZONES,
         "certificate": "ISSUED",
         **changes,
@@ -32,7 +32,7 @@ def test_spot_has_a_quota_of_its_own() -> None:
 
 
 def test_on_demand_instances_alone_need_no_quota_of_spot() -> None:
-    assert problems(find_environment("production"), facts(quotas={"L-DB2E81BA": 128.0})) == []
+    assert problems(find_environment("production"), facts(quotas={"L-DB2E81BA": 152.0})) == []
 
 
 def test_a_zone_without_the_types_is_named_with_those_that_have_them() -> None:

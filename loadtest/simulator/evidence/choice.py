@@ -2,6 +2,7 @@
 
 bursty   of those that keep nearly as many documents as the best on each sudden demand, the cheapest over all
 steady   of those that keep 99.9 % on each demand that is not sudden, the cheapest on these
+either   what is deployed stays, unless the cheapest saves a twentieth: a policy that people know is worth that
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from loadtest.simulator.outcome import Outcome
 NEARLY = 0.005
 """Of the documents of a sudden demand: what two seeds differ by."""
 GOAL = 0.999
+WORTH_A_CHANGE = 0.05
+INCUMBENT = "+ pool of 8"
+"""The tuning as it was, with the pool that every later candidate has."""
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -41,7 +45,7 @@ class Evidence(msgspec.Struct, frozen=True):
     seeds: tuple[int, ...]
     bursty: str
     steady: str
-    tunings: dict[str, dict[str, float]]
+    tunings: dict[str, dict[str, float | bool]]
     cells: tuple[Cell, ...]
 
 
@@ -82,7 +86,9 @@ def _cheapest(cells: Sequence[Cell]) -> str:
     prices: dict[str, list[float]] = {}
     for each in cells:
         prices.setdefault(each.candidate, []).append(each.dollars_per_million)
-    return min(prices, key=lambda name: fmean(prices[name]))
+    cheapest = min(prices, key=lambda name: fmean(prices[name]))
+    stays = INCUMBENT in prices and fmean(prices[cheapest]) > fmean(prices[INCUMBENT]) * (1 - WORTH_A_CHANGE)
+    return INCUMBENT if stays else cheapest
 
 
 def table(evidence: Evidence) -> str:

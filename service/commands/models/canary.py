@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from model_store.transfer.promote import promote
+from service.commands.file_answers import read_key
 from service.commands.model_stores import remote_of, store_of
 from service.commands.progress import progress_bar
 from service.commands.remote_service import RemoteService
@@ -65,9 +66,10 @@ async def _report(chosen: argparse.Namespace) -> CanaryReport:
     if not paths:
         raise InvalidOptions(f"{chosen.documents} has no files")
     answers: dict[str, list[CanaryAnswer]] = {STABLE: [], CANDIDATE: []}
+    key = read_key(chosen.key_file)
     async with (
-        RemoteService(chosen.url, {"model": f"{chosen.name}@{STABLE}"}, chosen.key) as stable,
-        RemoteService(chosen.url, {"model": f"{chosen.name}@{CANDIDATE}"}, chosen.key) as candidate,
+        RemoteService(chosen.url, {"model": f"{chosen.name}@{STABLE}"}, key) as stable,
+        RemoteService(chosen.url, {"model": f"{chosen.name}@{CANDIDATE}"}, key) as candidate,
     ):
         services = [(STABLE, stable), (CANDIDATE, candidate)]
         with progress_bar("comparing") as bar:

@@ -72,7 +72,7 @@ def _add_canary(actions: Any, both: argparse.ArgumentParser) -> None:
     parser = actions.add_parser("canary", parents=[both], help="judge a candidate beside what is served, on documents")
     parser.add_argument("name", metavar="NAME", help="its tags `stable` and `candidate` are compared")
     parser.add_argument("--url", help="a service that serves both (GLEANER_MODELS=NAME,NAME@candidate)")
-    parser.add_argument("--key", help="API key")
+    parser.add_argument("--key-file", type=Path, help="the file with its API key")
     parser.add_argument("--documents", type=Path, metavar="FOLDER", help="files to post to each of the two")
     parser.add_argument("--drift", type=float, default=0.1, help="most entities that only one finds (default: 0.1)")
     parser.add_argument("--slower", type=float, default=1.25, help="most of p50 and p99 over the other (default: 1.25)")

