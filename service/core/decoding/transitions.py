@@ -128,8 +128,10 @@ class _Search:
     def _values(self, words: Labels) -> NDArray[np.float32]:
         """The values of these words, `[words, labels]`."""
         values: NDArray[np.float32] = self._scores[words] + self._of.value
-        values[self._is_border[words]] += self._of.first
-        values[self._is_border[words + 1]] += self._of.last
+        if (begins := self._is_border[words]).any():
+            values[begins] += self._of.first
+        if (ends := self._is_border[words + 1]).any():
+            values[ends] += self._of.last
         return values
 
     def _losses(self) -> Costs:
@@ -185,7 +187,7 @@ class _Search:
             reached = best[:count, None, :] + self._lost_before(labels, here)
             back = reached.argmin(axis=2)
             came_from.append(back)
-            best[:count] = np.take_along_axis(reached, back[:, :, None], axis=2)[:, :, 0] + costs[here]
+            best[:count] = reached.min(axis=2) + costs[here]
         at = best.argmin(axis=1)
         path = np.empty(len(words), dtype=np.intp)
         for step in range(len(running) - 1, -1, -1):
@@ -216,7 +218,7 @@ class _Search:
             labels = np.broadcast_to(np.arange(values.shape[1]), values.shape)
             return labels, (top - values).astype(np.float64)
         labels = np.argpartition(values, rest, axis=1)[:, rest:]
-        costs = (top - np.take_along_axis(values, labels, axis=1)).astype(np.float64)
+        costs = (top - values[np.arange(len(values))[:, None], labels]).astype(np.float64)
         labels[:, 0] = values.shape[1]
         return labels, costs
 

@@ -18,7 +18,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
 from model_store.builtin.training.evaluation.report import MOST_EXAMPLES, SEED
 from model_store.builtin.training.evaluation.scoring import Score
@@ -114,7 +114,7 @@ def _print_error(title: str, found: Found, calibration: Calibration) -> None:
 
 def write(folder: Path, rules: Decoding, transitions: NDArray[np.float32], calibration: Calibration) -> None:
     """Write both files of a model's folder."""
-    save_file({"transitions": transitions.astype(np.float32)}, folder / TRANSITIONS)
+    (folder / TRANSITIONS).write_bytes(save({"transitions": transitions.astype(np.float32)}))
     content = {
         "compounds": rules.compounds,
         "first_piece_share": rules.first_piece_share,
