@@ -21,7 +21,7 @@ Flags = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint32]
 Indices = npt.NDArray[np.int32]
 
-_HYPHENS = (0x02, 0xAD, 0xFFFE)  # pdfium's two marks for a hyphen at a line's end, and the soft one that fonts misuse
+HYPHENS = (0x02, 0xAD, 0xFFFE)  # pdfium's two marks for a hyphen at a line's end, and the soft one that fonts misuse
 _BLANKS = (0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x20, 0x85, 0xA0, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x3000)
 _UNWANTED = (*range(0x20), *range(0x7F, 0xA0), 0x200B, 0xFEFF, 0xFFFF)
 
@@ -57,7 +57,7 @@ class Glyphs:
 def read_glyphs(page: Any, text_page: Any, count: int) -> Glyphs:
     """The glyphs of a loaded page (pdfium's raw handles) whose text page has `count` characters."""
     codes = code_points(text_page, count)
-    codes[np.isin(codes, _HYPHENS)] = ord("-")
+    codes[np.isin(codes, HYPHENS)] = ord("-")
     frame = PageFrame.of(page)
     loose = frame.shown(loose_boxes(text_page, count))
     ink = frame.shown(_ink_boxes(text_page, count))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from service.documents.pdf.glyphs import PageFrame, address, code_points, loose_boxes
+from service.documents.pdf.glyphs import HYPHENS, PageFrame, address, code_points, loose_boxes
 from service.documents.pdf.reader import loaded_page, opened_text
 from service.documents.pdf.redaction.geometry import Point, Rectangle
 
@@ -20,7 +20,7 @@ SAME_PLACE = 0.3
 _Flag = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
 _Origin = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _UNKNOWN = "\ufffd"
-_BLANK = frozenset(("\t", "\n", "\r", " ", "\u00a0", "\x02", "\ufffe"))
+_BLANK = frozenset(("\t", "\n", "\r", " ", "\u00a0"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,10 @@ def read_page_text(document: pypdfium2.PdfDocument, number: int) -> PageText:
     """
     with loaded_page(document, number) as page, opened_text(page, number) as text_page:
         count = max(int(pdfium.FPDFText_CountChars(text_page)), 0)
+        codes = code_points(text_page, count)
+        codes[np.isin(codes, HYPHENS)] = ord("-")  # Which of them it is depends on what comes after it.
         return PageText(
-            code_points(text_page, count),
+            codes,
             _origins(text_page, count),
             loose_boxes(text_page, count),
             _generated(text_page, count),
