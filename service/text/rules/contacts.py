@@ -81,7 +81,7 @@ def phones(text: str, context: DocumentContext) -> Iterator[Finding]:
         named = is_named(_PHONE_NAMES, text, start) or _PHONE_USES.match(text, end) is not None
         if not (international or named or _has_groups(written)):
             continue
-        number = parse_phone(text[start:end].lstrip("("), context.likely_regions)
+        number = parse_phone(text[start:end].lstrip("("), context)
         valid = number is not None and phonenumbers.is_valid_number(number)
         if international and valid:
             yield Finding("PHONE", start, end, Strength.PROVEN, 0.98)

@@ -43,6 +43,10 @@ _NAMED_TAX_IDS = (
 )
 """What stands before a tax number without a country's prefix, and whose number it is then."""
 _TAX_NAMES = re.compile("|".join(f"(?:{names.pattern})" for names, _, _ in _NAMED_TAX_IDS), re.IGNORECASE)
+_TAX_WORDS = re.compile(
+    r"NIP|CNPJ|CPF|IVA|NIF|CIF|NIE|contribuinte|Steuer|St\.|GST|ABN|ИНН|EIN|employer", re.IGNORECASE
+)
+"""A word of each of them, so that most texts need no closer look."""
 _TAX_NUMBER = re.compile(r"(?<![\w/-])[A-Z]{0,2}[0-9](?:[ ./-]?[A-Z0-9]){6,17}(?!\w)", re.IGNORECASE)
 _ALNUM = re.compile(r"[A-Za-z0-9]+")
 _CARD = re.compile(r"(?<![\w.,+/-])[1-6][0-9]{3}(?:[ -]?[0-9]{2,6}){2,4}(?![\w-]|[.,/][0-9])")
@@ -52,7 +56,7 @@ _CARD_NAMES = re.compile(
     r"card|karte|carte|tarjeta|carta|kaart|cartão|kort|kart|карт|カード|visa|master|amex|american express",
     re.IGNORECASE,
 )
-_FEWEST_TAX_DIGITS = 7
+_FEWEST_TAX_DIGITS, _MOST_TAX_DIGITS = 7, 14
 
 
 def ibans(text: str, context: DocumentContext) -> Iterator[Finding]:
@@ -82,6 +86,8 @@ def tax_ids(text: str, context: DocumentContext) -> Iterator[Finding]:
     """Numbers for value added tax with their country's prefix, and others after the word for them."""
     for match in scan(_VAT, text):
         yield from _vat(text, match)
+    if _TAX_WORDS.search(text) is None:
+        return
     for match in scan(_TAX_NUMBER, text):
         if not is_named(_TAX_NAMES, text, match.start()):
             continue
@@ -118,7 +124,7 @@ def _longest(match: re.Match[str], is_valid: Callable[[str], bool]) -> Iterator[
     """The longest part of a match, in whole groups from its beginning, that is valid, if there is one."""
     for group in reversed(list(_ALNUM.finditer(match.group()))):
         part = match.group()[: group.end()]
-        if sum(map(str.isdigit, part)) >= _FEWEST_TAX_DIGITS and is_valid(part):
+        if _FEWEST_TAX_DIGITS <= sum(map(str.isdigit, part)) <= _MOST_TAX_DIGITS and is_valid(part):
             yield Finding("TAX_ID", match.start(), match.start() + len(part), Strength.PROVEN, 0.98)
             return
 

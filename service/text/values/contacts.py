@@ -34,7 +34,7 @@ def read_phone(text: str, context: DocumentContext) -> Value | None:
     if len(text) > LONGEST_CHARACTERS:
         return None
     found = _PHONE.search(plain(text))
-    number = parse_phone(found.group(), context.likely_regions) if found else None
+    number = parse_phone(found.group(), context) if found else None
     if number is None:
         return None
     value = phonenumbers.format_number(number, PhoneNumberFormat.E164)
@@ -43,15 +43,17 @@ def read_phone(text: str, context: DocumentContext) -> Value | None:
     return Value(ValueKind.PHONE, value, valid=bool(phonenumbers.is_valid_number(number)))
 
 
-def parse_phone(text: str, regions: tuple[str, ...]) -> PhoneNumber | None:
+def parse_phone(text: str, context: DocumentContext) -> PhoneNumber | None:
     """A number with its calling code, or one that a country's numbering plan has; the first country that does."""
-    if text.lstrip("( ").startswith("+") or text.startswith("00"):
-        return _parse(text, regions[0] if regions else "DE")
-    numbers = (_parse(text, region) for region in regions[:MOST_REGIONS])
+    if text.lstrip("( ").startswith("+"):
+        return _parse(text, None)
+    if text.startswith("00"):
+        return _parse(f"+{text[2:]}", None)
+    numbers = (_parse(text, region) for region in context.likely_regions[:MOST_REGIONS])
     return next((each for each in numbers if each is not None and phonenumbers.is_valid_number(each)), None)
 
 
-def _parse(text: str, region: str) -> PhoneNumber | None:
+def _parse(text: str, region: str | None) -> PhoneNumber | None:
     try:
         return phonenumbers.parse(text, region)
     except NumberParseException:

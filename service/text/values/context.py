@@ -124,10 +124,12 @@ class DocumentContext:
 
     def _names_of_countries(self) -> Iterator[str]:
         """Of countries that stand with a capital, in English or the text's own language."""
-        words = [key(word) for word in WORD.findall(self._signs)]
         tables = [names.territories(language) for language in {"en", self.language or "en"}]
-        for first, second in pairwise([*words, ""]):
-            for name in (first, f"{first} {second}"):
+        for first, second in pairwise([*WORD.findall(self._signs), ""]):
+            if first[0].islower():
+                continue
+            bare = key(first)
+            for name in (bare, f"{bare} {key(second)}") if second else (bare,):
                 region = _SHORT_NAMES.get(name) or next((table[name] for table in tables if name in table), None)
                 if region is not None:
                     yield region

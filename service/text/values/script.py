@@ -38,9 +38,9 @@ def folded(text: str) -> str:
 
 def key(word: str) -> str:
     """A word as tables have it: without case and, in scripts that keep their words apart without them, accents."""
-    word = unicodedata.normalize("NFC", word).casefold()
     if word.isascii():
-        return word
+        return word.lower()
+    word = unicodedata.normalize("NFC", word).casefold()
     if _DEVANAGARI.search(word):
         return word
     parts = unicodedata.normalize("NFKD", word)
