@@ -111,7 +111,7 @@ class RedactedBytes(msgspec.Struct, frozen=True):
     data: bytes
 
 
-class PagePicture(msgspec.Struct, frozen=True):
+class RedactedPageImage(msgspec.Struct, frozen=True):
     """A page that is a picture now, and why."""
 
     page: int
@@ -126,7 +126,7 @@ class RedactedDocument(msgspec.Struct, frozen=True):
     text: str | None = None
     file: RedactedBytes | None = None
     pages: int | None = None
-    rasterized_pages: list[PagePicture] = []
+    rasterized_pages: list[RedactedPageImage] = []
     unread_pages: list[int] = []
     removed: list[str] = []
     error: RemoteProblem | None = None

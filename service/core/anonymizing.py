@@ -13,7 +13,7 @@ from typing import NamedTuple
 HASHES = ("sha256", "sha512")
 
 
-class Marked(NamedTuple):
+class MarkedRange(NamedTuple):
     """A range `[start, end)` of a text, in code points, and what kind of thing stands there."""
 
     kind: str
@@ -68,9 +68,9 @@ def hash_with(algorithm: str, salt: bytes) -> Operator:
     return Operator("hash", apply)
 
 
-def settled(ranges: Iterable[Marked]) -> list[Marked]:
+def settled(ranges: Iterable[MarkedRange]) -> list[MarkedRange]:
     """The ranges in order and without overlaps; together they cover the same characters."""
-    found: list[Marked] = []
+    found: list[MarkedRange] = []
     for each in sorted(ranges, key=lambda marked: (marked.start, -marked.end, -marked.score)):
         last = found[-1] if found else None
         if last is None or each.start >= last.end:
@@ -83,7 +83,7 @@ def settled(ranges: Iterable[Marked]) -> list[Marked]:
 
 
 def anonymize(
-    text: str, ranges: Iterable[Marked], operator_of: Callable[[str], Operator]
+    text: str, ranges: Iterable[MarkedRange], operator_of: Callable[[str], Operator]
 ) -> tuple[str, list[Replaced]]:
     """The text without its marked ranges, and what stands there instead, in order."""
     parts, items, at, length = list[str](), list[Replaced](), 0, 0

@@ -7,10 +7,10 @@ import hashlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.anonymizing import KEEP, REDACT, Marked, anonymize, hash_with, mask_with, replace_by, settled
+from service.core.anonymizing import KEEP, REDACT, MarkedRange, anonymize, hash_with, mask_with, replace_by, settled
 
 TEXT = "Anna Smith lives in Berlin"
-RANGES = [Marked("PERSON", 0, 10), Marked("LOCATION", 20, 26)]
+RANGES = [MarkedRange("PERSON", 0, 10), MarkedRange("LOCATION", 20, 26)]
 
 
 def test_ranges_are_replaced_by_their_kind_or_a_text_of_one_s_own() -> None:
@@ -33,11 +33,11 @@ def test_masks_hashes_and_what_is_kept() -> None:
 
 
 def test_of_ranges_that_cross_the_later_begins_behind_the_earlier_or_joins_it() -> None:
-    assert settled([Marked("A", 2, 6), Marked("A", 0, 4)]) == [Marked("A", 0, 6)]
-    assert settled([Marked("B", 2, 6), Marked("A", 0, 4)]) == [Marked("A", 0, 4), Marked("B", 4, 6)]
-    assert settled([Marked("B", 1, 3, 0.9), Marked("A", 0, 4)]) == [Marked("A", 0, 4)]
-    assert settled([Marked("A", 0, 4, 0.1), Marked("B", 0, 4, 0.9)]) == [Marked("B", 0, 4, 0.9)]
-    assert settled([Marked("A", 3, 3)]) == []
+    assert settled([MarkedRange("A", 2, 6), MarkedRange("A", 0, 4)]) == [MarkedRange("A", 0, 6)]
+    assert settled([MarkedRange("B", 2, 6), MarkedRange("A", 0, 4)]) == [MarkedRange("A", 0, 4), MarkedRange("B", 4, 6)]
+    assert settled([MarkedRange("B", 1, 3, 0.9), MarkedRange("A", 0, 4)]) == [MarkedRange("A", 0, 4)]
+    assert settled([MarkedRange("A", 0, 4, 0.1), MarkedRange("B", 0, 4, 0.9)]) == [MarkedRange("B", 0, 4, 0.9)]
+    assert settled([MarkedRange("A", 3, 3)]) == []
 
 
 @given(
@@ -45,7 +45,7 @@ def test_of_ranges_that_cross_the_later_begins_behind_the_earlier_or_joins_it() 
     st.lists(st.tuples(st.sampled_from("AB"), st.integers(0, 30), st.integers(0, 30)), max_size=8),
 )
 def test_exactly_the_marked_characters_are_gone(text: str, drawn: list[tuple[str, int, int]]) -> None:
-    ranges = [Marked(kind, min(a, b, len(text)), min(max(a, b), len(text))) for kind, a, b in drawn]
+    ranges = [MarkedRange(kind, min(a, b, len(text)), min(max(a, b), len(text))) for kind, a, b in drawn]
     gone = {at for each in ranges for at in range(each.start, each.end)}
     left, items = anonymize(text, ranges, lambda _: REDACT)
     assert left == "".join(character for at, character in enumerate(text) if at not in gone)

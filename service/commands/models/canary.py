@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from model_store.transfer.promote import promote
-from service.commands.file_answers import read_key
+from service.commands.files.file_answers import read_key
+from service.commands.files.remote_service import RemoteService
 from service.commands.model_stores import remote_of, store_of
 from service.commands.progress import progress_bar
-from service.commands.remote_service import RemoteService
 from service.core.errors import GleanerError, InvalidOptions
 from service.core.models.canary import CanaryAnswer, CanaryLimits, CanaryReport, compare
 

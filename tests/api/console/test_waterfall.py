@@ -23,7 +23,7 @@ def document(timer: StageTimer, ended: float, code: str = "ok") -> DocumentTrace
 
 
 def traced(*documents: DocumentTrace, ended: float) -> RequestTrace:
-    trace = RequestTrace("r", BEGUN, 1_700_000_000.0, "c", "m", "77", BEGUN + 0.001, ended, 200)
+    trace = RequestTrace("r", BEGUN, 1_700_000_000.0, "POST", "/extract", "c", "m", "77", BEGUN + 0.001, ended, 200)
     for each in documents:
         trace.add(each)
     return trace

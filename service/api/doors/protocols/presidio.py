@@ -32,7 +32,17 @@ from service.api.doors.protocols.presidio_patterns import FLAGS, AdHocRecognizer
 from service.api.engine.routing import find_model, is_serving
 from service.api.http.response import DocumentOutcome
 from service.api.schemas import DocumentResult
-from service.core.anonymizing import HASHES, KEEP, REDACT, Marked, Operator, anonymize, hash_with, mask_with, replace_by
+from service.core.anonymizing import (
+    HASHES,
+    KEEP,
+    REDACT,
+    MarkedRange,
+    Operator,
+    anonymize,
+    hash_with,
+    mask_with,
+    replace_by,
+)
 from service.core.decoding.tag_scheme import scheme_of
 from service.core.errors import GleanerError, InvalidOptions, MalformedRequest
 
@@ -131,10 +141,10 @@ async def _analyze(request: Request) -> Response:
     return await answer(request, visited, call, form, asks=data)
 
 
-def _found(result: DocumentResult, marked: list[Marked]) -> list[Marked]:
+def _found(result: DocumentResult, marked: list[MarkedRange]) -> list[MarkedRange]:
     """What the model found and what patterns matched, without what is there twice; the surest first."""
-    named = [Marked(PRESIDIO.get(e.label, e.label), e.start, e.end, e.score) for e in result.entities]
-    best: dict[tuple[str, int, int], Marked] = {}
+    named = [MarkedRange(PRESIDIO.get(e.label, e.label), e.start, e.end, e.score) for e in result.entities]
+    best: dict[tuple[str, int, int], MarkedRange] = {}
     for each in sorted((*named, *marked), key=lambda each: -each.score):
         best.setdefault((each.kind, each.start, each.end), each)
     return list(best.values())
@@ -152,7 +162,7 @@ class _Allowed:
             flags = FLAGS if asked.regex_flags is None else asked.regex_flags
             self._pattern = compiled("|".join(asked.allow_list), flags)
 
-    def kept(self, text: str, found: list[Marked]) -> list[RecognizerResult]:
+    def kept(self, text: str, found: list[MarkedRange]) -> list[RecognizerResult]:
         return [
             RecognizerResult(each.kind, each.start, each.end, each.score)
             for each in found
@@ -184,7 +194,7 @@ async def _anonymize(request: Request) -> Response:
     salt = secrets.token_bytes(16)
     operators = {name: each.operator(salt) for name, each in (asked.anonymizers or {}).items()}
     default = operators.get(_DEFAULT, replace_by(None))
-    marked = [Marked(each.entity_type, each.start, each.end, each.score) for each in asked.analyzer_results]
+    marked = [MarkedRange(each.entity_type, each.start, each.end, each.score) for each in asked.analyzer_results]
     work = asyncio.to_thread(anonymize, asked.text, marked, lambda kind: operators.get(kind, default))
     text, items = await work
     said = [

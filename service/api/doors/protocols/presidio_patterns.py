@@ -15,7 +15,7 @@ from typing import Annotated
 import msgspec
 import regex
 
-from service.core.anonymizing import Marked
+from service.core.anonymizing import MarkedRange
 from service.core.errors import InvalidOptions
 
 SECONDS = 2.0
@@ -60,7 +60,7 @@ class Search:
         self._left_seconds = SECONDS
         self._patterns = [found for each in recognizers for found in _compiled(each)]
 
-    async def find(self, text: str) -> list[Marked]:
+    async def find(self, text: str) -> list[MarkedRange]:
         """All that the patterns match in a text.
 
         Raises:
@@ -69,9 +69,9 @@ class Search:
         async with _AT_ONCE:
             return await asyncio.to_thread(self._find, text)
 
-    def _find(self, text: str) -> list[Marked]:
+    def _find(self, text: str) -> list[MarkedRange]:
         begun = time.monotonic()
-        found: list[Marked] = []
+        found: list[MarkedRange] = []
         for kind, pattern, score in self._patterns:
             left = self._left_seconds - (time.monotonic() - begun)
             if left <= 0:
@@ -79,7 +79,7 @@ class Search:
             try:
                 for match in pattern.finditer(text, timeout=left, concurrent=True):
                     if match.start() < match.end():
-                        found.append(Marked(kind, match.start(), match.end(), score))
+                        found.append(MarkedRange(kind, match.start(), match.end(), score))
                     if len(found) > MOST_MATCHES:
                         raise InvalidOptions(f"The patterns match more than {MOST_MATCHES:,} times.")
             except TimeoutError:

@@ -1,0 +1,1 @@
+"""What the commands over files share: a service to ask, here or elsewhere, and how its answers are shown."""
