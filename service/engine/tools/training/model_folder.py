@@ -1,4 +1,4 @@
-"""The new model's folder: weights in half precision, the base's tokenizer files, and a card with data and scores."""
+"""The new model's folder: weights in half precision, the base's tokenizer and licence, a card with data and scores."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ from service.engine.tools.training.options import TrainingOptions
 from service.engine.tools.training.records import LabelledDocument
 from service.engine.tools.training.scoring import SpanCounts
 
-TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
+KEPT_FILES = (
+    *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
+    *("LICENSE", "LICENSE.txt", "LICENSE.md", "NOTICE"),
+)
+"""What is copied from the base: its tokenizer, and the licence that its weights come under."""
 CARD = "README.md"
 
 
@@ -31,7 +35,7 @@ def prepare_folder(folder: Path) -> None:
 
 def write_model(model: PreTrainedModel, base: Path, folder: Path) -> None:
     """Write weights, configuration and tokenizer. The configuration comes last: with it the folder is a model."""
-    for name in TOKENIZER_FILES:
+    for name in KEPT_FILES:
         if (base / name).exists():
             shutil.copyfile(base / name, folder / name)
     weights = {name: each.detach().cpu().to(torch.float16).contiguous() for name, each in model.state_dict().items()}
