@@ -65,7 +65,7 @@ def fit(folder: Path, sets: Sets, unseen: Sets, *, rules: Decoding, strength: fl
     answers = _print_ladder(scored, scheme, rules, crossed, "left out of training, transitions of the other half")
     real = [answers[name] for name in answers if not name.startswith(GENERATED)] or list(answers.values())
     calibration = _print_calibration([answer for of_set in real for answer in of_set])
-    learned: NDArray[np.float32] = np.asarray(np.mean(halves, axis=0), dtype=np.float32)
+    learned: NDArray[np.float32] = np.stack(halves).mean(axis=0)
     write(folder, rules, learned, calibration)
     _progress(f"wrote {RULES} and {TRANSITIONS} to {folder}")
     if unseen:
