@@ -14,10 +14,12 @@ from typing import Any
 
 import pytest
 
+from infra.environments import find_environment
 from tests.support import aws_cli
 from tests.support.aws_cli import FRESH
 
 ROOT = Path(__file__).parents[2]
+POOL = find_environment("production").warm_pool
 PYTHON = f"""#!/bin/sh
 case "$*" in
   "-m infra.stacks "*) exit 0 ;;
@@ -148,9 +150,9 @@ def test_destroying_what_is_gone_is_no_error(account: Account) -> None:
 
 def test_after_a_release_the_whole_pool_has_its_image(account: Account) -> None:
     assert account.deploy("v1").returncode == 0
-    account.change(pool=["1", "1"])
+    account.change(pool=["1"] * POOL)
     assert account.deploy("v2").returncode == 0
-    assert account.state["pool"] == ["2", "2"]
+    assert account.state["pool"] == ["2"] * POOL
 
 
 def test_a_pool_that_is_up_to_date_is_left_alone(account: Account) -> None:
@@ -164,7 +166,7 @@ def test_a_pool_that_a_broken_attempt_deleted_is_put_back(account: Account) -> N
     assert account.deploy("v1").returncode == 0
     account.change(pool=None)
     assert account.deploy("v1").returncode == 0
-    assert account.state["pool"] == ["1", "1"]
+    assert account.state["pool"] == ["1"] * POOL
 
 
 def test_a_deployment_ends_with_an_alarm_that_arrives(account: Account) -> None:

@@ -92,12 +92,12 @@ SPOILT: dict[str, tuple[str, Change, str]] = {
     "B2: a pool up to the maximum": (
         ECS,
         lambda t: first(t, "AWS::AutoScaling::WarmPool").update(MaxGroupPreparedCapacity=30),
-        "keeps up to 30 instances, not 2",
+        "keeps up to 30 instances, not 8",
     ),
     "B2: a pool without a limit": (
         ECS,
         lambda t: first(t, "AWS::AutoScaling::WarmPool").pop("MaxGroupPreparedCapacity"),
-        "keeps up to None instances, not 2",
+        "keeps up to None instances, not 8",
     ),
     "B7: no scraper may come": (
         ECS,

@@ -33,7 +33,7 @@ def test_options_change_the_run(deployed: Path, tmp_path: Path, capsys: pytest.C
         assert main([*common, *more]) == 0
         outcomes.append(json.loads(capsys.readouterr().out)["outcome"])
     plain, shed, parsed, pooled = outcomes
-    assert shed["p99_ms"] < 1_000 < plain["p99_ms"]
+    assert shed["p99_ms"] < plain["p99_ms"] / 10
     assert parsed["kept"] < plain["kept"], "four parsers at 200 ms do 20 files a second of the device's 100"
     assert pooled["late"] + pooled["refused"] < plain["late"] + plain["refused"]
 
