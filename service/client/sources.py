@@ -39,7 +39,7 @@ Source = str | TextSource | Path | FileSource
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class PreparedRequest:
     """One request, the same in every try: an `Idempotency-Key` says so to the service."""
 
     path: str
@@ -57,7 +57,7 @@ class Request:
 
 def request_of(
     path: str, sources: Sequence[Source], options: Mapping[str, Any], *, batch: bool, in_lines: bool = False
-) -> Request:
+) -> PreparedRequest:
     """The request for documents, all texts or all files.
 
     Raises:
@@ -77,14 +77,16 @@ def request_of(
         raise ValueError("one request holds texts or files, at least one")
     if files:
         parts = [("file", (each.name, each.data, each.media_type or "application/octet-stream")) for each in files]
-        return Request(path, headers, files=parts, fields={name: _written(value) for name, value in chosen.items()})
+        return PreparedRequest(
+            path, headers, files=parts, fields={name: _written(value) for name, value in chosen.items()}
+        )
     documents: dict[str, Any] = {"text": texts[0].text}
     if batch or texts[0].id is not None:
         documents = {
             "documents": [{"text": each.text, **({} if each.id is None else {"id": each.id})} for each in texts]
         }
     body = json.dumps({**documents, **chosen}, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    return Request(path, {**headers, "Content-Type": "application/json"}, content=body)
+    return PreparedRequest(path, {**headers, "Content-Type": "application/json"}, content=body)
 
 
 def _written(value: Any) -> str:
