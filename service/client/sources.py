@@ -39,7 +39,7 @@ Source = str | TextSource | Path | FileSource
 
 
 @dataclass(frozen=True, slots=True)
-class ClientRequest:
+class PreparedRequest:
     """One request, the same in every try: an `Idempotency-Key` says so to the service."""
 
     path: str
@@ -57,7 +57,7 @@ class ClientRequest:
 
 def request_of(
     path: str, sources: Sequence[Source], options: Mapping[str, Any], *, batch: bool, in_lines: bool = False
-) -> ClientRequest:
+) -> PreparedRequest:
     """The request for documents, all texts or all files.
 
     Raises:
@@ -77,7 +77,7 @@ def request_of(
         raise ValueError("one request holds texts or files, at least one")
     if files:
         parts = [("file", (each.name, each.data, each.media_type or "application/octet-stream")) for each in files]
-        return ClientRequest(
+        return PreparedRequest(
             path, headers, files=parts, fields={name: _written(value) for name, value in chosen.items()}
         )
     documents: dict[str, Any] = {"text": texts[0].text}
@@ -86,7 +86,7 @@ def request_of(
             "documents": [{"text": each.text, **({} if each.id is None else {"id": each.id})} for each in texts]
         }
     body = json.dumps({**documents, **chosen}, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    return ClientRequest(path, {**headers, "Content-Type": "application/json"}, content=body)
+    return PreparedRequest(path, {**headers, "Content-Type": "application/json"}, content=body)
 
 
 def _written(value: Any) -> str:

@@ -20,7 +20,7 @@ from service.client.answers import (
 )
 from service.client.connection import CONNECTION_ERRORS, Timeouts, headers_of, raised
 from service.client.retries import RetryBudget
-from service.client.sources import ClientRequest, Source, request_of
+from service.client.sources import PreparedRequest, Source, request_of
 from service.core.errors import GleanerError
 
 _T = TypeVar("_T")
@@ -103,10 +103,10 @@ class Client:
         """The answer of a route to documents as the service wrote it, with members that this client does not know."""
         return self._ask(request_of(path, sources, options, batch=len(sources) > 1), dict[str, Any])
 
-    def _ask(self, request: ClientRequest, kind: type[_T]) -> _T:
+    def _ask(self, request: PreparedRequest, kind: type[_T]) -> _T:
         return self._retried(lambda: decoded(self._http.post(self._url + request.path, **request.arguments()), kind))
 
-    def _begin(self, request: ClientRequest) -> httpx.Response:
+    def _begin(self, request: PreparedRequest) -> httpx.Response:
         built = self._http.build_request("POST", self._url + request.path, **request.arguments())
         response = self._http.send(built, stream=True)
         if response.is_error:
