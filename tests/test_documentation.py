@@ -77,7 +77,7 @@ def test_every_make_target_that_the_readme_names_exists() -> None:
 
 
 MAP_ROW = re.compile(r"^\| `([\w/]+)` \| ([^|]+) \| `([\w./]+)` \|$", re.MULTILINE)
-MOST_BYTES = {"ARCHITECTURE.md": 13 * 1024, "README.md": 12 * 1024}
+MOST_BYTES = {"ARCHITECTURE.md": 14 * 1024, "README.md": 12 * 1024}
 
 
 def test_the_map_names_every_folder_once_with_a_file_that_is_there() -> None:
