@@ -25,8 +25,8 @@ _BILL = _AMOUNTS | _PARTIES | _DOCUMENT | _TO_BE_PAID | _NUMBERS | {"LINE_ITEM"}
 _RESUME = frozenset(("JOB_TITLE", "EMPLOYER", "SCHOOL", "DEGREE", "SKILL"))
 _REACHED = frozenset(("PERSON", "EMAIL", "PHONE"))
 _CONTRACT = frozenset(("PARTY", "GOVERNING_LAW", "EFFECTIVE_DATE"))
-BILL_EVIDENCE, RESUME_EVIDENCE = 1.2, 1.8
-"""Sums of scores: two labels of a bill found for certain, or more that are not; of a résumé more than two."""
+BILL_EVIDENCE, RESUME_EVIDENCE = 1.0, 1.5
+"""Sums of scores, which are shares that are right: so many labels of a bill, and of a résumé, are expected to be."""
 
 
 class DocumentKind(StrEnum):

@@ -21,7 +21,7 @@ def kind_of(**scores: float) -> KindFound | None:
         ({"RECEIVER_NAME": 0.9, "SUPPLIER_NAME": 0.9, "INVOICE_ID": 0.9}, DocumentKind.INVOICE),
         ({"SUPPLIER_NAME": 0.9, "IBAN": 0.9}, DocumentKind.INVOICE),
         ({"SUPPLIER_NAME": 0.9, "RECEIVER_NAME": 0.9}, None),
-        ({"TOTAL_AMOUNT": 0.5, "SUPPLIER_NAME": 0.5}, None),
+        ({"TOTAL_AMOUNT": 0.45, "SUPPLIER_NAME": 0.5}, None),
         ({"PERSON": 0.9, "JOB_TITLE": 0.9, "EMPLOYER": 0.9, "SKILL": 0.9}, DocumentKind.RESUME),
         ({"JOB_TITLE": 0.9, "EMPLOYER": 0.9, "SKILL": 0.9}, None),
         ({"EMAIL": 0.9, "SCHOOL": 0.9, "DEGREE": 0.95}, DocumentKind.RESUME),
