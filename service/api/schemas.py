@@ -4,10 +4,20 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import msgspec
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    ValidationError,
+    WithJsonSchema,
+)
 
 from service.api.problems import Problem
 from service.core.decoding.aggregation_strategies import Aggregation
@@ -64,7 +74,9 @@ class Options(BaseModel):
     labels: Annotated[list[str] | None, BeforeValidator(_labels)] = Field(
         None, description="Keep only entities with these labels (comma-separated in forms and queries)."
     )
-    min_score: Annotated[ScoreLimits, PlainValidator(read_limits), WithJsonSchema(_MIN_SCORE)] = Field(
+    min_score: Annotated[
+        ScoreLimits, PlainValidator(read_limits), PlainSerializer(asdict), WithJsonSchema(_MIN_SCORE)
+    ] = Field(
         ScoreLimits(),
         description="Keep only entities with at least this score: a number, or `PERSON:0.8,IBAN:0.5` with a number "
         "among them for all other labels. Scores of a calibrated model are the share that is right.",

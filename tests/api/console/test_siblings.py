@@ -25,7 +25,7 @@ class NoEngine:
 def finder_of(*ids: str, client: str = "ada") -> RequestFinder:
     traces = TraceBook()
     for number, name in enumerate(ids):
-        traces.add(RequestTrace(name, 0.0, float(number), client, status=200))
+        traces.add(RequestTrace(name, 0.0, float(number), client=client, status=200))
     return RequestFinder(traces, cast(EngineClient, NoEngine()))
 
 
