@@ -201,7 +201,7 @@ def is_final(answer: KeptAnswer) -> bool:
     """True for an answer that another try would get too."""
     if answer.status != 200:
         return answer.status in FINAL
-    if not answer.media_type.startswith(("application/json", LINES)):
+    if answer.media_type and not answer.media_type.startswith(("application/json", LINES)):
         return True
     for line in msgspec.json.Decoder(_Outcomes).decode_lines(answer.body):
         outcomes = line.documents if line.document is None else (line.document,)
