@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import NamedTuple
 
 from service.core.decoding.value import Value, ValueKind
@@ -46,10 +46,7 @@ def number(mention: Mention) -> Decimal | None:
     if mention.value.number is not None:
         return mention.value.number
     found = _FIRST_NUMBER.match(mention.text)
-    try:
-        return Decimal(found[0].replace(",", ".")) if found else None
-    except InvalidOperation:
-        return None
+    return Decimal(found[0].replace(",", ".")) if found else None
 
 
 def same_value(mention: Mention) -> str:

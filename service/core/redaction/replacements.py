@@ -38,13 +38,11 @@ class ReplacedSpan:
 
 def replacer(mode: RedactionMode, key: bytes, value_of: Callable[[str, str], str]) -> Callable[[str, str], str]:
     """What stands for a label's text; `key`: of the hashes, `value_of`: the value that a label's text states."""
-    match mode:
-        case RedactionMode.REPLACE:
-            return lambda label, _text: f"<{label}>"
-        case RedactionMode.MASK:
-            return lambda _label, text: "".join(each if each in "\r\n" else "*" for each in text)
-        case RedactionMode.HASH:
-            return lambda label, text: f"<{label}:{hashed(key, value_of(label, text))}>"
+    if mode is RedactionMode.REPLACE:
+        return lambda label, _text: f"<{label}>"
+    if mode is RedactionMode.MASK:
+        return lambda _label, text: "".join(each if each in "\r\n" else "*" for each in text)
+    return lambda label, text: f"<{label}:{hashed(key, value_of(label, text))}>"
 
 
 def hashed(key: bytes, value: str) -> str:
