@@ -24,7 +24,7 @@ def test_limits_are_read(value: object, limits: ScoreLimits) -> None:
 
 @pytest.mark.parametrize("value", [True, None, [], 1.5, -1, "", "x", "PERSON:2", ":0.5", "0.5,,"])
 def test_what_is_no_limit_is_refused(value: object) -> None:
-    with pytest.raises(ValueError, match="should be|names no label"):
+    with pytest.raises(ValueError, match=r"should be|names no label"):
         read_limits(value)
 
 
