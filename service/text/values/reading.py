@@ -44,9 +44,8 @@ def read_value(label: str, text: str, context: DocumentContext) -> Value:
     return found or Value(ValueKind.TEXT, folded(text))
 
 
-def read_values(text: str, entities: list[Entity]) -> list[Value]:
+def read_values(context: DocumentContext, entities: list[Entity]) -> list[Value]:
     """The value of each entity of a document."""
-    context = DocumentContext(text)
     return [read_value(each.label, each.text, context) for each in entities]
 
 
