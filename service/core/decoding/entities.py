@@ -142,6 +142,8 @@ def _known(text: str, encoding: Encoding, spans: list[Span]) -> list[Span]:
     """The spans that have a letter or digit in a token that is known."""
     unknown = encoding.is_unknown
     assert unknown is not None
+    if not unknown.any():
+        return spans
 
     def is_known(span: Span) -> bool:
         tokens = range(span.start_token, span.stop_token)

@@ -15,6 +15,7 @@ from itertools import pairwise
 from babel.numbers import get_territory_currencies
 from phonenumbers import COUNTRY_CODE_TO_REGION_CODE
 
+from service.core.decoding.value import Value
 from service.text.values import names
 from service.text.values.language_signs import language_of
 from service.text.values.script import WORD, key
@@ -38,10 +39,16 @@ _NAMED = 2
 
 
 class DocumentContext:
-    """What one document's text says of itself. `text`: the document's."""
+    """What one document's text says of itself.
+
+    Attributes:
+        text: the document's.
+        readings: the values that were read in it, by reader and text: dates are read for their borders, then answered.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.readings: dict[tuple[object, str], Value] = {}
 
     @cached_property
     def language(self) -> str | None:
