@@ -121,7 +121,7 @@ async def unless_disconnected(request: Request, work: Coroutine[Any, Any, Respon
     answering = asyncio.current_task()
     assert answering is not None, "requests are answered by tasks"
     left = False
-    watching: asyncio.Task[None] | None = None
+    watching: list[asyncio.Task[None]] = []
 
     async def watch() -> None:
         nonlocal left
@@ -130,8 +130,7 @@ async def unless_disconnected(request: Request, work: Coroutine[Any, Any, Respon
         answering.cancel()
 
     def begin() -> None:
-        nonlocal watching
-        watching = asyncio.create_task(watch())
+        watching.append(asyncio.create_task(watch()))
 
     beginning = asyncio.get_running_loop().call_later(UNWATCHED_SECONDS, begin)
     try:
@@ -142,9 +141,9 @@ async def unless_disconnected(request: Request, work: Coroutine[Any, Any, Respon
         raise
     finally:
         beginning.cancel()
-        if watching is not None:
-            watching.cancel()
-            await asyncio.wait((watching,))
+        for task in watching:
+            task.cancel()
+            await asyncio.wait((task,))
 
 
 async def _disconnect(request: Request) -> None:
