@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +20,13 @@ from service.core.decoding.tokens import word_starts
 from service.core.decoding.windows import Window, merge_windows
 from service.core.decoding.word_tags import WordTags
 from service.text.tokenizer import TextTokenizer, Tokens
+from service.text.values.context import DocumentContext
 
 Rows = tuple[int, int]
 """Rows `[start, stop)` of an array."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Prepared:
     """A tokenized text, its windows, and one input sequence for each window, special tokens included."""
 
@@ -32,6 +34,11 @@ class Prepared:
     tokens: Tokens
     windows: tuple[Window, ...]
     sequences: list[TokenIds]
+
+    @cached_property
+    def context(self) -> DocumentContext:
+        """What the text says of itself: one for all that is read in it."""
+        return DocumentContext(self.text)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,7 +141,11 @@ def decode_merged(
 
 
 def apply_rules(
-    tokenizer: TextTokenizer, text: str, found: list[Entity], labels: tuple[str, ...], asked: Collection[str] = ()
+    tokenizer: TextTokenizer,
+    prepared: Prepared,
+    found: list[Entity],
+    labels: tuple[str, ...],
+    asked: Collection[str] = (),
 ) -> list[Entity]:
     """The model's entities and those of the rules that its folder asks for; `asked`: labels that a request wants."""
-    return tokenizer.rules.apply(text, found, scheme_of(labels).types, asked)
+    return tokenizer.rules.apply(prepared.context, found, scheme_of(labels).types, asked)

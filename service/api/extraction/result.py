@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import msgspec
 
 from service.api.engine.pending import InferenceResult
 from service.api.extraction.field_answer import answer_fields
 from service.api.extraction.request import DocumentInput, ExtractRequest
-from service.api.schemas import DocumentResult, EntityResult, FieldsResult
+from service.api.schemas import DocumentResult, EntityResult
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity
 from service.core.decoding.offsets import OffsetMap
@@ -20,6 +22,8 @@ from service.text.values.reading import read_values
 SCORE_DIGITS = 6
 """Digits of a score in the answer; `min_score` is compared with the rounded score."""
 
+_Labelled = TypeVar("_Labelled", Entity, EntityResult)
+
 
 def build_result(
     source: DocumentInput,
@@ -28,17 +32,16 @@ def build_result(
     prepared: Prepared,
     found: list[Entity],
 ) -> DocumentResult:
-    """The result of one document, in which these entities were found."""
+    """The result of one document, in which these entities were found.
+
+    Fields are chosen from entities of all labels: `labels` says which are listed, not what a document is.
+    """
     options, text = request.options, document.text
-    offsets = OffsetMap(text, options.offsets)
     labels = None if options.labels is None else frozenset(options.labels)
-    kept = [
-        each
-        for each in found
-        if options.min_score.keeps(each.label, round(each.score, SCORE_DIGITS))
-        and (labels is None or each.label in labels)
-    ]
-    values = read_values(text, kept)
+    kept = [each for each in found if options.min_score.keeps(each.label, round(each.score, SCORE_DIGITS))]
+    if not options.fields:
+        kept = _listed(kept, labels)
+    values, offsets = read_values(prepared.context, kept), OffsetMap(text, options.offsets)
     entities = [_entity(each, value, document, offsets) for each, value in zip(kept, values, strict=True)]
     return DocumentResult(
         id=source.id,
@@ -48,10 +51,10 @@ def build_result(
         tokens=len(prepared.tokens.ids),
         windows=len(prepared.windows),
         truncated=False,
-        entities=entities,
+        entities=_listed(entities, labels),
         error=None,
         text=text if options.include_text else msgspec.UNSET,
-        fields=_fields(found, request, document, offsets) if options.fields else msgspec.UNSET,
+        fields=answer_fields(document, kept, values, entities) if options.fields else msgspec.UNSET,
     )
 
 
@@ -81,17 +84,12 @@ def find_entities(
         found = decode_marked(tokenizer, prepared, words, scores, labels)
     if options.aggregation is not Aggregation.CONSTRAINED:
         return found
-    return apply_rules(tokenizer, prepared.text, found, labels, options.labels or ())
+    return apply_rules(tokenizer, prepared, found, labels, options.labels or ())
 
 
-def _fields(
-    found: list[Entity], request: ExtractRequest, document: Document, offsets: OffsetMap
-) -> FieldsResult | None:
-    """The fields, chosen from entities of all labels: `labels` says which are listed, not what a document is."""
-    kept = [each for each in found if request.options.min_score.keeps(each.label, round(each.score, SCORE_DIGITS))]
-    values = read_values(document.text, kept)
-    entities = [_entity(each, value, document, offsets) for each, value in zip(kept, values, strict=True)]
-    return answer_fields(document, kept, values, entities)
+def _listed(entities: list[_Labelled], labels: frozenset[str] | None) -> list[_Labelled]:
+    """The entities with one of the labels that a request asks for; all of them if it names none."""
+    return entities if labels is None else [each for each in entities if each.label in labels]
 
 
 def _entity(entity: Entity, value: Value, document: Document, offsets: OffsetMap) -> EntityResult:

@@ -32,6 +32,9 @@ from service.metrics.worker import WorkerMetrics
 CLIENT_CLOSED_REQUEST = 499
 """nginx's status for a client that disconnected: shown by access logs and metrics, received by no client."""
 
+UNWATCHED_SECONDS = 0.25
+"""How long a request is answered before its client's connection is watched."""
+
 REVISION_HEADER = "X-Gleaner-Revision"
 """Names the revision that answered, in answers whose protocol has no place for it."""
 
@@ -111,10 +114,14 @@ async def ndjson_lines(
 
 
 async def unless_disconnected(request: Request, work: Coroutine[Any, Any, Response]) -> Response:
-    """The response of `work`; when the client disconnects first, `work` is cancelled. The body must have been read."""
+    """The response of `work`; when the client disconnects first, `work` is cancelled. The body must have been read.
+
+    The client is watched once the work takes a while: most is done sooner, and a task costs more than it would spare.
+    """
     answering = asyncio.current_task()
     assert answering is not None, "requests are answered by tasks"
     left = False
+    watching: list[asyncio.Task[None]] = []
 
     async def watch() -> None:
         nonlocal left
@@ -122,7 +129,10 @@ async def unless_disconnected(request: Request, work: Coroutine[Any, Any, Respon
         left = True
         answering.cancel()
 
-    watching = asyncio.create_task(watch())
+    def begin() -> None:
+        watching.append(asyncio.create_task(watch()))
+
+    beginning = asyncio.get_running_loop().call_later(UNWATCHED_SECONDS, begin)
     try:
         return await work
     except asyncio.CancelledError:
@@ -130,8 +140,10 @@ async def unless_disconnected(request: Request, work: Coroutine[Any, Any, Respon
             return Response(status_code=CLIENT_CLOSED_REQUEST)
         raise
     finally:
-        watching.cancel()
-        await asyncio.wait((watching,))
+        beginning.cancel()
+        for task in watching:
+            task.cancel()
+            await asyncio.wait((task,))
 
 
 async def _disconnect(request: Request) -> None:

@@ -142,6 +142,8 @@ def _known(text: str, encoding: Encoding, spans: list[Span]) -> list[Span]:
     """The spans that have a letter or digit in a token that is known."""
     unknown = encoding.is_unknown
     assert unknown is not None
+    if not unknown.any():
+        return spans
 
     def is_known(span: Span) -> bool:
         tokens = range(span.start_token, span.stop_token)
@@ -155,11 +157,11 @@ def _known(text: str, encoding: Encoding, spans: list[Span]) -> list[Span]:
 
 def _locate(text: str, encoding: Encoding, spans: list[Span], decoding: Decoding) -> list[Entity]:
     """The entities of these token spans; those that trimming leaves empty are dropped."""
-    if decoding.calibration is not None and spans:
-        scores = decoding.calibration.shares_of([span.score for span in spans])
-        spans = [span._replace(score=score) for span, score in zip(spans, scores, strict=True)]
+    scores = [span.score for span in spans]
+    if decoding.calibration is not None:
+        scores = decoding.calibration.shares_of(scores)
     entities = []
-    for label, start, end, score in _placed(encoding, spans):
+    for (label, start, end, _), score in zip(_placed(encoding, spans), scores, strict=True):
         start, end = settle(text, label, start, end) if decoding.marks else trim(text, start, end)
         if start < end:
             entities.append(Entity(label, text[start:end], start, end, score))

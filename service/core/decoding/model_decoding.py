@@ -82,6 +82,5 @@ def word_logits(
     counts = further[several]
     sums = np.add.reduceat(logits[np.flatnonzero(continues)], np.cumsum(counts) - counts, axis=0)
     sums *= ((1.0 - first_piece_share) / counts[:, None]).astype(np.float32)
-    words[several] *= np.float32(first_piece_share)
-    words[several] += sums[:, scheme.continued]
+    words[several] = words[several] * np.float32(first_piece_share) + sums[:, scheme.continued]
     return words

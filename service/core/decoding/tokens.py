@@ -35,7 +35,8 @@ _COMPOUND_MARKS = "-/_@\u2010\u2011"
 _BINDS, _DIGIT, _MARK, _COMPOUND = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
 """Classes of characters: word characters of a script with spaces, ASCII's digits, and the marks within a number or a
 compound."""
-_BETWEEN_YEARS = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}([-/\u2010\u2011])(?=(?:19|20)[0-9]{2}(?![0-9]))")
+_BETWEEN_YEARS = re.compile(r"(?:19|20)(?<![0-9]..)[0-9]{2}([-/\u2010\u2011])(?=(?:19|20)[0-9]{2}(?![0-9]))")
+"""It begins with what is quickly searched for, and looks back from there."""
 _TABLE_POINTS = 0x2E80
 """Code points whose classes are kept in a table: all scripts below the CJK ones, and punctuation."""
 
@@ -82,13 +83,13 @@ def word_starts(text: str, offsets: NDArray[np.int32], *, compounds: bool = Fals
 def _inside_words(text: str, compounds: bool) -> NDArray[np.bool_]:
     """True for borders between two characters of one word, bool `[characters + 1]`; text's own borders are none."""
     classes = _classes(code_points(text))
-    in_word = (classes & _BINDS).astype(np.bool_)
+    binds = (classes & _BINDS).astype(np.bool_)
+    in_word = binds.copy()
     digits = (classes & _DIGIT).astype(np.bool_)
     in_word[1:-1] |= digits[:-2] & digits[2:] & (classes[1:-1] & _MARK).astype(np.bool_)
     if compounds:
         joins = (classes & _COMPOUND).astype(np.bool_)
         joins[[match.start(1) for match in _BETWEEN_YEARS.finditer(text)]] = False
-        binds = (classes & _BINDS).astype(np.bool_)
         in_word[1:-1] |= binds[:-2] & binds[2:] & joins[1:-1]
     inside = np.zeros(len(classes) + 1, dtype=np.bool_)
     np.logical_and(in_word[1:], in_word[:-1], out=inside[1:-1])

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +123,7 @@ class _Search:
             some = slice(start, start + ROWS_AT_ONCE)
             self._path[some] = (self._scores[some] + self._of.value).argmax(axis=1)
         borders = np.flatnonzero(self._is_border)
-        outer = np.unique(np.concatenate([borders[:-1], borders[1:] - 1]))
+        outer = np.concatenate([borders[:-1], borders[1:] - 1])
         self._path[outer] = self._values(outer).argmax(axis=1)
 
     def _values(self, words: Labels) -> NDArray[np.float32]:
@@ -177,36 +178,41 @@ class _Search:
         return np.concatenate([self._solve_with(starts[some], stops[some], rest=rest) for some in parts])
 
     def _solve_with(self, starts: Labels, stops: Labels, *, rest: int | None) -> NDArray[np.bool_]:
-        """Search segments, longest first, with all labels, or with all but the `rest` ones; True for those solved."""
-        words, firsts = _words_of(starts, stops)
+        """Search segments, longest first, with all labels, or with all but the `rest` ones; True for those solved.
+
+        All segments are searched in step: `words` are the first ones of all, then the second ones of those that go on.
+        """
+        running = np.searchsorted(starts - stops, -np.arange(stops[0] - starts[0]), side="left")
+        ends = np.cumsum(running)
+        segments = np.arange(ends[-1]) - np.repeat(ends - running, running)
+        words = starts[segments] + np.repeat(np.arange(len(running)), running)
         labels, costs = self._near_labels(self._values(words), rest)
-        running = np.searchsorted(starts - stops, -np.arange(stops[0] - starts[0]), side="left").tolist()
-        best, came_from = costs[firsts], []
-        for step, count in enumerate(running[1:], start=1):
-            here = firsts[:count] + step
-            reached = best[:count, None, :] + self._lost_before(labels, here)
-            back = reached.argmin(axis=2)
-            came_from.append(back)
+        at_steps = [slice(end - count, end) for end, count in zip(ends.tolist(), running.tolist(), strict=True)]
+        best, came_from = costs[at_steps[0]].copy(), []
+        for before, here in pairwise(at_steps):
+            count = here.stop - here.start
+            reached = best[:count, None, :] + self._lost_before(labels[here], labels[before][:count])
+            came_from.append(reached.argmin(axis=2))
             best[:count] = reached.min(axis=2) + costs[here]
-        at = best.argmin(axis=1)
+        at, rows = best.argmin(axis=1), np.arange(len(starts))
         path = np.empty(len(words), dtype=np.intp)
-        for step in range(len(running) - 1, -1, -1):
-            count = running[step]
-            here = firsts[:count] + step
-            path[here] = labels[here, at[:count]]
+        for step in range(len(at_steps) - 1, -1, -1):
+            here = at_steps[step]
+            count = here.stop - here.start
+            path[here] = labels[here][rows[:count], at[:count]]
             if step:
-                at[:count] = came_from[step - 1][np.arange(count), at[:count]]
+                at[:count] = came_from[step - 1][rows[:count], at[:count]]
         solved: NDArray[np.bool_] = np.isfinite(best.min(axis=1))
-        solved &= ~np.logical_or.reduceat(path == self._scores.shape[1], firsts)
-        kept = np.repeat(solved, stops - starts)
+        solved[segments[path == self._scores.shape[1]]] = False
+        kept = solved[segments]
         self._path[words[kept]] = path[kept]
         return solved
 
-    def _lost_before(self, labels: Labels, here: Labels) -> Costs:
-        """What the steps to these words lose, `[words, searched, searched before]`."""
+    def _lost_before(self, labels: Labels, before: Labels) -> Costs:
+        """What the steps to words with these labels lose, `[words, searched, searched before]`."""
         if labels.shape[1] == self._scores.shape[1]:
             return self._of.loss_before[None, :-1, :-1]
-        return self._of.loss_before[labels[here][:, :, None], labels[here - 1][:, None, :]]
+        return self._of.loss_before[labels[:, :, None], before[:, None, :]]
 
     def _near_labels(self, values: NDArray[np.float32], rest: int | None) -> tuple[Labels, Costs]:
         """Each word's labels that are searched, and what they cost, `[words, searched]`.

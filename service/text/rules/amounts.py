@@ -15,9 +15,10 @@ _PERCENT = re.compile(
     r"(?![\w%])|(?<![^\s(])%[0-9]{1,3}(?:[.,][0-9]{1,6})?(?![\w%.,])",
     re.IGNORECASE,
 )
+_PERCENT_SIGN = re.compile(r"[0-9%](?:(?<=%)|[ \u00a0\u202f]?[%％٪]|[ \u00a0][pP])")
 
 
 def percentages(text: str, context: DocumentContext) -> Iterator[Finding]:
     """A number and a sign or word for a hundredth."""
-    for match in scan(_PERCENT, text):
+    for match in scan(_PERCENT, text, _PERCENT_SIGN):
         yield Finding("PERCENT", match.start(), match.end(), Strength.LIKELY, 0.95)

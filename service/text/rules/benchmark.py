@@ -56,7 +56,7 @@ def entities_over(text: str) -> list[Entity]:
 
 def found_in(text: str) -> list[Entity]:
     """All rules' findings."""
-    return RuleSet(tuple(FINDERS)).apply(text, [], sorted(READERS))
+    return RuleSet(tuple(FINDERS)).apply(DocumentContext(text), [], sorted(READERS))
 
 
 def count_findings(rule: FinderName, text: str) -> int:
@@ -66,12 +66,12 @@ def count_findings(rule: FinderName, text: str) -> int:
 
 def count_merged(text: str, entities: list[Entity]) -> int:
     """All rules' findings merged with entities."""
-    return len(RuleSet(tuple(FINDERS), ("date", "identifier")).apply(text, entities, sorted(READERS)))
+    return len(RuleSet(tuple(FINDERS), ("date", "identifier")).apply(DocumentContext(text), entities, sorted(READERS)))
 
 
 def count_values(text: str, entities: list[Entity]) -> int:
     """The values of entities."""
-    return len(read_values(text, entities))
+    return len(read_values(DocumentContext(text), entities))
 
 
 def main() -> int:

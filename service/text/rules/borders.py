@@ -12,7 +12,7 @@ from service.core.decoding.entities import Entity
 from service.core.decoding.value import ValueKind
 from service.text.values import names
 from service.text.values.context import DocumentContext
-from service.text.values.dates import read_date
+from service.text.values.reading import read_value
 from service.text.values.script import WORD, key
 
 DATES = frozenset(("DATE", "INVOICE_DATE", "DUE_DATE", "EFFECTIVE_DATE"))
@@ -87,7 +87,7 @@ def _date_around(text: str, entity: Entity, last: Entity | None, context: Docume
     while match := _DATE.search(text, begin, piece_end):
         start, end = _trimmed(match, text)
         holds = start <= entity.start and entity.end <= end and end - start > _YEAR_CHARACTERS
-        found = read_date(text[start:end], context) if holds else None
+        found = read_value(entity.label, text[start:end], context) if holds else None
         if found is not None and found.kind is ValueKind.DATE:
             return start, end
         begin = match.start() + 1

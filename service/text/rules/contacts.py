@@ -20,6 +20,7 @@ _URL = re.compile(
     r"(?P<path>/[^\s<>\"|{}\\^`\[\]]{0,500})?)",
     re.IGNORECASE,
 )
+_URL_SIGN = re.compile(r"[.wW:](?:(?<=\.)[^\W\d_]{2}|(?<=[wW])\d?\.\w|(?<=:)//)")
 _AFTER_URL = ".,;:!?'\"»”’*"
 _GENERIC = frozenset("com org net edu gov int info biz io dev app eu".split())
 _COUNTRIES = frozenset(
@@ -30,6 +31,7 @@ _PHONE = re.compile(
     r"(?<![\w.+/€$£%-])(?<![0-9],)(?:\+ ?|\()?\(?[0-9](?:[ ./()–-]{0,3}[0-9]){5,16}(?: ?(?:ext\.?|x) ?[0-9]{1,6})?"
     r"(?![\w%€$£]|[.,:/-][0-9])"
 )
+_PHONE_SIGN = re.compile(r"[0-9](?:[ ./()–-]{0,3}[0-9]){5}")
 _PHONE_NAMES = re.compile(
     r"(?:(?:phone|phones|telefon|telefono|telefone|teléfono|fax|téléphone|mobil|mobile)"
     r"|(?<!\w)(?:tel|tél|fono|mob|cell|cel|handy|gsm|call|desk|direct|hotline|durchwahl|festnetz|office|puh|tlf)"
@@ -58,9 +60,7 @@ def emails(text: str, context: DocumentContext) -> Iterator[Finding]:
 
 def urls(text: str, context: DocumentContext) -> Iterator[Finding]:
     """Addresses with a scheme or `www`; names of hosts alone where their top level is no word."""
-    if "." not in text:
-        return
-    for match in scan(_URL, text):
+    for match in scan(_URL, text, _URL_SIGN):
         end = _without_marks(text, match.start(), match.end())
         if match["scheme"]:
             yield Finding("URL", match.start(), end, Strength.PROVEN, 0.99)
@@ -71,7 +71,7 @@ def urls(text: str, context: DocumentContext) -> Iterator[Finding]:
 
 def phones(text: str, context: DocumentContext) -> Iterator[Finding]:
     """Numbers with a calling code, with a word for them, or that a country has and writes so."""
-    for match in scan(_PHONE, text):
+    for match in scan(_PHONE, text, _PHONE_SIGN):
         written = match.group()
         digits = sum(map(str.isdigit, written))
         if not 7 <= digits <= _MOST_DIGITS + 2 or _DATE_LIKE.fullmatch(written):

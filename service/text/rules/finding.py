@@ -2,7 +2,8 @@
 
 The rule: every pattern begins where a run of its characters begins and has bounded repetitions only, so each character
 of a text costs a bounded number of steps; and no search runs over more than `STEP_CHARACTERS` and a match, so that
-other threads get their turn in between.
+other threads get their turn in between. Most texts have nothing for most rules: a dear pattern has a cheap `sign`, that
+every match of it has within.
 """
 
 from __future__ import annotations
@@ -40,8 +41,13 @@ class Finding(NamedTuple):
     score: float
 
 
-def scan(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """All matches from left to right, none overlapping, as `finditer` gives them, but a step at a time."""
+def scan(pattern: re.Pattern[str], text: str, sign: re.Pattern[str] | None = None) -> Iterator[re.Match[str]]:
+    """All matches from left to right, none overlapping, as `finditer` gives them, but a step at a time.
+
+    A text without `sign` is not scanned.
+    """
+    if sign is not None and sign.search(text) is None:
+        return
     start = 0
     while start < len(text):
         stop = start + STEP_CHARACTERS

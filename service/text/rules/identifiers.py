@@ -43,10 +43,12 @@ _NAMED_TAX_IDS = (
 )
 """What stands before a tax number without a country's prefix, and whose number it is then."""
 _TAX_NAMES = re.compile("|".join(f"(?:{names.pattern})" for names, _, _ in _NAMED_TAX_IDS), re.IGNORECASE)
-_TAX_WORDS = re.compile(
-    r"NIP|CNPJ|CPF|IVA|NIF|CIF|NIE|contribuinte|Steuer|St\.|GST|ABN|ИНН|EIN|employer", re.IGNORECASE
+_TAX_WORDS = (
+    *("nip", "cnpj", "cpf", "iva", "nif", "cif", "nie", "contribuinte", "steuer", "st.nr", "st-nr", "st.-nr", "stnr"),
+    *("gst", "abn", "инн", "ein", "employer"),
 )
 """A word of each of them, so that most texts need no closer look."""
+_TAX_WORD = re.compile("|".join(map(re.escape, _TAX_WORDS)), re.IGNORECASE)
 _TAX_NUMBER = re.compile(r"(?<![\w/-])[A-Z]{0,2}[0-9](?:[ ./-]?[A-Z0-9]){6,17}(?!\w)", re.IGNORECASE)
 _ALNUM = re.compile(r"[A-Za-z0-9]+")
 _CARD = re.compile(r"(?<![\w.,+/-])[1-6][0-9]{3}(?:[ -]?[0-9]{2,6}){2,4}(?![\w-]|[.,/][0-9])")
@@ -86,7 +88,7 @@ def tax_ids(text: str, context: DocumentContext) -> Iterator[Finding]:
     """Numbers for value added tax with their country's prefix, and others after the word for them."""
     for match in scan(_VAT, text):
         yield from _vat(text, match)
-    if _TAX_WORDS.search(text) is None:
+    if not _has_tax_word(text):
         return
     for match in scan(_TAX_NUMBER, text):
         if not is_named(_TAX_NAMES, text, match.start()):
@@ -106,6 +108,14 @@ def cards(text: str, context: DocumentContext) -> Iterator[Finding]:
             yield Finding("ID_NUMBER", match.start(), match.end(), Strength.PROVEN, 0.98)
         elif issued and (named or (luhn.is_valid(number) and len(number) >= _FEWEST_DIGITS_ALONE)):
             yield Finding("ID_NUMBER", match.start(), match.end(), Strength.LIKELY, 0.8)
+
+
+def _has_tax_word(text: str) -> bool:
+    """Whether a text has one of the words; letters beyond ASCII have more forms than two."""
+    if not text.isascii():
+        return _TAX_WORD.search(text) is not None
+    lower = text.lower()
+    return any(word in lower for word in _TAX_WORDS)
 
 
 def _vat(text: str, match: re.Match[str]) -> Iterator[Finding]:

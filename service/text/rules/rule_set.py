@@ -83,9 +83,9 @@ class RuleSet:
         return cls(asked.find, asked.borders)
 
     def apply(
-        self, text: str, entities: list[Entity], labels: Collection[str], asked: Collection[str] = ()
+        self, context: DocumentContext, entities: list[Entity], labels: Collection[str], asked: Collection[str] = ()
     ) -> list[Entity]:
-        """The model's entities and those of the rules, in order.
+        """The model's entities in a document and those of the rules, in order.
 
         Args:
             entities: what the model has found, in order, none overlapping.
@@ -94,7 +94,7 @@ class RuleSet:
         """
         if not self.find and not self.borders:
             return entities
-        context = DocumentContext(text)
+        text = context.text
         if "date" in self.borders and any(each.label in DATES for each in entities):
             entities = whole_dates(text, entities, context)
         if "identifier" in self.borders and any(each.label in IDENTIFIERS for each in entities):

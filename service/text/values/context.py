@@ -15,6 +15,7 @@ from itertools import pairwise
 from babel.numbers import get_territory_currencies
 from phonenumbers import COUNTRY_CODE_TO_REGION_CODE
 
+from service.core.decoding.value import Value
 from service.text.values import names
 from service.text.values.language_signs import language_of
 from service.text.values.script import WORD, key
@@ -38,10 +39,16 @@ _NAMED = 2
 
 
 class DocumentContext:
-    """What one document's text says of itself."""
+    """What one document's text says of itself.
+
+    Attributes:
+        text: the document's.
+        readings: the values that were read in it, by reader and text: dates are read for their borders, then answered.
+    """
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        self.text = text
+        self.readings: dict[tuple[object, str], Value] = {}
 
     @cached_property
     def language(self) -> str | None:
@@ -77,7 +84,7 @@ class DocumentContext:
         by_language = None if self.language in ("en", None) else names.date_order(str(self.language))
         shortest = 4 if by_language == "ymd" else 2
         first = second = False
-        for match in _NUMERIC_DATE.finditer(self._text, 0, PAGE_CHARACTERS):
+        for match in _NUMERIC_DATE.finditer(self.text, 0, PAGE_CHARACTERS):
             if len(match[4]) >= shortest:
                 first, second = first or int(match[1]) > 12, second or int(match[3]) > 12
         if first != second:
@@ -90,7 +97,7 @@ class DocumentContext:
     @cached_property
     def decimal_mark(self) -> str | None:
         """`.` or `,`: what stands before two decimals, everywhere in the text; None if both do, or neither."""
-        found = set(_DECIMALS.findall(self._text, 0, PAGE_CHARACTERS))
+        found = set(_DECIMALS.findall(self.text, 0, PAGE_CHARACTERS))
         return found.pop() if len(found) == 1 else None
 
     def choose_currency(self, family: Iterable[str]) -> str | None:
@@ -103,7 +110,7 @@ class DocumentContext:
 
     @cached_property
     def _signs(self) -> str:
-        text = self._text
+        text = self.text
         if len(text) > HEAD_CHARACTERS + TAIL_CHARACTERS:
             text = f"{text[:HEAD_CHARACTERS]}\n{text[-TAIL_CHARACTERS:]}"
         return text

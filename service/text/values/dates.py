@@ -99,7 +99,7 @@ def _tokens(text: str, context: DocumentContext) -> list[_Token]:
         word = key(found)
         if found.isdigit():
             tokens.append(("number", found))
-        elif (month := names.meaning(names.months(), word, context.language)) is not None:
+        elif (month := names.meaning(names.months(), word, context)) is not None:
             if word in names.weekdays() and ambiguous_weekday is None:
                 ambiguous_weekday = len(tokens)
             tokens.append(("month", month))

@@ -56,7 +56,7 @@ def read_money(text: str, context: DocumentContext) -> Value | None:
     found = find_number(plain(text))
     if found is None:
         return None
-    exponent, words = take_power(found.around, context.language, _is_currency)
+    exponent, words = take_power(found.around, context, _is_currency)
     number, currencies = decimal(found.digits), _currencies(words, context)
     if number is None or currencies is None or len(currencies) > 1:
         return None

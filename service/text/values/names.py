@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from typing import Protocol
 
 from babel import Locale, UnknownLocaleError
 from babel.core import get_global
@@ -26,14 +27,24 @@ Names = dict[str, dict[str, str]]
 """Name → language → meaning."""
 
 
-def meaning(names: Names, name: str, language: str | None) -> str | None:
+class Speaker(Protocol):
+    """What has a language, which takes time to tell."""
+
+    @property
+    def language(self) -> str | None:
+        """ISO 639; None if it cannot be told."""
+
+
+def meaning(names: Names, name: str, speaker: Speaker) -> str | None:
     """What a name means in a language, else in English, else in most languages; None if it is unknown."""
     found = names.get(name)
     if not found:
         return None
-    if language in found:
-        return found[language]
     meanings = list(found.values())
+    if meanings.count(meanings[0]) == len(meanings):
+        return meanings[0]
+    if speaker.language in found:
+        return found[speaker.language]
     return found.get("en") or max(dict.fromkeys(meanings), key=meanings.count)
 
 

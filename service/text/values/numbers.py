@@ -95,14 +95,14 @@ def written(value: Decimal) -> str:
     return format(value, "f")
 
 
-def take_power(words: str, language: str | None, is_other: Callable[[str], bool]) -> tuple[int, str]:
+def take_power(words: str, context: DocumentContext, is_other: Callable[[str], bool]) -> tuple[int, str]:
     """The exponent of a word for a power of ten among the words around a number, and the words without it.
 
     `is_other`: whether a word means something else there, such as a currency.
     """
     for word in _POWER.findall(words):
         bare = word.rstrip(".")
-        exponent = names.meaning(names.powers(), key(bare), language)
+        exponent = names.meaning(names.powers(), key(bare), context)
         if exponent is not None and not is_other(bare):
             return int(exponent), words.replace(word, " ", 1).strip()
     return 0, words

@@ -39,10 +39,10 @@ def read_quantity(text: str, context: DocumentContext) -> Value | None:
     found = find_number(_SQUARED.sub(_squared, plain(text)))
     if found is None:
         return None
-    unit, exponent = _unit(found.around, context.language), 0
+    unit, exponent = _unit(found.around, context), 0
     if unit is None:
-        exponent, words = take_power(found.around, context.language, lambda _: False)
-        unit = _unit(words, context.language)
+        exponent, words = take_power(found.around, context, lambda _: False)
+        unit = _unit(words, context)
     if unit is None:
         return None
     numbers = [scaled(number, exponent, negative=found.negative) for number in readings(found.digits, context)]
@@ -58,9 +58,9 @@ def _squared(match: re.Match[str]) -> str:
     return (match[1] or match[3]) + {"2": "²", "3": "³"}[match[2] or match[4]]
 
 
-def _unit(words: str, language: str | None) -> str | None:
+def _unit(words: str, context: DocumentContext) -> str | None:
     """CLDR's name of a unit; empty without words, None if it is unknown."""
     bare = words.strip(" .,:;")
     if not bare or _TIMES.fullmatch(bare):
         return ""
-    return names.meaning(names.units(), key(bare), language)
+    return names.meaning(names.units(), key(bare), context)

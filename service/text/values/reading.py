@@ -38,15 +38,16 @@ _COMPACT = frozenset({"EMAIL", "URL"})
 def read_value(label: str, text: str, context: DocumentContext) -> Value:
     """The value of an entity's text in its document."""
     reader = READERS.get(label)
-    found = None
-    if reader is not None and (len(text) <= LONGEST_CHARACTERS or label in _COMPACT):
-        found = reader(text, context)
-    return found or Value(ValueKind.TEXT, folded(text))
+    if reader is None or (len(text) > LONGEST_CHARACTERS and label not in _COMPACT):
+        return Value(ValueKind.TEXT, folded(text))
+    found = context.readings.get((reader, text))
+    if found is None:
+        found = context.readings[reader, text] = reader(text, context) or Value(ValueKind.TEXT, folded(text))
+    return found
 
 
-def read_values(text: str, entities: list[Entity]) -> list[Value]:
+def read_values(context: DocumentContext, entities: list[Entity]) -> list[Value]:
     """The value of each entity of a document."""
-    context = DocumentContext(text)
     return [read_value(each.label, each.text, context) for each in entities]
 
 

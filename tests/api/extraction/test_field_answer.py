@@ -8,6 +8,7 @@ from service.api.extraction.field_answer import answer_fields
 from service.api.schemas import EntityResult, FieldsResult
 from service.core.decoding.entities import Entity
 from service.documents.document import Document
+from service.text.values.context import DocumentContext
 from service.text.values.reading import read_values
 
 INVOICE = "😀 Acme GmbH\nInvoice INV-1\nMount 2 420.00 840.00\nnet 840.00 tax 159.60 total EUR 999.60"
@@ -23,7 +24,7 @@ def fields_of(text: str, *found: tuple[str, str], shift: int = 0) -> FieldsResul
         start = starts[-1] + shift
         entities.append(EntityResult(label, part, start, start + len(part), 0.9, part.lower(), 1, []))
     named = [Entity(label, part, at, at + len(part), 0.9) for (label, part), at in zip(found, starts, strict=True)]
-    return answer_fields(Document(text), named, read_values(text, named), entities)
+    return answer_fields(Document(text), named, read_values(DocumentContext(text), named), entities)
 
 
 def invoice(shift: int = 0) -> FieldsResult:

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message
 
-from service.api.http.response import CLIENT_CLOSED_REQUEST, unless_disconnected
+from service.api.http.response import CLIENT_CLOSED_REQUEST, UNWATCHED_SECONDS, unless_disconnected
 
 
 class Caller:
@@ -37,6 +37,22 @@ def test_work_that_ends_is_the_answer_and_nothing_is_left_behind() -> None:
         answer = await unless_disconnected(Caller().request(), work())
         assert answer.body == b"done"
         assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(scene())
+
+
+def test_a_client_is_watched_only_when_the_work_takes_a_while() -> None:
+    async def scene() -> None:
+        caller, clock = Caller(), asyncio.get_running_loop().time
+        begun = clock()
+
+        async def work() -> Response:
+            while len(asyncio.all_tasks()) == 1:
+                await asyncio.sleep(0.005)
+            return Response()
+
+        await unless_disconnected(caller.request(), work())
+        assert clock() - begun >= UNWATCHED_SECONDS
 
     asyncio.run(scene())
 

@@ -51,6 +51,8 @@ def found(rule: FinderName, text: str, weakest: Strength = Strength.LIKELY) -> l
         ("tax_id", "VAT no. DE136695977", ["DE136695977"]),
         ("tax_id", "NIP 856-734-62-15, P.IVA 00743110157 Tel, CNPJ: 16.727.230/0001-97",
          ["856-734-62-15", "00743110157", "16.727.230/0001-97"]),
+        ("tax_id", "St-Nr 181/815/08155, Steuernr.: 181/815/08155", ["181/815/08155", "181/815/08155"]),
+        ("tax_id", "İ's CNPJ: 16.727.230/0001-97", ["16.727.230/0001-97"]),
         ("tax_id", "DE136695977 IT systems 2024, NIP 856-734-62-16, NO 12", []),
         ("card", "4111 1111 1111 1111 and 3782 822463 10005", ["4111 1111 1111 1111", "3782 822463 10005"]),
         ("card", "my card 630427373398, Visa 4111 1111 1111 1112", ["630427373398", "4111 1111 1111 1112"]),
@@ -91,3 +93,11 @@ def test_findings_lie_in_the_text_from_left_to_right(rule: FinderName, text: str
     findings = list(FINDERS[rule][1](text, DocumentContext(text)))
     assert all(0 <= each.start < each.end <= len(text) for each in findings)
     assert all(0.0 <= each.score <= 1.0 for each in findings)
+
+
+@given(st.sampled_from(sorted(FINDERS)), st.text(alphabet="123 456\u00a0.:/-(+wWpPact%％@deStNr", max_size=60))
+@settings(deadline=None)
+def test_a_sign_only_spares_a_search(rule: FinderName, text: str) -> None:
+    signs = "\n" * 40 + "19 % www.acme.example 11 22 33 44 cnpj"
+    with_signs = FINDERS[rule][1](text + signs, DocumentContext(text))
+    assert [each for each in with_signs if each.end <= len(text)] == list(FINDERS[rule][1](text, DocumentContext(text)))

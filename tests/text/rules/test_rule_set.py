@@ -10,25 +10,26 @@ from model_store.builtin import model_folder
 from service.core.decoding.entities import Entity, Source
 from service.core.errors import ModelError
 from service.text.rules.rule_set import FINDERS, RuleSet
+from service.text.values.context import DocumentContext
 
 TEXT = "Invoice 17 of 12 March 2026: jane@acme.example, 19 %, +49 30 1234567"
 
 
 def test_a_folder_without_the_file_asks_for_no_rule(tmp_path: Path) -> None:
     entities = [Entity("DATE", "12", 14, 16, 0.9)]
-    assert RuleSet.read(tmp_path).apply(TEXT, entities, ["EMAIL", "DATE"], ["EMAIL"]) is entities
+    assert RuleSet.read(tmp_path).apply(DocumentContext(TEXT), entities, ["EMAIL", "DATE"], ["EMAIL"]) is entities
 
 
 def test_only_the_rules_that_are_asked_for_work(tmp_path: Path) -> None:
     (tmp_path / "rules.json").write_text('{"find": ["email"]}')
-    found = RuleSet.read(tmp_path).apply(TEXT, [], ["EMAIL", "PHONE", "DATE"])
+    found = RuleSet.read(tmp_path).apply(DocumentContext(TEXT), [], ["EMAIL", "PHONE", "DATE"])
     assert [(each.label, each.text, each.source) for each in found] == [("EMAIL", "jane@acme.example", Source.RULE)]
 
 
 def test_a_label_that_the_model_lacks_is_answered_only_if_asked_for() -> None:
     rules = RuleSet(find=("email", "percent"))
-    assert rules.apply(TEXT, [], ["PERSON"]) == []
-    assert [each.label for each in rules.apply(TEXT, [], ["PERSON"], ["PERCENT"])] == ["PERCENT"]
+    assert rules.apply(DocumentContext(TEXT), [], ["PERSON"]) == []
+    assert [each.label for each in rules.apply(DocumentContext(TEXT), [], ["PERSON"], ["PERCENT"])] == ["PERCENT"]
 
 
 def test_the_built_in_model_asks_for_all_rules() -> None:
@@ -36,7 +37,7 @@ def test_the_built_in_model_asks_for_all_rules() -> None:
     assert set(rules.find) == set(FINDERS)
     start = TEXT.index("March")
     pieces = [Entity("DATE", "12", start - 3, start - 1, 0.9), Entity("DATE", "March 2026", start, start + 10, 0.8)]
-    found = rules.apply(TEXT, pieces, ["DATE", "EMAIL", "PERCENT", "PHONE"])
+    found = rules.apply(DocumentContext(TEXT), pieces, ["DATE", "EMAIL", "PERCENT", "PHONE"])
     assert [(each.label, each.text, each.source.value) for each in found] == [
         ("DATE", "12 March 2026", "model"),
         ("EMAIL", "jane@acme.example", "rule"),

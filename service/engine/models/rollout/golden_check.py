@@ -34,7 +34,7 @@ def first_failure(manifest: Manifest, model: ModelStatus, infer: Infer, settings
     for number, example in enumerate(manifest.golden, start=1):
         prepared = prepare(tokenizer, example.text, longest=longest, overlap=settings.overlap_tokens)
         decoded = decode_entities(tokenizer, prepared, infer(prepared.sequences), model.labels)
-        found = apply_rules(tokenizer, example.text, decoded, model.labels)
+        found = apply_rules(tokenizer, prepared, decoded, model.labels)
         if difference := _difference(example, found):
             return f"golden example {number} of {len(manifest.golden)} fails: {difference}"
     return None
