@@ -104,7 +104,8 @@ def total_timer(outcomes: Iterable[FinishedDocument[R]]) -> StageTimer:
 async def _finish(
     work: DocumentWork[R], metrics: WorkerMetrics, source: DocumentInput, request: ExtractRequest
 ) -> FinishedDocument[R]:
-    timer, error = StageTimer(), None
+    timer = StageTimer()
+    error: GleanerError | None = None
     try:
         result = await work.result(source, request, timer)
         request.charge_tokens(result.tokens)
