@@ -42,7 +42,7 @@ class Link:
     view: tuple[Any, ...] = ()
 
 
-class Forbidden:
+class Untellable:
     """What no address may say."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
@@ -76,10 +76,10 @@ def add_links(
 ) -> bool:
     """Make the links anew that may stay; `went`: by page the boxes that went. Returns whether all of them may."""
     grids = {number: BoxGrid(boxes) for number, boxes in went.items()}
-    forbidden, all_stay = Forbidden(secrets), True
+    untellable, all_stay = Untellable(secrets), True
     for link in links:
         covers = link.page in grids and grids[link.page].touches(link.box)
-        if covers or link.page > len(pdf.pages) or link.target > len(pdf.pages) or forbidden.is_in(link.address):
+        if covers or link.page > len(pdf.pages) or link.target > len(pdf.pages) or untellable.is_in(link.address):
             all_stay = False
             continue
         page = pdf.pages[link.page - 1].obj

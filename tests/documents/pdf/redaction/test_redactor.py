@@ -18,7 +18,7 @@ from reportlab.pdfbase.ttfonts import TTFont
 from service.core.errors import UnreadableDocument, UnredactableDocument
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.reader import read_pdf
-from service.documents.pdf.redaction.links import Forbidden
+from service.documents.pdf.redaction.links import Untellable
 from service.documents.pdf.redaction.redactor import redact_pdf
 from service.documents.redacted import Range, RedactedFile, Redaction
 from tests.support import document_files
@@ -307,11 +307,11 @@ def test_links_of_a_turned_page_are_judged_by_where_the_text_is(turn: int) -> No
 
 
 def test_short_texts_are_words_of_an_address_and_long_ones_stand_anywhere_in_it() -> None:
-    forbidden = Forbidden(["Li", "Ann-Marie O'Neil", "…"])
-    assert forbidden.is_in("https://x.example/li/cv")
-    assert not forbidden.is_in("https://x.example/list")
-    assert forbidden.is_in("https://x.example/annmarieoneil1970")
-    assert not Forbidden([]).is_in("https://x.example")
+    untellable = Untellable(["Li", "Ann-Marie O'Neil", "…"])
+    assert untellable.is_in("https://x.example/li/cv")
+    assert not untellable.is_in("https://x.example/list")
+    assert untellable.is_in("https://x.example/annmarieoneil1970")
+    assert not Untellable([]).is_in("https://x.example")
 
 
 def test_a_page_that_became_a_picture_has_no_links() -> None:
