@@ -7,7 +7,6 @@ a request is its headers, its address and the moment when it came.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from service.api.engine.canary import CanaryRouter
 from service.api.engine.routing import refuse_unless_serving
+from service.api.extraction.finished import gathered
 from service.api.extraction.request import Decoder, ExtractRequest, refuse_if_late
 from service.api.extraction.trace import RequestTrace
 from service.api.http.access import Access
@@ -64,12 +64,7 @@ class Call:
     async def outcomes(self) -> list[DocumentOutcome]:
         """All documents as they ended, in the order in which they were sent; cancelled with the caller."""
         with self.worker.engine.leases.hold(self.revision):
-            tasks = self.start()
-            try:
-                return await asyncio.gather(*tasks)
-            finally:
-                for task in tasks:
-                    task.cancel()
+            return await gathered(self.start())
 
 
 @dataclass(slots=True)

@@ -16,9 +16,9 @@ from service.api.connection.prepared import SECURITY_HEADERS
 from service.api.extraction.trace import RequestTrace
 from service.api.http.arrival import arrived_seconds
 from service.metrics.worker import WorkerMetrics
+from service.signals.routes import OTHER, OWN_WORK_ROUTES
 
-WORK_ROUTES = frozenset({"/extract", "/redact"})
-ROUTES = WORK_ROUTES | {"/livez", "/readyz", "/models", "/metrics", "/docs", "/openapi.json", "/console"}
+ROUTES = OWN_WORK_ROUTES | {"/livez", "/readyz", "/models", "/metrics", "/docs", "/openapi.json", "/console"}
 TRACE_HEADERS = frozenset({b"traceparent", b"tracestate", b"baggage", b"b3"})
 REQUEST_ID = re.compile(r"[\w.:/+=@~-]{1,128}", re.ASCII)
 """A client's request id that is taken over; any other is replaced, as it stands in logs and headers."""
@@ -31,7 +31,7 @@ class Route(NamedTuple):
     works: bool
 
 
-OTHER, CONSOLE = Route("other", False), Route("/console", False)
+UNNAMED, CONSOLE = Route(OTHER, False), Route("/console", False)
 RouteAt = Callable[[Scope], Route | None]
 """The route of a door that a request is for."""
 
@@ -63,7 +63,7 @@ class AccessLog:
         begun = arrived_seconds(scope, time.monotonic())
         if method == "HEAD":  # Routed as GET; the server sends no body, as it knows the method.
             scope = {**scope, "method": "GET"}
-        route = Route(path, path in WORK_ROUTES) if path in ROUTES else self._door_at(scope) or _page_at(path)
+        route = Route(path, path in OWN_WORK_ROUTES) if path in ROUTES else self._door_at(scope) or _page_at(path)
         status = 500
 
         async def send_with_headers(message: Message) -> None:
@@ -90,7 +90,7 @@ class AccessLog:
 
 
 def _page_at(path: str) -> Route:
-    return CONSOLE if path == "/" or path.startswith("/console/") else OTHER
+    return CONSOLE if path == "/" or path.startswith("/console/") else UNNAMED
 
 
 def _callers_trace(scope: Scope) -> dict[str, str]:

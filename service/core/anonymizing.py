@@ -10,6 +10,9 @@ import hashlib
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from service.core.redaction.replacements import replaced_text
+from service.core.redaction.spans import RedactedSpan
+
 HASHES = ("sha256", "sha512")
 
 
@@ -86,13 +89,9 @@ def anonymize(
     text: str, ranges: Iterable[MarkedRange], operator_of: Callable[[str], Operator]
 ) -> tuple[str, list[Replaced]]:
     """The text without its marked ranges, and what stands there instead, in order."""
-    parts, items, at, length = list[str](), list[Replaced](), 0, 0
-    for each in settled(ranges):
-        operator = operator_of(each.kind)
-        new = operator.apply(each.kind, text[each.start : each.end])
-        parts += (text[at : each.start], new)
-        length += each.start - at
-        items.append(Replaced(each.kind, length, length + len(new), new, operator.name))
-        length += len(new)
-        at = each.end
-    return "".join((*parts, text[at:])), items
+    spans = [RedactedSpan(*each) for each in settled(ranges)]
+    new_text, made = replaced_text(text, spans, lambda kind, part: operator_of(kind).apply(kind, part))
+    return new_text, [
+        Replaced(kind := each.span.label, each.new_start, each.new_end, each.replacement, operator_of(kind).name)
+        for each in made
+    ]

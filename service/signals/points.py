@@ -33,6 +33,7 @@ from service.signals.catalog import (
     WORK_RATIO,
     Signal,
 )
+from service.signals.routes import WORK_ROUTES
 
 Series = tuple[str, tuple[tuple[str, str], ...]]
 """A metric's name and its labels, sorted."""
@@ -58,7 +59,6 @@ UTILIZATION_NAME = "gleaner_gpu_utilization_ratio"
 MEMORY_USED_NAME = "gleaner_gpu_memory_used_bytes"
 MEMORY_TOTAL_NAME = "gleaner_gpu_memory_total_bytes"
 BUCKETS_NAME = "gleaner_request_seconds_bucket"
-WORK_ROUTE = "/extract"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +148,12 @@ def _gpu_memory(after: Snapshot) -> Iterator[tuple[Signal, float]]:
 
 
 def _request_seconds(before: Snapshot, after: Snapshot) -> dict[float, float]:
-    """The number of requests that ended in the period, by their bucket's upper bound."""
+    """The number of requests for work that ended in the period, by their bucket's upper bound."""
     bounds = sorted({float(dict(labels)["le"]): dict(labels)["le"] for labels in _buckets(after)}.items())
-    cumulative = [_difference(before, after, BUCKETS_NAME, route=WORK_ROUTE, le=text) for _, text in bounds]
+    routes = sorted({dict(labels)["route"] for labels in _buckets(after)})
+    cumulative = [
+        sum(_difference(before, after, BUCKETS_NAME, route=route, le=text) for route in routes) for _, text in bounds
+    ]
     largest = max((bound for bound, _ in bounds if math.isfinite(bound)), default=0.0)
     counts: defaultdict[float, float] = defaultdict(float)
     for (bound, _), (below, upto) in zip(bounds, pairwise([0.0, *cumulative]), strict=True):
@@ -161,5 +164,5 @@ def _request_seconds(before: Snapshot, after: Snapshot) -> dict[float, float]:
 
 def _buckets(snapshot: Snapshot) -> Iterator[tuple[tuple[str, str], ...]]:
     for name, labels in snapshot.values:
-        if name == BUCKETS_NAME and dict(labels).get("route") == WORK_ROUTE:
+        if name == BUCKETS_NAME and dict(labels).get("route") in WORK_ROUTES:
             yield labels

@@ -28,6 +28,7 @@ from service.api.connection.start_queue import StartQueue
 from service.core.errors import BY_CODE, GleanerError, Overloaded
 from service.logs import LogEvent
 from service.metrics.worker import WorkerMetrics
+from service.signals.routes import OTHER
 
 TICK_SECONDS = 0.05
 """How often the event loop's lag is measured."""
@@ -35,11 +36,7 @@ SWEEP_SECONDS = 1.0
 IDLE_EVICTION_SECONDS = 1.0
 """At the limit of connections, one that was idle for so long makes room for a new one."""
 EVICTION_TRIES = 8
-EXTRACT = "/extract"
-"""The route whose refusals count as refused documents."""
 LONGEST_RETRY_SECONDS = 60.0
-OTHER = "other"
-"""The name of all routes that ask for no entities."""
 
 log = logging.getLogger(__name__)
 

@@ -25,7 +25,7 @@ from uvicorn.server import ServerState
 
 from service.api.connection.admission import Admitted
 from service.api.connection.arrival import unread_bytes
-from service.api.connection.connections import EXTRACT, OTHER, Acceptance, Connections, Transfer
+from service.api.connection.connections import Acceptance, Connections, Transfer
 from service.api.connection.head_gate import HeadGate, HeadRefused
 from service.api.connection.limits import SMALL_BODY_BYTES, ConnectionLimits
 from service.api.connection.message_size import MessageSize
@@ -34,6 +34,7 @@ from service.api.connection.prepared import PreparedProblem, PreparedProblems
 from service.api.connection.request_head import RequestHead, named_deadline_ms
 from service.api.connection.unread_answer import UnreadAnswer
 from service.logs import LogEvent
+from service.signals.routes import OTHER, OWN_WORK_ROUTES
 
 BRIEF_SECONDS = 2.0
 """Time for a connection beyond the limit to say what it wants."""
@@ -368,9 +369,10 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         method, target, headers = self.parser.get_method(), path, self.headers if self.scope else []
         if scope is not None:
             method, target, headers = scope["method"].encode(), scope["path"].encode(), scope["headers"]
-        route = EXTRACT if target == EXTRACT.encode() else OTHER
+        named = target.decode("latin-1")
+        route = named if named in OWN_WORK_ROUTES else OTHER
         if route == OTHER and target:
-            found = self._shared.translate(method.decode(), target.decode("latin-1"), headers, problem.error)
+            found = self._shared.translate(method.decode(), named, headers, problem.error)
             if found is not None:
                 route, problem = found.route, PreparedProblem(problem.error, found.response)
         self._shared.refused(problem.code, route, problem.status)

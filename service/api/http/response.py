@@ -8,7 +8,6 @@ disconnects, its documents are cancelled, in the engine's queue too.
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from dataclasses import dataclass
@@ -19,14 +18,14 @@ from starlette.responses import Response
 
 from service.api import problems
 from service.api.extraction.extractor import Extractor
+from service.api.extraction.finished import FinishedDocument, error_of_all, gathered, start_all, total_timer
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.stage_timer import StageTimer
-from service.api.extraction.trace import DocumentTrace
 from service.api.http.answer_encoder import encode_line, encode_result
 from service.api.http.request_body import Body
-from service.api.schemas import DocumentLine, DocumentResult, ExtractResult, ModelName, Timing
-from service.core.errors import GleanerError, InternalError, Overloaded
-from service.logs import LogEvent
+from service.api.problems import Problem
+from service.api.schemas import DocumentLine, DocumentResult, ExtractResult, ModelName
+from service.core.errors import GleanerError
 from service.metrics.worker import WorkerMetrics
 
 CLIENT_CLOSED_REQUEST = 499
@@ -38,16 +37,33 @@ UNWATCHED_SECONDS = 0.25
 REVISION_HEADER = "X-Gleaner-Revision"
 """Names the revision that answered, in answers whose protocol has no place for it."""
 
-log = logging.getLogger(__name__)
+DocumentOutcome = FinishedDocument[DocumentResult]
+"""How a document whose entities were asked for ended."""
+DocumentTasks = list["asyncio.Task[DocumentOutcome]"]
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentOutcome:
-    """A finished document: its result, its stages, and the error if it failed."""
+class Extracting:
+    """Documents' entities, as the work on them."""
 
-    result: DocumentResult
-    timer: StageTimer
-    error: GleanerError | None
+    extractor: Extractor
+    metrics: WorkerMetrics
+
+    async def result(self, source: DocumentInput, request: ExtractRequest, timer: StageTimer) -> DocumentResult:
+        """As the extractor has it."""
+        return await self.extractor.extract(source, request, timer)
+
+    def failed(self, source: DocumentInput, problem: Problem) -> DocumentResult:
+        """Without entities."""
+        return DocumentResult(source.id, None, [], 0, 0, 0, False, [], problem)
+
+    def count(self, result: DocumentResult) -> None:
+        """Its entities."""
+        self.metrics.entities.inc(len(result.entities))
+
+    def windows(self, result: DocumentResult) -> int:
+        """As the result says."""
+        return result.windows
 
 
 class DoorAnswer(Response):
@@ -59,24 +75,18 @@ class DoorAnswer(Response):
         self.final = final
 
 
-DocumentTasks = list["asyncio.Task[DocumentOutcome]"]
-
-
 def start_documents(
     extractor: Extractor, metrics: WorkerMetrics, body: Body, extract_request: ExtractRequest
 ) -> DocumentTasks:
     """Start to extract all documents of a request, each in a task of its own."""
-    return [asyncio.create_task(_finish(extractor, metrics, source, extract_request)) for source in body.sources]
+    return start_all(Extracting(extractor, metrics), metrics, body.sources, extract_request)
 
 
 async def json_response(
     tasks: DocumentTasks, body: Body, extract_request: ExtractRequest, begun_seconds: float
 ) -> Response:
     """One answer for all documents, in the order in which they were sent."""
-    try:
-        outcomes = await asyncio.gather(*tasks)
-    finally:
-        _cancel(tasks)
+    outcomes = await gathered(tasks)
     try:
         result = whole_result(outcomes, body, extract_request, begun_seconds)
     except GleanerError as error:
@@ -92,10 +102,9 @@ def whole_result(
     Raises:
         GleanerError: the only document failed, or all were refused for overload.
     """
-    errors = [outcome.error for outcome in outcomes if outcome.error is not None]
-    if errors and (not body.batch or _all_refused(errors, outcomes)):
-        raise errors[0]
-    timing = _total(outcomes, time.monotonic() - begun_seconds)
+    if (error := error_of_all(outcomes, batch=body.batch)) is not None:
+        raise error
+    timing = total_timer(outcomes).timing(time.monotonic() - begun_seconds)
     return ExtractResult(_model_name(extract_request), [outcome.result for outcome in outcomes], timing)
 
 
@@ -110,7 +119,8 @@ async def ndjson_lines(
             timing = outcome.timer.timing(time.monotonic() - begun_seconds)
             yield await encode_line(DocumentLine(_model_name(extract_request), outcome.result, timing)) + b"\n"
     finally:
-        _cancel(tasks)
+        for task in tasks:
+            task.cancel()
 
 
 async def unless_disconnected(request: Request, work: Coroutine[Any, Any, Response]) -> Response:
@@ -151,70 +161,5 @@ async def _disconnect(request: Request) -> None:
         pass
 
 
-async def _finish(
-    extractor: Extractor, metrics: WorkerMetrics, source: DocumentInput, extract_request: ExtractRequest
-) -> DocumentOutcome:
-    timer = StageTimer()
-    try:
-        outcome = DocumentOutcome(await extractor.extract(source, extract_request, timer), timer, None)
-        extract_request.charge_tokens(outcome.result.tokens)
-    except GleanerError as error:
-        outcome = _failed(source, timer, error)
-    except Exception as error:
-        log.exception("a document failed", extra={"event": LogEvent.DOCUMENT_FAILED})
-        outcome = _failed(source, timer, InternalError(f"The service failed over this ({type(error).__name__})."))
-    _count(metrics, outcome)
-    _note(source, outcome, extract_request)
-    return outcome
-
-
-def _failed(source: DocumentInput, timer: StageTimer, error: GleanerError) -> DocumentOutcome:
-    empty = DocumentResult(source.id, None, [], 0, 0, 0, False, [], problems.problem(error))
-    return DocumentOutcome(empty, timer, error)
-
-
-def _count(metrics: WorkerMetrics, outcome: DocumentOutcome) -> None:
-    metrics.documents.labels(outcome.error.code if outcome.error else "ok").inc()
-    metrics.entities.inc(len(outcome.result.entities))
-    for stage, seconds in outcome.timer.seconds.items():
-        metrics.stage_seconds.labels(stage).observe(seconds)
-
-
-def _note(source: DocumentInput, outcome: DocumentOutcome, extract_request: ExtractRequest) -> None:
-    """Note a document in its request's trace."""
-    if extract_request.trace is None:
-        return
-    result, estimate = outcome.result, extract_request.estimate(source, 0.0)
-    extract_request.trace.add(
-        DocumentTrace(
-            format=estimate.format,
-            size=estimate.size,
-            pages=result.pages,
-            tokens=result.tokens,
-            windows=result.windows,
-            entities=len(result.entities),
-            code=outcome.error.code if outcome.error else "ok",
-            timer=outcome.timer,
-            ended_seconds=time.monotonic(),
-        )
-    )
-
-
-def _all_refused(errors: list[GleanerError], outcomes: list[DocumentOutcome]) -> bool:
-    return len(errors) == len(outcomes) and all(isinstance(error, Overloaded) for error in errors)
-
-
-def _cancel(tasks: DocumentTasks) -> None:
-    for task in tasks:
-        task.cancel()
-
-
 def _model_name(extract_request: ExtractRequest) -> ModelName:
     return ModelName(extract_request.model.name, extract_request.model.revision)
-
-
-def _total(outcomes: list[DocumentOutcome], total_seconds: float) -> Timing:
-    total = StageTimer()
-    for outcome in outcomes:
-        total.add(outcome.timer)
-    return total.timing(total_seconds)

@@ -146,6 +146,10 @@ _MODELS_ANSWER = {
     "dtype": "bfloat16",
     "start_seconds": {"ready": 2.1},
 }
+_OF_ANY_ROUTE = (400, 405, 408, 413, 414, 431, 500)
+"""Statuses of a head that is refused before it is routed, and of a defect."""
+_REFUSED = problem_responses((*_OF_ANY_ROUTE, 503))
+ROUTE: dict[str, Any] = {"responses": _REFUSED}
 MODELS: dict[str, Any] = {
     "responses": {
         200: {
@@ -153,22 +157,21 @@ MODELS: dict[str, Any] = {
             "or on a CPU `native` (compiled with the service), `onednn`, or in float32 `torch`. `calibrated`: a score "
             "is the share of such entities that is right, on documents like those that the map was fitted on.",
             "content": {"application/json": {"schema": schemas.models_answer(), "example": _MODELS_ANSWER}},
-        }
+        },
+        **_REFUSED,
     }
 }
-_OF_ANY_ROUTE = (400, 405, 408, 413, 414, 431, 500)
-"""Statuses of a head that is refused before it is routed, and of a defect."""
-ROUTE: dict[str, Any] = {"responses": problem_responses((*_OF_ANY_ROUTE, 503))}
-MODELS["responses"].update(ROUTE["responses"])
+_PHASE = {"application/json": {"schema": schemas.ready_answer()}}
 READY: dict[str, Any] = {
     "responses": {
-        200: {"description": "Ready.", "content": {"application/json": {"schema": schemas.ready_answer()}}},
-        **problem_responses((*_OF_ANY_ROUTE, 503)),
+        **_REFUSED,
+        200: {"description": "Ready.", "content": _PHASE},
+        503: {
+            "description": f"Not ready; the phase says why. {_REFUSED[503]['description']}",
+            "content": {**_REFUSED[503]["content"], **_PHASE},
+        },
     }
 }
-_not_ready = READY["responses"][503]
-_not_ready["description"] = f"Not ready; the phase says why. {_not_ready['description']}"
-_not_ready["content"]["application/json"] = {"schema": schemas.ready_answer()}
 _KEY_SCHEMES = {
     "bearer": {"type": "http", "scheme": "bearer"},
     "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -81,8 +82,9 @@ def ready_answer() -> Schema:
     return {"type": "object", "required": list(properties), "properties": properties}
 
 
+@cache
 def problem() -> Schema:
-    """Of a problem document."""
+    """Of a problem document: one value for all who ask, not to be changed."""
     return inline(msgspec.json.schema(Problem))
 
 

@@ -112,6 +112,14 @@ class RedactTiming(msgspec.Struct, frozen=True):
     total_ms: float = 0.0
 
 
+class RedactedLine(msgspec.Struct, frozen=True):
+    """One document's answer by itself."""
+
+    model: ModelName
+    document: RedactedResult
+    timing: RedactTiming
+
+
 class RedactResult(msgspec.Struct, frozen=True):
     """The JSON answer to one request."""
 

@@ -106,12 +106,12 @@ def test_the_lag_of_the_event_loop_is_measured() -> None:
 def test_refused_documents_are_reported_for_the_fleet_to_scale_by() -> None:
     async def scene(world: World) -> None:
         caller = await world.caller()
-        for path in (b"extract", b"other"):
+        for path in (b"extract", b"redact", b"other"):
             caller.send(b"POST /%s?deadline_ms=50 HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n" % path)
             time.sleep(0.2)
             assert (await caller.reply()).status == 504
         world.connections.sweep(time.monotonic())
-        assert world.overloads == [("deadline_exceeded", 1)]
+        assert world.overloads == [("deadline_exceeded", 2)]
 
     play(scene)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.door_clients import FREE, POOR, key_line
+from tests.support.door_clients import FREE, POOR, free_port, key_line
 from tests.support.service import Service, serving
 
 DOORS = "huggingface,sagemaker,comprehend,presidio,oip,mcp"
@@ -17,9 +16,7 @@ DOORS = "huggingface,sagemaker,comprehend,presidio,oip,mcp"
 @pytest.fixture(scope="session")
 def grpc_port() -> int:
     """A port that is free."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-    return port
+    return free_port()
 
 
 @pytest.fixture(scope="session")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from tests.support.document_files import simple_pdf
+from tests.support.document_files import simple_docx, simple_pdf
 from tests.support.door_clients import FREE, POOR, run_client
 from tests.support.extraction import TEXT, random_texts
+from tests.support.redacted_pdfs import left_of
 from tests.support.service import Service
 
 
@@ -22,9 +23,12 @@ def ask(service: Service, *cases: dict[str, Any]) -> list[Any]:
 
 def test_an_agent_finds_the_tools_and_what_they_take(opened: Service) -> None:
     tools, models = ask(opened, case(None), case("list_models"))
-    assert set(tools) == {"extract", "list_models"}
+    assert set(tools) == {"extract", "redact", "list_models"}
     assert {"text", "base64", "labels", "model"} <= set(tools["extract"]["in"]["properties"])
-    assert "document" in tools["extract"]["out"]["properties"]
+    assert {"mode", "repeats", "output", *tools["extract"]["in"]["properties"]} <= set(
+        tools["redact"]["in"]["properties"]
+    )
+    assert all("document" in tools[name]["out"]["properties"] for name in ("extract", "redact"))
     assert [each["name"] for each in models["result"]["models"]] == ["tiny", "other"]
     assert "B-PER" in models["result"]["models"][0]["labels"]
 
@@ -49,6 +53,41 @@ def test_documents_of_any_length_and_files_are_extracted(opened: Service) -> Non
     assert pdf["result"]["document"] == paged["documents"][0]
     assert other["result"]["model"]["name"] == "other"
     assert {each["label"] for each in other["result"]["document"]["entities"]} == {"ORG"}
+
+
+def test_a_text_and_a_pdf_come_back_redacted_and_what_cannot_be_is_refused(opened: Service) -> None:
+    text = random_texts(1, seed=13, shortest=1_500, longest=1_500)[0]
+    file = simple_pdf("Anna Maria Smith paid the invoice in Berlin")
+    encoded = base64.b64encode(file).decode()
+    long, masked, pdf, hashed, unknown, word = ask(
+        opened,
+        case("redact", text=text, labels=["PER"]),
+        case("redact", text=text, mode="mask", model="other"),
+        case("redact", base64=encoded, file_name="a.pdf"),
+        case("redact", text=text, mode="hash"),
+        case("redact", text=text, mode="burn"),
+        case("redact", base64=base64.b64encode(simple_docx("Anna Smith")).decode(), file_name="a.docx"),
+    )
+    with opened.client() as client:
+        key = {"X-API-Key": FREE}
+        theirs = client.post("/redact", json={"text": text, "labels": ["PER"]}, headers=key).json()
+        paged = client.post("/redact", content=file, headers=key).json()
+        found = client.post("/extract", content=file, headers=key).json()
+    assert long["result"]["document"] == theirs["documents"][0]
+    assert long["result"]["model"] == theirs["model"]
+    assert long["text"] == long["result"]
+    ends = [each["end"] for each in long["result"]["document"]["entities"]]
+    assert max(ends) > 0.9 * len(text)
+    assert masked["result"]["model"]["name"] == "other"
+    assert len(masked["result"]["document"]["text"]) == len(text)
+    went = pdf["result"]["document"]
+    assert went["entities"] == paged["documents"][0]["entities"]
+    texts = [each["text"] for each in found["documents"][0]["entities"]]
+    assert texts
+    assert left_of(base64.b64decode(went["file"]["data"]), *texts) == {}
+    assert (hashed["failed"], hashed["result"]["code"]) == (True, "invalid_options")
+    assert (unknown["failed"], unknown["result"]["code"]) == (True, "malformed_request")
+    assert (word["failed"], word["result"]["code"]) == (True, "unsupported_format")
 
 
 def test_what_a_tool_refuses_is_its_result_and_what_the_door_refuses_an_error(opened: Service) -> None:

@@ -6,11 +6,12 @@ because a service inside a network must not be sent to its neighbours.
 
 from __future__ import annotations
 
+import asyncio
 import binascii
 from base64 import b64decode
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -18,8 +19,11 @@ from service.api.calls import Visit
 from service.api.extraction.request import DocumentInput
 from service.api.http.request_body import Body
 from service.api.openapi import schemas
-from service.api.schemas import DocumentLine, ModelName, read_options
+from service.api.redaction.answers import redact_timing, redacted_outcomes
+from service.api.redaction.schemas import RedactedLine, RedactOptions, RedactOutput
+from service.api.schemas import DocumentLine, ModelName, Options, read_options
 from service.core.errors import MalformedRequest
+from service.core.redaction.replacements import RedactionMode
 from service.wire import SERVING
 
 Arguments = Mapping[str, Any]
@@ -36,8 +40,8 @@ class McpTool:
     call: Callable[[Visit, Arguments], Awaitable[object]]
 
 
-class ExtractArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The arguments of `extract`."""
+class ToolArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The arguments of `extract`: one document, and the options that are named like those of /extract."""
 
     text: str | None = None
     base64: str | None = None
@@ -61,20 +65,59 @@ class ExtractArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         except binascii.Error as error:
             raise MalformedRequest(f"`base64` is not that: {error}.") from None
 
+    def body(self, kind: type[Options]) -> Body:
+        """The document with these options.
 
-async def _extract(visited: Visit, arguments: Arguments) -> object:
+        Raises:
+            MalformedRequest: as `source`.
+            InvalidOptions: a bad value.
+        """
+        given = {name: value for name, value in msgspec.structs.asdict(self).items() if value is not None}
+        options = {name: value for name, value in given.items() if name in kind.model_fields}
+        return Body((self.source(),), read_options(options, kind), batch=False)
+
+
+class RedactArguments(ToolArguments, frozen=True, forbid_unknown_fields=True):
+    """The arguments of `redact`."""
+
+    mode: RedactionMode = RedactionMode.REPLACE
+    repeats: bool = True
+    output: RedactOutput = RedactOutput.DOCUMENT
+    allow_unread: bool = False
+
+
+_A = TypeVar("_A", bound=ToolArguments)
+
+
+def _read(arguments: Arguments, kind: type[_A]) -> _A:
     try:
-        asked = msgspec.convert(arguments, ExtractArguments)
+        return msgspec.convert(arguments, kind)
     except msgspec.ValidationError as error:
         raise MalformedRequest(f"{str(error)[:200]}.") from None
-    options = {name: value for name in ("model", "labels") if (value := getattr(asked, name)) is not None}
-    body = Body((asked.source(),), read_options({**options, "min_score": asked.min_score}), batch=False)
+
+
+async def _extract(visited: Visit, arguments: Arguments) -> object:
+    body = await asyncio.to_thread(_read(arguments, ToolArguments).body, Options)
     call = visited.call(body)
     (outcome,) = await call.outcomes()
     if outcome.error is not None:
         raise outcome.error
     model = call.request.model
     return DocumentLine(ModelName(model.name, model.revision), outcome.result, outcome.timer.timing(0.0))
+
+
+async def _redact(visited: Visit, arguments: Arguments) -> object:
+    body = await asyncio.to_thread(_read(arguments, RedactArguments).body, RedactOptions)
+    worker, options = visited.state.worker, body.options
+    assert isinstance(options, RedactOptions), "read as such"
+    worker.redactor.check(options)
+    call = visited.call(body)
+    with worker.engine.leases.hold(call.revision):
+        (outcome,) = await redacted_outcomes(worker.redactor, worker.metrics, body, call.request, options)
+    if outcome.error is not None:
+        raise outcome.error
+    model = call.request.model
+    return RedactedLine(ModelName(model.name, model.revision), outcome.result, redact_timing(outcome.timer, 0.0))
 
 
 async def _list_models(visited: Visit, _arguments: Arguments) -> object:
@@ -98,7 +141,7 @@ _MODEL = {
         "labels": {"type": "array", "items": _STRING},
     },
 }
-_EXTRACT_ARGUMENTS = {
+_EXTRACT_ARGUMENTS: dict[str, Any] = {
     "type": "object",
     "additionalProperties": False,
     "properties": {
@@ -110,6 +153,19 @@ _EXTRACT_ARGUMENTS = {
         "min_score": {"type": "number", "minimum": 0, "maximum": 1, "description": "Keep only surer entities."},
     },
 }
+_REDACT_ARGUMENTS = {
+    **_EXTRACT_ARGUMENTS,
+    "properties": {
+        **_EXTRACT_ARGUMENTS["properties"],
+        "labels": {"type": "array", "items": _STRING, "description": "Only entities with these labels go."},
+        "min_score": {"type": "number", "minimum": 0, "maximum": 1, "description": "Only surer entities go."},
+        **{
+            name: schema
+            for name, schema in schemas.written_options(RedactOptions).items()
+            if name in set(RedactArguments.__struct_fields__) - set(ToolArguments.__struct_fields__)
+        },
+    },
+}
 
 TOOLS: tuple[McpTool, ...] = (
     McpTool(
@@ -119,6 +175,15 @@ TOOLS: tuple[McpTool, ...] = (
         _EXTRACT_ARGUMENTS,
         schemas.line_answer(),
         _extract,
+    ),
+    McpTool(
+        "redact",
+        "Take what `extract` finds out of a document: a text comes back with labels, asterisks or hashes instead, a "
+        "PDF (in base64) with its characters gone and bars where they were. What cannot be redacted in full is "
+        "refused.",
+        _REDACT_ARGUMENTS,
+        schemas.inline(msgspec.json.schema(RedactedLine)),
+        _redact,
     ),
     McpTool(
         "list_models",

@@ -36,9 +36,10 @@ from service.api.engine.routing import is_serving
 from service.api.http.response import CLIENT_CLOSED_REQUEST, REVISION_HEADER
 from service.core.errors import GleanerError, InternalError, MalformedRequest, ModelError, Overloaded
 from service.settings import Settings
+from service.signals.routes import OTHER
 
 ROUTE = "oip-grpc"
-"""The name of this door in metrics and logs."""
+"""The name of this door in metrics and logs, for calls that ask for entities."""
 DRAIN_SECONDS = 5.0
 MOST_AT_ONCE = 1_024
 """Calls that one worker answers at a time."""
@@ -109,11 +110,11 @@ class InferenceService:
                 log.exception("a gRPC call failed")
                 await _abort(context, InternalError(f"The service failed over this ({type(error).__name__})."))
             finally:
-                seconds = time.monotonic() - begun
+                seconds, route = time.monotonic() - begun, ROUTE if works else OTHER
                 worker.active_requests.count -= works
-                worker.metrics.requests.labels(ROUTE, str(status)).inc()
-                worker.metrics.request_seconds.labels(ROUTE).observe(seconds)
-                facts = {"route": ROUTE, "status": status, "milliseconds": round(seconds * 1000, 1)}
+                worker.metrics.requests.labels(route, str(status)).inc()
+                worker.metrics.request_seconds.labels(route).observe(seconds)
+                facts = {"route": route, "status": status, "milliseconds": round(seconds * 1000, 1)}
                 log.log(logging.INFO if works else logging.DEBUG, "request", extra=facts)
 
         return answer

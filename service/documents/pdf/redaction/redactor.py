@@ -1,6 +1,7 @@
 """Takes ranges of a PDF's text out of the file: the characters go from the content, boxes are drawn where they were.
 
-    the file as pdfium sees it, annotations flattened → pages rewritten → the rest cleaned → read again, and compared
+    the file as pdfium sees it, annotations flattened → pages rewritten → the rest cleaned → links made anew → read
+    again, and compared
 
 The rules:
 - What comes out is read again: the text of a rewritten page must be what it was, less what went, each character in its
@@ -28,6 +29,7 @@ from service.documents.pdf.glyphs import Indices
 from service.documents.pdf.reader import loaded_page, opened_pdf, read_with_indices
 from service.documents.pdf.redaction.cleaning import clean, own_resources, texts_of
 from service.documents.pdf.redaction.geometry import Rectangle
+from service.documents.pdf.redaction.links import LINKS, Link, add_links, read_links
 from service.documents.pdf.redaction.page import (
     PageTargets,
     RewrittenPage,
@@ -74,6 +76,8 @@ def redact_pdf(data: bytes, redaction: Redaction, *, limits: DocumentLimits) -> 
             work = _Work(pdf, before, targets.pages())
             work.rewrite()
             removed = clean(pdf, leaks)
+            if not work.add_links(read_links(data), redaction.secrets):
+                removed.append(LINKS)
             result = work.checked(_saved(pdf), everywhere)
     places = tuple((document.page_at(each.start), tuple(document.boxes(each.start, each.end))) for each in ranges)
     return RedactedFile(result, tuple(work.report()), tuple(removed), places)
@@ -183,6 +187,12 @@ class _Work:
         paint_page(self.pdf, number, self.before, targets.frame, targets.bars)
         self.rewritten.pop(number, None)
         self.pictures[number] = reason
+
+    def add_links(self, links: Sequence[Link | None], secrets: Iterable[str]) -> bool:
+        """Make anew the links of pages that are no pictures, where they may stay; returns whether all of them do."""
+        kept = [link for link in links if link is not None and link.page not in self.pictures]
+        went = {number: (*targets.boxes, *targets.bars) for number, targets in self.targets.items()}
+        return add_links(self.pdf, kept, went, secrets) and len(kept) == len(links)
 
     def checked(self, result: bytes, leaks: Repeats) -> bytes:
         """The file of which nothing is left.

@@ -18,6 +18,7 @@ from reportlab.pdfbase.ttfonts import TTFont
 from service.core.errors import UnreadableDocument, UnredactableDocument
 from service.documents.limits import DocumentLimits
 from service.documents.pdf.reader import read_pdf
+from service.documents.pdf.redaction.links import Untellable
 from service.documents.pdf.redaction.redactor import redact_pdf
 from service.documents.redacted import Range, RedactedFile, Redaction
 from tests.support import document_files
@@ -222,6 +223,110 @@ def test_annotations_go_with_all_that_they_hold() -> None:
     assert left_of(made.data, NAME) == {}
     assert "/Annots" not in pikepdf_page(made.data)
     assert {"Note", "by", "here"} <= set(text_of(made.data).split())
+
+
+def linked(*links: tuple[float, Any], text: bytes = b"(Signed by Jane Doe today, see our terms) Tj") -> bytes:
+    """A page with a text and links below one another, the first over it; each has its upper edge and its action."""
+    file = new_pdf(b"BT /F1 12 Tf 60 700 Td " + text + b" ET", b"BT /F1 12 Tf 60 700 Td (Another page) Tj ET")
+    file.pages[0].obj["/Annots"] = Array(
+        [
+            file.make_indirect(
+                Dictionary(
+                    Type=Name.Annot,
+                    Subtype=Name.Link,
+                    Rect=Array([60, bottom + 14, 300, bottom]),
+                    Border=Array([0, 0, 0]),
+                    Contents=String(f"link of {NAME}"),
+                    A=action,
+                )
+            )
+            for bottom, action in links
+        ]
+    )
+    file.pages[0].obj["/Annots"].append(
+        file.make_indirect(
+            Dictionary(Type=Name.Annot, Subtype=Name.Link, Rect=Array([60, 100, 300, 114]),
+                       Dest=Array([file.pages[1].obj, Name.XYZ, 0, 700, None]))
+        )
+    )  # fmt: skip
+    return saved(file)
+
+
+def address(text: str) -> Dictionary:
+    return Dictionary(S=Name.URI, URI=String(text))
+
+
+def links_of(data: bytes) -> list[str]:
+    """Where each link of the first page leads: an address, or a page's number."""
+    import io
+
+    with pikepdf.open(io.BytesIO(data)) as file:
+        numbers = {page.obj.objgen: str(number) for number, page in enumerate(file.pages, 1)}
+        found = file.pages[0].obj.get("/Annots", Array([]))
+        return [str(each["/A"]["/URI"]) if "/A" in each else numbers[each["/Dest"][0].objgen] for each in found]
+
+
+def test_links_over_other_text_stay_and_those_that_cover_or_hold_what_went_go() -> None:
+    data = linked(
+        (698.0, address("https://acme.example/over-the-name")),
+        (600.0, address("https://acme.example/terms?of=2026")),
+        (580.0, address("https://acme.example/people/Jane-Doe")),
+        (560.0, address("mailto:jane.doe@acme.example")),
+        (540.0, address("https://acme.example/?q=%254Aane%2520Doe")),
+        (520.0, Dictionary(S=Name.JavaScript, JS=String(f"app.alert('{NAME}')"))),
+        (500.0, Dictionary(S=Name.Launch, F=String("calc.exe"))),
+    )
+    made = redacted(data, NAME)
+    assert links_of(made.data) == ["https://acme.example/terms?of=2026", "2"]
+    assert "Links" in made.removed
+    assert left_of(made.data, NAME, "Jane-Doe", "jane.doe") == {}
+    assert b"acme.example/people" not in made.data
+    assert "app.alert" not in readings(made.data)["raw"]
+    assert methods(made) == ["rewritten"]
+
+
+def test_links_of_a_file_from_which_nothing_goes_all_stay_where_they_are() -> None:
+    data = linked((698.0, address("https://acme.example/a")), (600.0, address("https://acme.example/b")))
+    made = redact_pdf(data, Redaction((), ()), limits=LIMITS)
+    assert links_of(made.data) == ["https://acme.example/a", "https://acme.example/b", "2"]
+    assert "Links" not in made.removed
+    assert NAME in text_of(made.data)
+    assert "link of" not in readings(made.data)["raw"], "a link keeps its address alone"
+
+
+@pytest.mark.parametrize("turn", [90, 180, 270])
+def test_links_of_a_turned_page_are_judged_by_where_the_text_is(turn: int) -> None:
+    import io
+
+    links = ((698.0, address("https://acme.example/over")), (600.0, address("https://acme.example/apart")))
+    with pikepdf.open(io.BytesIO(linked(*links))) as file:
+        file.pages[0].obj["/Rotate"] = turn
+        data = saved(file)
+    made = redacted(data, NAME)
+    assert links_of(made.data) == ["https://acme.example/apart", "2"]
+
+
+def test_short_texts_are_words_of_an_address_and_long_ones_stand_anywhere_in_it() -> None:
+    untellable = Untellable(["Li", "Ann-Marie O'Neil", "…"])
+    assert untellable.is_in("https://x.example/li/cv")
+    assert not untellable.is_in("https://x.example/list")
+    assert untellable.is_in("https://x.example/annmarieoneil1970")
+    assert not Untellable([]).is_in("https://x.example")
+
+
+def test_a_page_that_became_a_picture_has_no_links() -> None:
+    import io
+
+    with pikepdf.open(io.BytesIO(image_under_text())) as file:
+        link = Dictionary(
+            Type=Name.Annot, Subtype=Name.Link, Rect=Array([60, 100, 90, 120]), A=address("https://x.example")
+        )
+        file.pages[0].obj["/Annots"] = Array([file.make_indirect(link)])
+        data = saved(file)
+    made = redacted(data, NAME)
+    assert methods(made) == ["rasterized"]
+    assert links_of(made.data) == []
+    assert "Links" in made.removed
 
 
 def pikepdf_page(data: bytes) -> set[str]:

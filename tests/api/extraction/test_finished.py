@@ -1,0 +1,92 @@
+"""How documents end, whatever is done with them: each is counted, charged and noted once, as a result or an error."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+
+from service.api.extraction.finished import FinishedDocument, error_of_all, gathered, start_all, total_timer
+from service.api.extraction.request import DocumentInput, ExtractRequest
+from service.api.extraction.stage_timer import StageTimer
+from service.api.extraction.trace import RequestTrace
+from service.api.problems import Problem
+from service.api.schemas import Options
+from service.core.errors import InternalError, QueueFull, UnreadableDocument
+from service.metrics.worker import WorkerMetrics
+from service.wire import ModelStatus
+
+REQUEST = ExtractRequest(ModelStatus("m", "stable", "sha256:0", "/m", ("O",), 512, True, 1), Options(), "c", 1e9)
+
+
+@dataclass(frozen=True, slots=True)
+class Stamped:
+    """The result of a document that was stamped."""
+
+    pages: int | None
+    tokens: int
+    entities: list[str]
+    code: str = "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Stamping:
+    """Work that ends as the documents' ids say."""
+
+    ends: dict[str, Exception | None]
+    counted: list[str] = field(default_factory=list)
+
+    async def result(self, source: DocumentInput, _request: ExtractRequest, timer: StageTimer) -> Stamped:
+        timer.record("stamp", 1.0, 0.25)
+        if (error := self.ends[source.id]) is not None:
+            raise error
+        return Stamped(None, 7, ["stamp"])
+
+    def failed(self, _source: DocumentInput, problem: Problem) -> Stamped:
+        return Stamped(None, 0, [], problem["code"])
+
+    def count(self, result: Stamped) -> None:
+        self.counted.append(result.code)
+
+    def windows(self, _result: Stamped) -> int:
+        return 3
+
+
+def ended(work: Stamping, request: ExtractRequest = REQUEST) -> list[FinishedDocument[Stamped]]:
+    """All documents of the work as they ended."""
+
+    async def scene() -> list[FinishedDocument[Stamped]]:
+        sources = [DocumentInput(each, text="Anna") for each in work.ends]
+        return await gathered(start_all(work, WorkerMetrics(), sources, request))
+
+    return asyncio.run(scene())
+
+
+def test_a_failure_is_its_document_s_own_and_what_is_no_error_of_ours_becomes_one() -> None:
+    work = Stamping({"a": None, "b": UnreadableDocument("bad"), "c": RuntimeError("a secret")})
+    good, bad, broken = ended(work)
+    assert (good.code, good.result.tokens, good.error) == ("ok", 7, None)
+    assert (bad.code, bad.result.code) == ("unreadable_document", "unreadable_document")
+    assert isinstance(broken.error, InternalError)
+    assert "secret" not in broken.error.detail
+    assert sorted(work.counted) == ["internal_error", "ok", "unreadable_document"]
+
+
+def test_documents_that_were_answered_are_charged_and_all_are_noted() -> None:
+    charged, trace = list[int](), RequestTrace("id", 0.0)
+    ended(Stamping({"a": None, "b": QueueFull("full")}), replace(REQUEST, charge_tokens=charged.append, trace=trace))
+    assert charged == [7]
+    noted = {each.code: (each.tokens, each.windows, each.entities, each.size) for each in trace.documents}
+    assert noted == {"ok": (7, 3, 1, 4), "queue_full": (0, 3, 0, 4)}
+
+
+def test_an_error_is_the_whole_request_s_for_one_document_or_where_all_were_refused_for_overload() -> None:
+    full, bad = QueueFull("full"), UnreadableDocument("bad")
+    assert error_of_all(ended(Stamping({"a": bad})), batch=False) is bad
+    assert error_of_all(ended(Stamping({"a": bad})), batch=True) is None
+    assert error_of_all(ended(Stamping({"a": full, "b": full})), batch=True) is full
+    assert error_of_all(ended(Stamping({"a": full, "b": None})), batch=True) is None
+    assert error_of_all(ended(Stamping({"a": None})), batch=False) is None
+
+
+def test_stages_add_up_over_documents() -> None:
+    assert total_timer(ended(Stamping({"a": None, "b": QueueFull("full")}))).seconds == {"stamp": 0.5}
