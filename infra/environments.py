@@ -11,6 +11,7 @@ import sys
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from infra.doors import DOOR_PATHS
 from infra.scaling.policy_values import Delays, Forecast, Limits, Schedule, Tuning
 from infra.scaling.profiles import BURSTY
 
@@ -62,6 +63,7 @@ class Environment:
         allowed_networks: networks that may reach the balancer.
         public: whether the balancer has public addresses; otherwise it is for the network and its peers only.
         models: what the tasks serve, as GLEANER_MODELS takes it.
+        doors: other people's protocols that callers may use, as GLEANER_DOORS has them; these alone are open.
         canary_percent: share of the requests without a tag that `NAME@candidate` answers, which is among the models.
         scrape_networks: networks beside the VPC's own that may read /metrics from the tasks.
         zones: two or three zones by name, which the deployment checks for the instance types; none: the first ones.
@@ -86,6 +88,7 @@ class Environment:
     scrape_networks: tuple[str, ...] = ()
     public: bool = False
     models: tuple[str, ...] = ("documents",)
+    doors: tuple[str, ...] = ()
     canary_percent: float = 0.0
     needs_api_keys: bool = True
     schedules: tuple[Schedule, ...] = ()
@@ -108,6 +111,10 @@ class Environment:
             (re.fullmatch(r"[a-z][a-z0-9-]{0,19}", self.name) is not None, "a name has 1 to 20 of a-z, 0-9 and -"),
             (bool(self.instance_types), "at least one instance type is needed"),
             (bool(self.models), "at least one model is needed"),
+            (
+                len({*self.doors} & {*DOOR_PATHS}) == len(self.doors),
+                f"doors are some of {', '.join(DOOR_PATHS)}, each once; no other is in the image",
+            ),
             (0 <= self.canary_percent <= 100, "canary_percent is a share of the requests"),
             (
                 not self.canary_percent or any(each.endswith("@candidate") for each in self.models),
@@ -194,6 +201,7 @@ ENVIRONMENTS = (
         warm_pool=0,
         above_base=Purchase.SPOT,
         certificate=_example_certificate(),
+        doors=("huggingface", "sagemaker", "oip", "comprehend", "presidio"),
         network="10.43.0.0/16",
     ),
     Environment(
@@ -201,10 +209,11 @@ ENVIRONMENTS = (
         variant=Variant.ASG,
         limits=Limits(minimum_tasks=2, maximum_tasks=8),
         certificate=_example_certificate(),
+        doors=("oip",),
         network="10.44.0.0/16",
     ),
 )
-"""Examples of the three shapes: ECS with a warm pool, ECS with Spot above the base, no ECS at all."""
+"""Examples of the three shapes: ECS with a warm pool, ECS with Spot above the base and doors, no ECS at all."""
 
 
 def find_environment(name: str) -> Environment:

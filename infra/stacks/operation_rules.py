@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from infra.doors import ALWAYS, DOOR_PATHS, MOST_VALUES
 from infra.stacks.template import Finding, Template, boot_scripts, containers, of, variables
 
-PUBLIC_ROUTES = {"/extract", "/readyz"}
 LARGEST_BOOT_SCRIPT = 16_384
 """Bytes of user data, before base64."""
 LONGEST_TO_ROLL_BACK_SECONDS = 900
@@ -81,14 +81,30 @@ def routes(template: Template) -> Iterator[Finding]:
     for name, listener in of(template, "AWS::ElasticLoadBalancingV2::Listener"):
         if any(each["Type"] == "forward" for each in listener["DefaultActions"]):
             yield name, "hands on whatever is asked, /metrics too"
+    opened = variables(template).get("GLEANER_DOORS", "none").split(",")
+    doors = [DOOR_PATHS[each] for each in opened if each in DOOR_PATHS]
+    may_ask = {*ALWAYS, *(path for door in doors for path in door.paths)}
+    handed_on = set[str]()
     for name, rule in of(template, "AWS::ElasticLoadBalancingV2::ListenerRule"):
-        paths = {path for each in rule["Conditions"] for path in each.get("PathPatternConfig", {}).get("Values", ())}
-        if not paths or not paths <= PUBLIC_ROUTES:
-            yield name, f"hands on {', '.join(sorted(paths - PUBLIC_ROUTES)) or 'every path'}"
+        paths = _condition(rule, "PathPatternConfig")
+        methods = _condition(rule, "HttpRequestMethodConfig")
+        handed_on |= paths
+        if not paths or not paths <= may_ask:
+            yield name, f"hands on {', '.join(sorted(paths - may_ask)) or 'every path'}"
+        if "/" in paths and methods != {"POST"}:
+            yield name, "hands on the console"
+        if len(paths) + len(methods) > MOST_VALUES:
+            yield name, f"has {len(paths) + len(methods)} values, of {MOST_VALUES} that a rule may have"
+    if handed_on and may_ask - handed_on:
+        yield "balancer", f"does not hand on {', '.join(sorted(may_ask - handed_on))}, which the service answers"
     rules = {name for name, _ in of(template, "AWS::ElasticLoadBalancingV2::ListenerRule")}
     for name, _ in of(template, "AWS::ECS::Service"):
         if rules and not rules & set(_listed(template["Resources"][name].get("DependsOn", []))):
             yield name, "may come before its target group has a balancer, which ECS refuses"
+
+
+def _condition(rule: dict[str, Any], kind: str) -> set[str]:
+    return {value for each in rule["Conditions"] for value in each.get(kind, {}).get("Values", ())}
 
 
 def ports(template: Template) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from loadtest.bench.engine import (
     console_cost,
+    door_cost,
     folder,
     host_cost,
     hostile,
@@ -26,6 +27,7 @@ PARTS = {
     "overhead": latency_overhead.measure,
     "host": host_cost.measure,
     "console": console_cost.measure,
+    "doors": door_cost.measure,
     "start": startup.measure,
     "memory": memory.measure,
     "engine-overhead": memory.measure_overhead,

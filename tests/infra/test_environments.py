@@ -42,6 +42,8 @@ SHORT = Delays(longest_request_seconds=80)
         ({"spare_percent": 100}, "share"),
         ({"canary_percent": 101.0}, "share of the requests"),
         ({"canary_percent": 5.0}, "add `NAME@candidate`"),
+        ({"doors": ("mcp",)}, "no other is in the image"),
+        ({"doors": ("oip", "oip")}, "each once"),
         ({"log_days": 42}, "log_days is one of"),
         ({"above_base": Purchase.SPOT, "delays": SHORT}, "set warm_pool=0"),
         ({"above_base": Purchase.SPOT, "warm_pool": 0}, "shorten longest_request_seconds"),

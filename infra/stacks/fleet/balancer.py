@@ -15,6 +15,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from infra.doors import ALWAYS, DOOR_PATHS, DoorPaths
 from infra.environments import Environment
 from infra.scaling.policy import Policy
 from infra.stacks.container import INTERNAL_PORT, PORT
@@ -23,8 +24,6 @@ CHECK_SECONDS = 5
 CHECK_TIMEOUT_SECONDS = 4
 HEALTHY_AFTER = 2
 UNHEALTHY_AFTER = 3
-ROUTES = ("/extract", "/readyz")
-"""What callers may ask. All else is answered here with 404, so metrics, models and docs never leave the network."""
 
 
 class Balancer(Construct):
@@ -66,14 +65,9 @@ class Balancer(Construct):
             open=False,
             default_action=elb.ListenerAction.fixed_response(404, content_type="text/plain", message_body="not found"),
         )
-        self.routes = elb.ApplicationListenerRule(
-            self,
-            "Routes",
-            listener=self.listener,
-            priority=1,
-            conditions=[elb.ListenerCondition.path_patterns(list(ROUTES))],
-            action=elb.ListenerAction.forward([self.targets]),
-        )
+        self.routes = self._hand_on("Routes", DoorPaths(ALWAYS, posts_only=False), priority=1)
+        for number, door in enumerate(environment.doors):
+            self._hand_on(f"Door{door.capitalize()}", DOOR_PATHS[door], priority=2 + number)
 
     def admit_to(self, targets: ec2.SecurityGroup, scrapers: Iterable[str]) -> None:
         """Allow traffic from the balancer to its targets, and to nothing else; scrapers come to the internal port."""
@@ -113,6 +107,15 @@ class Balancer(Construct):
     def resource_label(self) -> str:
         """Predictive scaling's label for the balancer's request count."""
         return f"{self.balancer.load_balancer_full_name}/{self.targets.target_group_full_name}"
+
+    def _hand_on(self, name: str, door: DoorPaths, *, priority: int) -> elb.ApplicationListenerRule:
+        conditions = [elb.ListenerCondition.path_patterns(list(door.paths))]
+        if door.posts_only:
+            conditions.append(elb.ListenerCondition.http_request_methods(["POST"]))
+        action = elb.ListenerAction.forward([self.targets])
+        return elb.ApplicationListenerRule(
+            self, name, listener=self.listener, priority=priority, conditions=conditions, action=action
+        )
 
     def _balancer(
         self,

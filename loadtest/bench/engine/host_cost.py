@@ -13,7 +13,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
@@ -113,15 +113,28 @@ def spent_by_part(
 
 
 @contextmanager
-def replaying_service(home: Path, model: str, milliseconds: int) -> Iterator[ReplayingService]:
-    """The service's own processes without its supervisor, which sleeps, and with the replaying engine."""
-    runtime, port = home / f"runtime-{model}-{milliseconds}", KeptPort()
+def replaying_service(
+    home: Path,
+    model: str,
+    milliseconds: int,
+    variables: Mapping[str, str] | None = None,
+    /,
+    *,
+    name: str = "",
+    **more: object,
+) -> Iterator[ReplayingService]:
+    """The service's own processes without its supervisor, which sleeps, and with the replaying engine.
+
+    `name`: apart from others that run meanwhile; `variables`: of libraries; `more`: settings.
+    """
+    runtime, port = home / f"runtime-{model}-{milliseconds}{name}", KeptPort()
     (runtime / "metrics").mkdir(parents=True)
     settings = {"MODELS": model, "MODEL_STORE": home / "store", "RUNTIME_DIR": runtime, "PORT": port.number,
-                "BATCH_TOKENS": BATCH_TOKENS, "WORKERS": 1, "MODEL_POLL_SECONDS": 0}  # fmt: skip
+                "BATCH_TOKENS": BATCH_TOKENS, "WORKERS": 1, "MODEL_POLL_SECONDS": 0, **more}  # fmt: skip
     environment = {
         "GOMP_SPINCOUNT": "5000",
         **clean_environment(),
+        **(variables or {}),
         **settings_environment(settings),
         "PROMETHEUS_MULTIPROC_DIR": str(runtime / "metrics"),
     }

@@ -14,7 +14,7 @@ from tests.support.templates import Template, resources
 
 Read = Callable[[str], Template]
 Change = Callable[[Template], object]
-BASE, ECS, PLAIN = "production-base", "production-fleet", "plain-fleet"
+BASE, ECS, SPOT, PLAIN = "production-base", "production-fleet", "staging-fleet", "plain-fleet"
 GROUP = "AWS::AutoScaling::AutoScalingGroup"
 
 
@@ -81,6 +81,13 @@ def listener_rule(template: Template) -> dict[str, Any]:
     return first(template, "AWS::ElasticLoadBalancingV2::ListenerRule")
 
 
+def hand_on_the_console(template: Template) -> None:
+    """Let the rules that hand on `/` do so whatever the method."""
+    for rule in resources(template, "AWS::ElasticLoadBalancingV2::ListenerRule").values():
+        if "/" in rule["Conditions"][0]["PathPatternConfig"]["Values"]:
+            rule["Conditions"] = rule["Conditions"][:1]
+
+
 FORWARD = {"Type": "forward", "TargetGroupArn": "x"}
 SPOILT: dict[str, tuple[str, Change, str]] = {
     "B1: only a denial": (BASE, lambda t: statements(t).pop(), "no alarm arrives"),
@@ -132,6 +139,19 @@ SPOILT: dict[str, tuple[str, Change, str]] = {
         "hands on /metrics",
     ),
     "B19: every path by a rule": (ECS, lambda t: listener_rule(t).update(Conditions=[]), "hands on every path"),
+    "doors: one that is closed": (SPOT, variable("GLEANER_DOORS", "oip"), "hands on /invocations"),
+    "doors: not handed on": (ECS, variable("GLEANER_DOORS", "oip"), "does not hand on /v2, /v2/*"),
+    "doors: not handed on, without ECS": (
+        PLAIN,
+        script(lambda text: text.replace("GLEANER_DOORS=oip", "GLEANER_DOORS=presidio")),
+        "hands on /v2, /v2/*",
+    ),
+    "doors: the console too": (SPOT, hand_on_the_console, "hands on the console"),
+    "doors: more than a rule takes": (
+        SPOT,
+        lambda t: listener_rule(t)["Conditions"][0]["PathPatternConfig"]["Values"].extend(["/v2", "/v2/*", "/"]),
+        "has 6 values, of 5",
+    ),
     "the service before its balancer": (
         ECS,
         lambda t: whole(t, "AWS::ECS::Service")["DependsOn"].remove(

@@ -138,12 +138,22 @@ def refuse(error: GleanerError) -> Response:
 
 
 _ERROR = {JSON: {"type": "object", "required": ["jsonrpc", "error"]}}
-_OPERATION = operation(
+_CALL = operation(
     "Model Context Protocol (streamable HTTP, JSON-RPC)",
     body={JSON: {"type": "object", "required": ["jsonrpc", "method"]}},
     answer={JSON: {"type": "object"}},
     error=_ERROR,
 )
+_OPERATION = {
+    **_CALL,
+    "responses": {
+        **_CALL["responses"],
+        "202": {"description": "A notification was taken; there is no answer."},
+        "406": {**_CALL["responses"]["400"], "description": "`Accept` lacks what the protocol asks for."},
+        "421": {"description": "The service was called by a name that is not its own."},
+    },
+}
+"""With the SDK's own statuses."""
 _NONE = operation("Model Context Protocol: refused", answer=_ERROR, error=_ERROR, status=405)
 _SERVER = McpServer()
 
