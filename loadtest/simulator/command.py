@@ -24,11 +24,14 @@ from infra.scaling.policy_values import Delays
 from loadtest.errors import BadInput, LoadtestError
 from loadtest.simulator.chart import chart
 from loadtest.simulator.demand import SHAPES, Demand, make_demand, read_demand
-from loadtest.simulator.fleet import Events, Fleet, FleetRun
+from loadtest.simulator.fleet.controller import Scaling
+from loadtest.simulator.fleet.events import Events, ZoneLoss
+from loadtest.simulator.fleet.fleet import Fleet
+from loadtest.simulator.fleet.task_group import Balancing
+from loadtest.simulator.fleet.timeline import FleetRun
 from loadtest.simulator.latency_table import latency_table
 from loadtest.simulator.outcome import Outcome, outcome_of
 from loadtest.simulator.service_model import Documents, ServiceModel, model_of
-from loadtest.simulator.task_group import Balancing
 
 TEMPLATE = Path("build/stacks/gleaner-production-fleet.template.json")
 PRICE = HOURLY_DOLLARS["g6.xlarge"]
@@ -56,6 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--release", type=float, action="append", default=[], metavar="HOUR", help="a release begins")
     parser.add_argument("--retries", type=float, default=0.0, metavar="SHARE", help="of the refused that come again")
     parser.add_argument("--interruptions", type=float, default=0.0, metavar="N", help="an hour, of a Spot instance")
+    parser.add_argument("--zone-loss", type=float, action="append", default=[], metavar="HOUR", help="for an hour")
+    parser.add_argument("--scaling", choices=list(Scaling), default=Scaling.ALARMS, help="hpa: as Helm's chart does it")
     parser.add_argument("--price", type=float, default=PRICE, help=f"dollars for an instance's hour (default: {PRICE})")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write figures, decisions and minutes; -: to stdout")
     parser.set_defaults(run=run)
@@ -81,8 +86,9 @@ def _simulate(chosen: argparse.Namespace) -> None:
         releases=tuple(hour * 3600 for hour in chosen.release),
         retry_share=chosen.retries,
         interruptions_an_hour=chosen.interruptions,
+        zone_losses=tuple(ZoneLoss(at_seconds=hour * 3600) for hour in chosen.zone_loss),
     )
-    fleet = Fleet(deployed, model, table, Balancing(chosen.balancing), events, chosen.seed)
+    fleet = Fleet(deployed, model, table, Balancing(chosen.balancing), events, chosen.seed, Scaling(chosen.scaling))
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task(demand.name, total=demand.seconds)
         found = fleet.run(demand, lambda second: progress.update(task, completed=second))

@@ -13,9 +13,9 @@ from enum import StrEnum
 import numpy as np
 
 from loadtest.simulator.demand import Floats
+from loadtest.simulator.fleet.tally import Tally
 from loadtest.simulator.latency_table import LEVELS, LatencyTable, level_of
 from loadtest.simulator.service_model import ServiceModel
-from loadtest.simulator.tally import Tally
 from service.core.scheduling.decaying_sum import HORIZON_SECONDS
 
 NEARLY_FULL = 0.999
@@ -64,6 +64,12 @@ class TaskGroup:
         self.names.remove(name)
         for each in ("queue", "asked", "refused", "done"):
             setattr(self, each, np.delete(getattr(self, each), place))
+
+    def fail(self, name: int) -> float:
+        """A task is gone with what waits on it; returns these documents, which nobody answers."""
+        waiting = float(self.queue[self.names.index(name)]) / self._model.document_seconds
+        self.leave(name)
+        return self._tally.take_back(waiting)
 
     def calm_seconds(self, counts: Floats, lengths: Floats) -> bool:
         """Let documents come for several seconds, if no queue forms in any of them; else nothing is done: False."""
