@@ -63,6 +63,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scaling", choices=list(Scaling), default=Scaling.ALARMS, help="hpa: as Helm's chart does it")
     parser.add_argument("--price", type=float, default=PRICE, help=f"dollars for an instance's hour (default: {PRICE})")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write figures, decisions and minutes; -: to stdout")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with the plots (extra `loadtest`)")
+    parser.add_argument("--tune", type=Path, metavar="FILE", help="search a policy for this demand, and write it")
+    parser.add_argument("--keep", type=float, default=0.999, help="with --tune: share in time (default: 0.999)")
+    parser.add_argument("--seeds", type=int, default=2, help="with --tune: each policy is tried with (default: 2)")
     parser.set_defaults(run=run)
 
 
@@ -177,5 +181,4 @@ def _demand(chosen: argparse.Namespace, model: ServiceModel) -> Demand:
     rate = chosen.rate or USUAL_TASKS / model.document_seconds
     if chosen.trace is None:
         return make_demand(chosen.shape, rate, chosen.seed, chosen.hours and chosen.hours * 3600)
-    demand = read_demand(chosen.trace, model.documents.tokens, chosen.seed)
-    return demand.scaled(chosen.rate / demand.counts.mean()) if chosen.rate else demand
+    return read_demand(chosen.trace, model.documents.tokens, chosen.seed, chosen.rate)

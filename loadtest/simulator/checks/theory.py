@@ -29,7 +29,7 @@ from loadtest.errors import BadInput
 from loadtest.simulator.checks.queueing import Exact, batch_server, m_d_c, m_m_c, recovery_seconds
 from loadtest.simulator.fleet.tally import Tally
 from loadtest.simulator.fleet.task_group import Balancing, TaskGroup
-from loadtest.simulator.latency_table import latency_table
+from loadtest.simulator.latency_table import LEVELS, QUANTILES, LatencyTable
 from loadtest.simulator.service_model import Documents, ServiceModel
 from loadtest.simulator.single_task import Document, SingleTask
 
@@ -66,18 +66,19 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One value, exact and simulated. `error`: of the simulated mean, its standard deviation; 0: deterministic."""
+    """One value, exact and simulated. `error`: of the mean of `means`, its standard deviation; 0: deterministic."""
 
     name: str
     exact: float
     simulated: float
-    error: float
+    error: float = 0.0
+    means: int = 0
 
     def is_inside(self, rows: int = 1) -> bool:
         """True within the interval of `rows` values together."""
         if not self.error:
             return abs(self.simulated - self.exact) <= DETERMINISTIC * abs(self.exact)
-        return abs(self.simulated - self.exact) <= _t_quantile(rows) * self.error
+        return abs(self.simulated - self.exact) <= _t_quantile(rows, self.means) * self.error
 
 
 def parsers(load: float, servers: int, seconds: float = 0.01) -> Case:
@@ -124,7 +125,7 @@ def recovery(load: float, growth: float, delay_seconds: int, capacity: float) ->
     slow = replace(FRONT_ONLY, seconds_per_token=1e-4, max_queue_seconds=np.inf)
     fast = replace(slow, seconds_per_token=1e-4 / capacity)
     rate = load * growth / slow.document_seconds
-    table = latency_table(slow)
+    table = LatencyTable(np.zeros((LEVELS, QUANTILES)), np.ones(LEVELS), np.ones(QUANTILES))
     before, after = (TaskGroup(each, table, Balancing.ROUND_ROBIN, Tally()) for each in (slow, fast))
     for each in (before, after):
         each.join(1)
@@ -138,7 +139,7 @@ def recovery(load: float, growth: float, delay_seconds: int, capacity: float) ->
         past += min(left / (1 - rate * fast.document_seconds), 1.0) if shrinks else 0.0
         left = float(after.queue[0])
     exact = recovery_seconds(load, growth, delay_seconds, capacity)
-    return Row(f"step of {growth:g} at {load:g}, {delay_seconds} s, then {capacity:g} times", exact, past, 0.0)
+    return Row(f"step of {growth:g} at {load:g}, {delay_seconds} s, then {capacity:g} times", exact, past)
 
 
 def compare_reference(found: Mapping[str, Any]) -> list[Row]:
@@ -160,15 +161,15 @@ def _named(found: Mapping[str, Any], part: str, letter: str, system: Any) -> Ite
             raise ValueError(name)
         rate, number, servers = float(match[1]), float(match[2]), int(match[3])
         exact = system(rate, 1 / number if letter == "mu" else number, servers)
-        yield Row(f"{part} {name}: Wq", values["Wq"], exact.wait_seconds, 0.0)
-        yield Row(f"{part} {name}: L", values["L"], exact.number, 0.0)
+        yield Row(f"{part} {name}: Wq", values["Wq"], exact.wait_seconds)
+        yield Row(f"{part} {name}: L", values["L"], exact.number)
 
 
 def _batches(found: Mapping[str, Any]) -> Iterator[Row]:
     for values in found["batch_server"]["rows"]:
         exact = batch_server(values["lam"], BASE, EACH, MOST)
-        yield Row(f"batches at {values['lam']:g}/s: W", values["W"], exact.seconds, 0.0)
-        yield Row(f"batches at {values['lam']:g}/s: busy", values["gpu_busy"], exact.busy, 0.0)
+        yield Row(f"batches at {values['lam']:g}/s: W", values["W"], exact.seconds)
+        yield Row(f"batches at {values['lam']:g}/s: busy", values["gpu_busy"], exact.busy)
 
 
 def _replication(case: Case, documents: int, number: int) -> tuple[float, float, float]:
@@ -186,19 +187,19 @@ def _replication(case: Case, documents: int, number: int) -> tuple[float, float,
 
 
 def _row(name: str, exact: float, found: tuple[float, ...]) -> Row:
-    return Row(name, exact, fmean(found), stdev(found) / len(found) ** 0.5)
+    return Row(name, exact, fmean(found), stdev(found) / len(found) ** 0.5, len(found))
 
 
-def _t_quantile(rows: int) -> float:
+def _t_quantile(rows: int, means: int) -> float:
     """Student's, for that many intervals together (Bonferroni), by the first term of Cornish and Fisher."""
     z = NormalDist().inv_cdf(1 - (1 - CONFIDENCE) / 2 / rows)
-    return z + (z**3 + z) / (4 * (REPLICATIONS - 1))
+    return z + (z**3 + z) / (4 * (means - 1))
 
 
 def line(row: Row) -> str:
     """One row as it is printed."""
     off = (row.simulated / row.exact - 1) if row.exact else 0.0
-    within = f"± {_t_quantile(1) * row.error:.4g}" if row.error else "deterministic"
+    within = f"± {_t_quantile(1, row.means) * row.error:.4g}" if row.error else "deterministic"
     mark = "" if row.is_inside() else "   outside"
     return f"{row.name:42} {row.exact:12.6g} {row.simulated:12.6g} {within:>14} {off:+8.2%}{mark}"
 

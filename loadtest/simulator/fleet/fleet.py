@@ -110,6 +110,8 @@ class Fleet:
             nowhere = float(counts[second]) * self._misfortune.lost_share
             self.run_data.lost += nowhere
             refused = self.serving.second(counts[second] - nowhere, lengths[second])
+            if missed := refused + nowhere + self.serving.late:
+                self.run_data.troubles.append((second, missed))
             if refused:
                 again = refused * self._events.retry_share
                 counts[second + RETRY_SECONDS] += again

@@ -39,6 +39,8 @@ class TaskGroup:
         queue: seconds of work that wait, `[tasks]`.
         asked, refused: decaying sums of seconds of work, `[tasks]`.
         done: work of the last second, `[tasks]`: how busy the stage was.
+        late: documents of the last second that must wait for longer than the limit on latency.
+        lost: documents that came while no task served.
     """
 
     def __init__(self, model: ServiceModel, table: LatencyTable, balancing: Balancing, tally: Tally) -> None:
@@ -47,7 +49,7 @@ class TaskGroup:
         self._device_share = model.device_seconds / model.document_seconds
         self.names: list[int] = []
         self.queue, self.asked, self.refused, self.done = (np.zeros(0) for _ in range(4))
-        self.lost = 0.0
+        self.late = self.lost = 0.0
 
     def __len__(self) -> int:
         return len(self.names)
@@ -91,6 +93,7 @@ class TaskGroup:
         """Let documents come for a second; returns how many of them were refused."""
         if not self.names:
             self.lost += count
+            self.late = count
             return 0.0
         each = self._model.document_seconds * length
         work = self._shared(count * each)
@@ -103,6 +106,7 @@ class TaskGroup:
             (self.queue > 0) | (left > 0), LEVELS - 1, np.minimum((work * LEVELS).astype(np.int64), LEVELS - 2)
         )
         self._tally.add_waits(levels, waits, admitted)
+        self.late = float(admitted[waits > self._model.slo_seconds].sum())
         self.done = np.minimum(self.queue + work - over, 1.0)
         self.queue = left
         self.asked = self.asked * DECAY + work * FRESH

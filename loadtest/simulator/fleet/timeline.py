@@ -32,3 +32,5 @@ class FleetRun:
     machines: list[tuple[Machine, bool]] = field(default_factory=list)
     """Each with whether it is on Spot."""
     lost: float = 0.0
+    troubles: list[tuple[int, float]] = field(default_factory=list)
+    """(second, documents that came in it and were refused, lost, or had to wait for longer than they may take)"""

@@ -42,13 +42,13 @@ def test_what_is_known_by_heart() -> None:
 
 
 @pytest.mark.parametrize(
-    "case", [parsers(0.75, 2), workers(0.5, 1), workers(0.8, 10), device(0.2), device(0.6)], ids=lambda case: case.name
+    "case", [parsers(0.75, 2), workers(0.5, 1), workers(0.8, 10), device(0.2), device(0.5)], ids=lambda case: case.name
 )
 def test_simulated_means_are_those_of_theory(case: Case) -> None:
     """In the interval of 12 means together, and that interval is narrow. `number` is Little's law's other side."""
-    for row in simulate(case, documents=600):
+    for row in simulate(case, documents=2_000, replications=8):
         assert row.is_inside(rows=12), row
-        assert row.error < 0.025 * row.exact, row
+        assert row.error < 0.06 * row.exact, row
 
 
 @pytest.mark.parametrize(("load", "capacity"), [(0.7, 5.0), (0.5, 5.0), (0.7, 7.5)])
