@@ -1,4 +1,4 @@
-"""Goals of the policy on recorded demands, each with what bounds it, and its answer to a step in all phases of the clock.
+"""Goals of the policy on recorded demands, each with what bounds it, and steps in all phases of the clock.
 
 steady     diurnal: 99.9 % within 2 s, at 1.15 times the oracle without ECS's capacity provider, at 1.30 with it
 brief      instances that live for under 15 minutes have 2 % of the hours at most

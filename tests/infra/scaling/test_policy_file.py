@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,8 +51,10 @@ def test_another_file_is_refused(text: str) -> None:
 def test_an_environment_takes_all_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "policy.json").write_text(TEXT)
     monkeypatch.setattr(environments, "HERE", tmp_path)
-    named = Environment(name="test", certificate=CERTIFICATE, warm_pool=14, step_tasks=14, policy_file="policy.json")
-    named = replace(named, limits=Limits(minimum_tasks=2, maximum_tasks=20))
+    limits = Limits(minimum_tasks=2, maximum_tasks=20)
+    named = Environment(
+        name="test", certificate=CERTIFICATE, limits=limits, warm_pool=14, step_tasks=14, policy_file="policy.json"
+    )
     tuned = named.tuned
     assert (tuned.tuning, tuned.warm_pool, tuned.step_tasks) == (CHOSEN.tuning, 12, 12)
     policy = policy_of(tuned)

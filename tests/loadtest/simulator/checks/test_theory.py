@@ -42,7 +42,7 @@ def test_what_is_known_by_heart() -> None:
 
 
 @pytest.mark.parametrize(
-    "case", [parsers(0.75, 2), workers(0.5, 1), workers(0.8, 10), device(0.2), device(0.5)], ids=lambda case: case.name
+    "case", [parsers(0.5, 2), workers(0.5, 1), workers(0.8, 10), device(0.2), device(0.5)], ids=lambda case: case.name
 )
 def test_simulated_means_are_those_of_theory(case: Case) -> None:
     """In the interval of 12 means together, and that interval is narrow. `number` is Little's law's other side."""
