@@ -31,14 +31,14 @@ STEPS_FROM = (4, 15)
 PARTS = ("review", "goals", "grid")
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Simulate the chosen parts and print them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--part", choices=PARTS, action="append", help="default: review and goals")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--only", action="append", choices=[each.name for each in TRACES], help="these traces")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(arguments)
     traces = [each for each in TRACES if not chosen.only or each.name in chosen.only]
     seeds = range(1, chosen.seeds + 1)
     parts = {"review": _review, "goals": _goals, "grid": _grid}
