@@ -54,7 +54,7 @@ def read_policy(text: str) -> ChosenPolicy:
     types = {each.name: type(each.default) for each in fields(Tuning)}
     values = {name: _value(found, name, kind) for name, kind in types.items()}
     try:
-        tuning = Tuning(**values)  # type: ignore[arg-type]
+        tuning = Tuning(**values)
     except ValueError as error:
         raise BadPolicyFile(f"the policy file: {error}") from error
     pool, wait = (int(_value(found, name, int)) for name in ("warm_pool", "max_queue_ms"))

@@ -70,11 +70,11 @@ def batch_server(rate: float, base_seconds: float, each_seconds: float, most: in
     left[0] = 1.0
     for _ in range(MOST_STATES):
         following = np.zeros(size)
-        for there in np.flatnonzero(left > ENOUGH):
-            batch = min(max(int(there), 1), most)
-            stays = max(int(there) - batch, 0)
-            kernel = came[batch][: size - stays]
-            following[stays : stays + len(kernel)] += left[there] * kernel
+        for waits in np.flatnonzero(left > ENOUGH).tolist():
+            taken = min(max(waits, 1), most)
+            stays = max(waits - taken, 0)
+            kernel = came[taken][: size - stays]
+            following[stays : stays + len(kernel)] += left[waits] * kernel
         following /= following.sum()
         if np.abs(following - left).sum() < 1e-12:
             break

@@ -59,10 +59,10 @@ CHAINS = (
 
 def deployed(chain: Chain, limits: Limits = LIMITS) -> Deployed:
     """The fleet of a chain, refusing what would wait for longer than the limit on latency."""
-    flat = chain.start_seconds is not None
-    delays = Delays(start_seconds=chain.start_seconds) if flat else Delays().starting(warm=True, managed=True)
-    if chain.start_seconds is not None:
-        delays = replace(delays, warm_start_seconds=chain.start_seconds, cold_start_seconds=chain.start_seconds)
+    start, flat = chain.start_seconds, chain.start_seconds is not None
+    delays = Delays().starting(warm=True, managed=True)
+    if start is not None:
+        delays = Delays(start_seconds=start, warm_start_seconds=start, cold_start_seconds=start)
     return Deployed(
         policy=policy_for(CAPACITY, limits, delays, tuning=chain.tuning),
         warm_pool=chain.warm_pool,
