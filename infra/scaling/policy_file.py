@@ -7,8 +7,10 @@ command and the figures that it was chosen by.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 from infra.scaling.policy_values import Tuning
 
@@ -57,13 +59,13 @@ def read_policy(text: str) -> ChosenPolicy:
         tuning = Tuning(**values)
     except ValueError as error:
         raise BadPolicyFile(f"the policy file: {error}") from error
-    pool, wait = (int(_value(found, name, int)) for name in ("warm_pool", "max_queue_ms"))
+    pool, wait = (_value(found, name, int) for name in ("warm_pool", "max_queue_ms"))
     return ChosenPolicy(tuning, pool, wait)
 
 
-def _value(found: Mapping[str, object], name: str, kind: type) -> float:
+def _value(found: Mapping[str, Any], name: str, kind: Callable[[float], float]) -> Any:
     value = found.get(name)
-    fits = isinstance(value, bool) if kind is bool else isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not fits or (kind is int and value != int(value)) or value < 0:  # type: ignore[arg-type, operator, call-overload]
+    is_number = isinstance(value, (int, float)) and math.isfinite(value) and value >= 0
+    if not is_number or isinstance(value, bool) != (kind is bool) or kind(value) != value:
         raise BadPolicyFile(f"the policy file's `{name}` is {value!r}")
-    return kind(value)  # type: ignore[no-any-return]
+    return kind(value)

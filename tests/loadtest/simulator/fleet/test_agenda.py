@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 
-from loadtest.simulator.fleet.agenda import Agenda
+from loadtest.simulator.fleet.agenda import Action, Agenda
 
 
 def test_what_is_due_happens_in_order_and_nothing_else() -> None:
     agenda, seen = Agenda(), list[tuple[str, float]]()
-    note = lambda name: lambda now: seen.append((name, now))  # noqa: E731
+
+    def note(name: str) -> Action:
+        return lambda now: seen.append((name, now))
+
     agenda.at(5.0, note("second"))
     agenda.at(5.0, note("third"))
     agenda.at(1.0, note("first"))
