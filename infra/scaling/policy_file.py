@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -63,8 +63,8 @@ def read_policy(text: str) -> ChosenPolicy:
     return ChosenPolicy(tuning, pool, wait)
 
 
-def _value(found: Mapping[str, Any], name: str, kind: Callable[[float], float]) -> Any:
-    value = found.get(name)
+def _value(found: Mapping[str, Any], name: str, kind: Any) -> Any:
+    value: Any = found.get(name)
     is_number = isinstance(value, (int, float)) and math.isfinite(value) and value >= 0
     if not is_number or isinstance(value, bool) != (kind is bool) or kind(value) != value:
         raise BadPolicyFile(f"the policy file's `{name}` is {value!r}")
