@@ -8,13 +8,16 @@ from __future__ import annotations
 import math
 import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import Path
 
 from infra.doors import DOOR_PATHS
+from infra.scaling.policy_file import BadPolicyFile, read_policy
 from infra.scaling.policy_values import Delays, Forecast, Limits, Schedule, Tuning
 from infra.scaling.profiles import BURSTY
 
+HERE = Path(__file__).parent
 PLACEHOLDER_ACCOUNT = "111122223333"
 SPOT_NOTICE_SECONDS = 120
 ON_DEMAND_QUOTA, SPOT_QUOTA = "L-DB2E81BA", "L-3819A6DF"
@@ -59,6 +62,9 @@ class Environment:
             starts cold, and the fleet is as late as its last task.
         above_base: what is added above the minimum; Spot is cheaper and may go at two minutes' notice.
         capacity_file: JSON of `gleaner loadtest --find-knee`, relative to this folder; none: a cautious assumption.
+        policy_file: JSON of `gleaner simulate --tune`, relative to this folder: its tuning, warm pool and limit on
+            waiting take the place of those here.
+        max_queue_ms: longest wait that a task admits, 0 for no limit; none: as the capacity says.
         certificate: ARN in AWS Certificate Manager; TLS is not optional.
         allowed_networks: networks that may reach the balancer.
         public: whether the balancer has public addresses; otherwise it is for the network and its peers only.
@@ -83,6 +89,8 @@ class Environment:
     above_base: Purchase = Purchase.ON_DEMAND
     spare_percent: int = 0
     capacity_file: str | None = None
+    policy_file: str | None = None
+    max_queue_ms: int | None = None
     certificate: str
     allowed_networks: tuple[str, ...] = ("10.0.0.0/8",)
     scrape_networks: tuple[str, ...] = ()
@@ -161,6 +169,29 @@ class Environment:
         return self.delays.starting(warm=self.warm_pool >= self.step_tasks, managed=self.variant is Variant.ECS)
 
     @property
+    def tuned(self) -> Environment:
+        """With what its policy file says; itself where it names none.
+
+        Raises:
+            BadEnvironment: there is no such file, or it cannot be read.
+        """
+        if self.policy_file is None:
+            return self
+        try:
+            found = read_policy((HERE / self.policy_file).read_text())
+        except (OSError, UnicodeDecodeError, BadPolicyFile) as error:
+            raise BadEnvironment(f"{self.name}: {self.policy_file}: {error}") from error
+        pool = 0 if self.above_base is Purchase.SPOT else found.warm_pool
+        return replace(
+            self,
+            policy_file=None,
+            tuning=found.tuning,
+            warm_pool=pool,
+            step_tasks=min(self.step_tasks, pool) or self.step_tasks,
+            max_queue_ms=found.max_queue_ms,
+        )
+
+    @property
     def vcpus(self) -> dict[str, int]:
         """Most vCPUs that the fleet may run, by code of the quota that counts them; stopped ones count once started.
 
@@ -231,7 +262,7 @@ def find_environment(name: str) -> Environment:
 def main() -> int:
     """`python -m infra.environments NAME [region|warm_pool]`: prints an environment's region, or its pool's size."""
     try:
-        print(getattr(find_environment(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "region"))
+        print(getattr(find_environment(sys.argv[1]).tuned, sys.argv[2] if len(sys.argv) > 2 else "region"))
     except BadEnvironment as error:
         print(f"infra: {error}", file=sys.stderr)
         return 2

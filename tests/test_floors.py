@@ -179,15 +179,11 @@ PURE = (
     "infra/scaling/policy_values.py",
     "infra/scaling/oncall_alarms.py",
     "infra/scaling/deployed_policy.py",
-    "loadtest/simulator/fleet.py",
-    "loadtest/simulator/machines.py",
+    "infra/scaling/pod_autoscaler.py",
+    "loadtest/simulator/fleet/",
     "loadtest/simulator/outcome.py",
-    "loadtest/simulator/published.py",
-    "loadtest/simulator/schedules.py",
     "loadtest/simulator/service_model.py",
     "loadtest/simulator/single_task.py",
-    "loadtest/simulator/tally.py",
-    "loadtest/simulator/task_group.py",
 )
 """Decisions: values in, values out; time is passed in."""
 

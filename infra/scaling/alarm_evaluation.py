@@ -221,23 +221,42 @@ class Evaluation:
     value: float | None
 
 
+EXTRA_PERIODS = 2
+"""CloudWatch looks at more periods than an alarm needs; by its own examples five for three."""
+
+
 def evaluate(alarm: Alarm, series: Series, now: float, before: State = State.OK) -> Evaluation:
     """CloudWatch's evaluation of an alarm at `now`, over the periods that end at `now`, `now` - period, …
 
+    The newest N periods that have data count, of the N + 2 that are looked at. What then lacks is filled by the
+    alarm's treatment of missing data (docs: "Configuring how CloudWatch alarms treat missing data").
+
     Args:
-        before: the previous state, kept when missing data are to be ignored.
+        before: the previous state, kept where missing data are ignored and all that is there breaches, but too little.
     """
-    periods = (_value(alarm, series, now - i * alarm.period_seconds) for i in range(alarm.periods))
-    latest, sound, known = None, 0, False
-    for number, values in enumerate(periods):
+    latest: float | None = None
+    breaching = sound = 0
+    for number in range(alarm.periods + EXTRA_PERIODS):
+        values = _value(alarm, series, now - number * alarm.period_seconds)
         latest = values[0] if number == 0 else latest
-        known = known or None not in values
-        sound += not _breaches(alarm, values)
-        if sound > alarm.periods - alarm.datapoints_to_alarm and (known or alarm.missing is not Missing.IGNORE):
+        if None not in values:
+            breaches = _breaches(alarm, values)
+            breaching, sound = breaching + breaches, sound + (not breaches)
+        if sound > alarm.periods - alarm.datapoints_to_alarm:
             return Evaluation(State.OK, latest)
-    if alarm.missing is Missing.IGNORE and not known:
-        return Evaluation(before, latest)
-    return Evaluation(State.ALARM, latest)
+        if breaching + sound == alarm.periods:
+            break
+    return Evaluation(_state(alarm, breaching, sound, before), latest)
+
+
+def _state(alarm: Alarm, breaching: int, sound: int, before: State) -> State:
+    """The state by what the periods with data say, and by what those without are taken for."""
+    lacking = alarm.periods - breaching - sound
+    if alarm.missing is Missing.BREACHING:
+        breaching += lacking
+    if breaching >= alarm.datapoints_to_alarm:
+        return State.ALARM
+    return before if alarm.missing is Missing.IGNORE and lacking and not sound else State.OK
 
 
 def _value(alarm: Alarm, series: Series, until: float) -> tuple[float | None, ...]:
@@ -246,7 +265,6 @@ def _value(alarm: Alarm, series: Series, until: float) -> tuple[float | None, ..
 
 
 def _breaches(alarm: Alarm, values: tuple[float | None, ...]) -> bool:
-    known = [(each, value) for each, value in zip(alarm.conditions, values, strict=True) if value is not None]
-    if len(known) < len(values):
-        return alarm.missing is Missing.BREACHING
-    return all(each.comparison.holds(value, each.threshold) for each, value in known)
+    """True where every condition holds; all of them have data."""
+    known = zip(alarm.conditions, values, strict=True)
+    return all(value is not None and each.comparison.holds(value, each.threshold) for each, value in known)

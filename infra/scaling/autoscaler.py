@@ -15,7 +15,7 @@ Target tracking is evaluated as AWS does it for ECS, on three periods of a minut
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition, Series, State, Statistic, evaluate
 from infra.scaling.policy import Policy
@@ -81,6 +81,13 @@ class Autoscaler:
         if more:
             return self._apply(max(more, key=lambda ask: ask.tasks_after))
         return self._apply(fewer) if fewer else None
+
+    def set_minimum(self, fewest: int) -> bool:
+        """A scheduled action: from now on there are no fewer; True if that changes what is wanted."""
+        self.policy = replace(self.policy, limits=replace(self.policy.limits, minimum_tasks=fewest))
+        below = self.wanted < fewest
+        self.wanted = max(self.wanted, fewest)
+        return below
 
     @property
     def sounding(self) -> tuple[str, ...]:

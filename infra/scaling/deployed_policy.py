@@ -41,6 +41,7 @@ class Deployed:
         deregistration_seconds: how long a task that ends keeps its instance at least.
         managed: whether ECS's capacity provider asks for instances; else they are asked for with their tasks.
         spot_base, spot_weight: on-demand tasks before the first on Spot, and Spot's share above them.
+        zones: that instances are spread over.
         max_queue_seconds, queue_limit_tokens, deadline_seconds: the tasks' own limits; infinite where there is none.
     """
 
@@ -55,6 +56,7 @@ class Deployed:
     queue_limit_tokens: float
     deadline_seconds: float
     managed: bool = True
+    zones: int = 2
 
 
 def read_template(template: Mapping[str, Any], capacity: Capacity = ASSUMED, *, start_seconds: float) -> Deployed:
@@ -102,6 +104,7 @@ def read_template(template: Mapping[str, Any], capacity: Capacity = ASSUMED, *, 
         max_queue_seconds=float(settings.get("GLEANER_MAX_QUEUE_MS", 0)) / 1000 or math.inf,
         queue_limit_tokens=float(settings.get("GLEANER_QUEUE_LIMIT_TOKENS", math.inf)),
         deadline_seconds=float(settings.get("GLEANER_DEADLINE_MS", 0)) / 1000 or math.inf,
+        zones=_zones(found),
     )
 
 
@@ -204,6 +207,11 @@ def _deregistration(resources: Mapping[str, Resource]) -> float:
             if attribute["Key"] == "deregistration_delay.timeout_seconds":
                 return float(attribute["Value"])
     return 300.0
+
+
+def _zones(resources: Mapping[str, Resource]) -> int:
+    """Each subnet of a group is in a zone of its own."""
+    return max(len(each["VPCZoneIdentifier"]) for _, each in _of(resources, "AWS::AutoScaling::AutoScalingGroup"))
 
 
 def _spot(resources: Mapping[str, Resource]) -> tuple[int, float]:

@@ -31,7 +31,7 @@ def build(out: Path, environments: tuple[Environment, ...] = ENVIRONMENTS, nag: 
         nag: True to make cdk-nag's findings failures.
     """
     app = App(outdir=str(out), context=CONTEXT, analytics_reporting=False)
-    for environment in environments:
+    for environment in (each.tuned for each in environments):
         base = BaseStack(app, environment)
         fleet = AsgFleet if environment.variant is Variant.ASG else EcsFleet
         fleet(app, environment, policy_of(environment), base)

@@ -53,6 +53,8 @@ def container_environment(
     if environment.capacity_file is not None:
         settings["QUEUE_LIMIT_TOKENS"] = policy.capacity.queue_limit_tokens
         settings["MAX_QUEUE_MS"] = policy.capacity.max_queue_ms
+    if environment.max_queue_ms is not None:
+        settings["MAX_QUEUE_MS"] = environment.max_queue_ms
     return {
         **{f"GLEANER_{name}": str(value) for name, value in settings.items()},
         "AWS_REGION": region,

@@ -1,21 +1,15 @@
-"""The report's page: findings, figures, a table of phases, and charts with their numbers, in one HTML file.
-
-It loads nothing from anywhere, follows the reader's light or dark theme, and has each chart's numbers as a table.
-"""
+"""The report's page: findings, figures, a table of phases, and charts with their numbers, in one HTML file."""
 
 from __future__ import annotations
 
 from html import escape
-from pathlib import Path
 
-from loadtest.report.axes import number
 from loadtest.report.chart import Bars, Chart
-from loadtest.report.draw import draw
+from loadtest.report.html import document, figure, row, table, tile_row
 from loadtest.report.plots import plots
 from loadtest.results.result import Result, Summary
 from loadtest.results.summary import Figures
 
-HERE = Path(__file__).parent
 ALARMS = ("FAIL", "FALLS", "DO NOT TRUST", "No phase held", "MISSED", "Not one", "without", "after the deadline")
 """Words of a finding that is shown as a problem."""
 COLUMNS = (
@@ -33,36 +27,10 @@ def page(result: Result) -> str:
         _findings(summary.findings),
         _tiles(summary),
         _phases(summary),
-        *(_figure(chart) for chart in charts if chart.has_data),
+        *(figure(chart) for chart in charts if chart.has_data),
         _footer([chart for chart in charts if not chart.has_data], summary),
     )
-    style = "".join((HERE / name).read_text() for name in ("theme.css", "style.css"))
-    script = (HERE / "script.js").read_text()
-    meta = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-    head = f"{meta}<title>{escape(summary.title)}</title>"
-    body = f"<main>{''.join(parts)}</main><script>{script}</script>"
-    return f'<!doctype html><html lang="en"><head>{head}<style>{style}</style></head><body>{body}</body></html>\n'
-
-
-def numbers(chart: Chart | Bars) -> tuple[list[str], list[tuple[float, list[str]]]]:
-    """A chart's numbers: the head of a table, and its rows, each with the position of its first cell on the x axis."""
-    if isinstance(chart, Bars):
-        rows = [
-            (float(row), [name, *(number(values[row]) for _, _, values in chart.parts)])
-            for row, name in enumerate(chart.rows)
-        ]
-        return ["", *(name for name, _, _ in chart.parts)], rows
-    shown = [each for each in chart.series if each.points]
-    columns = [dict(each.points) for each in shown]
-    xs = sorted({x for column in columns for x in column})
-    first = _share if chart.x_ticks else number
-    rows = [(x, [first(x), *(number(column[x]) if x in column else "" for column in columns)]) for x in xs]
-    return [chart.x_label, *(each.name for each in shown)], rows
-
-
-def _share(position: float) -> str:
-    """The share at a position on the axis of percentiles, which is -log10(1 - share)."""
-    return f"{100 * (1 - 10.0**-position):.4g} %"
+    return document(summary.title, parts)
 
 
 def _about(summary: Summary) -> str:
@@ -97,13 +65,12 @@ def _tiles(summary: Summary) -> str:
         (f"{whole.refusal_rate:.1%}", "refused"),
         (f"{whole.error_rate:.2%}", "failed"),
     )
-    shown = (f'<div class="tile"><b>{value}</b><span>{name}</span></div>' for value, name in tiles)
-    return f'<section class="tiles">{"".join(shown)}</section>'
+    return tile_row(tiles)
 
 
 def _phases(summary: Summary) -> str:
-    rows = "".join(_row(_phase_cells(phase)) for phase in summary.phases)
-    return f'<section class="card"><h2>Phases</h2>{_table(COLUMNS, rows)}</section>'
+    rows = "".join(row(_phase_cells(phase)) for phase in summary.phases)
+    return f'<section class="card"><h2>Phases</h2>{table(COLUMNS, rows)}</section>'
 
 
 def _phase_cells(phase: Figures) -> tuple[str, ...]:
@@ -115,29 +82,6 @@ def _phase_cells(phase: Figures) -> tuple[str, ...]:
         f"{phase.refused:,}",
         f"{phase.failed:,}",
     )
-
-
-def _figure(chart: Chart | Bars) -> str:
-    """A chart with its caption and its numbers; the script reads where the plot lies in the drawing."""
-    drawing = draw(chart)
-    head, rows = numbers(chart)
-    table = _table(head, "".join(_row(cells, f' data-x="{x:.6g}"') for x, cells in rows))
-    area = ""
-    if isinstance(chart, Chart):
-        names = ("low", "high", "left", "right", "top", "bottom")
-        area = "".join(f' data-{name}="{getattr(drawing, name):.6g}"' for name in names)
-    title = f'<h2>{escape(chart.title)}</h2><p class="caption">{escape(chart.caption)}</p>'
-    details = f"<details><summary>Numbers</summary>{table}</details>"
-    return f'<section class="card">{title}<figure{area}>{drawing.svg}</figure>{details}</section>'
-
-
-def _table(head: tuple[str, ...] | list[str], rows: str) -> str:
-    cells = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
-    return f'<div class="scroll"><table><thead><tr>{cells}</tr></thead><tbody>{rows}</tbody></table></div>'
-
-
-def _row(cells: tuple[str, ...] | list[str], attributes: str = "") -> str:
-    return f"<tr{attributes}>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
 
 
 def _footer(missing: list[Chart | Bars], summary: Summary) -> str:

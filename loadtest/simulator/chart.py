@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from loadtest.simulator.fleet import Minute
+from loadtest.simulator.fleet.timeline import Minute
 
 WIDTH = 72
 HEIGHT = 10

@@ -20,15 +20,22 @@ from rich.progress import Progress
 from infra.scaling.capacity import ASSUMED, BadCapacity, Capacity, read_capacity
 from infra.scaling.costs import HOURLY_DOLLARS
 from infra.scaling.deployed_policy import Deployed, read_template
+from infra.scaling.policy_file import write_policy
 from infra.scaling.policy_values import Delays
+from loadtest.cli import require_extra
 from loadtest.errors import BadInput, LoadtestError
 from loadtest.simulator.chart import chart
 from loadtest.simulator.demand import SHAPES, Demand, make_demand, read_demand
-from loadtest.simulator.fleet import Events, Fleet, FleetRun
+from loadtest.simulator.fleet.controller import Scaling
+from loadtest.simulator.fleet.events import Events, ZoneLoss
+from loadtest.simulator.fleet.fleet import Fleet
+from loadtest.simulator.fleet.task_group import Balancing
+from loadtest.simulator.fleet.timeline import FleetRun
 from loadtest.simulator.latency_table import latency_table
 from loadtest.simulator.outcome import Outcome, outcome_of
 from loadtest.simulator.service_model import Documents, ServiceModel, model_of
-from loadtest.simulator.task_group import Balancing
+from loadtest.simulator.step_response import StepResponse, step_response
+from loadtest.simulator.tuner import Problem, line, tune
 
 TEMPLATE = Path("build/stacks/gleaner-production-fleet.template.json")
 PRICE = HOURLY_DOLLARS["g6.xlarge"]
@@ -56,8 +63,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--release", type=float, action="append", default=[], metavar="HOUR", help="a release begins")
     parser.add_argument("--retries", type=float, default=0.0, metavar="SHARE", help="of the refused that come again")
     parser.add_argument("--interruptions", type=float, default=0.0, metavar="N", help="an hour, of a Spot instance")
+    parser.add_argument("--zone-loss", type=float, action="append", default=[], metavar="HOUR", help="for an hour")
+    parser.add_argument("--scaling", choices=list(Scaling), default=Scaling.ALARMS, help="hpa: as Helm's chart does it")
     parser.add_argument("--price", type=float, default=PRICE, help=f"dollars for an instance's hour (default: {PRICE})")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write figures, decisions and minutes; -: to stdout")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with the plots (extra `loadtest`)")
+    parser.add_argument("--tune", type=Path, metavar="FILE", help="search a policy for this demand, and write it")
+    parser.add_argument("--keep", type=float, default=0.999, help="with --tune: share in time (default: 0.999)")
+    parser.add_argument("--seeds", type=int, default=2, help="with --tune: each policy is tried with (default: 2)")
     parser.set_defaults(run=run)
 
 
@@ -75,24 +88,48 @@ def _simulate(chosen: argparse.Namespace) -> None:
     capacity, base = _capacity(chosen.capacity)
     deployed = _deployed(chosen, capacity)
     model = _model(chosen, capacity, base, deployed)
-    demand = _demand(chosen, model)
     table = latency_table(model)
+    if chosen.tune is not None:
+        demands = tuple(_demand(chosen, model, chosen.seed + i) for i in range(chosen.seeds))
+        _tune(chosen, Problem(deployed, model, table, demands, chosen.price))
+        return
+    demand = _demand(chosen, model, chosen.seed)
     events = Events(
         releases=tuple(hour * 3600 for hour in chosen.release),
         retry_share=chosen.retries,
         interruptions_an_hour=chosen.interruptions,
+        zone_losses=tuple(ZoneLoss(at_seconds=hour * 3600) for hour in chosen.zone_loss),
     )
-    fleet = Fleet(deployed, model, table, Balancing(chosen.balancing), events, chosen.seed)
+    fleet = Fleet(deployed, model, table, Balancing(chosen.balancing), events, chosen.seed, Scaling(chosen.scaling))
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task(demand.name, total=demand.seconds)
         found = fleet.run(demand, lambda second: progress.update(task, completed=second))
     outcome = outcome_of(found, demand, deployed, model, table, chosen.price)
+    said = lines(outcome)
+    if demand.name == "step":
+        said.append(answered(step_response(found, demand, demand.seconds // 4, deployed.policy.delays.ingest_seconds)))
     to_stdout = chosen.json is not None and str(chosen.json) == "-"
     if not to_stdout:
-        print("\n".join([*chart(found.minutes), "", *lines(outcome)]))
+        print("\n".join([*chart(found.minutes), "", *said]))
+    if chosen.html is not None:
+        require_extra()
+        from loadtest.simulator.page import page
+
+        chosen.html.write_text(page(found, demand, outcome, said))
     if chosen.json is not None:
         text = json.dumps(as_json(found, outcome), indent=1) + "\n"
         sys.stdout.write(text) if to_stdout else chosen.json.write_text(text)
+
+
+def _tune(chosen: argparse.Namespace, problem: Problem) -> None:
+    """Search, print each better policy, and write the best."""
+    for best in tune(problem, chosen.keep):
+        print(line(best), flush=True)
+    found = {"demand": problem.demands[0].name, "seeds": chosen.seeds, "goal": chosen.keep, **asdict(best.score)}
+    chosen.tune.write_text(write_policy(best.policy, found))
+    if best.score.kept < chosen.keep:
+        print(f"No policy keeps {chosen.keep:.2%}; this one keeps most.")
+    print(f"{chosen.tune} is written; name it in `policy_file` of infra/environments.py")
 
 
 def lines(outcome: Outcome) -> list[str]:
@@ -107,6 +144,15 @@ def lines(outcome: Outcome) -> list[str]:
         f"{outcome.decisions} decisions, the first for more {first}; {outcome.starts} starts, "
         f"{outcome.short_lives:.1%} of the hours in lives under 15 minutes; {outcome.most_instances} instances at most",
     ]
+
+
+def answered(response: StepResponse) -> str:
+    """The fleet's answer to a step as a sentence."""
+    decided, recovered = (
+        "never" if seconds is None else f"after {seconds:.0f} s"
+        for seconds in (response.decided_seconds, response.recovered_seconds)
+    )
+    return f"the step: decided {decided}; 99 % in time again {recovered}"
 
 
 def as_json(found: FleetRun, outcome: Outcome) -> dict[str, object]:
@@ -167,9 +213,8 @@ def limited(model: ServiceModel, deployed: Deployed, documents: Documents) -> Se
     )
 
 
-def _demand(chosen: argparse.Namespace, model: ServiceModel) -> Demand:
+def _demand(chosen: argparse.Namespace, model: ServiceModel, seed: int) -> Demand:
     rate = chosen.rate or USUAL_TASKS / model.document_seconds
     if chosen.trace is None:
-        return make_demand(chosen.shape, rate, chosen.seed, chosen.hours and chosen.hours * 3600)
-    demand = read_demand(chosen.trace, model.documents.tokens, chosen.seed)
-    return demand.scaled(chosen.rate / demand.counts.mean()) if chosen.rate else demand
+        return make_demand(chosen.shape, rate, seed, chosen.hours and chosen.hours * 3600)
+    return read_demand(chosen.trace, model.documents.tokens, seed, chosen.rate)

@@ -51,9 +51,9 @@ class Demand:
     def seconds(self) -> int:
         return len(self.counts)
 
-    def scaled(self, factor: float) -> Demand:
-        """With so many times the documents."""
-        return Demand(self.name, self.counts * factor, self.lengths)
+    def first(self, seconds: int) -> Demand:
+        """Its beginning."""
+        return Demand(self.name, self.counts[:seconds], self.lengths[:seconds])
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +145,12 @@ def _counts(rate: Floats, draw: np.random.Generator) -> Floats:
     return counts
 
 
-def read_demand(path: Path, usual_tokens: float, seed: int) -> Demand:
+def read_demand(path: Path, usual_tokens: float, seed: int, rate: float | None = None) -> Demand:
     """A trace of `t_s,count`, or recorded documents by their times and tokens (`read_recorded`).
+
+    Args:
+        rate: mean documents a second, instead of the trace's. Bins are scaled before arrivals are drawn, so that a
+            larger service is a smoother one; recorded documents are as many times more at their own seconds.
 
     Raises:
         BadInput: it is neither.
@@ -157,15 +161,18 @@ def read_demand(path: Path, usual_tokens: float, seed: int) -> Demand:
         raise BadInput(f"the trace {path} cannot be read: {error}") from error
     if first.split(",") == HEAD:
         trace = read_trace(path)
-        rate = np.repeat(np.array(trace.counts, dtype=np.float64), max(round(trace.bin_seconds), 1)) / trace.bin_seconds
-        counts = np.random.default_rng(seed).poisson(rate).astype(np.float64)
+        means = (
+            np.repeat(np.array(trace.counts, dtype=np.float64), max(round(trace.bin_seconds), 1)) / trace.bin_seconds
+        )
+        means *= rate / means.mean() if rate else 1.0
+        counts = np.random.default_rng(seed).poisson(means).astype(np.float64)
         return Demand(path.stem, counts, np.ones_like(counts))
     recorded = read_recorded(path)
     second = recorded.times.astype(np.int64)
     counts = np.bincount(second).astype(np.float64)
     tokens = np.bincount(second, weights=recorded.tokens)
     lengths = np.where(counts > 0, tokens / np.maximum(counts, 1) / usual_tokens, 1.0)
-    return Demand(path.stem, counts, lengths)
+    return Demand(path.stem, counts * (rate / counts.mean() if rate else 1.0), lengths)
 
 
 def read_recorded(path: Path) -> Recorded:

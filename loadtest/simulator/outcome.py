@@ -14,7 +14,7 @@ import numpy as np
 from infra.scaling.costs import AROUND_DOLLARS, HOURS_A_MONTH, MONTHLY_DISK_DOLLARS, task_hour
 from infra.scaling.deployed_policy import Deployed
 from loadtest.simulator.demand import Demand, Floats
-from loadtest.simulator.fleet import FleetRun
+from loadtest.simulator.fleet.timeline import FleetRun
 from loadtest.simulator.latency_table import LatencyTable
 from loadtest.simulator.service_model import ServiceModel
 

@@ -16,7 +16,7 @@ from infra.scaling.deployed_policy import Deployed
 from infra.scaling.policy import policy_for
 from infra.scaling.policy_values import Tuning
 from loadtest.simulator.demand import HOUR, make_demand
-from loadtest.simulator.fleet import Fleet
+from loadtest.simulator.fleet.fleet import Fleet
 from loadtest.simulator.latency_table import LatencyTable, latency_table
 from loadtest.simulator.outcome import Outcome, outcome_of
 from loadtest.simulator.service_model import ServiceModel, model_of

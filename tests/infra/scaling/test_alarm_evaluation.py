@@ -98,6 +98,34 @@ def test_missing_points_breach_or_not_or_leave_things_as_they_are(before: State)
     assert evaluate(alarm(missing=Missing.IGNORE), nothing, 20, before).state is before
 
 
+AWS_TABLE = (
+    ("0-X-X", 3, 3, "OK", "OK", "OK"),
+    ("0----", 3, 3, "OK", "OK", "OK"),
+    ("-----", 3, 3, "keeps", "ALARM", "OK"),
+    ("0XX-X", 3, 3, "ALARM", "ALARM", "ALARM"),
+    ("--X--", 3, 3, "keeps", "ALARM", "OK"),
+    ("0-X-X", 3, 2, "ALARM", "ALARM", "ALARM"),
+    ("00X0X", 3, 2, "ALARM", "ALARM", "ALARM"),
+    ("0-X--", 3, 2, "OK", "ALARM", "OK"),
+    ("----0", 3, 2, "OK", "ALARM", "OK"),
+    ("---X-", 3, 2, "keeps", "ALARM", "OK"),
+)
+"""AWS's own two tables: periods, oldest first (X: breaching, -: missing), N, M; ignore, breaching, not breaching."""
+
+
+@pytest.mark.parametrize("before", list(State))
+@pytest.mark.parametrize(("seen", "n", "m", "ignore", "breaching", "not_breaching"), AWS_TABLE)
+def test_missing_data_are_treated_as_in_the_tables_of_aws(
+    seen: str, n: int, m: int, ignore: str, breaching: str, not_breaching: str, before: State
+) -> None:
+    series = series_of(*({"X": (1.0,), "0": (0.1,), "-": ()}[each] for each in seen))
+    for missing, state in zip(
+        (Missing.IGNORE, Missing.BREACHING, Missing.NOT_BREACHING), (ignore, breaching, not_breaching), strict=True
+    ):
+        found = evaluate(alarm(periods=n, datapoints=m, missing=missing), series, 50, before)
+        assert found.state == (before if state == "keeps" else state), missing
+
+
 def test_a_series_forgets_what_no_alarm_looks_back_to() -> None:
     series = Series(keep_seconds=30)
     every = Condition(WORK_RATIO, Statistic.SAMPLE_COUNT, Comparison.ABOVE, 0.0)

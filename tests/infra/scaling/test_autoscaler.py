@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from infra.scaling.alarm_evaluation import Series
+from infra.scaling.alarm_evaluation import Alarm, Comparison, Condition, Series, Statistic
 from infra.scaling.autoscaler import Autoscaler, Decision
 from infra.scaling.policy import Policy, policy_for
-from infra.scaling.policy_values import Delays, Limits
+from infra.scaling.policy_values import Delays, Limits, Step, StepScaling
 from service.signals import catalog
 from service.signals.catalog import Signal
 
@@ -119,6 +119,68 @@ def test_a_larger_shortage_is_answered_while_the_first_tasks_still_start() -> No
     _, decisions = run(200, load, start_seconds=300.0)
     assert [each.tasks_before for each in decisions] == sorted(each.tasks_before for each in decisions)
     assert decisions[0].tasks_after < decisions[-1].tasks_after == 12
+
+
+def made(steps: tuple[Step, ...], at_least: int = 1) -> StepScaling:
+    condition = Condition(catalog.WORK_RATIO, Statistic.AVERAGE, Comparison.ABOVE, 50.0)
+    sounding = Alarm(name="high", conditions=(condition,), periods=1, meaning="", remedy="")
+    return StepScaling(alarm=sounding, steps=steps, at_least=at_least, cooldown_seconds=60)
+
+
+OUT = (Step(0.0, 10.0, 10), Step(10.0, 20.0, 25), Step(20.0, None, 30))
+IN = (Step(None, -20.0, -30), Step(-20.0, -10.0, -15), Step(-10.0, 0.0, -10))
+
+
+@pytest.mark.parametrize(
+    ("steps", "value", "tasks", "change"),
+    [
+        (OUT, 50.0, 10, 1),
+        (OUT, 59.99, 10, 1),
+        (OUT, 60.0, 10, 2),
+        (OUT, 70.0, 10, 3),
+        (OUT, 9e9, 10, 3),
+        (OUT, 49.99, 10, 0),
+        (IN, 50.0, 20, 0),
+        (IN, 40.0, 20, -2),
+        (IN, 39.9, 20, -3),
+        (IN, 0.0, 20, -6),
+        ((Step(0.0, None, 127),), 51.0, 10, 12),
+        ((Step(0.0, None, 67),), 51.0, 1, 1),
+        ((Step(None, 0.0, -58),), 49.0, 1, -1),
+        ((Step(None, 0.0, -67),), 49.0, 10, -6),
+    ],
+)
+def test_bounds_and_rounding_of_steps_are_those_of_aws(
+    steps: tuple[Step, ...], value: float, tasks: int, change: int
+) -> None:
+    """A lower bound belongs to its step, an upper one to the next. Of a change in per cent, 12.7 → 12, 0.67 → 1,
+    -0.58 → -1, -6.67 → -6 (docs: "PercentChangeInCapacity")."""
+    assert made(steps).change(value, tasks) == change
+
+
+def test_a_change_is_at_least_as_large_as_its_minimum() -> None:
+    assert made(OUT, at_least=2).change(55.0, 4) == 2
+    assert made(IN, at_least=2).change(45.0, 4) == -2
+
+
+def test_target_tracking_takes_three_minutes_and_one_calm_one_begins_them_anew() -> None:
+    """For ECS: three of three to scale out. Its fifteen of fifteen to scale in are switched off: `idle` does that."""
+    high: Load = lambda now, tasks: {catalog.WORK_RATIO: 0.8}  # noqa: E731
+    broken: Load = lambda now, tasks: {catalog.WORK_RATIO: 0.5 if 120 < now <= 180 else 0.8}  # noqa: E731
+    assert [each.at_seconds for each in run(200, high)[1]] == [180]
+    assert [each.at_seconds for each in run(360, broken)[1]] == [350], "three minutes after it, but for ten seconds"
+    low: Load = lambda now, tasks: {catalog.WORK_RATIO: 0.45}  # noqa: E731
+    assert run(3 * 3600, low, tasks=8)[1] == [], "below its target, above the threshold for scaling in"
+
+
+def test_scaling_in_waits_for_every_cooldown() -> None:
+    """Quiet since 60 s: the alarm sounds at 360 s, but what was added at 80 s is left for its whole cooldown."""
+    slow = policy_for(limits=POLICY.limits, delays=Delays(start_seconds=400.0))
+    load: Load = lambda now, tasks: {catalog.WORK_RATIO: 3.0 if now <= 30 else 0.1}  # noqa: E731
+    _, decisions = run(900, load, policy=slow, start_seconds=10.0)
+    out, first, second = decisions[:3]
+    assert first.at_seconds - out.at_seconds >= slow.scale_out[0].cooldown_seconds == 430
+    assert second.at_seconds - first.at_seconds == slow.scale_in.cooldown_seconds == 120
 
 
 @settings(max_examples=30, deadline=None)

@@ -36,6 +36,7 @@ def test_the_template_has_the_whole_policy(environment: Environment, template: C
     assert deployed.warm_pool == environment.warm_pool
     assert deployed.deregistration_seconds == policy.delays.deregistration_seconds
     assert deployed.maximum_percent == 150
+    assert deployed.zones == environment.zone_count
     assert deployed.spot_weight == (0.75 if environment.warm_pool == 0 else 0.0)
     assert deployed.deadline_seconds == policy.delays.longest_request_seconds
 

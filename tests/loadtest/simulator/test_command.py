@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from infra.scaling.policy_file import read_policy
+from loadtest.simulator import tuning
 from service.cli import main
 
 
@@ -16,6 +18,33 @@ def test_it_draws_the_instances_and_says_what_they_cost(deployed: Path, capsys: 
     assert "█ serving" in printed
     assert "per million documents" in printed
     assert "p99" in printed
+
+
+def test_a_page_has_the_plots_and_every_decision(
+    deployed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "run.html"
+    assert main(["simulate", "step", "--hours", "0.5", "--template", str(deployed), "--html", str(file)]) == 0
+    text = file.read_text()
+    assert text.count("<svg") == 4
+    assert "work-ratio-high" in text
+    assert "the step: decided after" in text
+    assert "the step: decided after" in capsys.readouterr().out
+    assert "http://" not in text.replace("http://www.w3.org/", "")
+
+
+def test_a_policy_is_searched_and_written_for_the_stacks(
+    deployed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tuning, "ROUNDS", 1)
+    monkeypatch.setattr(tuning, "STEPS", {"work_ratio": (0.7, 0.8)})
+    monkeypatch.setattr(tuning, "POOLS", (4,))
+    file = tmp_path / "policy.json"
+    options = ["steady", "--hours", "0.1", "--seeds", "1", "--template", str(deployed), "--tune", str(file)]
+    assert main(["simulate", *options]) == 0
+    found = read_policy(file.read_text())
+    assert found.tuning.work_ratio in (0.7, 0.8)
+    assert "policy_file" in capsys.readouterr().out
 
 
 def test_json_on_stdout_is_json_alone(deployed: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -45,6 +45,15 @@ def test_a_trace_of_bins_is_spread_over_its_seconds(tmp_path: Path) -> None:
     assert demand.counts[60:120].sum() == 0
 
 
+def test_a_larger_service_is_a_smoother_one(tmp_path: Path) -> None:
+    """Bins are scaled before arrivals are drawn: the variance of a second's count stays its mean."""
+    path = tmp_path / "bins.csv"
+    path.write_text("t_s,count\n" + "".join(f"{60 * i},60\n" for i in range(60)))
+    counts = read_demand(path, 400.0, 1, rate=400.0).counts
+    assert counts.mean() == pytest.approx(400.0, rel=0.01)
+    assert counts.var() == pytest.approx(400.0, rel=0.1)
+
+
 @pytest.mark.parametrize(
     "text",
     ["t_s,tokens\n1.5,800\n0.2,100\n0.9,300\n", '{"t_s": 0.2, "tokens": 100}\n{"t_s": 0.9, "tokens": 300}\n'

@@ -16,9 +16,10 @@ from infra.scaling.policy_values import Delays
 from loadtest.scaling.__main__ import DOCUMENTS_PER_SECOND, plan_for
 from loadtest.scaling.rehearsal import TOKENS_PER_DOCUMENT
 from loadtest.simulator.demand import Demand
-from loadtest.simulator.fleet import Fleet, FleetRun
+from loadtest.simulator.fleet.fleet import Fleet
+from loadtest.simulator.fleet.machines import TASK_START_SECONDS
+from loadtest.simulator.fleet.timeline import FleetRun
 from loadtest.simulator.latency_table import latency_table
-from loadtest.simulator.machines import TASK_START_SECONDS
 from loadtest.simulator.service_model import Documents, ServiceModel
 
 STARTS_IN_SECONDS = 75.0

@@ -13,9 +13,9 @@ from enum import StrEnum
 import numpy as np
 
 from loadtest.simulator.demand import Floats
+from loadtest.simulator.fleet.tally import Tally
 from loadtest.simulator.latency_table import LEVELS, LatencyTable, level_of
 from loadtest.simulator.service_model import ServiceModel
-from loadtest.simulator.tally import Tally
 from service.core.scheduling.decaying_sum import HORIZON_SECONDS
 
 NEARLY_FULL = 0.999
@@ -39,6 +39,8 @@ class TaskGroup:
         queue: seconds of work that wait, `[tasks]`.
         asked, refused: decaying sums of seconds of work, `[tasks]`.
         done: work of the last second, `[tasks]`: how busy the stage was.
+        late: documents of the last second that must wait for longer than the limit on latency.
+        lost: documents that came while no task served.
     """
 
     def __init__(self, model: ServiceModel, table: LatencyTable, balancing: Balancing, tally: Tally) -> None:
@@ -47,7 +49,7 @@ class TaskGroup:
         self._device_share = model.device_seconds / model.document_seconds
         self.names: list[int] = []
         self.queue, self.asked, self.refused, self.done = (np.zeros(0) for _ in range(4))
-        self.lost = 0.0
+        self.late = self.lost = 0.0
 
     def __len__(self) -> int:
         return len(self.names)
@@ -64,6 +66,12 @@ class TaskGroup:
         self.names.remove(name)
         for each in ("queue", "asked", "refused", "done"):
             setattr(self, each, np.delete(getattr(self, each), place))
+
+    def fail(self, name: int) -> float:
+        """A task is gone with what waits on it; returns these documents, which nobody answers."""
+        waiting = float(self.queue[self.names.index(name)]) / self._model.document_seconds
+        self.leave(name)
+        return self._tally.take_back(waiting)
 
     def calm_seconds(self, counts: Floats, lengths: Floats) -> bool:
         """Let documents come for several seconds, if no queue forms in any of them; else nothing is done: False."""
@@ -85,6 +93,7 @@ class TaskGroup:
         """Let documents come for a second; returns how many of them were refused."""
         if not self.names:
             self.lost += count
+            self.late = count
             return 0.0
         each = self._model.document_seconds * length
         work = self._shared(count * each)
@@ -97,6 +106,7 @@ class TaskGroup:
             (self.queue > 0) | (left > 0), LEVELS - 1, np.minimum((work * LEVELS).astype(np.int64), LEVELS - 2)
         )
         self._tally.add_waits(levels, waits, admitted)
+        self.late = float(admitted[waits > self._model.slo_seconds].sum())
         self.done = np.minimum(self.queue + work - over, 1.0)
         self.queue = left
         self.asked = self.asked * DECAY + work * FRESH

@@ -9,12 +9,12 @@ import pytest
 
 from infra.scaling.alarm_evaluation import Comparison, Condition, Point, Series, Statistic
 from infra.scaling.capacity import Capacity
+from loadtest.simulator.fleet.published import points, publish
+from loadtest.simulator.fleet.tally import Tally
+from loadtest.simulator.fleet.task_group import Balancing, TaskGroup
 from loadtest.simulator.latency_table import LEVELS, LatencyTable, latency_table
-from loadtest.simulator.published import points, publish
 from loadtest.simulator.service_model import ServiceModel, model_of
 from loadtest.simulator.single_task import Document, SingleTask
-from loadtest.simulator.tally import Tally
-from loadtest.simulator.task_group import Balancing, TaskGroup
 from service.core.scheduling.decaying_sum import DecayingSum
 from service.signals.catalog import QUEUE_DEPTH, WORK_RATIO
 

@@ -35,6 +35,14 @@ class Tally:
         bins = np.clip(np.rint(scaled) + 1, 0, WAITS).astype(np.int64)
         np.add.at(self.answered, (levels, bins), counts)
 
+    def take_back(self, count: float) -> float:
+        """So many that waited are answered by nobody; returns how many, since no more than waited can be."""
+        waited = self.answered[-1]
+        taken = min(count, float(waited.sum()))
+        if taken:
+            waited *= 1 - taken / waited.sum()
+        return taken
+
     @property
     def documents(self) -> float:
         """All that were answered."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loadtest.simulator.machines import LAG_SECONDS, QUIET_LOOKS, GroupPlan, Machine, Machines
+from loadtest.simulator.fleet.machines import LAG_SECONDS, QUIET_LOOKS, GroupPlan, Machine, Machines
 
 PLAN = GroupPlan(warm_pool=2, warm_seconds=40.0, cold_seconds=240.0)
 
@@ -63,3 +63,23 @@ def test_a_task_waits_until_its_instance_is_ready() -> None:
     assert isinstance(placed, Machine)
     assert placed.has_task
     assert machines.place(1_000.0) is None
+
+
+def test_instances_are_launched_where_the_fewest_are() -> None:
+    machines, _ = group(GroupPlan(warm_pool=0, warm_seconds=1.0, cold_seconds=1.0, zones=3))
+    machines.begin(4)
+    machines.look(6, 0.0)
+    assert sorted(each.zone for each in machines.alive) == [0, 0, 1, 1, 2, 2]
+
+
+def test_a_lost_zone_takes_its_instances_and_its_part_of_the_pool() -> None:
+    machines, ready = group(GroupPlan(warm_pool=4, warm_seconds=40.0, cold_seconds=240.0))
+    machines.begin(4)
+    assert len(machines.lose_zone(100.0)) == 2
+    machines.look(7, 120.0)
+    assert {each.zone for each in machines.alive} == {1}, "nothing is launched where nothing can be"
+    at = 120.0 + LAG_SECONDS
+    assert ready[4:] == [at + 40, at + 40, *[at + 240] * 3], "half of the pool is gone, and fills up cold"
+    machines.zone_returns()
+    machines.look(9, 180.0)
+    assert {each.zone for each in machines.alive[-2:]} == {0}

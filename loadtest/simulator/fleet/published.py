@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from infra.scaling.alarm_evaluation import Point, Series
 from loadtest.simulator.demand import Floats
-from loadtest.simulator.task_group import TaskGroup
+from loadtest.simulator.fleet.task_group import TaskGroup
 from service.signals.catalog import (
     BACKLOG_SECONDS,
     GPU_UTILIZATION,

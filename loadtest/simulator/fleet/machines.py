@@ -10,6 +10,7 @@ the pool is filled up again at once, by cold starts; an instance is paid for fro
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -30,6 +31,7 @@ class GroupPlan:
         warm_seconds, cold_seconds: from the launch to a task that can be placed.
         target_percent: of the capacity provider; below 100, spare instances are kept.
         most: instances.
+        zones: over which they are spread evenly.
     """
 
     warm_pool: int
@@ -37,6 +39,7 @@ class GroupPlan:
     cold_seconds: float
     target_percent: int = 100
     most: int = 1_000
+    zones: int = 2
 
 
 @dataclass(slots=True)
@@ -47,6 +50,7 @@ class Machine:
     launched: float
     ready: float
     has_task: bool = False
+    zone: int = 0
     ended: float = field(default=math.inf)
 
     def seconds(self, until: float) -> float:
@@ -68,12 +72,14 @@ class Machines:
         self._pool_ready = [0.0] * plan.warm_pool
         self._quiet = 0
         self._launches = 0
+        self._down: frozenset[int] = frozenset()
         self.alive: list[Machine] = []
         self.past: list[Machine] = []
 
     def begin(self, number: int) -> None:
         """The instances that are there at the beginning."""
-        self.alive = [self._add(0.0, 0.0) for _ in range(number)]
+        for _ in range(number):
+            self.alive.append(self._add(0.0, 0.0))
         for machine in self.alive:
             self._on_ready(0.0, machine)
 
@@ -112,6 +118,21 @@ class Machines:
         self.alive.remove(machine)
         self.past.append(machine)
 
+    def lose_zone(self, now: float) -> list[Machine]:
+        """The first zone goes, with its part of the pool, which comes anew elsewhere; returns what was lost."""
+        self._down = frozenset({0})
+        gone = [each for each in self.alive if each.zone in self._down]
+        for machine in gone:
+            self.end(machine, now)
+        cold = now + self._plan.cold_seconds
+        part = math.ceil(len(self._pool_ready) / self._plan.zones)
+        self._pool_ready[:part] = [max(ready, cold) for ready in self._pool_ready[:part]]
+        return gone
+
+    def zone_returns(self) -> None:
+        """It takes instances again."""
+        self._down = frozenset()
+
     def _launch(self, at: float) -> None:
         soonest = min(self._pool_ready, default=math.inf)
         if soonest <= at:
@@ -126,4 +147,10 @@ class Machines:
 
     def _add(self, launched: float, ready: float) -> Machine:
         self._launches += 1
-        return Machine(self._launches, launched, ready)
+        return Machine(self._launches, launched, ready, zone=self._emptiest_zone())
+
+    def _emptiest_zone(self) -> int:
+        """Auto Scaling launches where the fewest are."""
+        there = Counter(each.zone for each in self.alive)
+        open_zones = [zone for zone in range(self._plan.zones) if zone not in self._down]
+        return min(open_zones, key=lambda zone: there[zone], default=0)

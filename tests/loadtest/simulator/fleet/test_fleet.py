@@ -14,10 +14,13 @@ from infra.scaling.policy import policy_for
 from infra.scaling.policy_values import Limits, Schedule
 from loadtest.simulator.chart import chart
 from loadtest.simulator.demand import Demand, make_demand
-from loadtest.simulator.fleet import Events, Fleet, FleetRun
+from loadtest.simulator.fleet.controller import Scaling
+from loadtest.simulator.fleet.events import Events, ZoneLoss
+from loadtest.simulator.fleet.fleet import Fleet
+from loadtest.simulator.fleet.schedules import minima
+from loadtest.simulator.fleet.timeline import FleetRun
 from loadtest.simulator.latency_table import LatencyTable, latency_table
 from loadtest.simulator.outcome import Outcome, oracle_hours, outcome_of
-from loadtest.simulator.schedules import minima
 from loadtest.simulator.service_model import model_of
 
 MODEL = replace(model_of(ASSUMED), max_queue_seconds=2.0)
@@ -41,9 +44,13 @@ def table() -> LatencyTable:
 
 
 def run(
-    table: LatencyTable, demand: Demand, deployed: Deployed = DEPLOYED, events: Events | None = None, seed: int = 1
+    table: LatencyTable,
+    demand: Demand,
+    deployed: Deployed = DEPLOYED,
+    events: Events | None = None,
+    scaling: Scaling = Scaling.ALARMS,
 ) -> tuple[FleetRun, Outcome]:
-    found = Fleet(deployed, MODEL, table, events=events, seed=seed).run(demand)
+    found = Fleet(deployed, MODEL, table, events=events, scaling=scaling).run(demand)
     return found, outcome_of(found, demand, deployed, MODEL, table, 0.8)
 
 
@@ -98,6 +105,48 @@ def test_interrupted_spot_tasks_are_replaced(table: LatencyTable) -> None:
     assert rough[1].starts > calm[1].starts
     assert rough[0].minutes[-1].serving >= calm[0].minutes[-1].serving - 2
     assert calm[1].dollars_per_million < run(table, demand)[1].dollars_per_million
+
+
+def test_the_loss_of_a_zone_is_made_good_elsewhere(table: LatencyTable) -> None:
+    """Half of the tasks are gone for as long as a start takes; their share is lost until the balancer has noticed."""
+    demand = make_demand("steady", 560.0, 1, 3600)
+    lost = Events(zone_losses=(ZoneLoss(at_seconds=1200.0),))
+    found, outcome = run(table, demand, events=lost)
+    at = {minute.at_seconds: minute.serving for minute in found.minutes}
+    assert at[1260] == at[1200] // 2
+    assert at[1560] >= at[1200]
+    arrived = demand.counts[1200:1210].sum()
+    assert outcome.lost * outcome.documents == pytest.approx(arrived / 2, rel=0.15)
+    assert outcome.documents == pytest.approx(demand.counts.sum()), "nothing is counted twice"
+    assert outcome.refused + outcome.late > run(table, demand)[1].refused
+
+
+def test_three_zones_lose_a_third(table: LatencyTable) -> None:
+    demand, lost = make_demand("steady", 560.0, 1, 2400), Events(zone_losses=(ZoneLoss(at_seconds=1200.0),))
+    two, three = (run(table, demand, replace(DEPLOYED, zones=zones), lost)[1] for zones in (2, 3))
+    assert three.kept > two.kept
+
+
+def test_what_waited_where_a_zone_was_is_lost(table: LatencyTable) -> None:
+    demand = make_demand("steady", 100.0, 1, 600)
+    busy = replace(demand, counts=demand.counts * np.where(np.arange(600) < 400, 1.0, 6.0))
+    short = replace(DEPLOYED, policy=policy_for(limits=Limits(minimum_tasks=2, maximum_tasks=2)))
+    calm, full = (run(table, busy, short, Events(zone_losses=(ZoneLoss(at_seconds=at),)))[1] for at in (200.0, 420.0))
+    in_queue = 2.0 / MODEL.document_seconds
+    noticed = busy.counts[420:430].sum() / 2
+    assert full.lost * full.documents == pytest.approx(noticed + in_queue, rel=0.05)
+    assert calm.lost * calm.documents == pytest.approx(busy.counts[200:210].sum() / 2, rel=0.05)
+
+
+def test_pods_follow_kubernetes_formula(table: LatencyTable) -> None:
+    """It has no band: a steady load is kept at the target, within a tenth, and a step is answered by its size."""
+    found, outcome = run(table, make_demand("step", 280.0, 1, 3600), scaling=Scaling.HPA)
+    more = [each for each in found.decisions if each.at_seconds > 900 and each.tasks_after > each.tasks_before]
+    assert more[0].at_seconds - 900 <= 30
+    assert {each.by for each in found.decisions} <= {"hpa-work-ratio", "hpa-backlog"}
+    at = {minute.at_seconds: minute.serving for minute in found.minutes}
+    assert at[2400] == pytest.approx(14 / 0.7, abs=2)
+    assert outcome.kept > 0.9
 
 
 def test_refused_work_that_comes_again_counts_again(table: LatencyTable) -> None:

@@ -1,0 +1,159 @@
+"""The tasks of a service, as ECS starts, replaces and stops them. Pure; time is passed in.
+
+wanted      a task waits for an instance, starts on it, and serves
+not wanted  it leaves the balancer at once, and keeps its instance for the deregistration delay
+a release   replaces all, as many at a time as the deployment's maximum allows; nothing is scaled in meanwhile
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from infra.scaling.deployed_policy import Deployed
+from loadtest.simulator.fleet.agenda import Agenda
+from loadtest.simulator.fleet.machines import TASK_START_SECONDS, Machine, Machines
+from loadtest.simulator.fleet.task_group import TaskGroup
+
+
+@dataclass(slots=True)
+class Task:
+    """One task. `release`: which one it is of."""
+
+    number: int
+    spot: bool
+    release: int
+    machine: Machine | None = None
+    serving: bool = False
+    leaving: bool = False
+
+
+class Tasks:
+    """All tasks that are there, start or leave.
+
+    Args:
+        groups: the instances on demand (False) and on Spot (True).
+        serving: the balancer's view of them.
+        wanted: tells how many there should be.
+    """
+
+    def __init__(
+        self,
+        deployed: Deployed,
+        groups: Mapping[bool, Machines],
+        agenda: Agenda,
+        serving: TaskGroup,
+        wanted: Callable[[], int],
+    ) -> None:
+        self._deployed, self._groups, self._agenda = deployed, groups, agenda
+        self._serving, self._wanted = serving, wanted
+        self._tasks: list[Task] = []
+        self._started = self._release = 0
+
+    def begin(self) -> None:
+        """As many as are wanted serve."""
+        for _ in range(self._wanted()):
+            self._tasks.append(self._new_task())
+        for spot, group in self._groups.items():
+            group.begin(self.needed(spot))
+        for task in self._tasks:
+            task.machine = self._groups[task.spot].place(0.0)
+            self._serve(task)
+
+    def needed(self, spot: bool) -> int:
+        """Instances of a group that tasks have or wait for."""
+        return sum(task.spot == spot for task in self._tasks)
+
+    @property
+    def is_releasing(self) -> bool:
+        """True while a task of an older release is wanted."""
+        return any(task.release < self._release for task in self._tasks if not task.leaving)
+
+    def begin_release(self, now: float) -> None:
+        """Every task is to be replaced."""
+        self._release += 1
+        self.settle(now)
+
+    def settle(self, now: float) -> None:
+        """Start and stop tasks until they are those that are wanted."""
+        wanted = self._wanted()
+        present = [task for task in self._tasks if not task.leaving]
+        old = [task for task in present if task.release < self._release]
+        most = math.floor(wanted * self._deployed.maximum_percent / 100) if old else wanted
+        new = len(present) - len(old)
+        for _ in range(min(wanted - new, most - len(present))):
+            self._tasks.append(self._new_task())
+        serving = sum(task.serving for task in present)
+        surplus = serving - wanted if old else len(present) - wanted
+        doomed = old if old else sorted(present, key=lambda task: (task.serving, -task.number))
+        for task in doomed[: max(surplus, 0)]:
+            self._stop(task, now)
+        self._match(now)
+        self.place(now)
+
+    def place(self, now: float) -> None:
+        """Begin what waits for an instance, as far as there are any."""
+        for task in self._tasks:
+            if task.machine is None and not task.leaving:
+                task.machine = self._groups[task.spot].place(now)
+                if task.machine is not None:
+                    self._agenda.at(now + TASK_START_SECONDS, partial(self._started_up, task))
+
+    def drain(self, machine: Machine, now: float) -> None:
+        """An instance got its notice: its task leaves, and the instance takes no other."""
+        for task in [task for task in self._tasks if task.machine is machine and not task.leaving]:
+            self._stop(task, now)
+        machine.has_task = True
+
+    def lose(self, machine: Machine) -> float:
+        """An instance is gone with what ran on it; returns the documents that waited there."""
+        lost = 0.0
+        for task in [task for task in self._tasks if task.machine is machine]:
+            self._tasks.remove(task)
+            task.leaving = True
+            if task.serving:
+                task.serving = False
+                lost += self._serving.fail(task.number)
+        return lost
+
+    def _new_task(self) -> Task:
+        self._started += 1
+        present = [task for task in self._tasks if not task.leaving]
+        above = len(present) + 1 - self._deployed.spot_base
+        on_spot = sum(task.spot for task in present)
+        return Task(self._started, above > 0 and on_spot < self._deployed.spot_weight * above, self._release)
+
+    def _started_up(self, task: Task, now: float) -> None:
+        if not task.leaving:
+            self._serve(task)
+            if self.is_releasing:
+                self.settle(now)
+
+    def _serve(self, task: Task) -> None:
+        task.serving = True
+        self._serving.join(task.number)
+
+    def _stop(self, task: Task, now: float) -> None:
+        task.leaving = True
+        if task.serving:
+            task.serving = False
+            self._serving.leave(task.number)
+            self._agenda.at(now + self._deployed.deregistration_seconds, partial(self._gone, task))
+        else:
+            self._gone(task, now)
+
+    def _gone(self, task: Task, now: float) -> None:
+        if task in self._tasks:
+            self._tasks.remove(task)
+            if task.machine is not None:
+                task.machine.has_task = False
+            self._match(now)
+            self.place(now)
+
+    def _match(self, now: float) -> None:
+        """Without ECS instances follow tasks at once."""
+        if not self._deployed.managed:
+            for spot, group in self._groups.items():
+                group.match(self.needed(spot), now)

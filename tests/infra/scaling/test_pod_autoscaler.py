@@ -1,0 +1,94 @@
+"""Kubernetes' formula, its tolerance, its window and its rates, as tables of values."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from infra.scaling.alarm_evaluation import Series
+from infra.scaling.pod_autoscaler import PodAutoscaler, PodPolicy, pod_policy, pods_wanted
+from infra.scaling.policy import policy_for
+from infra.scaling.policy_values import Limits, Tuning
+from service.signals.catalog import BACKLOG_SECONDS, WORK_RATIO
+
+LIMITS = Limits(minimum_tasks=2, maximum_tasks=30)
+POLICY = PodPolicy(work_ratio=0.7, backlog_seconds=5.0, quiet_seconds=300, fewer_percent=10, fewer_period_seconds=120)
+
+
+def run(works: list[float], wanted: int = 2, backlog: float = 0.0, policy: PodPolicy = POLICY) -> list[tuple[int, int]]:
+    """(seconds, pods) of each change: every 15 s the fleet is asked for one more of the works, in full pods."""
+    hpa, series, changes = PodAutoscaler(policy, LIMITS, wanted), Series(), []
+    for i, work in enumerate(works, 1):
+        for _ in range(hpa.wanted):
+            series.add(15 * i, {WORK_RATIO: work / hpa.wanted, BACKLOG_SECONDS: backlog})
+        if decision := hpa.decide(series, 15 * i, hpa.wanted):
+            assert decision.tasks_after == hpa.wanted
+            changes.append((15 * i, hpa.wanted))
+    return changes
+
+
+@pytest.mark.parametrize(
+    ("total", "pods", "wanted"),
+    [(1.4, 2, 2), (1.53, 2, 2), (1.55, 2, 3), (1.26, 2, 2), (1.25, 2, 2), (4.2, 2, 6), (4.21, 2, 7), (0.0, 4, 0),
+     (2.8, 5, 4), (3.2, 5, 5), (0.7, 0, 1)],
+)  # fmt: skip
+def test_the_total_over_the_target_rounded_up_within_a_tenth_of_what_is_there(
+    total: float, pods: int, wanted: int
+) -> None:
+    assert pods_wanted(total, 0.7, pods) == wanted
+
+
+def test_more_pods_are_wanted_at_the_first_look() -> None:
+    assert run([4.2]) == [(15, 6)]
+
+
+def test_the_backlog_wants_pods_of_its_own() -> None:
+    assert run([1.4], backlog=12.0) == [(15, 5)]
+
+
+def test_growth_is_bounded_by_its_rate_and_the_limits() -> None:
+    assert run([20.0, 20.0]) == [(15, 20), (30, 29)]
+    assert run([40.0] * 3) == [(15, 20), (30, 30)]
+
+
+def test_fewer_only_after_the_window_and_then_by_a_tenth_every_two_minutes() -> None:
+    changes = run([14.0] + [1.4] * 60, wanted=20)
+    assert changes[0] == (315, 18), "300 s after the last look that wanted 20"
+    assert [pods for _, pods in changes[1:]] == [16, 14, 12, 10, 9]
+    assert {later - sooner for (sooner, _), (later, _) in pairwise(changes)} == {120}
+
+
+def test_one_pod_may_always_go() -> None:
+    assert run([2.1] + [0.1] * 40, wanted=3) == [(315, 2)]
+
+
+def test_a_short_dip_takes_nothing_away() -> None:
+    assert run([7.0, *[1.4] * 15, *[7.0] * 5], wanted=10) == []
+
+
+def test_nothing_published_is_no_work() -> None:
+    hpa = PodAutoscaler(POLICY, LIMITS, 2)
+    assert all(hpa.decide(Series(), now, 2) is None for now in range(10, 2000, 10))
+
+
+def test_it_looks_once_in_fifteen_seconds() -> None:
+    hpa, series = PodAutoscaler(POLICY, LIMITS, 2), Series()
+    assert hpa.decide(series, 30, 2) is None
+    series.add(40, {WORK_RATIO: 9.0})
+    assert hpa.decide(series, 40, 2) is None
+    series.add(50, {WORK_RATIO: 9.0})
+    assert hpa.decide(series, 50, 2) is not None
+
+
+def test_a_minimum_may_be_raised() -> None:
+    hpa = PodAutoscaler(POLICY, LIMITS, 2)
+    assert hpa.set_minimum(4)
+    assert not hpa.set_minimum(3)
+    assert hpa.wanted == 4
+
+
+def test_the_policy_object_gives_what_the_chart_has() -> None:
+    assert pod_policy(policy_for(tuning=Tuning(quiet_seconds=600, scale_in_percent=20))) == PodPolicy(
+        work_ratio=0.7, backlog_seconds=5.0, quiet_seconds=600, fewer_percent=20, fewer_period_seconds=120
+    )
