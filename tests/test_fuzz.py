@@ -6,15 +6,18 @@ import os
 import signal
 import time
 from random import Random
+from typing import get_args
 
 import pytest
 
+from service.wire import Message, unpack
 from tests.support.fuzz.body_target import BodyTarget
 from tests.support.fuzz.campaign import Target, input_of, run_campaign
 from tests.support.fuzz.file_target import file_targets
 from tests.support.fuzz.http_target import UntypedAnswer, judge
 from tests.support.fuzz.message_target import MessageTarget
 from tests.support.fuzz.mutation import mutate
+from tests.support.fuzz.wire import honest
 
 TARGETS: list[Target] = [*file_targets(), BodyTarget(), MessageTarget()]
 INPUTS = 300
@@ -27,6 +30,12 @@ def test_what_reads_bytes_from_outside_raises_typed_errors_only(target: Target) 
     assert not report.findings
     assert report.inputs == INPUTS == sum(report.outcomes.values())
     assert len(report.outcomes) > 1, "the inputs are all of one kind"
+
+
+def test_the_wire_is_fuzzed_with_every_kind_of_message() -> None:
+    chance = Random(5)
+    kinds = {type(unpack(honest(chance, number))[0]) for number in range(1_000)}
+    assert kinds == set(get_args(Message))
 
 
 class Broken:

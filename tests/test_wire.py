@@ -2,75 +2,34 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.decoding.word_tags import WordTags
-from service.core.observation import BatchRun, GpuUse, MemoryUse, Observation, RefusalCount
-from service.core.types import Load, Phase, Priority, Wanted
+from service.core.types import Priority, Wanted
 from service.wire import (
     VERSION,
     Buffer,
     Cancelled,
-    Hello,
     Message,
-    ModelStatus,
-    Observe,
-    Observed,
-    Refused,
     Scored,
-    Started,
-    Status,
     Submitted,
     Tagged,
-    TurnedAway,
     WireError,
     pack,
     tags_buffer,
     tags_in,
     unpack,
 )
+from tests.support.wire_messages import IDS, LOGITS, MESSAGES, TAGS
 
-MODEL = ModelStatus("m", "stable", "sha256:0", "/models/m", ("O", "B-X"), 512, True, 1000, kernels="onednn")
-IDS = np.arange(5, dtype=np.int32)
-LOGITS = np.linspace(-1, 1, 6, dtype=np.float32).reshape(3, 2)
-TAGS = WordTags(np.array([0, 70, 300]), np.array([0.1]))
-BATCH = BatchRun(8, "sha256:0", 1.0, 1.5, 30, 40, 20, 1000, {"k": (10, 20)}, {"c": 2})
-OBSERVATION = Observation(
-    engine="77",
-    now_seconds=2.0,
-    load=Load(1, 2, 3, 4, 5.0),
-    backlog_seconds=0.5,
-    work_ratios={"compute": 0.4},
-    tokens_per_second=None,
-    arrived_tokens_per_second=3.0,
-    busy_seconds=9.0,
-    batches=(BATCH,),
-    refusals=(RefusalCount("queue_full", 3, "full"),),
-    memory=MemoryUse(1, 2, 3, 4, 5, {"sha256:0": 40}),
-    gpu=GpuUse(0.5, None, 1, 70.0),
-)
-MESSAGES: list[tuple[Message, Buffer | None]] = [
-    (Hello(3, closed=True, models_version=7, revisions=("sha256:0",)), None),
-    (Submitted("k", "sha256:0", (2, 3), "c", Priority.BATCH, 12.5, 1), IDS),
-    (Cancelled("k"), None),
-    (TurnedAway("queue_full", 3, 1200), None),
-    (
-        Status(
-            "77", Phase.READY, 100, "", True, (MODEL,), "cpu", "bfloat16", Load(1, 2, 3, 4, 5.0), 6.0, {"load": 1.0}
-        ),
-        None,
-    ),
-    (Started(("a", "b")), None),
-    (Scored("k", 1, 3, 2, 9, 0.5), LOGITS),
-    (Tagged("k", 3, 1, 9, 0.5), tags_buffer(TAGS)),
-    (Refused("k", "queue_full", "full", 2.0), None),
-    (Observe(7), None),
-    (Observed(7, OBSERVATION), None),
-]
+
+def test_every_message_has_its_example() -> None:
+    assert [type(message) for message, _ in MESSAGES] == list(get_args(Message)), "an example in the order of `Message`"
 
 
 @pytest.mark.parametrize(("message", "buffer"), MESSAGES, ids=lambda value: type(value).__name__)

@@ -12,7 +12,7 @@ from typing import Any
 
 from PIL import Image, ImageDraw, ImageFont
 from reportlab.lib.colors import Color, HexColor
-from reportlab.lib.pagesizes import A4
+from reportlab.lib.pagesizes import A4, landscape
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
@@ -241,7 +241,7 @@ def _report_page(sheet: Sheet, number: int, pages: int, rows: int) -> None:
 
 
 def scan() -> bytes:
-    """A page that a scanner made, a little askew: a picture, of which nothing can be read."""
+    """A page that lay across the scanner, and a little askew: a picture, of which nothing can be read."""
     wide, high = 1_240, 1_754
     paper = Image.new("L", (wide, high), 246)
     pen = ImageDraw.Draw(paper)
@@ -251,13 +251,14 @@ def scan() -> bytes:
     for row, line in enumerate(lines):
         pen.text((150, 200 + 62 * row), line, fill=70, font=font)
     pen.rectangle((120, 160, wide - 120, 960), outline=120, width=3)
-    turned = paper.rotate(4, fillcolor=225, resample=Image.Resampling.BICUBIC)
+    turned = paper.rotate(94, expand=True, fillcolor=225, resample=Image.Resampling.BICUBIC)
     file = io.BytesIO()
     turned.save(file, "JPEG", quality=60)
     file.seek(0)
 
     def draw(canvas: Any) -> None:
-        canvas.drawImage(ImageReader(file), 0, 0, *A4)
+        canvas.setPageSize(landscape(A4))
+        canvas.drawImage(ImageReader(file), 0, 0, *landscape(A4))
 
     return _pdf(draw)
 

@@ -1,10 +1,11 @@
-"""The pictures of the console's README, made anew: `make screenshots`.
+"""The pictures of the console's README, made anew: `make screenshots` (ARGS='live phone': these alone).
 
 A service with the built-in model, the documents of `console_documents`, a real browser; each picture as WebP.
 """
 
 from __future__ import annotations
 
+import argparse
 import io
 import tempfile
 from collections.abc import Callable, Iterator
@@ -52,8 +53,9 @@ def resume(page: Page, _: Service) -> None:
 
 def german(page: Page, _: Service) -> None:
     sample(page, "rechnung.pdf")
-    page.fill("input[type=range]", "0.9")
-    page.click('.entity >> text="19.03.2026"')
+    page.fill("input[type=range]", "0.3")
+    page.click('text="Fields 11"')
+    page.click('.role >> text="Total amount"')
 
 
 def report(page: Page, _: Service) -> None:
@@ -94,9 +96,9 @@ VIEWS: dict[str, tuple[Scene, dict[str, int]]] = {
     "resume-dark": (resume, {"dark": 1}),
     "german-invoice": (german, {}),
     "long-report": (report, {}),
-    "scan": (scan, {"height": 640}),
+    "scan": (scan, {"height": 760}),
     "request": (request, {"height": 640}),
-    "live": (live, {"height": 1130}),
+    "live": (live, {"height": 1190}),
     "phone": (phone, {"width": 390, "height": 1300}),
 }
 
@@ -138,14 +140,17 @@ def take(browser: Browser, service: Service, name: str) -> bytes:
 
 
 def main() -> None:
-    """Make all pictures."""
+    """Make all pictures, or those that are named."""
+    parser = argparse.ArgumentParser(prog="python -m tests.support.console_pictures", description=__doc__)
+    parser.add_argument("view", nargs="*", help=f"of {', '.join(VIEWS)} (default: all)")
+    wanted = parser.parse_args().view or [*VIEWS]
     FOLDER.mkdir(exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as home,
         serving(Path(home), WORKERS=2, DEADLINE_MS=LONG_MS, PARSE_SECONDS=600) as service,
         chromium() as browser,
     ):
-        for name in VIEWS:
+        for name in wanted:
             data = take(browser, service, name)
             assert len(data) < MOST_BYTES, f"{name} has {len(data):,} bytes"
             (FOLDER / f"{name}.webp").write_bytes(data)

@@ -45,9 +45,10 @@ PARTS = ("front", "engine's loop", "engine's lanes", "others")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What one run's answers hold, summed over documents."""
+    """What one run's answers hold, summed over documents, and the seconds until the last one was there."""
 
     documents: int
+    seconds: float
     tokens: int
     entities: int
     stages: dict[str, list[float]]
@@ -103,11 +104,11 @@ class ReplayingService:
 
 
 def spent_by_part(
-    service: ReplayingService, texts: Sequence[str], size: int, clients: int
+    service: ReplayingService, texts: Sequence[str], size: int, clients: int, documents: int = DOCUMENTS
 ) -> tuple[dict[str, float], Asked]:
-    """Milliseconds a document by part."""
+    """Milliseconds a document by part, from at least this many documents."""
     before = service.cpu_seconds()
-    asked = asyncio.run(post_texts(service.port, texts, size, clients, DOCUMENTS))
+    asked = asyncio.run(post_texts(service.port, texts, size, clients, documents))
     after = service.cpu_seconds()
     return {part: 1000 * (after[part] - before[part]) / asked.documents for part in PARTS}, asked
 
@@ -181,7 +182,9 @@ async def post_texts(port: int, texts: Sequence[str], size: int, clients: int, d
             answers.append(await reader.readexactly(length))
         writer.close()
 
+    begun = time.monotonic()
     await asyncio.gather(*(client() for _ in range(clients)))
+    seconds = time.monotonic() - begun
     found = [json.loads(answer) for answer in answers]
     results = [document for answer in found for document in answer["documents"]]
     assert all(document["error"] is None for document in results), "every document is answered"
@@ -189,7 +192,7 @@ async def post_texts(port: int, texts: Sequence[str], size: int, clients: int, d
     tokens, entities = (
         sum(values) for values in zip(*((d["tokens"], len(d["entities"])) for d in results), strict=True)
     )
-    return Asked(len(results), tokens, entities, stages)
+    return Asked(len(results), seconds, tokens, entities, stages)
 
 
 def _request(body: object) -> bytes:

@@ -118,7 +118,7 @@ class LiveFeed:
             ],
         }
         if seen is not None:
-            told = msgspec.to_builtins(seen)
+            told = msgspec.to_builtins(msgspec.structs.replace(seen, batches=()))
             told["batches"] = [_shown(each, client) for each in batches]
             state["engine"] = told
         return state

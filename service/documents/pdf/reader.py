@@ -79,11 +79,12 @@ def opened_pdf(data: bytes) -> Iterator[pypdfium2.PdfDocument]:
 
 def _why_empty(pages: int, images: int) -> str:
     if images:
+        held = "its page holds images only" if pages == 1 else f"{images} of its {pages} pages hold images only"
         return (
-            f"The PDF has no text layer: {images} of its {pages} pages hold images only, as a scan does; "
+            f"The PDF has no text layer: {held}, as a scan does; "
             "recognizing characters in images (OCR) is not part of this service."
         )
-    return f"The PDF has no text: its {pages} pages hold neither characters nor images."
+    return "The PDF has no text: there are neither characters nor images on its pages."
 
 
 class _Pages:

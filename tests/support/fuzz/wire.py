@@ -1,7 +1,7 @@
 """Hostile frames for the engine's wire, by seed, and what an engine's loop makes of them.
 
 `fuzz_wire` runs for as many frames as wanted: the tests call it for a few hundred, a longer run for as many as it has
-time for. Frames are messages with a field set to something extreme, and messages with bytes flipped, cut or added.
+time for. Frames are messages of every kind with a field set to something extreme, or with bytes flipped, cut or added.
 """
 
 from __future__ import annotations
@@ -9,26 +9,39 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import numpy as np
 
-from service.core.types import Priority
-from service.wire import VERSION, Cancelled, Hello, Submitted, TurnedAway, WireError, pack, unpack
+from service.core.types import Priority, Wanted
+from service.wire import (
+    VERSION,
+    Buffer,
+    Cancelled,
+    Hello,
+    Message,
+    Observe,
+    Submitted,
+    TurnedAway,
+    WireError,
+    pack,
+    unpack,
+)
 from tests.support.engine_scenes import FAR, MODEL, OTHER_MODEL, A, B, Turn, World, document, hello, play
 from tests.support.fuzz.mutation import mutate
+from tests.support.wire_messages import MESSAGES
 
 FRAMES_OF_A_TURN = 20
+KINDS: tuple[type[msgspec.Struct], ...] = get_args(Message)
 EXTREMES: tuple[Any, ...] = (
     *(-1, 0, 1, 2**31, 2**53, 2**63, -(2**63), 1e308, float("nan"), float("inf"), -0.0, True, None),
     *("", "k", "x" * 2_000, "\ud7ff", b"\xff\xfe", [], [[]], {}, {"a": 1}, [0], [-1], [1] * 5_000, [2**40], ["x"]),
-    *(MODEL, OTHER_MODEL, "batch", "queue_full", "Submitted", "Hello", "Cancelled", "Status", "Refused"),
+    *(MODEL, OTHER_MODEL, "batch", "tags", "queue_full", *(kind.__name__ for kind in KINDS)),
 )
-FIELDS = (
-    *("type", "key", "model", "lengths", "client", "priority", "deadline_seconds", "attempt", "active_requests"),
-    *("closed", "models_version", "revisions", "code", "documents", "tokens", "unknown"),
-)
+FIELDS = sorted({"type", "unknown", *(name for kind in KINDS for name in kind.__struct_fields__)})
+EXAMPLE_SHARE = 0.3
+"""Of frames that are made of an example of any message, if need be one for workers; the others are for this engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +90,24 @@ def _read(frames: list[bytes]) -> tuple[Any, Any]:
 
 
 def _hostile(chance: random.Random, number: int) -> list[bytes]:
-    frames = _honest(chance, number)
+    frames = honest(chance, number)
     return _with_a_field_changed(chance, frames) if chance.random() < 0.6 else _damaged(chance, frames)
 
 
-def _honest(chance: random.Random, number: int) -> list[bytes]:
+def honest(chance: random.Random, number: int) -> list[bytes]:
+    """The frames of a message, before anything is done to it."""
     lengths = tuple(chance.randint(1, 8) for _ in range(chance.randint(1, 4)))
-    ids = np.arange(sum(lengths), dtype=np.int32)
     submitted = Submitted(f"fuzz {number}", MODEL, lengths, "c", Priority.INTERACTIVE, FAR, 0)
-    messages = (
-        (submitted, ids),
+    tagged = Submitted(f"fuzz {number}", MODEL, lengths[:1], "c", Priority.BATCH, FAR, wanted=Wanted.TAGS)
+    for_this_engine: list[tuple[Message, Buffer | None]] = [
+        (submitted, np.arange(submitted.tokens, dtype=np.int32)),
+        (tagged, np.arange(tagged.tokens, dtype=np.int32)),
         (Hello(1, revisions=(MODEL,)), None),
         (Cancelled(f"honest {number // FRAMES_OF_A_TURN}"), None),
         (TurnedAway("queue_full", 1, 10), None),
-    )
-    message, buffer = chance.choice(messages)
+        (Observe(chance.randint(0, number)), None),
+    ]
+    message, buffer = chance.choice(MESSAGES if chance.random() < EXAMPLE_SHARE else for_this_engine)
     return [bytes(frame) for frame in pack(message, buffer)]
 
 

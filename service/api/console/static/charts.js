@@ -73,8 +73,12 @@ export class BatchTimeline {
     this.svg.addEventListener("pointerleave", () => this.onLeave());
   }
 
-  add(now, batches, colourOf) {
+  /** `runningTokens`: of what the device computes now; its batch began when the last one ended, or since it was idle. */
+  add(now, batches, runningTokens, colourOf) {
     for (const batch of batches) this.batches.set(batch.number, batch);
+    if (!runningTokens || this.idleAt === undefined) this.idleAt = now;
+    const last = this.recent()[0];
+    this.running = runningTokens ? Math.min(Math.max(last?.ended ?? 0, this.idleAt), now) : null;
     for (const [number, batch] of this.batches) if (batch.ended < now - this.seconds) this.batches.delete(number);
     const wide = this.svg.clientWidth || 800, high = 120, floor = high - ROOM.bottom;
     this.svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
@@ -86,9 +90,27 @@ export class BatchTimeline {
       const tall = Math.max(Math.min(batch.tokens / batch.full_tokens, 1) * (floor - ROOM.top), 2);
       parts.push(draw("rect", { class: `batch ${colourOf(batch.model)}`, "data-batch": batch.number, x: left, width: Math.max(right - left - 0.6, 1), y: floor - tall, height: tall, rx: 1.5 }));
     }
+    if (this.running !== null) {
+      const left = Math.max(x(this.running), ROOM.left), tall = Math.max(Math.min(runningTokens / (last?.full_tokens ?? runningTokens), 1) * (floor - ROOM.top), 2);
+      parts.push(draw("rect", { class: `batch running ${last ? colourOf(last.model) : "c0"}`, x: left, width: Math.max(x(now) - left, 1), y: floor - tall, height: tall, rx: 1.5 }));
+    }
     for (const ago of [0, this.seconds / 2, this.seconds]) parts.push(draw("text", { class: "axis", x: x(now - ago), y: high - 4, "text-anchor": ago ? (ago === this.seconds ? "start" : "middle") : "end" }, ago ? `${ago} s ago` : "now"));
     this.svg.replaceChildren(...parts);
   }
+
+  /** Share of the shown seconds in which the device computed. */
+  busy(now) {
+    let until = now - this.seconds, busy = 0;
+    const spans = [...this.batches.values()].map(({ begun, ended }) => [begun, ended]).sort((a, b) => a[0] - b[0]);
+    if (this.running !== null) spans.push([this.running, now]);
+    for (const [begun, ended] of spans) {
+      busy += Math.max(ended - Math.max(begun, until), 0);
+      until = Math.max(until, ended);
+    }
+    return Math.min(busy / this.seconds, 1);
+  }
+
+  clear() { this.batches.clear(); this.idleAt = undefined; }
 
   recent() { return [...this.batches.values()].sort((a, b) => b.number - a.number); }
 }

@@ -66,7 +66,7 @@ export class DocumentView {
 
   get document() { return this.source; }
 
-  #options() { return this.model ? { model: this.model } : {}; }
+  #options() { return { ...(this.model && { model: this.model }), fields: "true" }; }
 
   #layout() {
     const model = make("select", { "aria-label": "Model", onchange: () => { this.model = model.value; this.open(this.source); } },

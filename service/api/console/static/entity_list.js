@@ -1,9 +1,11 @@
-// The list beside the document: filters, fields where the answer has them, and the entities with their values.
+// The panel beside the document: filters, then the entities with their values or, where the answer has them, its fields.
 
 import { count, make, percent } from "./dom.js";
+import { FieldsPanel } from "./fields_panel.js";
 import { Marks } from "./findings.js";
 
 const AT_ONCE = 150; // rows; more follow as the list is scrolled
+const CHIPS = 9; // labels that show at first
 
 export class EntityList {
   constructor(findings, { pages }) {
@@ -12,7 +14,9 @@ export class EntityList {
     this.marks = new Marks(findings);
     this.list = make("ol", { class: "entities", "aria-label": "Entities", tabindex: "-1" });
     this.said = make("p", { class: "small soft", role: "status" });
-    this.node = make("aside", { class: "card side", "aria-label": "What was found" }, this.#filters(), fieldsOf(findings.result), this.list);
+    this.fields = findings.result.fields ? new FieldsPanel(findings) : null;
+    if (this.fields) this.fields.node.hidden = true;
+    this.node = make("aside", { class: "card side", "aria-label": "What was found" }, this.#filters(), this.fields?.node, this.list);
     this.more = new IntersectionObserver((entries) => entries.some((each) => each.isIntersecting) && this.#append(), { root: this.list, rootMargin: "400px" });
     this.marks.follow(this.list, "list");
     this.list.addEventListener("keydown", (event) => this.#step(event));
@@ -52,8 +56,33 @@ export class EntityList {
     return make("div", { class: "filters" },
       make("div", { class: "row" }, this.search),
       make("div", { class: "row" }, make("label", {}, "Score from", score, level), this.pages > 1 && make("label", {}, only, "This page only")),
-      make("div", { class: "chips", role: "group", "aria-label": "Labels; with Shift, one alone" }, ...chips),
-      this.said);
+      make("div", { class: "chips", role: "group", "aria-label": "Labels; with Shift, one alone" }, ...chips, this.#rest(chips)),
+      make("div", { class: "row" }, this.fields && this.#switch(), this.said));
+  }
+
+  /** Hide the rarer labels' chips behind one that shows them. */
+  #rest(chips) {
+    const rest = chips.slice(CHIPS);
+    if (rest.length < 2) return null;
+    for (const chip of rest) chip.hidden = true;
+    const more = make("button", { type: "button", class: "chip more", onclick: () => {
+      for (const chip of rest) chip.hidden = false;
+      more.remove();
+      rest[0].focus();
+    } }, `${rest.length} more labels`);
+    return more;
+  }
+
+  #switch() {
+    const shows = (fields) => {
+      this.fields.node.hidden = !fields;
+      this.list.hidden = fields;
+      entities.setAttribute("aria-pressed", String(!fields));
+      roles.setAttribute("aria-pressed", String(fields));
+    };
+    const entities = make("button", { type: "button", "aria-pressed": "true", onclick: () => shows(false) }, "Entities");
+    const roles = make("button", { type: "button", "aria-pressed": "false", onclick: () => shows(true) }, `Fields ${this.fields.number}`);
+    return make("div", { class: "choice", role: "group", "aria-label": "Show" }, entities, roles);
   }
 
   #toggle(label, alone) {
@@ -138,15 +167,4 @@ function tagsOf(entity) {
   if (entity.ambiguous) tags.push(make("span", { class: "tag" }, "ambiguous"));
   if (entity.source && entity.source !== "model") tags.push(make("span", { class: "tag" }, String(entity.source)));
   return tags;
-}
-
-/** The document's fields, where the answer has them: role → the best value. */
-function fieldsOf(result) {
-  const fields = Array.isArray(result.fields) ? result.fields.map((each) => [each.name, each]) : Object.entries(result.fields ?? {});
-  const rows = fields.filter(([, field]) => field).flatMap(([name, field]) => {
-    const best = Array.isArray(field) ? field[0] : field;
-    const value = best?.value ?? best?.text ?? (typeof best === "object" ? "" : best);
-    return [make("dt", {}, name), make("dd", {}, String(value ?? "")), make("dd", { class: "soft number" }, best?.score === undefined ? "" : percent(best.score))];
-  });
-  return rows.length ? make("div", { class: "fields" }, make("h3", {}, "Fields"), make("dl", {}, ...rows)) : null;
 }

@@ -25,7 +25,7 @@ export class View {
   constructor(root) {
     this.root = root;
     this.colours = new Map();
-    this.tiles = Object.fromEntries(["phase", "documents", "tokens", "oldest", "backlog", "speed", "busy"].map((name) => [name, make("dd", { class: "number" }, "–")]));
+    this.tiles = Object.fromEntries(["phase", "documents", "tokens", "oldest", "backlog", "speed", "busy"].map((name) => [name, make("dd", { class: "number", "data-tile": name }, "–")]));
     const tile = (name, title) => make("div", { class: "tile card" }, make("dt", {}, title), this.tiles[name]);
     this.ratio = new LineChart({ title: "Work ratio of each stage, with the thresholds of scaling", series: STAGES.map(([, name, colour]) => [name, colour]), least: 1, most: 2, format: (value) => value.toFixed(2) });
     this.queue = new LineChart({ title: "Documents that wait", series: [["Documents waiting", "c3"]], least: 10, format: (value) => Math.round(value).toLocaleString("en") });
@@ -71,7 +71,7 @@ export class View {
     this.#showModels(state.models, state.engine?.memory);
     const { engine } = state;
     if (!engine) return;
-    if (this.name !== engine.engine) { this.name = engine.engine; this.busy = null; this.timeline.batches.clear(); }
+    if (this.name !== engine.engine) { this.name = engine.engine; this.timeline.clear(); }
     const { load, now_seconds: now } = engine;
     const { tiles } = this;
     tiles.documents.textContent = load.documents.toLocaleString("en");
@@ -79,12 +79,11 @@ export class View {
     tiles.oldest.textContent = load.documents ? milliseconds(load.oldest_age_seconds * 1000) : "–";
     tiles.backlog.textContent = `${engine.backlog_seconds.toFixed(1)} s`;
     tiles.speed.textContent = engine.tokens_per_second ? `${compact(engine.tokens_per_second)} tokens/s` : "–";
-    if (this.busy && now > this.busy[0]) tiles.busy.textContent = percent(Math.min((engine.busy_seconds - this.busy[1]) / (now - this.busy[0]), 1));
-    if (!this.busy || now - this.busy[0] > 2) this.busy = [now, engine.busy_seconds];
     this.ratio.marks = state.thresholds;
     this.ratio.add(now, STAGES.map(([stage]) => engine.work_ratios[stage] ?? 0));
     this.queue.add(now, [load.documents]);
-    this.timeline.add(now, engine.batches, (model) => this.#colour(model));
+    this.timeline.add(now, engine.batches, load.running_tokens, (model) => this.#colour(model));
+    tiles.busy.textContent = percent(this.timeline.busy(now));
     this.#showBatches();
     this.#showMemory(engine);
     this.#showRefusals(engine.refusals);

@@ -7,6 +7,7 @@ import { Marks } from "./findings.js";
 const AT_ONCE = 2;
 const KEPT = 24; // pictures; those farthest away are dropped
 const NEAR = "1200px 0px";
+const TOP = 120, BOTTOM = 60; // pixels of the window in which a box hides behind the head, or is about to leave
 const A4 = { width: 595.28, height: 841.89 };
 
 class Page {
@@ -90,6 +91,8 @@ export class PageStrip {
     const page = this.pages[entity.page - 1];
     const top = page.node.getBoundingClientRect().top + scrollY;
     const within = entity.boxes.length ? (entity.boxes[0][1] / page.size.height) * page.sheet.clientHeight : 0;
+    const shown = top + within - scrollY;
+    if (entity.boxes.length && shown > TOP && shown < innerHeight - BOTTOM) return;
     scrollTo({ top: Math.max(top + within - innerHeight / 3, 0), behavior: "instant" });
   }
 

@@ -1,0 +1,66 @@
+// What the document says by role: its fields, rows, jobs and checked sums, each leading to its words on the page.
+
+import { make, percent } from "./dom.js";
+import { Marks } from "./findings.js";
+
+const LISTS = [["skills", "Skills"], ["languages", "Languages"]];
+const TABLES = [
+  ["line_items", "Line items", [["description", "Item"], ["quantity", "Quantity"], ["unit_price", "Price"], ["amount", "Amount"]]],
+  ["jobs", "Jobs", [["title", "Title"], ["employer", "Employer"], ["dates", "When"]]],
+  ["educations", "Education", [["degree", "Degree"], ["school", "School"], ["dates", "When"]]],
+];
+
+const INITIALS = new Set(["iban", "bic", "id"]);
+
+/** A name of the interface, such as `tax_id`, as people write it. */
+function words(name) {
+  const all = name.split("_").map((each) => (INITIALS.has(each) ? each.toUpperCase() : each)).join(" ");
+  return all.charAt(0).toUpperCase() + all.slice(1);
+}
+
+export class FieldsPanel {
+  constructor(findings) {
+    const { fields } = findings.result;
+    this.number = Object.keys(fields.roles).length;
+    this.marks = new Marks(findings);
+    this.places = new Map(findings.entities.map((each) => [`${each.start} ${each.end}`, each]));
+    this.findings = findings;
+    this.node = make("div", { class: "fields", tabindex: "0", role: "region", "aria-label": "Fields" },
+      make("p", { class: "small soft" }, `${words(fields.kind)}${fields.currency ? `, in ${fields.currency}` : ""}`),
+      make("div", { class: "roles" }, ...Object.entries(fields.roles).map(([name, field]) => this.#role(name, field))),
+      ...(fields.checks ?? []).map(check),
+      ...TABLES.map(([key, title, columns]) => fields[key]?.length > 0 && this.#table(title, columns, fields[key])),
+      ...LISTS.map(([key, title]) => fields[key]?.length > 0 && this.#list(title, fields[key])));
+    this.marks.follow(this.node, "fields");
+  }
+
+  #role(name, field) {
+    const others = field.alternatives.map((each) => each.text).join(", ");
+    return this.#leads(field, make("button", { type: "button", class: "role", title: others && `Or: ${others}` },
+      make("span", { class: "small soft" }, words(name)), make("span", {}, field.value ?? field.text), make("span", { class: "score" }, percent(field.score))));
+  }
+
+  #table(title, columns, rows) {
+    const cell = (found) => [found].flat().filter(Boolean).map((each, at) => [at ? " – " : "", this.#leads(each, make("span", {}, each.text))]);
+    return make("section", {}, make("h3", {}, title), make("table", {},
+      make("thead", {}, make("tr", {}, ...columns.map(([, head]) => make("th", { scope: "col" }, head)))),
+      make("tbody", {}, ...rows.map((row) => make("tr", {}, ...columns.map(([key]) => make("td", {}, ...cell(row[key]).flat())))))));
+  }
+
+  #list(title, found) {
+    return make("section", {}, make("h3", {}, title), make("p", {}, ...found.flatMap((each, at) => [at ? ", " : "", this.#leads(each, make("span", {}, each.text))])));
+  }
+
+  /** Let a node light up, and be lit by, the entity that it repeats. */
+  #leads(field, node) {
+    const entity = this.places.get(`${field.start} ${field.end}`);
+    if (!entity) return node;
+    node.classList.add("leads", this.findings.colour(entity));
+    return this.marks.add(entity.index, node);
+  }
+}
+
+function check({ rule, holds, difference }) {
+  const sum = rule.replaceAll("_", " ");
+  return make("p", { class: `notice small${holds ? " good" : " bad"}` }, holds ? `✓ ${sum}` : `✗ ${sum} does not hold: the difference is ${difference}`);
+}

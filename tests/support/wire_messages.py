@@ -1,0 +1,65 @@
+"""One example of every message between a front worker and the engine, with its buffer where it has one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from service.core.decoding.word_tags import WordTags
+from service.core.observation import BatchRun, GpuUse, MemoryUse, Observation, RefusalCount
+from service.core.types import Load, Phase, Priority
+from service.wire import (
+    Buffer,
+    Cancelled,
+    Hello,
+    Message,
+    ModelStatus,
+    Observe,
+    Observed,
+    Refused,
+    Scored,
+    Started,
+    Status,
+    Submitted,
+    Tagged,
+    TurnedAway,
+    tags_buffer,
+)
+
+MODEL = ModelStatus("m", "stable", "sha256:0", "/models/m", ("O", "B-X"), 512, True, 1000, kernels="onednn")
+IDS = np.arange(5, dtype=np.int32)
+LOGITS = np.linspace(-1, 1, 6, dtype=np.float32).reshape(3, 2)
+TAGS = WordTags(np.array([0, 70, 300]), np.array([0.1]))
+BATCH = BatchRun(8, "sha256:0", 1.0, 1.5, 30, 40, 20, 1000, {"k": (10, 20)}, {"c": 2})
+OBSERVATION = Observation(
+    engine="77",
+    now_seconds=2.0,
+    load=Load(1, 2, 3, 4, 5.0),
+    backlog_seconds=0.5,
+    work_ratios={"compute": 0.4},
+    tokens_per_second=None,
+    arrived_tokens_per_second=3.0,
+    busy_seconds=9.0,
+    batches=(BATCH,),
+    refusals=(RefusalCount("queue_full", 3, "full"),),
+    memory=MemoryUse(1, 2, 3, 4, 5, {"sha256:0": 40}),
+    gpu=GpuUse(0.5, None, 1, 70.0),
+)
+MESSAGES: list[tuple[Message, Buffer | None]] = [
+    (Hello(3, closed=True, models_version=7, revisions=("sha256:0",)), None),
+    (Submitted("k", "sha256:0", (2, 3), "c", Priority.BATCH, 12.5, 1), IDS),
+    (Cancelled("k"), None),
+    (TurnedAway("queue_full", 3, 1200), None),
+    (Observe(7), None),
+    (
+        Status(
+            "77", Phase.READY, 100, "", True, (MODEL,), "cpu", "bfloat16", Load(1, 2, 3, 4, 5.0), 6.0, {"load": 1.0}
+        ),
+        None,
+    ),
+    (Started(("a", "b")), None),
+    (Scored("k", 1, 3, 2, 9, 0.5), LOGITS),
+    (Tagged("k", 3, 1, 9, 0.5), tags_buffer(TAGS)),
+    (Refused("k", "queue_full", "full", 2.0), None),
+    (Observed(7, OBSERVATION), None),
+]
+"""In the order of `Message`; `tests/test_wire.py` sees to it that none is missing."""
