@@ -24,7 +24,8 @@ MOST_COLUMNS = 2_048
 """A lane keeps its part of a row in registers: 64 numbers."""
 FLOAT8_CAPABILITY = (8, 9)
 
-TRIAL_ROWS = 8_192
+EXAMPLE_ROWS, TRIAL_ROWS = 257, 8_192
+"""To compare, so that the last block is not full; and to time."""
 CALLS, RUNS = 8, 5
 LEAST_GAIN = 0.05
 TOLERANCE = {torch.float32: 1e-5, torch.float16: 0.001, torch.bfloat16: 0.005}
@@ -84,56 +85,58 @@ class CompiledRows:
 
 
 def row_operators(device: torch.device, dtype: torch.dtype, columns: int) -> RowOperators:
-    """The row operators to use on a CUDA device: compiled ones if they are right and faster, else torch's."""
+    """Row operators for one model on a CUDA device: compiled ones if they are right and faster, else torch's."""
+    return CompiledRows(device, dtype, columns) if _are_better(device, dtype, columns) else TORCH_ROWS
+
+
+@cache
+def _are_better(device: torch.device, dtype: torch.dtype, columns: int) -> bool:
+    """Tried once in a process: later models are loaded while batches run, which would disturb the times."""
     if columns > MOST_COLUMNS or columns * dtype.itemsize % VECTOR_BYTES:
         log.info("kernels are not compiled", extra={"reason": f"rows of {columns} numbers"})
-        return TORCH_ROWS
+        return False
     try:
         compiled = CompiledRows(device, dtype, columns)
         trial = RowTrial(_error(compiled, device, dtype, columns), _gain(compiled, device, dtype, columns))
     except (CompilerMissing, DoesNotCompile, OSError, RuntimeError) as problem:
         log.warning("kernels cannot be compiled; torch's run", extra={"reason": f"{type(problem).__name__}: {problem}"})
-        return TORCH_ROWS
+        return False
     kept = trial.is_good(dtype)
     log.info("kernels were compiled", extra={"error": trial.error, "gain": trial.gain, "kept": kept})
-    return compiled if kept else TORCH_ROWS
+    return kept
 
 
 @torch.inference_mode()
 def _error(compiled: RowOperators, device: torch.device, dtype: torch.dtype, columns: int) -> float:
-    """The largest error, as in TOLERANCE, against torch in float32 on the same input."""
-    rows, residual, weight, bias = _example(device, dtype, columns, 257)
-    wanted = TORCH_ROWS.add_norm(*(each.float() for each in (rows, residual, weight, bias)), 1e-12)
-    found = compiled.add_norm(rows, residual, weight, bias, 1e-12)
-    return float(((found.float() - wanted).abs() / (1 + wanted.abs())).max())
+    """The largest error, as in TOLERANCE, against torch in float64 on the same input."""
+    random = torch.Generator().manual_seed(0)
+    shapes = ((EXAMPLE_ROWS, columns), (EXAMPLE_ROWS, columns), (columns,), (columns,))
+    tensors = [torch.randn(shape, generator=random).to(device=device, dtype=dtype) for shape in shapes]
+    rows, residual, weight, bias = (each.double() for each in tensors)
+    wanted = TORCH_ROWS.add_norm(rows, residual, weight, bias, 1e-12)
+    found = compiled.add_norm(tensors[0], tensors[1], tensors[2], tensors[3], 1e-12)
+    return float(((found.double() - wanted).abs() / (1 + wanted.abs())).max())
 
 
 @torch.inference_mode()
 def _gain(compiled: RowOperators, device: torch.device, dtype: torch.dtype, columns: int) -> float:
     """The share of torch's time that is saved over a batch of rows."""
-    example = _example(device, dtype, columns, TRIAL_ROWS)
-    times = [(_seconds(TORCH_ROWS, example), _seconds(compiled, example)) for _ in range(RUNS)]
+    rows = torch.zeros(TRIAL_ROWS, columns, device=device, dtype=dtype)
+    residual = torch.zeros_like(rows)
+    times = [(_seconds(TORCH_ROWS, rows, residual), _seconds(compiled, rows, residual)) for _ in range(RUNS)]
     plain, ours = (min(some) for some in zip(*times, strict=True))
     return 1 - ours / plain
 
 
-def _seconds(operators: RowOperators, example: tuple[torch.Tensor, ...]) -> float:
+def _seconds(operators: RowOperators, rows: torch.Tensor, residual: torch.Tensor) -> float:
     """Of the device, for some calls one after the other."""
-    rows, residual, weight, bias = example
     begun, ended = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
     begun.record()
     for _ in range(CALLS):
-        operators.add_norm(rows, residual, weight, bias, 1e-12)
+        operators.add_norm(rows, residual, residual[0], residual[1], 1e-12)
     ended.record()
     ended.synchronize()
-    return begun.elapsed_time(ended) / 1_000
-
-
-def _example(device: torch.device, dtype: torch.dtype, columns: int, count: int) -> tuple[torch.Tensor, ...]:
-    """Rows, a residual, weight and bias, by a seed of their own."""
-    random = torch.Generator().manual_seed(0)
-    shapes = ((count, columns), (count, columns), (columns,), (columns,))
-    return tuple(torch.randn(shape, generator=random).to(device=device, dtype=dtype) for shape in shapes)
+    return float(begun.elapsed_time(ended)) / 1_000
 
 
 @cache

@@ -9,9 +9,9 @@ import struct
 import pytest
 import torch
 
-from service.engine.encoder.cuda.compiled_rows import MOST_COLUMNS, RowTrial, row_operators
+from service.engine.encoder.cuda.compiled_rows import MOST_COLUMNS, TOLERANCE, RowTrial, _error, row_operators
 from service.engine.encoder.cuda.kernel_module import _offsets
-from service.engine.encoder.cuda.row_operators import TORCH_ROWS
+from service.engine.encoder.cuda.row_operators import TORCH_ROWS, TorchRows
 
 NAN = float("nan")
 
@@ -39,6 +39,21 @@ def test_rows_that_the_kernels_cannot_read_are_torch_s(
         assert row_operators(torch.device("cuda"), dtype, columns) is TORCH_ROWS
     assert [record.getMessage() for record in caplog.records] == ["kernels are not compiled"]
     assert MOST_COLUMNS < 4_096
+
+
+class _Forgetful(TorchRows):
+    """Leaves the residual out."""
+
+    def add_norm(
+        self, rows: torch.Tensor, residual: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, epsilon: float
+    ) -> torch.Tensor:
+        return super().add_norm(rows, torch.zeros_like(residual), weight, bias, epsilon)
+
+
+def test_the_trial_s_error_is_rounding_for_what_is_right_and_large_for_what_is_wrong() -> None:
+    assert _error(TORCH_ROWS, torch.device("cpu"), torch.float32, 64) <= TOLERANCE[torch.float32]
+    for dtype, tolerance in TOLERANCE.items():
+        assert _error(_Forgetful(), torch.device("cpu"), dtype, 64) > 100 * tolerance
 
 
 class _Arguments(ctypes.Structure):
