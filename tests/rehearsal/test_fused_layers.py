@@ -92,6 +92,10 @@ def test_8_bit_products_need_no_compiled_kernel(tmp_path: Path) -> None:
     assert _per_layer(counts)["product"] == 4
 
 
+def test_a_model_that_is_not_fused_stays_in_16_bits(tmp_path: Path) -> None:
+    assert play(_launched, L4, tmp_path, "modernbert", "fp8")[:3] == ("packed", "architecture", "bfloat16")
+
+
 def test_a_gpu_without_8_bit_products_refuses_them(tmp_path: Path) -> None:
     with pytest.raises(SceneFailed, match=r"ModelError.*8\.9"):
         play(_launched, A10G, tmp_path, "bert", "fp8")

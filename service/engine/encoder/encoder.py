@@ -85,6 +85,8 @@ def build_encoder(
     if device.type == "cuda":
         dtype = dtype_without_overflow(checkpoint, dtype)
     path, fused = path_on_device(checkpoint, path, options)
+    if options.float8 and (fused is None or not fused.float8):
+        log.warning("a model runs in 16 bits, though 8 are asked for", extra={"folder": checkpoint.name})
     eight_bits = INT8 if int8 else FP8 if fused is not None and fused.float8 else None
     encoder = TransformersEncoder(checkpoint, device, eight_bits or name_of(dtype), path, fused)
     joined_layers = 0
