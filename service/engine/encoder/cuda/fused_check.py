@@ -30,7 +30,7 @@ ORDERS = 5
 
 FLOAT8_LIMIT = 0.3
 """Limit of the mean error with products in 8 bits, as a share of the mean size of the logits; mixed-up sequences have
-about a half. Chosen, not fitted: it finds what is broken. What 8 bits cost in spans is measured beforehand."""
+about a half. Chosen, not fitted: it finds what is broken."""
 
 log = logging.getLogger(__name__)
 
