@@ -32,11 +32,18 @@ def sequences(*lengths: int) -> list[TokenIds]:
 class SmallEngine:
     """A model on the device of this process, warm, with two batches in flight as the engine has them."""
 
-    def __init__(self, gpu: Gpu, *, graphs: bool = False, hidden: int = 64, layers: int = 2) -> None:
+    def __init__(
+        self, gpu: Gpu, *, graphs: bool = False, kernels: bool = False, hidden: int = 64, layers: int = 2
+    ) -> None:
         store = gpu.folder / "store"
         publish(make_model(gpu.folder / "m", hidden=hidden, layers=layers), "tiny", Store(store))
         settings = Settings(
-            model_store=store, device="cuda", threads=1, cuda_graphs="auto" if graphs else "off", runtime_dir=gpu.folder
+            model_store=store,
+            device="cuda",
+            threads=1,
+            cuda_graphs="auto" if graphs else "off",
+            cuda_kernels="auto" if kernels else "off",
+            runtime_dir=gpu.folder,
         )
         self.gpu = gpu
         self.woken = 0

@@ -43,6 +43,16 @@ def _rehearsal() -> bool:
     return environment.is_there()
 
 
+def _compiler() -> bool:
+    return shutil.which("g++") is not None
+
+
+def _nvrtc() -> bool:
+    from service.engine.encoder.cuda.nvrtc import is_there
+
+    return is_there()
+
+
 def _chromium() -> bool:
     return shutil.which("chromium") is not None
 
@@ -63,6 +73,8 @@ NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
         "AVX512-BF16 and VNNI without AMX, and a C compiler when the service was installed",
     ),
     "rehearsal": (_rehearsal, "a CUDA build of torch and the stand-in for CUDA (`make rehearsal-gpu`)"),
+    "c++-compiler": (_compiler, "g++"),
+    "nvrtc": (_nvrtc, "NVIDIA's run-time compiler (`pip install nvidia-cuda-nvrtc`; no GPU)"),
     "chromium": (_chromium, "Debian's chromium (`make test` as root installs it)"),
     "mounts": (_mounts, "unshare, and a kernel that lets its user mount in a namespace"),
 }

@@ -95,6 +95,7 @@ def _measure(home: Path, shape: str, seconds: float, batches: int) -> None:
         print(f"| {name} | {value} |")
     print(f"\nBeside it: {RECORD}.", flush=True)
     show_gains(memory.run(home, "service.engine.tools.graph_benchmark", shape))
+    show_kernels(memory.run(home, "service.engine.tools.kernel_benchmark", shape))
 
 
 def show_gains(gains: dict[str, Any]) -> None:
@@ -115,6 +116,18 @@ def show_gains(gains: dict[str, Any]) -> None:
     print("\n| one document of 128 tokens | ms |\n|---|---|")
     if document is not None:
         print(f"| plain | {document['plain_ms']:.2f} |\n| as a graph | {document['graph_ms']:.2f} |", flush=True)
+
+
+def show_kernels(found: dict[str, Any]) -> None:
+    """A batch by each way to compute it: kernels of torch and compiled ones, 16 and 8 bits."""
+    if not found["ways"]:
+        print("\nKernels for GPUs need CUDA.", flush=True)
+        return
+    heads = (f"{tokens:,} tokens, ms" for tokens in found["tokens"])
+    print(f"\n| asked for | runs | {' | '.join(heads)} |\n|---|---|{'---|' * len(found['tokens'])}")
+    for way in found["ways"]:
+        times = (f"{each:.2f}" for each in way["milliseconds"])
+        print(f"| {way['asked']} | {way['runs']} | {' | '.join(times)} |", flush=True)
 
 
 def _rate(tokens_per_second: float, share: float) -> str:

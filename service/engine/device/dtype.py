@@ -13,6 +13,10 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch
 
 INT8 = "int8"
 """A value of the setting: linear layers, and attention where compiled, in 8-bit integers, the rest as `auto`."""
+FP8 = "fp8"
+"""A value of the setting: linear layers in 8-bit floating point, the rest in bfloat16."""
+FP8_CAPABILITY = (8, 9)
+"""Ada and later: L4, H100, H200."""
 
 FAST_INT8_FLAGS = {"avx512_vnni", "avx_vnni"}
 FAST_BFLOAT16_FLAGS = {"avx512_bf16", "amx_bf16", "bf16"}
@@ -29,10 +33,13 @@ def choose_dtype(setting: str, device: torch.device) -> torch.dtype:
 
     Raises:
         ModelError: float16 for a CPU, which computes it far slower than float32; bfloat16 for a GPU that only emulates
-            it; or 8-bit integers for a device on which their products are not exact.
+            it; 8-bit integers for a device on which their products are not exact; or 8-bit floating point for one that
+            has no such products.
     """
     if setting == INT8:
         _require_exact_int8(device)
+    elif setting == FP8:
+        _require_fp8(device)
     elif setting != "auto":
         if setting == "float16" and device.type == "cpu":
             raise ModelError("float16 is for CUDA devices; choose auto, bfloat16 or float32 on a CPU")
@@ -50,6 +57,14 @@ def _require_exact_int8(device: torch.device) -> None:
         raise ModelError("int8 is for CPUs; choose auto, bfloat16 or float16 on a CUDA device")
     if not cpu_has(FAST_INT8_FLAGS):
         raise ModelError("int8 needs a processor with VNNI instructions; choose auto, bfloat16 or float32")
+
+
+def _require_fp8(device: torch.device) -> None:
+    """Raise ModelError unless the device multiplies 8-bit floating point."""
+    if device.type != "cuda":
+        raise ModelError("fp8 is for CUDA devices; choose auto, int8, bfloat16 or float32 on a CPU")
+    if torch.cuda.get_device_capability(device) < FP8_CAPABILITY:
+        raise ModelError("fp8 needs a GPU of compute capability 8.9; choose auto, bfloat16, float16 or float32")
 
 
 def gpu_has_bfloat16(device: torch.device) -> bool:

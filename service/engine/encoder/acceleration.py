@@ -31,6 +31,9 @@ class Kernels(StrEnum):
     TORCH = "torch"
     """torch's own matrix product, in float32 on a CPU."""
     CUDA = "cuda"
+    """torch's, on a GPU."""
+    NVRTC = "nvrtc"
+    """On a GPU, those that were compiled at load (`cuda/compiled_rows.py`) beside torch's."""
 
 
 class Acceleration(NamedTuple):

@@ -20,11 +20,12 @@ import torch
 
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import InternalError
-from service.engine.device.dtype import INT8, name_of
+from service.engine.device.dtype import FP8, INT8, name_of
 from service.engine.encoder.acceleration import Kernels, accelerate_for_cpu, weight_bytes
 from service.engine.encoder.attention_backends import register_packed_attention
 from service.engine.encoder.checkpoint import Checkpoint, read_checkpoint
 from service.engine.encoder.cuda.fused_model import FusedModel
+from service.engine.encoder.cuda.options import PLAIN, FusedOptions
 from service.engine.encoder.forward_path import ChosenPath
 from service.engine.encoder.padding import group_by_length, pad
 from service.engine.encoder.path_selection import path_on_device, path_on_host
@@ -44,6 +45,7 @@ def load_encoder(
     int8: bool = False,
     known: ChosenPath | None = None,
     native_kernels: bool = True,
+    options: FusedOptions = PLAIN,
 ) -> TransformersEncoder:
     """Read a folder's checkpoint and build its encoder with nothing in between; for arguments, see `build_encoder`.
 
@@ -51,7 +53,9 @@ def load_encoder(
         ModelError: the folder is no complete token classifier with safetensors weights.
     """
     checkpoint = read_checkpoint(folder, dtype, int8=int8)
-    return build_encoder(checkpoint, device, dtype, int8=int8, known=known, native_kernels=native_kernels)
+    return build_encoder(
+        checkpoint, device, dtype, int8=int8, known=known, native_kernels=native_kernels, options=options
+    )
 
 
 def build_encoder(
@@ -62,6 +66,7 @@ def build_encoder(
     int8: bool = False,
     known: ChosenPath | None = None,
     native_kernels: bool = True,
+    options: FusedOptions = PLAIN,
 ) -> TransformersEncoder:
     """Move a checkpoint's model to a device, choose its forward path, and accelerate it on a CPU.
 
@@ -71,6 +76,7 @@ def build_encoder(
         known: the path of a model of the same configuration on this device, for which the checks on the host are left
             out; None runs them.
         native_kernels: False leaves the parked kernels out, as on a machine that cannot run them.
+        options: of fused layers on a GPU.
     """
     model = checkpoint.model
     register_packed_attention()
@@ -78,8 +84,11 @@ def build_encoder(
     model.to(device)
     if device.type == "cuda":
         dtype = dtype_without_overflow(checkpoint, dtype)
-    path, fused = path_on_device(checkpoint, path)
-    encoder = TransformersEncoder(checkpoint, device, INT8 if int8 else name_of(dtype), path, fused)
+    path, fused = path_on_device(checkpoint, path, options)
+    if options.float8 and (fused is None or not fused.float8):
+        log.warning("a model runs in 16 bits, though 8 are asked for", extra={"folder": checkpoint.name})
+    eight_bits = INT8 if int8 else FP8 if fused is not None and fused.float8 else None
+    encoder = TransformersEncoder(checkpoint, device, eight_bits or name_of(dtype), path, fused)
     joined_layers = 0
     if device.type == "cpu":
         trial = partial(encoder.forward, _trial_sequences(encoder))
@@ -113,7 +122,7 @@ class TransformersEncoder:
         self.max_tokens = checkpoint.max_tokens
         self.path = path
         self.packed = path.packed
-        self.kernels = Kernels.CUDA if device.type == "cuda" else Kernels.TORCH
+        self.kernels = _kernels(device, fused)
         self.labels = checkpoint.labels
         self.dtype_name = dtype_name
         self.first_position = checkpoint.first_position
@@ -180,6 +189,13 @@ class TransformersEncoder:
         """Compute, or queue, one group: logits [sequences, longest, labels]."""
         ids, mask = (to_device(each, self.device) for each in pad(sequences, self._padding_id))
         return copy_to_host(self._model(input_ids=ids, attention_mask=mask).logits)
+
+
+def _kernels(device: torch.device, fused: FusedModel | None) -> Kernels:
+    """Those of a model that is not accelerated for a CPU."""
+    if device.type != "cuda":
+        return Kernels.TORCH
+    return Kernels.NVRTC if fused is not None and fused.compiled else Kernels.CUDA
 
 
 def _in_order(

@@ -10,6 +10,7 @@ from service.engine.encoder import attention
 from service.engine.encoder.checkpoint import Checkpoint
 from service.engine.encoder.cuda.fused_check import fuse_on_device, is_exact_in_float32
 from service.engine.encoder.cuda.fused_model import FusedModel
+from service.engine.encoder.cuda.options import PLAIN, FusedOptions
 from service.engine.encoder.forward_path import FUSED, ChosenPath, ForwardPath, PathReason
 from service.engine.encoder.packing_check import packs_on_device, packs_on_host
 
@@ -27,7 +28,9 @@ def path_on_host(checkpoint: Checkpoint, device: torch.device) -> ChosenPath:
     return FUSED if exact else ChosenPath(ForwardPath.PACKED, PathReason.ARCHITECTURE)
 
 
-def path_on_device(checkpoint: Checkpoint, path: ChosenPath) -> tuple[ChosenPath, FusedModel | None]:
+def path_on_device(
+    checkpoint: Checkpoint, path: ChosenPath, options: FusedOptions = PLAIN
+) -> tuple[ChosenPath, FusedModel | None]:
     """The path that a model on its device takes, at most the one given, and its fused layers; sets its attention."""
     on_gpu = checkpoint.model.device.type == "cuda"
     if path.packed and on_gpu and not (found := packs_on_device(checkpoint)).packed:
@@ -36,4 +39,4 @@ def path_on_device(checkpoint: Checkpoint, path: ChosenPath) -> tuple[ChosenPath
         attention.set_attention(checkpoint.model, attention.NAME)
     elif on_gpu:
         log.warning("a model runs padded, which is slow", extra={"folder": checkpoint.name, "reason": path.reason})
-    return fuse_on_device(checkpoint) if path.fused else (path, None)
+    return fuse_on_device(checkpoint, options) if path.fused else (path, None)

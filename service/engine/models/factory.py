@@ -49,8 +49,9 @@ class ModelFactory:
     """
 
     def __init__(self, settings: Settings, compute: DeviceExecutor, wake: Callable[[], None]) -> None:
-        from service.engine.device.dtype import INT8, choose_dtype
+        from service.engine.device.dtype import FP8, INT8, choose_dtype
         from service.engine.device.selection import choose_device, use_threads
+        from service.engine.encoder.cuda.options import FusedOptions
 
         self._settings = settings
         self._compute = compute
@@ -61,12 +62,13 @@ class ModelFactory:
         use_threads(settings.threads, on_gpu=self.device.type == "cuda")
         self._dtype = choose_dtype(settings.dtype, self.device)
         self._int8 = settings.dtype == INT8
+        self._fused = FusedOptions(settings.cuda_kernels == "auto", settings.dtype == FP8)
 
     @property
     def dtype_name(self) -> str:
         from service.engine.device.dtype import name_of
 
-        return self._settings.dtype if self._int8 else name_of(self._dtype)
+        return self._settings.dtype if self._int8 or self._fused.float8 else name_of(self._dtype)
 
     def device_name(self) -> str:
         """What the device is called, with its memory."""
@@ -102,7 +104,7 @@ class ModelFactory:
 
         sizes = _sizes(revision)
         known = self._paths.get(sizes)
-        encoder = build_encoder(checkpoint, self.device, self._dtype, int8=self._int8, known=known)
+        encoder = build_encoder(checkpoint, self.device, self._dtype, int8=self._int8, known=known, options=self._fused)
         self._paths[sizes] = encoder.path
         captures: list[Callable[[], None]] = []
         if self.device.type != "cuda":

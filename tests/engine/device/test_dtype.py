@@ -62,6 +62,11 @@ def test_int8_needs_a_processor_with_vnni() -> None:
             choose_dtype("int8", CPU)
 
 
+def test_fp8_on_a_cpu_is_refused() -> None:
+    with pytest.raises(ModelError, match="CUDA"):
+        choose_dtype("fp8", CPU)
+
+
 def test_int8_on_a_gpu_is_refused() -> None:
     with pytest.raises(ModelError, match="CPUs"):
         choose_dtype("int8", torch.device("cuda"))

@@ -7,6 +7,8 @@ the precision that is served, with all of them. The second one proves the kernel
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import torch
 
@@ -14,7 +16,10 @@ from service.engine.cuda_graphs.validation import ROUNDING
 from service.engine.encoder.attention import AttentionBackend, AttentionCall
 from service.engine.encoder.attention_backends import BACKENDS
 from service.engine.encoder.checkpoint import Checkpoint
+from service.engine.encoder.cuda.compiled_rows import row_operators
 from service.engine.encoder.cuda.fused_model import FusedModel, can_be_fused
+from service.engine.encoder.cuda.options import PLAIN, FusedOptions
+from service.engine.encoder.cuda.row_operators import TORCH_ROWS, RowOperators
 from service.engine.encoder.forward_path import FUSED, ChosenPath, ForwardPath, PathReason
 from service.engine.encoder.layer_subset import first_layers_only
 from service.engine.encoder.packing_check import FLOAT32_TOLERANCE, LAYERS, example_batch, in_float32
@@ -22,6 +27,10 @@ from service.engine.execution.packed_batch import PackedBatch
 
 ORDERS = 5
 """Times the rounding that a graph of the same kernels may show: kernels and the order of additions differ here."""
+
+FLOAT8_LIMIT = 0.3
+"""Limit of the mean error with products in 8 bits, as a share of the mean size of the logits; mixed-up sequences have
+about a half. Chosen, not fitted: it finds what is broken."""
 
 log = logging.getLogger(__name__)
 
@@ -43,25 +52,59 @@ def is_exact_in_float32(checkpoint: Checkpoint) -> bool:
     return float((found - own).abs().max()) <= FLOAT32_TOLERANCE * scale
 
 
-def fuse_on_device(checkpoint: Checkpoint) -> tuple[ChosenPath, FusedModel | None]:
-    """Fuse a model that is on its device, with packed attention set; its own layers stay if the logits would change."""
-    batch = example_batch(checkpoint)
+def fuse_on_device(checkpoint: Checkpoint, options: FusedOptions = PLAIN) -> tuple[ChosenPath, FusedModel | None]:
+    """Fuse a model that is on its device, with packed attention set; its own layers stay if the logits would change.
+
+    What the options wish for is tried first; where it fails, the log says so and less is tried.
+    """
+    model, batch = checkpoint.model, example_batch(checkpoint)
     own = _own_logits(checkpoint, batch)
-    half_on_gpu = checkpoint.model.device.type == "cuda" and checkpoint.model.dtype != torch.float32
-    fused = FusedModel(checkpoint.model, backend_for(checkpoint), gelu_in_product=half_on_gpu)
+    on_gpu = model.device.type == "cuda"
+    operators = TORCH_ROWS
+    if on_gpu and options.compiled_kernels:
+        operators = row_operators(model.device, model.dtype, int(model.config.hidden_size))
+    gelu_in_product = on_gpu and model.dtype != torch.float32
+    reason = PathReason.NONE
+    for float8, rows in _attempts(options, operators):
+        make = partial(FusedModel, gelu_in_product=gelu_in_product, operators=rows, float8=float8)
+        fused, reason = _try(checkpoint, batch, own, make, FLOAT8_LIMIT if float8 else _limit(model.dtype))
+        if fused is not None:
+            fused.forget_own_layers()
+            return FUSED, fused
+    return ChosenPath(ForwardPath.PACKED, reason), None
+
+
+def _attempts(options: FusedOptions, operators: RowOperators) -> Iterator[tuple[bool, RowOperators]]:
+    """Whether in 8 bits, and by which row operators; the most wished for first."""
+    if options.float8:
+        yield True, operators
+    if operators is not TORCH_ROWS:
+        yield False, operators
+    yield False, TORCH_ROWS
+
+
+def _try(
+    checkpoint: Checkpoint, batch: PackedBatch, own: torch.Tensor, make: Callable[..., FusedModel], limit: float
+) -> tuple[FusedModel | None, PathReason]:
+    """The fused model if it is accurate; else the model is as before, and the reason is logged."""
+    fused = None
     try:
+        fused = make(checkpoint.model, backend_for(checkpoint))
         error = _share(_logits(fused, batch) - own, own)
     except Exception as problem:  # A model that cannot be fused for any reason still runs by its own code.
-        fused.restore()
+        if fused is not None:
+            fused.restore()
         log.warning("fused layers failed", extra={"folder": checkpoint.name, "reason": str(problem)})
-        return ChosenPath(ForwardPath.PACKED, PathReason.FAILED), None
-    limit = ORDERS * ROUNDING[str(checkpoint.model.dtype).removeprefix("torch.")]
+        return None, PathReason.FAILED
     if not error <= limit:  # NaN as well.
         fused.restore()
         log.warning("fused layers are not accurate", extra={"folder": checkpoint.name, "error": error, "limit": limit})
-        return ChosenPath(ForwardPath.PACKED, PathReason.ACCURACY), None
-    fused.forget_own_layers()
-    return FUSED, fused
+        return None, PathReason.ACCURACY
+    return fused, PathReason.NONE
+
+
+def _limit(dtype: torch.dtype) -> float:
+    return ORDERS * ROUNDING[str(dtype).removeprefix("torch.")]
 
 
 def backend_for(checkpoint: Checkpoint) -> AttentionBackend:

@@ -6,6 +6,7 @@ may be left over; whether the parts are put together as here is for the check at
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -14,7 +15,9 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from service.engine.encoder.attention import AttentionBackend
+from service.engine.encoder.cuda.float8_layer import Float8Layer
 from service.engine.encoder.cuda.fused_layer import FusedLayer, LayerNames, names_of
+from service.engine.encoder.cuda.row_operators import TORCH_ROWS, RowOperators
 from service.engine.encoder.layer_subset import list_of_layers
 from service.engine.execution.packed_batch import PackedBatch
 
@@ -38,20 +41,41 @@ class FusedModel:
         model: one that `can_be_fused`. Its own `forward` no longer works until `restore`.
         backend: of attention, for all layers.
         gelu_in_product: let products compute GELU.
+        operators: of rows, for all layers.
+        float8: products in 8 bits; the weights in them are copies.
+
+    Attributes:
+        compiled: row operators are kernels that were compiled at load.
+
+    Raises:
+        ValueError: `float8`, and the products take no layer of this size; the model is as before.
     """
 
-    def __init__(self, model: PreTrainedModel, backend: AttentionBackend, *, gelu_in_product: bool = False) -> None:
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        backend: AttentionBackend,
+        *,
+        gelu_in_product: bool = False,
+        operators: RowOperators = TORCH_ROWS,
+        float8: bool = False,
+    ) -> None:
         parts, place = _parts(model), list_of_layers(model)
         assert parts is not None
         assert place is not None
         self._parts = parts
         self._parent, self._name, self._own_layers = place
-        fused = [
-            FusedLayer(layer, _require_names(layer), backend, gelu_in_product=gelu_in_product)
+        fused: list[FusedLayer] = [
+            FusedLayer(layer, _require_names(layer), backend, gelu_in_product=gelu_in_product, operators=operators)
             for layer in self._own_layers
         ]
-        setattr(self._parent, self._name, nn.ModuleList(fused))
-        self._layers = [each.run for each in fused]
+        layers: Sequence[FusedLayer | Float8Layer] = fused
+        if float8:
+            layers = [Float8Layer(each, backend, operators) for each in fused]
+        setattr(self._parent, self._name, nn.ModuleList(layers))
+        self._layers = [each.run for each in layers]
+        self.float8 = float8
+        self.compiled = operators is not TORCH_ROWS
 
     def restore(self) -> None:
         """Give the model its own layers back; this one must not be used any more."""

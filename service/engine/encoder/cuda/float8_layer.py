@@ -1,0 +1,53 @@
+"""A fused layer whose products are in 8-bit floating point: eleven kernels with compiled row operators.
+
+Attention, GELU, residuals and normalisation stay in bfloat16. GELU is computed where its rows are quantized, since this
+product computes none.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import nn
+
+from service.engine.encoder.attention import AttentionBackend, AttentionCall
+from service.engine.encoder.cuda.float8_linear import Float8Linear, can_be_quantized
+from service.engine.encoder.cuda.fused_layer import FusedLayer
+from service.engine.encoder.cuda.row_operators import RowOperators
+
+
+class Float8Layer(nn.Module):
+    """Computes nearly what a fused layer computes.
+
+    Raises:
+        ValueError: the products take no layer of this size.
+    """
+
+    def __init__(self, layer: FusedLayer, backend: AttentionBackend, operators: RowOperators) -> None:
+        super().__init__()
+        linears = layer.qkv, layer.mixed, layer.inner, layer.outer
+        if not all(can_be_quantized(each) for each in linears):
+            raise ValueError(f"8-bit products take no layer of {layer.qkv.in_features} features")
+        self.qkv, self.mixed, self.inner, self.outer = (Float8Linear(each) for each in linears)
+        self.mixed_norm, self.outer_norm = layer.mixed_norm, layer.outer_norm
+        self._head_size = layer.head_size
+        self._activation = layer.activation
+        self._gelu = layer.activation is F.gelu
+        self._backend = backend
+        self._operators = operators
+
+    def run(
+        self, rows: torch.Tensor, cu_seqlens: torch.Tensor, borders: tuple[int, ...], max_length: int
+    ) -> torch.Tensor:
+        """[total, hidden] → the same shape; the last three as in `PackedBatch`."""
+        size, quantize = self._head_size, self._operators.quantize
+        query, key, value = self.qkv(*quantize(rows)).view(rows.shape[0], 3, -1, size).unbind(1)
+        call = AttentionCall(query, key, value, cu_seqlens, borders, max_length, size**-0.5, None)
+        mixed = self.mixed(*quantize(self._backend.run(call).flatten(1)))
+        rows = self._add_norm(mixed, rows, self.mixed_norm)
+        inner = self.inner(*quantize(rows))
+        inner = quantize(inner, gelu=True) if self._gelu else quantize(self._activation(inner))
+        return self._add_norm(self.outer(*inner), rows, self.outer_norm)
+
+    def _add_norm(self, rows: torch.Tensor, residual: torch.Tensor, norm: nn.LayerNorm) -> torch.Tensor:
+        return self._operators.add_norm(rows, residual, norm.weight, norm.bias, norm.eps)
