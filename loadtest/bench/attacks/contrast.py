@@ -135,7 +135,7 @@ def _alternate(
 
 async def _beside(target: Target, observer: PipelineProcess, strike: Strike, seconds: float) -> Observation:
     """The other begins first, and ends last."""
-    striking = asyncio.create_task(strike(target, time.monotonic() + seconds + 2 * LEAD_SECONDS))
+    striking = asyncio.ensure_future(strike(target, time.monotonic() + seconds + 2 * LEAD_SECONDS))
     await asyncio.sleep(LEAD_SECONDS)
     seen = await asyncio.to_thread(observe, observer, seconds, "text", RATE)
     await striking

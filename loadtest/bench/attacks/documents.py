@@ -29,7 +29,7 @@ def _docx(text: Callable[[], str]) -> Make:
 
 def _repeated(start: str, item: str, count: int, end: str) -> bytes:
     """A JSON body: a list of so many items, between what begins and what ends it."""
-    return (start + ",".join(itertools.repeat(item, count)) + end).encode()
+    return (start + f"{item}," * (count - 1) + item + end).encode()
 
 
 def _filled(start: str, item: str, end: str) -> bytes:
