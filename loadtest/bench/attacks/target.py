@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -58,8 +58,8 @@ def attacked(home: Path, settings: Mapping[str, object], disk_variables: Sequenc
     home.mkdir()
     keys = home / "keys"
     write_keys(keys, (ATTACKER, NEIGHBOUR))
-    with small_disk(home / "disk", DISK_MEGABYTES if disk_variables else 1) as mounted:
-        if disk_variables and not mounted:
+    with ExitStack() as stack:
+        if disk_variables and not stack.enter_context(small_disk(home / "disk", DISK_MEGABYTES)):
             raise PermissionError("a small disk may be mounted by root alone")
         folders = {variable: home / "disk" / variable.lower() for variable in disk_variables}
         for folder in folders.values():
