@@ -91,3 +91,10 @@ def test_the_map_names_every_folder_once_with_a_file_that_is_there() -> None:
 @pytest.mark.parametrize("document", MOST_BYTES)
 def test_what_everybody_reads_is_short(document: str) -> None:
     assert len((ROOT / document).read_bytes()) <= MOST_BYTES[document]
+
+
+def test_every_test_that_is_named_exists() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", (ROOT / "BENCHMARKS.md").read_text())
+    assert len(named) > 50
+    for file, test in named:
+        assert re.search(rf"^def {test}\(", (ROOT / file).read_text(), re.MULTILINE), f"{file}::{test}"

@@ -6,6 +6,8 @@ import argparse
 import tempfile
 from pathlib import Path
 
+from loadtest.bench.attacks import command as attacks
+from loadtest.bench.attacks import contrast
 from loadtest.bench.engine import (
     console_cost,
     door_cost,
@@ -39,7 +41,7 @@ PARTS = {
     "generator": capacity.measure,
 }
 
-ON_REQUEST = ("hostile",)
+ON_REQUEST = ("hostile", "attacks", "contrasts")
 """Parts that run only when named by --only."""
 
 
@@ -51,6 +53,8 @@ def main() -> None:
     )
     parser.add_argument("--documents", type=Path, help="also post every file of this folder")
     parser.add_argument("--minutes", type=float, default=10.0, help="of hostile load (default: 10)")
+    parser.add_argument("--attack", action="append", help="part of an attack's name, or a finding (may be repeated)")
+    parser.add_argument("--seconds", type=float, help="of each attack, if not its own")
     chosen = parser.parse_args()
     end_on_sigterm()
     with tempfile.TemporaryDirectory(prefix="gleaner-bench-") as home:
@@ -59,6 +63,10 @@ def main() -> None:
                 measure(Path(home))
         if "hostile" in (chosen.only or ()):
             hostile.measure(Path(home), chosen.minutes)
+        if "attacks" in (chosen.only or ()):
+            attacks.measure(Path(home), chosen.attack, chosen.seconds)
+        if "contrasts" in (chosen.only or ()):
+            contrast.measure(Path(home))
         if chosen.documents:
             folder.measure(Path(home), chosen.documents)
 

@@ -99,8 +99,9 @@ class PipelineProcess:
         return self._read()
 
     def close(self) -> None:
-        self._process.terminate()
-        self._process.wait(30)
+        with self._process:  # Its pipes are closed too.
+            self._process.terminate()
+            self._process.wait(30)
 
     def _read(self) -> dict[str, Any]:
         source: IO[str] | None = self._process.stdout

@@ -36,31 +36,31 @@ async def _stop_for(processes: Sequence[int], seconds: float) -> None:
 
 
 async def _kill_engine(subject: Subject, _draw: Random) -> None:
-    _send(subject.engines(), signal.SIGKILL)
+    _send(subject.parts.engines(), signal.SIGKILL)
 
 
 async def _kill_worker(subject: Subject, draw: Random) -> None:
-    _send(_one(subject.workers(), draw), signal.SIGKILL)
+    _send(_one(subject.parts.workers(), draw), signal.SIGKILL)
 
 
 async def _kill_parser(subject: Subject, draw: Random) -> None:
-    _send(_one(subject.parsers(), draw), signal.SIGKILL)
+    _send(_one(subject.parts.parsers(), draw), signal.SIGKILL)
 
 
 async def _stop_engine(subject: Subject, draw: Random) -> None:
-    await _stop_for(subject.engines(), draw.uniform(*SHORT_STOP_SECONDS))
+    await _stop_for(subject.parts.engines(), draw.uniform(*SHORT_STOP_SECONDS))
 
 
 async def _hang_engine(subject: Subject, _draw: Random) -> None:
-    await _stop_for(subject.engines(), LONG_STOP_SECONDS)
+    await _stop_for(subject.parts.engines(), LONG_STOP_SECONDS)
 
 
 async def _stop_worker(subject: Subject, draw: Random) -> None:
-    await _stop_for(_one(subject.workers(), draw), draw.uniform(*SHORT_STOP_SECONDS))
+    await _stop_for(_one(subject.parts.workers(), draw), draw.uniform(*SHORT_STOP_SECONDS))
 
 
 async def _pause(subject: Subject, _draw: Random) -> None:
-    await _stop_for(subject.all(), PAUSE_SECONDS)
+    await _stop_for(subject.parts.all(), PAUSE_SECONDS)
 
 
 PROCESS_FAULTS = (

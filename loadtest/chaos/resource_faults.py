@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -11,10 +10,10 @@ from random import Random
 
 from loadtest.chaos.fault import ChaosFault
 from loadtest.chaos.subject import Subject
+from loadtest.service_process.small_disk import fill
 
 FULL_SECONDS = 3.0
 BAD_KEYS_SECONDS = 3.0
-PIECE_BYTES = 1 << 20
 
 
 def disk_fault(folder: Path) -> ChaosFault:
@@ -25,22 +24,11 @@ def disk_fault(folder: Path) -> ChaosFault:
 async def _fill_disk(folder: Path, _subject: Subject, _draw: Random) -> None:
     file = folder / "full"
     try:
-        _fill(file)
+        fill(file)
         await asyncio.sleep(FULL_SECONDS)
     finally:
         with suppress(FileNotFoundError):
             file.unlink()
-
-
-def _fill(file: Path) -> None:
-    with file.open("wb", buffering=0) as sink:
-        for piece in (PIECE_BYTES, 1):
-            try:
-                while True:
-                    sink.write(bytes(piece))
-            except OSError as error:
-                if error.errno != errno.ENOSPC:
-                    raise
 
 
 async def _publish(subject: Subject, _draw: Random) -> None:

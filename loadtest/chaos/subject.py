@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loadtest.service_process.managed_service import ManagedService
-from loadtest.telemetry.process_usage import children_of, process_tree, processes_running
+from loadtest.service_process.parts import ServiceParts
 from loadtest.workload.mix import Job
-
-ENGINE, WORKERS, PARSERS = "service.engine", "service.api", "service.api.parsers.zygote"
 
 
 @dataclass(slots=True)
@@ -25,24 +23,6 @@ class Subject:
         self.newest_revision = self.service.publish()
 
     @property
-    def root(self) -> int:
-        """The supervisor's process id."""
-        return self.service.instance.process.pid
-
-    def engines(self) -> list[int]:
-        """The engine's process, if it runs."""
-        return [process.pid for process in processes_running(ENGINE, self.root)]
-
-    def workers(self) -> list[int]:
-        """The front workers, without the process that started them."""
-        found = processes_running(WORKERS, self.root)
-        ids = {process.pid for process in found}
-        return [child.pid for process in found for child in children_of(process) if child.pid in ids]
-
-    def parsers(self) -> list[int]:
-        """The processes that read files."""
-        return [process.pid for process in processes_running(PARSERS, self.root)]
-
-    def all(self) -> list[int]:
-        """Every process of the service."""
-        return [process.pid for process in process_tree(self.root)]
+    def parts(self) -> ServiceParts:
+        """Its processes."""
+        return ServiceParts(self.service.instance.process.pid)

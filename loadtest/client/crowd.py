@@ -54,13 +54,13 @@ class CrowdOutcome:
 
 def ask_at_once(url: str, connections: int) -> CrowdOutcome:
     """Open so many connections, one request on each, all at once; wait for every answer."""
-    _raise_open_files()
+    raise_open_files()
     return asyncio.run(_ask_at_once(url, connections))
 
 
 def hold_slowly(url: str, connections: int, seconds: float) -> int:
     """Hold so many slow connections for this time; returns how many of them the service had closed by then."""
-    _raise_open_files()
+    raise_open_files()
     return asyncio.run(_hold_slowly(url, connections, seconds))
 
 
@@ -139,7 +139,8 @@ def _address(url: str) -> tuple[str, int]:
     return parts.hostname or "", parts.port or 80
 
 
-def _raise_open_files() -> None:
+def raise_open_files() -> None:
+    """Let this process open as many files as the system allows."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -22,12 +22,14 @@ RELATIONS = (
 
 def make_docx(text: str) -> bytes:
     """A DOCX of this text."""
-    paragraphs = "".join(
-        f'<w:p><w:r><w:t xml:space="preserve">{escape(line)}</w:t></w:r></w:p>' for line in text.split("\n")
+    return make_docx_of(
+        "".join(f'<w:p><w:r><w:t xml:space="preserve">{escape(line)}</w:t></w:r></w:p>' for line in text.split("\n"))
     )
-    document = (
-        f'{HEAD}<w:document xmlns:w="{OPEN}/wordprocessingml/2006/main"><w:body>{paragraphs}</w:body></w:document>'
-    )
+
+
+def make_docx_of(body: str) -> bytes:
+    """A DOCX with this WordprocessingML in its body."""
+    document = f'{HEAD}<w:document xmlns:w="{OPEN}/wordprocessingml/2006/main"><w:body>{body}</w:body></w:document>'
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, part in (

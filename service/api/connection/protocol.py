@@ -239,11 +239,12 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def enforce_time_limits(self, now: float) -> None:
         """Close the connection, with an answer if it has begun a request, where one of its time limits has passed."""
-        if self.transport.is_closing():
-            return
         if self._unread_answer.waits:
             if self._unread_answer.is_too_slow(self.transport, now):
                 self._drop("unread")
+        elif self.transport.is_closing():
+            if self.transport.get_write_buffer_size():  # It ends when that is read, so not by itself.
+                self._unread_answer.pause(self.transport, now)
         elif self._closing:
             if now - self._since_seconds > self._limits.linger_seconds and not self._is_answering():
                 self.transport.abort()

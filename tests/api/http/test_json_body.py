@@ -15,6 +15,8 @@ from service.api.schemas import ID_CHARACTERS, ExtractJson, Options
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
 
 MOST = 1_000
+REQUEST_BYTES = 256 << 20
+"""Most bytes of a body, as a service comes."""
 ANYTHING: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
@@ -123,6 +125,27 @@ def test_what_is_refused_takes_little_memory_and_says_little(kind: str) -> None:
     tracemalloc.stop()
     assert peak < 3 * len(body)
     assert len(caught.value.detail) < 300
+
+
+@pytest.mark.parametrize(
+    ("start", "item", "end", "error"),
+    [
+        (b'{"documents": [', b'{"text":""}', b"]}", DocumentTooLarge),
+        (b'{"text": "a", "labels": [', b"[]", b"]}", InvalidOptions),
+    ],
+    ids=["documents", "labels"],
+)
+def test_the_largest_body_of_the_densest_json_costs_nothing_beside_its_bytes(
+    start: bytes, item: bytes, end: bytes, error: type[GleanerError]
+) -> None:
+    body = start + (item + b",") * ((REQUEST_BYTES - len(start + item + end)) // (len(item) + 1)) + item + end
+    tracemalloc.start()
+    with pytest.raises(error):
+        read_json(body, MOST)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(body) > REQUEST_BYTES - 16
+    assert peak < 1_000_000
 
 
 def test_an_option_may_be_as_long_as_thousands_of_labels() -> None:

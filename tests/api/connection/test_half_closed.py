@@ -1,0 +1,68 @@
+"""Clients that shut down their write side: they have left, whatever they still read, and hold nothing for long."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.bounded_server import World, play
+
+POST = b"POST /%s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
+
+
+def test_what_was_answered_before_the_end_of_its_write_side_is_read_by_its_client() -> None:
+    async def scene(world: World) -> None:
+        caller = await world.caller()
+        caller.send(POST % (b"extract", 2) + b"ab")
+        assert (await caller.reply()).body == b"2"
+        caller.writer.write_eof()
+        assert await caller.rest() == b""
+
+    play(scene)
+
+
+def test_work_whose_client_shuts_down_its_write_side_is_dropped_as_if_it_had_hung_up() -> None:
+    """Most who give up close both sides, which looks no different from here; their work must not go on."""
+
+    async def scene(world: World) -> None:
+        caller = await world.caller()
+        caller.send(POST % (b"hold", 100_000) + bytes(100_000))
+        await world.until(lambda: world.connections.held_bytes > 0)
+        await world.until(lambda: len(world.scopes) == 1)
+        caller.writer.write_eof()
+        assert await caller.rest() == b"", "an end without an answer, not a reset"
+        world.held.set()
+        await world.until(lambda: world.connections.held_bytes == 0 and world.connections.open_count == 0)
+        await world.until(lambda: world.connections.overload.in_flight == 0)
+        assert (await world.ask("GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")).status == 200
+
+    play(scene)
+
+
+def test_a_body_that_ends_in_the_middle_frees_what_it_held() -> None:
+    async def scene(world: World) -> None:
+        caller = await world.caller()
+        caller.send(POST % (b"extract", 1_000_000) + bytes(200_000))
+        await world.until(lambda: world.connections.held_bytes > 0)
+        caller.writer.write_eof()
+        assert await caller.rest() == b""
+        await world.until(lambda: world.connections.held_bytes == 0 and world.connections.open_count == 0)
+        assert world.disconnects == 1
+
+    play(scene)
+
+
+@pytest.mark.parametrize("ends", [True, False], ids=["write side shut down", "asked to close"])
+def test_an_answer_whose_connection_ends_and_whose_client_never_reads_is_dropped(ends: bool) -> None:
+    """Such a connection is closing, and would wait for its reader for ever: 4,096 of them shut a worker's door."""
+
+    async def scene(world: World) -> None:
+        caller = await world.caller(buffer_bytes=1_024)
+        caller.writer.transport.pause_reading()  # type: ignore[attr-defined]
+        caller.send(b"GET /big HTTP/1.1\r\nHost: a\r\n%s\r\n" % (b"" if ends else b"Connection: close\r\n"))
+        await world.until(lambda: world.connections.held_bytes > 0)
+        if ends:
+            caller.writer.write_eof()
+        await world.until(lambda: world.connections.open_count == 0)
+        assert world.connections.held_bytes == 0
+
+    play(scene, write_seconds=1.0)

@@ -1,0 +1,33 @@
+"""What one client may notice of another: the goal's arithmetic."""
+
+from __future__ import annotations
+
+import pytest
+
+from loadtest.bench.attacks.contrast import HEAD, Contrast, mean_between
+from loadtest.bench.attacks.figures import Observation
+
+
+def seen(milliseconds: float, lost: int = 0) -> Observation:
+    return Observation([milliseconds / 1000] * 50, 0, {"timeout": lost} if lost else {}, [], 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("beside", "batch_seconds", "lost", "verdict"),
+    [(109.0, 0.0, 0, "yes"), (111.0, 0.0, 0, "no"), (111.0, 0.002, 0, "yes"), (109.0, 0.0, 1, "no")],
+)
+def test_the_p99_beside_another_may_rise_by_a_share_and_a_batch(
+    beside: float, batch_seconds: float, lost: int, verdict: str
+) -> None:
+    contrast = Contrast("others", 0.10, [seen(100.0), seen(50.0)], [seen(40.0), seen(beside, lost)], batch_seconds)
+    row = contrast.row()
+    allowed = 110 + 1000 * batch_seconds
+    assert row == (
+        f"| others | 100, 100 | 100 | {beside:.0f} | {1000 * batch_seconds:.0f} | {allowed:.0f} | {lost} | {verdict} |"
+    )
+    assert row.count("|") == len(HEAD) + 1
+
+
+def test_the_mean_of_what_came_between_two_readings() -> None:
+    assert mean_between((10.0, 100.0), (14.0, 120.0)) == pytest.approx(0.2)
+    assert mean_between((10.0, 100.0), (10.0, 100.0)) == 0.0
