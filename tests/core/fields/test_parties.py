@@ -62,7 +62,10 @@ def test_what_nothing_speaks_for_is_left_out() -> None:
     assert choose_parties([], TextLines(text)) == {}
 
 
-@pytest.mark.parametrize("word", ["Bill to", "BILLED-TO", "Sold to:", "Rechnung an", "Facturé à", "Facturar a", "买方"])
+@pytest.mark.parametrize(
+    "word",
+    ["Bill to", "BILLED-TO", "Sold to:", "Rechnung an", "Facturé à", "Facturar a", "买方", "Spett.le", "To:", "An:"],
+)
 def test_words_of_several_parts_and_cases_are_known(word: str) -> None:
     text = f"{word} Finch Ltd"
     assert word_before(TextLines(text), mentions_in(text, ("PERSON", "Finch Ltd"))[0]) == RECEIVER
