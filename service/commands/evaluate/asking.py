@@ -22,6 +22,8 @@ BUILTIN = "builtin"
 FOLDER_NAME = "evaluated"
 """The name under which a folder is published to a store of its own."""
 OPTIONS = {"fields": True}
+UNHURRIED = {"deadline_ms": 24 * 3_600_000, "max_queue_ms": 0}
+"""Settings of the service that is asked: what a slow or busy machine would refuse in service is no miss of the model."""
 AT_ONCE = 16
 """Documents that are asked for at the same time, so that batches fill."""
 
@@ -38,14 +40,14 @@ def evaluated_service(model: str, report: Callable[[str], None]) -> Iterator[Loc
     """
     with TemporaryDirectory(prefix="gleaner-evaluate-") as store:
         if model == BUILTIN:
-            settings = {"models": NAME, "model_store": store, "model_remote": ""}
+            settings: dict[str, object] = {"models": NAME, "model_store": store, "model_remote": ""}
         elif "/" in model or (Path(model) / CONFIG).is_file():
             report("taking the folder")
             publish(Path(model), FOLDER_NAME, Store(Path(store)))
             settings = {"models": FOLDER_NAME, "model_store": store, "model_remote": ""}
         else:
             settings = {"models": model}
-        yield LocalService(OPTIONS, report, settings)
+        yield LocalService(OPTIONS, report, settings | UNHURRIED)
 
 
 async def ask_all(

@@ -8,7 +8,7 @@ The rules:
 - A word such as "bill to" or "Verkäufer" before a name, on its line or heading the lines above it, speaks for its role.
   The nearest such word counts.
 - Who sold stands first: a letter begins with its head. What else places say: `party_places`.
-- Supplier and receiver are chosen together, and are never the same name. A name that the model gave a role needs no
+- Supplier and receiver are chosen together, and are never the same firm. A name that the model gave a role needs no
   other sign for it.
 """
 
@@ -22,7 +22,7 @@ from itertools import product
 from service.core.fields.choice import MOST_ALTERNATIVES, Choice, Reason, ranked
 from service.core.fields.lines import TextLines
 from service.core.fields.mention import Mention, same_value
-from service.core.fields.party_places import RECEIVER, SUPPLIER, place_signs
+from service.core.fields.party_places import RECEIVER, SUPPLIER, firm, place_signs
 
 UNDECIDED = {"ORGANIZATION": 0.35, "PERSON": 0.1}
 """Weight of a score under a label that is of no role."""
@@ -59,7 +59,7 @@ _RECEIVER_SIGNS = "购买方|买方|客户|お客様|請求先|العميل|ال
 
 
 def _any_of(words: str, signs: str) -> str:
-    return rf"\b(?:{'|'.join(words.split()).replace('_', '[ -]')})\b|{signs}"
+    return rf"(?<![\w-])(?:{'|'.join(words.split()).replace('_', '[ -]')})\b|{signs}"
 
 
 _PARTY_WORD = re.compile(
@@ -100,7 +100,7 @@ Weighted = list[tuple[Mention, float]]
 
 
 def _best_pair(suppliers: Weighted, receivers: Weighted) -> tuple[Mention | None, Mention | None]:
-    """The two different names that weigh most together; None for a role without a name of weight."""
+    """The names of two firms that weigh most together; None for a role without a name of weight."""
     nobody: tuple[Mention | None, float] = (None, 0.0)
     heavy = [
         [nobody, *(found for found in names if found[0].label == role or found[1] >= LEAST_WEIGHT)]
@@ -109,7 +109,7 @@ def _best_pair(suppliers: Weighted, receivers: Weighted) -> tuple[Mention | None
     pairs = [
         (weight + other_weight, supplier, receiver)
         for (supplier, weight), (receiver, other_weight) in product(*heavy)
-        if supplier is None or receiver is None or same_value(supplier) != same_value(receiver)
+        if supplier is None or receiver is None or firm(supplier) != firm(receiver)
     ]
     _, supplier, receiver = max(pairs, key=lambda pair: pair[0])
     return supplier, receiver

@@ -12,7 +12,7 @@ The rules:
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
 from service.core.fields.lines import TextLines
 from service.core.fields.mention import Mention, same_value
@@ -25,6 +25,8 @@ BLOCK = 0.25
 LINES_TO_ADDRESS, LINES_TO_NUMBER = 2, 6
 NEXT_MENTIONS = 8
 """Mentions after a name that are looked at."""
+NAMES_ABOVE_ADDRESS = 3
+"""A firm's contact, and a country in its name, may stand between its name and its address."""
 SHORTEST_IN_HOST = 5
 """Letters of a name that must stand in a web address: shorter ones stand in others by chance."""
 
@@ -40,27 +42,32 @@ _FORMS = re.compile(
 
 
 def place_signs(
-    mentions: Sequence[Mention], lines: TextLines, labels: Collection[str]
+    mentions: Sequence[Mention], lines: TextLines, labels: Set[str]
 ) -> Mapping[int, Mapping[str, float]]:
     """Mention's number → role → what its place adds to its weight; `labels`: those of names that may be a party."""
     hosts = tuple(_letters(each.text) for each in mentions if each.label == "URL")
     names = [(place, each) for place, each in enumerate(mentions) if each.label in labels]
-    head = same_value(names[0][1]) if names else ""
+    head = firm(names[0][1]) if names else ""
     found: dict[int, dict[str, float]] = {}
     for place, name in names:
         after = mentions[place + 1 : place + 1 + NEXT_MENTIONS]
         weights = found.setdefault(name.entity, {})
-        for role, weight in _signs(name, after, lines, labels, is_head=same_value(name) == head):
+        for role, weight in _signs(name, after, lines, labels, is_head=firm(name) == head):
             weights[role] = weights.get(role, 0.0) + weight
         if _is_in(name, hosts):
             weights[SUPPLIER] = weights.get(SUPPLIER, 0.0) + PLACE
     return found
 
 
+def firm(name: Mention) -> str:
+    """Equal for two mentions of one firm, with its legal form or without."""
+    return _letters(_FORMS.sub("", name.text.casefold())) or same_value(name)
+
+
 def _signs(
-    name: Mention, after: Sequence[Mention], lines: TextLines, labels: Collection[str], *, is_head: bool
+    name: Mention, after: Sequence[Mention], lines: TextLines, labels: Set[str], *, is_head: bool
 ) -> Iterator[tuple[str, float]]:
-    address = next((each for each in after[:2] if each.label == "ADDRESS"), None)
+    address = next((each for each in after[:NAMES_ABOVE_ADDRESS] if each.label == "ADDRESS"), None)
     if address is not None:
         apart = lines.at(address.start) - lines.at(name.end - 1)
         if apart == 0 and _BETWEEN.fullmatch(lines.between(name.end, address.start)):
@@ -73,17 +80,17 @@ def _signs(
         yield RECEIVER, ADDRESSED
 
 
-def _is_registered(name: Mention, after: Sequence[Mention], lines: TextLines, labels: Collection[str]) -> bool:
+def _is_registered(name: Mention, after: Sequence[Mention], lines: TextLines, labels: Set[str]) -> bool:
     """True when a number of a firm, or a word for its register, stands soon below a name and before another name."""
     last = lines.at(name.end - 1) + LINES_TO_NUMBER
-    others = (each for each in after if each.label in labels - {"PERSON"} and same_value(each) != same_value(name))
+    others = (each for each in after if each.label in labels - {"PERSON"} and firm(each) != firm(name))
     end = min(lines.start(last + 1), next((each.start for each in others), lines.start(last + 1)))
     numbered = any(each.label in ("TAX_ID", "IBAN") and each.start < end for each in after)
     return numbered or _REGISTER.search(lines.between(name.end, end)) is not None
 
 
 def _is_in(name: Mention, hosts: Collection[str]) -> bool:
-    core = _letters(_FORMS.sub("", name.text.casefold()))
+    core = firm(name)
     return len(core) >= SHORTEST_IN_HOST and any(core in host for host in hosts)
 
 

@@ -74,5 +74,7 @@ def test_words_of_several_parts_and_cases_are_known(word: str) -> None:
 def test_the_nearest_word_counts_and_prose_does_not() -> None:
     text = "Seller\nBuyer\nFinch Ltd"
     assert word_before(TextLines(text), mentions_in(text, (RECEIVER, "Finch Ltd"))[0]) == RECEIVER
+    named = "MUSTER-KUNDE GMBH\nFinch Ltd"
+    assert word_before(TextLines(named), mentions_in(named, (RECEIVER, "Finch Ltd"))[0]) is None
     prose = "We thank every customer for the trust that was placed in our firm.\nFinch Ltd"
     assert word_before(TextLines(prose), mentions_in(prose, (RECEIVER, "Finch Ltd"))[0]) is None

@@ -109,3 +109,16 @@ def test_a_receiver_of_the_model_needs_no_other_sign() -> None:
     text = "Acme GmbH\n…\nFinch Ltd"
     found = parties(text, (SUPPLIER, "Acme GmbH", 0.9), (RECEIVER, "Finch Ltd", 0.28))
     assert found == {SUPPLIER: "Acme GmbH", RECEIVER: "Finch Ltd"}
+
+
+def test_a_firms_name_with_its_legal_form_is_not_the_other_party() -> None:
+    text = "Acme\nUSt-IdNr DE136695976\n\n\n\n\n\n\nACME GmbH\nLindenallee 14, 80331 München"
+    names = ((SUPPLIER, "Acme", 0.5), ("TAX_ID", "DE136695976"), (SUPPLIER, "ACME GmbH", 0.5))
+    assert set(parties(text, *names, ("ADDRESS", "Lindenallee 14, 80331 München"))) == {SUPPLIER}
+
+
+def test_the_firm_above_its_contact_is_the_receiver() -> None:
+    text = "Acme GmbH\nKunden AG Frankreich\nAlexandre Payet\n35 rue de la République"
+    names = ((SUPPLIER, "Acme GmbH", 0.9), (RECEIVER, "Kunden AG", 0.34), ("LOCATION", "Frankreich"))
+    found = parties(text, *names, (RECEIVER, "Alexandre Payet", 0.3), ("ADDRESS", "35 rue de la République"))
+    assert found == {SUPPLIER: "Acme GmbH", RECEIVER: "Kunden AG"}
