@@ -23,7 +23,7 @@ BUILTIN = "builtin"
 FOLDER_NAME = "evaluated"
 """The name under which a folder is published to a store of its own."""
 OPTIONS = {"fields": True}
-UNHURRIED = {"deadline_ms": 24 * 3_600_000, "max_queue_ms": 0}
+UNHURRIED = {"deadline_ms": str(24 * 3_600_000), "max_queue_ms": "0"}
 """Settings of the service that is asked: what a slow machine would refuse in service is no miss of the model."""
 AT_ONCE = 16
 """Documents that are asked for at the same time, so that batches fill."""
@@ -51,7 +51,7 @@ def evaluated_service(model: str, report: Callable[[str], None]) -> Iterator[Loc
     """
     with TemporaryDirectory(prefix="gleaner-evaluate-") as store:
         if model == BUILTIN:
-            settings: dict[str, object] = {"models": NAME, "model_store": store, "model_remote": ""}
+            settings = {"models": NAME, "model_store": store, "model_remote": ""}
         elif "/" in model or (Path(model) / CONFIG).is_file():
             report("taking the folder")
             publish(Path(model), FOLDER_NAME, Store(Path(store)))

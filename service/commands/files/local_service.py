@@ -95,7 +95,7 @@ class LocalService:
         folder = self._stack.enter_context(runtime_folder(None))
         settings = read_settings(runtime_dir=folder, **self._settings)
         self._deadline_seconds = settings.deadline_ms / 1000
-        chosen = {name.upper(): str(value) for name, value in self._settings.items()}
+        chosen = {name.upper(): value for name, value in self._settings.items()}
         environment = child_environment(folder, LOG_LEVEL="ERROR", MODEL_POLL_SECONDS="0", **chosen)
         self._engine = subprocess.Popen([sys.executable, "-m", "service.engine"], env=environment)
         self._stack.callback(_stop, self._engine)
