@@ -15,7 +15,8 @@ from service.core.fields.line_items import LineItem, find_line_items
 from service.core.fields.lines import TextLines
 from service.core.fields.mention import Mention, currency
 from service.core.fields.named_roles import NAMED_LABELS, choose_named
-from service.core.fields.parties import RECEIVER, SUPPLIER, choose_parties
+from service.core.fields.parties import choose_parties
+from service.core.fields.party_places import RECEIVER, SUPPLIER
 from service.core.fields.resume import Entry, choose_person, distinct, find_entries
 from service.core.fields.totals import ROLES as AMOUNT_ROLES
 from service.core.fields.totals import SumCheck, settle_totals

@@ -41,9 +41,7 @@ _FORMS = re.compile(
 )
 
 
-def place_signs(
-    mentions: Sequence[Mention], lines: TextLines, labels: Set[str]
-) -> Mapping[int, Mapping[str, float]]:
+def place_signs(mentions: Sequence[Mention], lines: TextLines, labels: Set[str]) -> Mapping[int, Mapping[str, float]]:
     """Mention's number → role → what its place adds to its weight; `labels`: those of names that may be a party."""
     hosts = tuple(_letters(each.text) for each in mentions if each.label == "URL")
     names = [(place, each) for place, each in enumerate(mentions) if each.label in labels]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from service.core.fields.lines import TextLines
-from service.core.fields.parties import RECEIVER, SUPPLIER, choose_parties, word_before
+from service.core.fields.parties import choose_parties, word_before
+from service.core.fields.party_places import RECEIVER, SUPPLIER
 from tests.support.mentions import mentions_in
 
 Found = tuple[str, str, float]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from service.core.fields.lines import TextLines
-from service.core.fields.parties import RECEIVER, SUPPLIER, choose_parties
-from service.core.fields.party_places import BLOCK, PLACE, place_signs
+from service.core.fields.parties import choose_parties
+from service.core.fields.party_places import BLOCK, PLACE, RECEIVER, SUPPLIER, place_signs
 from tests.support.mentions import mentions_in
 
 NAMES = {SUPPLIER, RECEIVER, "ORGANIZATION", "PERSON"}
