@@ -22,8 +22,7 @@ import torch
 from transformers import AutoConfig, AutoModelForTokenClassification
 
 from model_store.builtin import model_folder
-from service.evaluation.records import read_scheme, read_set
-from service.evaluation.sampling import left_out
+from model_store.builtin.training.mixture import read_real_sets, split
 
 PASSES = {"receipt_sroie_en": 2, "invoice_zugferd_de_fr": 4, "legal_lener_pt": 1}
 """Set → passes over its half: more where it is small."""
@@ -81,8 +80,8 @@ def main() -> int:
 
 def _row(name: str, data: Path, out: Path, limit: str) -> str:
     source = data / "train" / f"{name}.jsonl"
-    labels = read_scheme(data / "MAPPING.json").maps[name]
-    unseen = {document.group for document in left_out(read_set(source, labels), LEFT_OUT_PERCENT).documents}
+    labels = json.loads((data / "MAPPING.json").read_text(encoding="utf-8"))["map"][name]
+    unseen = {example.group for example in split(read_real_sets(data)[name])[1]}
     records = half([json.loads(line) for line in source.read_text(encoding="utf-8").splitlines()], unseen)
     native = _write(out / "native" / source.name, records)
     mapped = _write(out / "half" / source.name, relabelled(records, labels))
