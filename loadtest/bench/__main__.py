@@ -16,6 +16,7 @@ from loadtest.bench.engine import (
     hostile,
     latency_overhead,
     memory,
+    one_page,
     revision_switch,
     startup,
     throughput,
@@ -27,6 +28,7 @@ from loadtest.service_process.sigterm import end_on_sigterm
 PARTS = {
     "throughput": throughput.measure,
     "overhead": latency_overhead.measure,
+    "one-page": one_page.measure,
     "host": host_cost.measure,
     "console": console_cost.measure,
     "doors": door_cost.measure,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, Protocol
 
 from model_store.builtin import NAME
 from model_store.contents.allowed_files import CONFIG
@@ -22,8 +23,20 @@ BUILTIN = "builtin"
 FOLDER_NAME = "evaluated"
 """The name under which a folder is published to a store of its own."""
 OPTIONS = {"fields": True}
+UNHURRIED = {"deadline_ms": str(24 * 3_600_000), "max_queue_ms": "0"}
+"""Settings of the service that is asked: what a slow machine would refuse in service is no miss of the model."""
 AT_ONCE = 16
 """Documents that are asked for at the same time, so that batches fill."""
+ATTEMPTS, PAUSE_SECONDS = 6, 2.0
+"""How often a document is asked for that a busy machine refuses, and how long is waited before each further time."""
+
+
+class Answering(Protocol):
+    """What answers documents: a service."""
+
+    async def answer(self, document: DocumentInput) -> dict[str, Any]:
+        """The answer to one document. Raises RequestError or Overloaded where it refuses."""
+
 
 OnProgress = Callable[[str, int, int], None]
 """Called with (what is done, documents done, documents in all)."""
@@ -45,11 +58,11 @@ def evaluated_service(model: str, report: Callable[[str], None]) -> Iterator[Loc
             settings = {"models": FOLDER_NAME, "model_store": store, "model_remote": ""}
         else:
             settings = {"models": model}
-        yield LocalService(OPTIONS, report, settings)
+        yield LocalService(OPTIONS, report, settings | UNHURRIED)
 
 
 async def ask_all(
-    service: LocalService, sets: Sequence[EvaluationSet], show: OnProgress
+    service: Answering, sets: Sequence[EvaluationSet], show: OnProgress, *, pause_seconds: float = PAUSE_SECONDS
 ) -> list[list[FoundInDocument]]:
     """The answers to each set's documents, in their order.
 
@@ -62,7 +75,7 @@ async def ask_all(
     async def ask(name: str, document: GoldDocument) -> FoundInDocument:
         nonlocal done
         async with gate:
-            found = await _ask(service, document)
+            found = await _ask(service, document, pause_seconds)
         done += 1
         show(name, done, total)
         return found
@@ -70,9 +83,17 @@ async def ask_all(
     return [list(await asyncio.gather(*(ask(each.name, document) for document in each.documents))) for each in sets]
 
 
-async def _ask(service: LocalService, document: GoldDocument) -> FoundInDocument:
+async def _ask(service: Answering, document: GoldDocument, pause_seconds: float) -> FoundInDocument:
     """What the service finds; nothing in a document that it refuses. A failure of its own is no answer."""
-    try:
-        return from_answer(await service.answer(DocumentInput(document.id, text=document.text)))
-    except (RequestError, Overloaded) as error:
-        return FoundInDocument((), {}, refused=error.code)
+    asked = DocumentInput(document.id, text=document.text)
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            return from_answer(await service.answer(asked))
+        except Overloaded as error:
+            refused = error.code
+            if attempt < ATTEMPTS:
+                await asyncio.sleep(pause_seconds)
+        except RequestError as error:
+            refused = error.code
+            break
+    return FoundInDocument((), {}, refused=refused)

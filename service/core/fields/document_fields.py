@@ -5,49 +5,27 @@ Knows labels and places only: not the model, not the decoding, not how values ar
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from service.core.fields.choice import Choice, Reason, choose, ranked
+from service.core.fields.choice import Choice, choose, ranked
 from service.core.fields.kinds import DocumentKind, KindFound, decide_kind
 from service.core.fields.line_items import LineItem, find_line_items
 from service.core.fields.lines import TextLines
 from service.core.fields.mention import Mention, currency
-from service.core.fields.parties import RECEIVER, SUPPLIER, choose_parties
+from service.core.fields.named_roles import NAMED_LABELS, choose_named
+from service.core.fields.parties import choose_parties
+from service.core.fields.party_places import RECEIVER, SUPPLIER
 from service.core.fields.resume import Entry, choose_person, distinct, find_entries
 from service.core.fields.totals import ROLES as AMOUNT_ROLES
 from service.core.fields.totals import SumCheck, settle_totals
 
 MOST_ENTITIES = 10_000
 """A document with more is none that has fields: its rows would be an answer of megabytes."""
-BEFORE = 40
-"""Characters before a mention in which words for its role are looked for."""
-BILL_LABELS = ("INVOICE_ID", "INVOICE_DATE", "DUE_DATE", "PURCHASE_ORDER", "IBAN", "BIC", "TAX_ID")
-"""Labels that are a role each; the role has its name in lower case."""
-ORDER = (
-    "INVOICE_ID",
-    "INVOICE_DATE",
-    "DUE_DATE",
-    "PURCHASE_ORDER",
-    SUPPLIER,
-    RECEIVER,
-    *AMOUNT_ROLES,
-    *BILL_LABELS[4:],
-)
-_DUE = (
-    r"\b(?:due|pay(?:able|ment)? (?:by|until)|fällig\w*|zahlbar\w*|échéance|vencimiento|scadenza|vencimento|"
-    r"vervaldatum|förfallodatum|forfald\w*|termin płatności|срок оплаты)\b|支払期限|付款日期"
-)
-_DATED = (
-    r"\b(?:date|dated|datum|rechnungsdatum|fecha|data|factuurdatum|dato|tarih\w*|дата|от)\b|発行日|日付|日期|التاريخ"
-)
-_WORDS = {
-    "DUE_DATE": ("DATE", re.compile(_DUE, re.IGNORECASE)),
-    "INVOICE_DATE": ("DATE", re.compile(_DATED, re.IGNORECASE)),
-}
-"""Label → the general label under which it is looked for, and the words that must stand before it."""
+BILL_LABELS = ("IBAN", "BIC", "TAX_ID")
+"""Labels of which the best score is chosen. A role has its label's name in lower case."""
+ORDER = (*NAMED_LABELS, SUPPLIER, RECEIVER, *AMOUNT_ROLES, *BILL_LABELS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +56,9 @@ def _bill(found: KindFound, mentions: Sequence[Mention], lines: TextLines) -> Do
     if found.kind is DocumentKind.RECEIPT:
         by_label.pop(RECEIVER, None)
     amounts, checks = settle_totals(mentions)
-    by_label |= amounts
+    by_label |= amounts | choose_named(mentions, lines)
     for label in BILL_LABELS:
-        if choice := _by_label(mentions, label) or _by_words(mentions, label, lines):
+        if choice := _by_label(mentions, label):
             by_label[label] = choice
     taken = {by_label[label].best.entity for label in AMOUNT_ROLES if label in by_label}
     currencies = Counter(code for each in mentions if (code := currency(each)))
@@ -107,12 +85,3 @@ def _resume(found: KindFound, mentions: Sequence[Mention], lines: TextLines) -> 
 
 def _by_label(mentions: Sequence[Mention], label: str) -> Choice | None:
     return choose(ranked((each for each in mentions if each.label == label), lambda each: each.score))
-
-
-def _by_words(mentions: Sequence[Mention], label: str, lines: TextLines) -> Choice | None:
-    """Where the model gave no mention a role: one of the general label, after the role's words on its line."""
-    if label not in _WORDS:
-        return None
-    general, words = _WORDS[label]
-    said = (each for each in mentions if each.label == general and words.search(lines.before(each.start, BEFORE)))
-    return choose(ranked(said, lambda each: each.score), Reason.CONTEXT)

@@ -17,6 +17,14 @@ class TextLines:
         """The number of the line that holds `offset`."""
         return bisect_right(self._starts, offset) - 1
 
+    def start(self, line: int) -> int:
+        """The offset at which a line begins; that of the text's end for one beyond its last."""
+        return self._starts[line] if line < len(self._starts) else len(self._text)
+
+    def between(self, start: int, end: int) -> str:
+        """The text of `[start, end)`."""
+        return self._text[start:end]
+
     def before(self, offset: int, most: int) -> str:
         """The last `most` characters that stand on the line before `offset`."""
         return self._text[max(self._starts[self.at(offset)], offset - most) : offset]

@@ -3,10 +3,13 @@
 The rules:
 - A name's weight for a role is its best score under that label; a share of it as an organization that nobody gave a
   role, and so little as a person that only a word before the name makes one a party.
+- A name under the label of the other party may be this one too, as an organization may: which firm is which is what a
+  model is least sure of.
 - A word such as "bill to" or "Verkäufer" before a name, on its line or heading the lines above it, speaks for its role.
   The nearest such word counts.
-- Who sold stands first: a letter begins with its head.
-- Supplier and receiver are chosen together, and are never the same name.
+- Who sold stands first: a letter begins with its head. What else places say: `party_places`.
+- Supplier and receiver are chosen together, and are never the same firm. A name that the model gave a role needs no
+  other sign for it.
 """
 
 from __future__ import annotations
@@ -19,13 +22,16 @@ from itertools import product
 from service.core.fields.choice import MOST_ALTERNATIVES, Choice, Reason, ranked
 from service.core.fields.lines import TextLines
 from service.core.fields.mention import Mention, same_value
+from service.core.fields.party_places import RECEIVER, SUPPLIER, firm, place_signs
 
-SUPPLIER, RECEIVER = "SUPPLIER_NAME", "RECEIVER_NAME"
 UNDECIDED = {"ORGANIZATION": 0.35, "PERSON": 0.1}
 """Weight of a score under a label that is of no role."""
-WORD, PLACE = 0.35, 0.1
+OTHER_PARTY = 0.25
+"""Weight of a score under the label of the other party."""
+WORD, FIRST = 0.35, 0.1
 """What a word before a name, and standing first, add to its weight."""
 LEAST_WEIGHT = 0.3
+"""Of a name that the model gave no role, or the other one."""
 LINES_ABOVE = 4
 HEADING_CHARACTERS = 48
 """A longer line above is prose, whose words name nobody's role."""
@@ -38,22 +44,27 @@ _SUPPLIER_WORDS = (
     "säljare leverantör sælger leverandør sprzedawca satıcı поставщик продавец исполнитель"
 )
 _RECEIVER_WORDS = (
-    "bill(?:ed)?_to invoiced?_to sold_to customer buyer client purchaser käufer kunde rechnungsempfänger "
-    "leistungsempfänger empfänger rechnung_an acheteur destinataire factur[ée]e?_à comprador cliente "
-    "facturar_a facturado_a destinatario acquirente cessionario intestatario adquirente tomador destinatário klant "
-    "koper factuur_aan afnemer köpare kund køber kunde fakturamottagare nabywca alıcı müşteri покупатель заказчик"
+    "bill(?:ed)?_to invoiced?_to sold_to billing_address invoice_address attn messrs customer buyer client purchaser "
+    "käufer kunde rechnungsempfänger leistungsempfänger empfänger rechnung_an rechnungsadresse rechnungsanschrift "
+    "herrn acheteur destinataire factur[ée]e?_à adresse_de_facturation à_l['’]attention_de comprador cliente "
+    "facturar_a facturado_a destinatario spett(?:\\.le|abile) acquirente cessionario intestatario adquirente tomador "
+    "destinatário klant koper factuur_aan afnemer köpare kund køber kunde fakturamottagare nabywca alıcı müşteri "
+    "покупатель заказчик"
 )
 """Parted by spaces; `_` is a space or a hyphen within one."""
+_ADDRESSED_TO = r"^\s*(?:to|an|aan|à|att)\s*:?\s*$"
+"""Words that name the receiver only where nothing else stands beside them."""
 _SUPPLIER_SIGNS = "销售方|卖方|販売者|発行者|المورد|البائع"
 _RECEIVER_SIGNS = "购买方|买方|客户|お客様|請求先|العميل|المشتري"
 
 
 def _any_of(words: str, signs: str) -> str:
-    return rf"\b(?:{'|'.join(words.split()).replace('_', '[ -]')})\b|{signs}"
+    return rf"(?<![\w-])(?:{'|'.join(words.split()).replace('_', '[ -]')})\b|{signs}"
 
 
 _PARTY_WORD = re.compile(
-    rf"(?P<supplier>{_any_of(_SUPPLIER_WORDS, _SUPPLIER_SIGNS)})|{_any_of(_RECEIVER_WORDS, _RECEIVER_SIGNS)}",
+    rf"(?P<supplier>{_any_of(_SUPPLIER_WORDS, _SUPPLIER_SIGNS)})"
+    rf"|{_any_of(_RECEIVER_WORDS, _RECEIVER_SIGNS)}|{_ADDRESSED_TO}",
     re.IGNORECASE,
 )
 
@@ -63,12 +74,13 @@ def choose_parties(mentions: Sequence[Mention], lines: TextLines) -> dict[str, C
     named = [mention for mention in mentions if mention.label in (SUPPLIER, RECEIVER, *UNDECIDED)]
     first = min((mention.start for mention in named if mention.label != "PERSON"), default=-1)
     words = {mention.entity: word_before(lines, mention) for mention in named}
+    places = place_signs(mentions, lines, {SUPPLIER, RECEIVER, *UNDECIDED})
 
     def weigh(mention: Mention, role: str) -> float:
-        share = 1.0 if mention.label == role else UNDECIDED.get(mention.label, 0.0)
+        share = 1.0 if mention.label == role else UNDECIDED.get(mention.label, OTHER_PARTY)
         word = WORD if words[mention.entity] == role else 0.0
-        place = PLACE if role == SUPPLIER and mention.start == first else 0.0
-        return share * mention.score + word + place
+        head = FIRST if role == SUPPLIER and mention.start == first else 0.0
+        return share * mention.score + word + head + places[mention.entity].get(role, 0.0)
 
     likely = {role: ranked(named, partial(weigh, role=role))[:MOST_NAMES] for role in (SUPPLIER, RECEIVER)}
     pair = _best_pair(*likely.values())
@@ -88,13 +100,16 @@ Weighted = list[tuple[Mention, float]]
 
 
 def _best_pair(suppliers: Weighted, receivers: Weighted) -> tuple[Mention | None, Mention | None]:
-    """The two different names that weigh most together; None for a role without a name of weight."""
+    """The names of two firms that weigh most together; None for a role without a name of weight."""
     nobody: tuple[Mention | None, float] = (None, 0.0)
-    heavy = [[nobody, *(found for found in names if found[1] >= LEAST_WEIGHT)] for names in (suppliers, receivers)]
+    heavy = [
+        [nobody, *(found for found in names if found[0].label == role or found[1] >= LEAST_WEIGHT)]
+        for role, names in ((SUPPLIER, suppliers), (RECEIVER, receivers))
+    ]
     pairs = [
         (weight + other_weight, supplier, receiver)
         for (supplier, weight), (receiver, other_weight) in product(*heavy)
-        if supplier is None or receiver is None or same_value(supplier) != same_value(receiver)
+        if supplier is None or receiver is None or firm(supplier) != firm(receiver)
     ]
     _, supplier, receiver = max(pairs, key=lambda pair: pair[0])
     return supplier, receiver

@@ -2,6 +2,7 @@
 
 The rules:
 - The name is the person named first, for a résumé begins with it; others are references, authors, managers.
+- So are address, e-mail and phone: they stand with the name; later ones are those of employers and references.
 - Title and employer, or degree and school, that stand within two lines of each other are one entry, as long as neither
   is there twice.
 - A date belongs to the entry whose lines are nearest, if it is within two lines.
@@ -19,7 +20,7 @@ from service.core.fields.mention import Mention, same_value
 
 LINES_APART = 2
 FIRST = 0.5
-"""What standing first adds to the weight of a name."""
+"""What standing first adds to the weight of a name, an address or a number."""
 SINGLE = {"email": ("EMAIL",), "phone": ("PHONE",), "address": ("ADDRESS", "LOCATION")}
 """Role → its labels, the better one first; the second counts where the first was not found."""
 
@@ -49,18 +50,19 @@ class Entry:
 
 def choose_person(mentions: Sequence[Mention]) -> dict[str, Choice]:
     """The choices for name, e-mail, phone and address, by role."""
-    people = [mention for mention in mentions if mention.label == "PERSON"]
-    first = min((mention.start for mention in people), default=0)
-    name = choose(ranked(people, lambda each: each.score + FIRST * (each.start == first)))
+    name = choose(_first_best(mentions, "PERSON"))
     roles = {"name": name} if name else {}
     for role, labels in SINGLE.items():
-        found = (
-            ranked([each for each in mentions if each.label == label], lambda each: each.score) for label in labels
-        )
-        best = next((each for each in found if each), [])
+        best = next((found for label in labels if (found := _first_best(mentions, label))), [])
         if choice := choose(best, Reason.LABEL if not best or best[0][0].label == labels[0] else Reason.CONTEXT):
             roles[role] = choice
     return roles
+
+
+def _first_best(mentions: Sequence[Mention], label: str) -> list[tuple[Mention, float]]:
+    labelled = [mention for mention in mentions if mention.label == label]
+    first = min((mention.start for mention in labelled), default=0)
+    return ranked(labelled, lambda each: each.score + FIRST * (each.start == first))
 
 
 def find_entries(mentions: Sequence[Mention], lines: TextLines) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:

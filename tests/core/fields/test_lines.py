@@ -28,3 +28,5 @@ def test_lines_are_those_that_splitting_gives(text: str, data: st.DataObject) ->
     assert lines.at(offset) == len(before) - 1
     assert lines.before(offset, 100) == before[-1]
     assert lines.above(offset, 100, 100) == before[-2::-1]
+    assert lines.between(lines.start(lines.at(offset)), offset) == before[-1]
+    assert lines.start(text.count("\n") + 1) == len(text)

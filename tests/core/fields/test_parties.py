@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from service.core.fields.lines import TextLines
-from service.core.fields.parties import RECEIVER, SUPPLIER, choose_parties, word_before
+from service.core.fields.parties import choose_parties, word_before
+from service.core.fields.party_places import RECEIVER, SUPPLIER
 from tests.support.mentions import mentions_in
 
 Found = tuple[str, str, float]
@@ -62,7 +63,10 @@ def test_what_nothing_speaks_for_is_left_out() -> None:
     assert choose_parties([], TextLines(text)) == {}
 
 
-@pytest.mark.parametrize("word", ["Bill to", "BILLED-TO", "Sold to:", "Rechnung an", "Facturé à", "Facturar a", "买方"])
+@pytest.mark.parametrize(
+    "word",
+    ["Bill to", "BILLED-TO", "Sold to:", "Rechnung an", "Facturé à", "Facturar a", "买方", "Spett.le", "To:", "An:"],
+)
 def test_words_of_several_parts_and_cases_are_known(word: str) -> None:
     text = f"{word} Finch Ltd"
     assert word_before(TextLines(text), mentions_in(text, ("PERSON", "Finch Ltd"))[0]) == RECEIVER
@@ -71,5 +75,7 @@ def test_words_of_several_parts_and_cases_are_known(word: str) -> None:
 def test_the_nearest_word_counts_and_prose_does_not() -> None:
     text = "Seller\nBuyer\nFinch Ltd"
     assert word_before(TextLines(text), mentions_in(text, (RECEIVER, "Finch Ltd"))[0]) == RECEIVER
+    named = "MUSTER-KUNDE GMBH\nFinch Ltd"
+    assert word_before(TextLines(named), mentions_in(named, (RECEIVER, "Finch Ltd"))[0]) is None
     prose = "We thank every customer for the trust that was placed in our firm.\nFinch Ltd"
     assert word_before(TextLines(prose), mentions_in(prose, (RECEIVER, "Finch Ltd"))[0]) is None

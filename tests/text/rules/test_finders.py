@@ -31,6 +31,7 @@ def found(rule: FinderName, text: str, weakest: Strength = Strength.LIKELY) -> l
         ("url", "acme.com; github.com/acme/gleaner; shop.acme.de",
          ["acme.com", "github.com/acme/gleaner", "shop.acme.de"]),
         ("url", "jane@acme.com S.p.A. e.g. this.Is end.It 12.50 v1.2.3 file.txt z.B.", []),
+        ("phone", "tel:(+82) 10-9030-1843, fax (+49 30 1234567)", ["(+82) 10-9030-1843", "+49 30 1234567"]),
         ("phone", "call +49 (0)30 123 45 67 or +1 425 555 0100 ext. 12",
          ["+49 (0)30 123 45 67", "+1 425 555 0100 ext. 12"]),
         ("phone", "Tel.: 030/1234567, Fax: (030) 123 45 68", ["030/1234567", "(030) 123 45 68"]),

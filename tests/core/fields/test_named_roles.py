@@ -1,0 +1,84 @@
+"""Dates and numbers of a bill: labels, and the words before them."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.core.fields.lines import TextLines
+from service.core.fields.named_roles import choose_named, words_before
+from tests.support.mentions import mentions_in
+
+
+def roles(text: str, *found: tuple[str, str] | tuple[str, str, float]) -> dict[str, tuple[str, str]]:
+    choices = choose_named(mentions_in(text, *found), TextLines(text))
+    return {label: (choice.best.text, choice.reason.value) for label, choice in choices.items()}
+
+
+def said(text: str, label: str, part: str) -> str | None:
+    return words_before(TextLines(text), mentions_in(text, (label, part))[0])
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["Due Date", "due", "Payable by", "Date d'échéance", "Fälligkeitsdatum:", "Zahlbar bis", "Fecha de vencimiento",
+     "Data scadenza", "Vervaldatum", "Termin płatności", "Срок оплаты:", "支払期限"],
+)  # fmt: skip
+def test_words_for_when_to_pay(words: str) -> None:
+    assert said(f"{words} 12/03/2026", "DATE", "12/03/2026") == "DUE_DATE"
+
+
+@pytest.mark.parametrize("words", ["Invoice date:", "Date", "Rechnungsdatum", "Fecha", "Data:", "発行日", "Дата"])
+def test_words_for_a_bills_own_date(words: str) -> None:
+    assert said(f"{words} 12/03/2026", "DATE", "12/03/2026") == "INVOICE_DATE"
+
+
+@pytest.mark.parametrize("words", ["Delivery date", "Date de livraison", "Fecha de entrega", "Order date:"])
+def test_the_date_of_something_else_is_not_the_bills(words: str) -> None:
+    assert said(f"{words} 12/03/2026", "DATE", "12/03/2026") == "another"
+    assert roles(f"{words} 12/03/2026", ("DATE", "12/03/2026")) == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "role"),
+    [("Purchase order:", "PURCHASE_ORDER"), ("PO No. ", "PURCHASE_ORDER"), ("Bestellnummer ", "PURCHASE_ORDER"),
+     ("N° de commande ", "PURCHASE_ORDER"), ("Bon de commande n° ", "PURCHASE_ORDER"), ("注文番号:", "PURCHASE_ORDER"),
+     ("Invoice No. ", "INVOICE_ID"), ("Rechnungsnummer: ", "INVOICE_ID"), ("Facture n° ", "INVOICE_ID"),
+     ("发票号码:", "INVOICE_ID"), ("Your order of the last invoice, see ", None)],
+)  # fmt: skip
+def test_words_for_numbers(words: str, role: str | None) -> None:
+    assert said(f"{words}A-88123", "ID_NUMBER", "A-88123") == role
+
+
+def test_the_nearest_words_count() -> None:
+    assert said("Date 1/2/2026 due 3/4/2026", "DATE", "3/4/2026") == "DUE_DATE"
+    assert said("Due on receipt. Date: 3/4/2026", "DATE", "3/4/2026") == "INVOICE_DATE"
+
+
+def test_a_date_after_a_word_for_when_to_pay_goes_before_one_that_the_model_was_unsure_of() -> None:
+    text = "Invoice Date 11/03/2026\nDue Date 12/03/2026\nSEPA 11/17/2026"
+    found = roles(
+        text, ("INVOICE_DATE", "11/03/2026", 0.49), ("INVOICE_DATE", "12/03/2026", 0.6), ("DUE_DATE", "11/17/2026", 0.3)
+    )
+    assert found == {"INVOICE_DATE": ("11/03/2026", "label"), "DUE_DATE": ("12/03/2026", "context")}
+
+
+def test_a_number_without_a_role_gets_that_of_the_words_before_it() -> None:
+    text = "Invoice NO-17\nPurchase order: PO-88123"
+    assert roles(text, ("ID_NUMBER", "NO-17"), ("ID_NUMBER", "PO-88123")) == {
+        "INVOICE_ID": ("NO-17", "context"),
+        "PURCHASE_ORDER": ("PO-88123", "context"),
+    }
+
+
+@pytest.mark.parametrize("words", ["Facture liée", "Related invoice:", "Ursprungsrechnung Nr. ", "Factura original"])
+def test_the_number_of_another_bill_is_not_this_ones(words: str) -> None:
+    text = f"Credit note\n{words} FA-10"
+    assert roles(text, ("INVOICE_ID", "FA-10")) == {}
+
+
+def test_what_the_model_named_stays_where_no_words_stand() -> None:
+    text = "INV-1 of 2 March 2026"
+    assert roles(text, ("INVOICE_ID", "INV-1"), ("INVOICE_DATE", "2 March 2026")) == {
+        "INVOICE_ID": ("INV-1", "label"),
+        "INVOICE_DATE": ("2 March 2026", "label"),
+    }
