@@ -8,6 +8,7 @@ import resource
 import signal
 import sys
 from contextlib import suppress
+from typing import NoReturn
 
 EXIT_UNUSABLE = 78
 """The configuration or a model cannot be used, so starting again would not help (EX_CONFIG of sysexits.h)."""
@@ -35,6 +36,18 @@ def send_heartbeat(pipe: int | None, serves: bool) -> None:
     if pipe is not None:
         with suppress(BlockingIOError, BrokenPipeError):
             os.write(pipe, SERVES if serves else STARTS)
+
+
+def exit_now(code: int) -> NoReturn:
+    """End this process, its output written, whatever its other threads do.
+
+    An ordinary exit waits for them: for one in the middle of an import, and for ever for one that a driver holds. One
+    that is in torch's code when the interpreter ends takes the process with it (`terminate called …`, SIGABRT).
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 def die_with_parent() -> None:

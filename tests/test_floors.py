@@ -87,7 +87,7 @@ MAY_IMPORT = {
         "service.text.pieces",
         "service.text.rules",
     ),
-    "service/text/pipeline.py": ("service.core", "service.text.tokenizer"),
+    "service/text/pipeline.py": ("service.core", "service.text.tokenizer", "service.text.values"),
     "service/text/values/": ("service.core", "service.text.values"),
     "service/text/rules/": ("service.core", "service.text.values", "service.text.rules"),
     "service/signals/": ("service.signals",),

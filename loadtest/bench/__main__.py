@@ -8,20 +8,9 @@ from pathlib import Path
 
 from loadtest.bench.attacks import command as attacks
 from loadtest.bench.attacks import contrast
-from loadtest.bench.engine import (
-    console_cost,
-    door_cost,
-    folder,
-    host_cost,
-    hostile,
-    latency_overhead,
-    memory,
-    one_page,
-    revision_switch,
-    startup,
-    throughput,
-)
+from loadtest.bench.engine import folder, hostile, memory, revision_switch, startup, throughput
 from loadtest.bench.generator import capacity
+from loadtest.bench.host import console_cost, door_cost, host_cost, latency_overhead, one_page
 from loadtest.bench.store import cold_start, faults, kills, pull_speed
 from loadtest.service_process.sigterm import end_on_sigterm
 

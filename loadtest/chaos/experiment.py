@@ -21,6 +21,8 @@ from loadtest.workload.mix import Job
 CALLERS = 8
 TIMEOUT_SECONDS = 120.0
 """Of one request; the service's own deadline comes first."""
+MOST_TRIES = 5
+"""Of learning an answer: a machine with much else to do may be too slow for a deadline."""
 BETWEEN_FAULTS_SECONDS = (0.5, 4.0)
 RECOVERY_SECONDS = 60.0
 MOST_EXTRA_SECONDS = 240.0
@@ -63,7 +65,11 @@ async def run_chaos(subject: Subject, plan: Plan, say: Callable[[str], None] = l
 
 async def _learn(client: HttpClient, oracle: Oracle, questions: Sequence[Job]) -> None:
     for question in questions:
-        oracle.learn(question.kind, await client.post(question))
+        tries = 1
+        while not oracle.learn(question.kind, await client.post(question)):
+            if tries == MOST_TRIES:
+                raise TimeoutError(f"{question.kind!r} was refused {tries} times before anything was broken")
+            tries += 1
 
 
 async def _ask_until(

@@ -39,16 +39,19 @@ class Oracle:
     def __init__(self) -> None:
         self._known: dict[str, Json] = {}
 
-    def learn(self, question: str, reply: Reply) -> None:
-        """Take a reply for the right answer.
+    def learn(self, question: str, reply: Reply) -> bool:
+        """Take a reply for the right answer; False for a refusal that says when to come back.
 
         Raises:
-            ValueError: it is none: a refusal, no problem document, or no response.
+            ValueError: it is neither: no problem document, or no response.
         """
         answer = _canonical(reply)
-        if answer is None or _is_passing(answer):
+        if answer is None:
             raise ValueError(f"no answer to {question!r}: {reply.status} {reply.failure} {reply.body[:300]!r}")
+        if _is_passing(answer):
+            return False
         self._known[question] = answer
+        return True
 
     def judge(self, question: str, reply: Reply) -> Verdict:
         """The verdict on a reply to a question that was learned."""

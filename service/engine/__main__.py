@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -23,7 +22,7 @@ from service.environment import heartbeat_pipe
 from service.host_memory import peak_switch
 from service.logs import configure
 from service.metrics.engine import EngineMetrics
-from service.process import die_with_parent, hide_memory, send_heartbeat
+from service.process import die_with_parent, exit_now, hide_memory, send_heartbeat
 from service.settings import read_settings
 
 log = logging.getLogger(__name__)
@@ -75,20 +74,14 @@ class _StopSignal:
 
 
 def end_process(run: Callable[[], int]) -> NoReturn:
-    """End this process with the exit code that `run` returns, whatever its other threads do.
-
-    An ordinary exit waits for them: for one in the middle of an import, and for ever for one that a driver holds.
-    """
+    """End this process with the exit code that `run` returns, whatever its other threads do."""
     code = EXIT_BROKEN
     try:
         code = run()
     except BaseException:
         log.exception("the engine failed")
     finally:
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError):
-                stream.flush()
-        os._exit(code)
+        exit_now(code)
 
 
 if __name__ == "__main__":

@@ -64,8 +64,9 @@ def redactable(case: Case[Any]) -> Case[Any]:
     """A request to /redact whose options go together: Word and HTML as text, one document where no report is wanted."""
     if case.media_type in TEXT_ONLY:
         case.query = {**(case.query or {}), "output": "text"}
-    if isinstance(case.body, dict) and len(case.body.get("documents") or case.body.get("file") or ()) > 1:
-        case.body = without_raw(case.body)
+    body: Any = case.body
+    if isinstance(body, dict) and len(body.get("documents") or body.get("file") or ()) > 1:
+        case.body = without_raw(body)
         case.query = without_raw(case.query or {})
     return case
 

@@ -22,7 +22,7 @@ from service.engine.models.factory import GPU_SHARE, ModelFactory
 from service.engine.models.loaded_model import LoadedModel
 from service.engine.models.profiling import GPU_BATCH_TOKENS, ModelProfiler
 from service.logs import configure
-from service.process import die_with_parent
+from service.process import die_with_parent, exit_now
 from service.settings import Settings, read_settings
 
 TYPICAL_TOKENS = 160
@@ -95,4 +95,4 @@ def _speed(loaded: LoadedModel, batch_tokens: int) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_now(main())

@@ -29,7 +29,7 @@ from service.engine.models.factory import ModelFactory
 from service.engine.models.loaded_model import LoadedModel
 from service.engine.models.profiling import ModelProfiler
 from service.logs import configure
-from service.process import die_with_parent
+from service.process import die_with_parent, exit_now
 from service.settings import read_settings
 
 MATRIX = {"cuda": 8_192, "cpu": 1_024}
@@ -172,4 +172,4 @@ def _synchronize(device: torch.device) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_now(main())

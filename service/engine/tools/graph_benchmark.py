@@ -27,7 +27,7 @@ from service.engine.models.factory import ModelFactory
 from service.engine.tools.engine_benchmark import LATENCY_TOKENS
 from service.logs import configure
 from service.metrics.gpu import GraphMetrics
-from service.process import die_with_parent
+from service.process import die_with_parent, exit_now
 from service.settings import Settings, read_settings
 
 
@@ -86,4 +86,4 @@ def _document(encoder: CapturableEncoder, graph: GraphedRow) -> dict[str, float]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_now(main())

@@ -25,7 +25,7 @@ from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.packed_batch import pack
 from service.engine.models.factory import ModelFactory
 from service.logs import configure
-from service.process import die_with_parent
+from service.process import die_with_parent, exit_now
 from service.settings import Settings, read_settings
 
 SEQUENCE_TOKENS = 128
@@ -82,4 +82,4 @@ def _milliseconds(encoder: TransformersEncoder, tokens: int) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    exit_now(main())

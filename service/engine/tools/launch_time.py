@@ -20,6 +20,7 @@ from service.engine.device.selection import choose_device, use_threads
 from service.engine.encoder.encoder import load_encoder
 from service.engine.encoder.forward_path import PACKED
 from service.engine.execution.packed_batch import pack
+from service.process import exit_now
 
 SEQUENCES, TOKENS = 20, 175
 WARM_RUNS, RUNS = 5, 60
@@ -61,4 +62,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    exit_now(main(sys.argv[1:]))

@@ -8,7 +8,6 @@ looked up. So what is left of a document's processor time is the host's, with re
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from service.core.arrays import Logits, TokenIds
 from service.engine.__main__ import main
 from service.engine.execution.encoder_protocol import Encoder
 from service.engine.models.factory import ModelFactory
+from service.process import exit_now
 
 
 class RememberingEncoder:
@@ -61,6 +61,4 @@ class RememberingFactory(ModelFactory):
 
 
 if __name__ == "__main__":
-    code = main(RememberingFactory)
-    sys.stdout.flush()
-    os._exit(code)
+    exit_now(main(RememberingFactory))

@@ -62,7 +62,14 @@ def test_a_reply_is_judged(oracle: Oracle, question: str, reply: Reply, verdict:
     assert oracle.judge(question, reply) is verdict
 
 
-@pytest.mark.parametrize("reply", [Reply(0, "", b"", "timeout"), problem(503, "not_ready", "1"), Reply(500, "", b"no")])
+@pytest.mark.parametrize("reply", [Reply(0, "", b"", "timeout"), Reply(500, "", b"no")])
 def test_only_answers_are_learned(reply: Reply) -> None:
     with pytest.raises(ValueError, match="no answer to 'a'"):
         Oracle().learn("a", reply)
+
+
+def test_a_refusal_that_passes_is_no_answer_to_learn_and_the_question_is_asked_again(oracle: Oracle) -> None:
+    late = problem(504, "deadline_exceeded", "1")
+    assert not oracle.learn("late", late)
+    assert oracle.learn("late", ok(document("a")))
+    assert oracle.judge("late", ok(document("a"))) is Verdict.RIGHT

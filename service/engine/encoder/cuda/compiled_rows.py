@@ -125,7 +125,7 @@ def _gain(compiled: RowOperators, device: torch.device, dtype: torch.dtype, colu
     residual = torch.zeros_like(rows)
     times = [(_seconds(TORCH_ROWS, rows, residual), _seconds(compiled, rows, residual)) for _ in range(RUNS)]
     plain, ours = (min(some) for some in zip(*times, strict=True))
-    return 1 - ours / plain
+    return float(1 - ours / plain)
 
 
 def _seconds(operators: RowOperators, rows: torch.Tensor, residual: torch.Tensor) -> float:

@@ -60,7 +60,7 @@ def fuse_on_device(checkpoint: Checkpoint, options: FusedOptions = PLAIN) -> tup
     model, batch = checkpoint.model, example_batch(checkpoint)
     own = _own_logits(checkpoint, batch)
     on_gpu = model.device.type == "cuda"
-    operators = TORCH_ROWS
+    operators: RowOperators = TORCH_ROWS
     if on_gpu and options.compiled_kernels:
         operators = row_operators(model.device, model.dtype, int(model.config.hidden_size))
     gelu_in_product = on_gpu and model.dtype != torch.float32

@@ -67,8 +67,9 @@ class _Arguments(ctypes.Structure):
 
 
 def test_arguments_lie_where_c_puts_them() -> None:
-    offsets = [getattr(_Arguments, name).offset for name, _ in _Arguments._fields_]
+    names = [each[0] for each in _Arguments._fields_]
+    offsets = [getattr(_Arguments, name).offset for name in names]
     assert _offsets("PiPfi") == offsets
     packed = struct.pack("@PiPfi", 5, -1, 7, 0.5, 9)
     found = _Arguments.from_buffer_copy(packed.ljust(ctypes.sizeof(_Arguments), b"\0"))
-    assert [getattr(found, name) for name, _ in _Arguments._fields_] == [5, -1, 7, 0.5, 9]
+    assert [getattr(found, name) for name in names] == [5, -1, 7, 0.5, 9]

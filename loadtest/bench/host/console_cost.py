@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from loadtest.bench.engine.feed_readers import open_consoles
-from loadtest.bench.engine.host_cost import SEED, TEXTS, WORDS, ReplayingService, replaying_service, spent_by_part
+from loadtest.bench.host.feed_readers import open_consoles
+from loadtest.bench.host.host_cost import SEED, TEXTS, WORDS, ReplayingService, replaying_service, spent_by_part
 from loadtest.workload.prose import paragraph
 
 CONSOLES = 10

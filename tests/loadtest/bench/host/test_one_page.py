@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from loadtest.bench.engine.one_page import NUMBER, ROWS, full_page, written
+from loadtest.bench.host.one_page import NUMBER, ROWS, full_page, written
 from loadtest.samples.make import INVOICE
 
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from loadtest.bench.engine.host_cost import SEED, TEXTS, WORDS, ReplayingService, replaying_service, spent_by_part
-from loadtest.bench.engine.span_sink import span_sink
+from loadtest.bench.host.host_cost import SEED, TEXTS, WORDS, ReplayingService, replaying_service, spent_by_part
+from loadtest.bench.host.span_sink import span_sink
 from loadtest.workload.prose import paragraph
 
 ROUNDS = 12

@@ -1,4 +1,4 @@
-"""`python -m loadtest.bench.engine.span_sink`: prints its port, and keeps nothing of what OTLP exporters post."""
+"""`python -m loadtest.bench.host.span_sink`: prints its port, and keeps nothing of what OTLP exporters post."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from loadtest.bench.engine.console_cost import changes
-from loadtest.bench.engine.feed_readers import FeedClosed, open_consoles
+from loadtest.bench.host.console_cost import changes
+from loadtest.bench.host.feed_readers import FeedClosed, open_consoles
 
 EVENTS = b"HTTP/1.1 200 OK\r\n\r\nretry: 2000\n\ndata: {}\n\n"
 
