@@ -70,6 +70,22 @@ ONLY_IN = {
 }
 """Library → the only places that may import it."""
 
+ENGINE_MAY_IMPORT = (
+    "service.core",
+    "service.engine",
+    "service.wire",
+    "service.environment",
+    "service.settings",
+    "service.metrics",
+    "service.signals",
+    "service.logs",
+    "service.process",
+    "service.host_memory",
+    "service.text.decoding_files",
+    "service.text.tokenizer",
+    "service.text.pipeline",
+    "model_store",
+)
 MAY_IMPORT = {
     "service/core/": ("service.core",),
     "service/documents/": ("service.core", "service.documents"),
@@ -100,22 +116,8 @@ MAY_IMPORT = {
         "service.logs",
         "service.process",
     ),
-    "service/engine/": (
-        "service.core",
-        "service.engine",
-        "service.wire",
-        "service.environment",
-        "service.settings",
-        "service.metrics",
-        "service.signals",
-        "service.logs",
-        "service.process",
-        "service.host_memory",
-        "service.text.decoding_files",
-        "service.text.tokenizer",
-        "service.text.pipeline",
-        "model_store",
-    ),
+    "service/engine/": ENGINE_MAY_IMPORT,
+    "service/engine/tools/": (*ENGINE_MAY_IMPORT, "service.evaluation"),
     "service/api/": (
         "service.core",
         "service.documents",
