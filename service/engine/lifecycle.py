@@ -80,6 +80,7 @@ class Lifecycle:
         self._awake = AwakeClock()
         self._drain: Drain | None = None
         self._exit_reason: ExitReason | None = None
+        metrics.gpu_lost.set(0.0)
 
     @property
     def exit_reason(self) -> ExitReason | None:
@@ -162,8 +163,10 @@ class Lifecycle:
         return Phase.READY if self._models.is_open else self.startup.phase
 
     def _device_lost(self, reason: str | None) -> ExitReason | None:
-        self._metrics.gpu_lost.set(float(reason is not None))
-        return None if reason is None else ExitReason(EXIT_DEVICE_LOST, reason, refuse=True)
+        if reason is None:
+            return None
+        self._metrics.gpu_lost.set(1.0)
+        return ExitReason(EXIT_DEVICE_LOST, reason, refuse=True)
 
     def _start_hung(self) -> ExitReason | None:
         """Why a start-up that makes no progress ends, fetching aside: without a GPU, another engine may fare better."""
