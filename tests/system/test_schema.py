@@ -61,17 +61,14 @@ def known(values: Any) -> Any:
 
 
 def redactable(case: Case[Any]) -> Case[Any]:
-    """A request to /redact whose options go together: Word and HTML as text, one document where no report is wanted."""
+    """A request to /redact of which Word and HTML come back as text; its body is left as it is, which is checked."""
     if case.media_type in TEXT_ONLY:
         case.query = {**(case.query or {}), "output": "text"}
-    body: Any = case.body
-    if isinstance(body, dict) and len(body.get("documents") or body.get("file") or ()) > 1:
-        case.body = without_raw(body)
-        case.query = without_raw(case.query or {})
     return case
 
 
 def without_raw(options: dict[str, Any]) -> dict[str, Any]:
+    """Options of /redact that ask for a report, which several documents need."""
     return {name: value for name, value in options.items() if name != "raw"}
 
 
@@ -87,7 +84,7 @@ def schema_with_what_it_cannot_know(service: Service) -> Any:
     schema = schema_of(service)
 
     def map_query(_context: HookContext, query: Any) -> Any:
-        return known(query)
+        return known(without_raw(query)) if isinstance(query, dict) else query
 
     def map_headers(_context: HookContext, headers: Any) -> Any:
         return {**headers, "Idempotency-Key": uuid4().hex} if headers and "Idempotency-Key" in headers else headers
@@ -95,6 +92,8 @@ def schema_with_what_it_cannot_know(service: Service) -> Any:
     def map_body(_context: HookContext, body: Any) -> Any:
         if isinstance(body, dict) and "file" in body:
             body = {**body, "file": list(FILES.values())[: len(body["file"])]}
+        if isinstance(body, dict) and len(body.get("documents") or body.get("file") or ()) > 1:
+            body = without_raw(body)
         return known(body)
 
     def map_case(_context: HookContext, case: Case[Any]) -> Case[Any]:
