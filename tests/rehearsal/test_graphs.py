@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -104,8 +105,10 @@ def test_a_capture_that_fails_midway_leaves_a_device_that_serves(tmp_path: Path)
 
 
 def _offload(gpu: Gpu) -> tuple[int, int, int, int, int]:
+    from service.engine.cuda_graphs import validation
     from service.engine.memory.probe import graph_bytes
 
+    validation.LEAST_GAIN = -math.inf  # Whether a graph is faster is read off a clock, which a busy host disturbs.
     engine = SmallEngine(gpu, graphs=True)
     engine.open_captures()
     _until_captured(engine)

@@ -139,7 +139,7 @@ SPOILT: dict[str, tuple[str, Change, str]] = {
         "hands on /metrics",
     ),
     "B19: every path by a rule": (ECS, lambda t: listener_rule(t).update(Conditions=[]), "hands on every path"),
-    "doors: one that is closed": (SPOT, variable("GLEANER_DOORS", "oip"), "hands on /invocations"),
+    "doors: one that is closed": (SPOT, variable("GLEANER_DOORS", "oip"), "hands on /endpoints/*, /invocations"),
     "doors: not handed on": (ECS, variable("GLEANER_DOORS", "oip"), "does not hand on /v2, /v2/*"),
     "doors: not handed on, without ECS": (
         PLAIN,
