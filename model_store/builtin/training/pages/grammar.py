@@ -1,0 +1,45 @@
+"""Templates as independent structural choices: which there are for a kind of document, and one drawn or numbered.
+
+A template is one option of each axis; its signature names it, and is what training and held-out templates differ in.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice, product
+from math import prod
+from random import Random
+
+Axes = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """One option of each axis."""
+
+    kind: str
+    options: Mapping[str, str]
+
+    def __getitem__(self, axis: str) -> str:
+        return self.options[axis]
+
+    @property
+    def signature(self) -> str:
+        """E.g. invoice/window/columns/ruled/right."""
+        return "/".join((self.kind, *self.options.values()))
+
+
+def choose_template(rng: Random, kind: str, axes: Axes) -> Template:
+    """Any template of the kind."""
+    return Template(kind, {axis: rng.choice(options) for axis, options in axes.items()})
+
+
+def count_templates(axes: Axes) -> int:
+    """How many there are."""
+    return prod(map(len, axes.values()))
+
+
+def first_templates(kind: str, axes: Axes, count: int) -> list[Template]:
+    """Templates spread evenly over all there are, in a fixed order."""
+    step = max(1, count_templates(axes) // count)
+    combinations = islice(product(*axes.values()), 0, None, step | 1)
+    return [Template(kind, dict(zip(axes, options, strict=True))) for options in islice(combinations, count)]
