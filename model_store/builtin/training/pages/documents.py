@@ -6,7 +6,18 @@ from typing import Final, NamedTuple
 
 from model_store.builtin.training.examples import Example
 from model_store.builtin.training.pages.grammar import Axes, Template, choose_template
-from model_store.builtin.training.pages.kinds import trade
+from model_store.builtin.training.pages.kinds import (
+    adverts,
+    contracts,
+    forms,
+    letters,
+    notes,
+    payslips,
+    receipts,
+    resumes,
+    statements,
+    trade,
+)
 from model_store.builtin.training.pages.lexicon import Lexicon, choose_lexicon
 from model_store.builtin.training.pages.reading import Medium, transcribed
 from model_store.builtin.training.pages.sheet import Box, mirrored
@@ -21,8 +32,17 @@ class Kind(NamedTuple):
 
 
 KINDS: Final = {
-    "invoice": Kind(26.0, trade.AXES, trade.invoice),
-    "credit_note": Kind(6.0, trade.AXES, trade.credit_note),
+    "invoice": Kind(24.0, trade.AXES, trade.invoice),
+    "credit_note": Kind(5.0, trade.AXES, trade.credit_note),
+    "receipt": Kind(8.0, receipts.AXES, receipts.receipt),
+    "resume": Kind(13.0, resumes.AXES, resumes.resume),
+    "contract": Kind(8.0, contracts.AXES, contracts.contract),
+    "letter": Kind(8.0, letters.AXES, letters.letter),
+    "form": Kind(6.0, forms.AXES, forms.form),
+    "statement": Kind(4.0, statements.AXES, statements.statement),
+    "advert": Kind(6.0, adverts.AXES, adverts.advert),
+    "payslip": Kind(4.0, payslips.AXES, payslips.payslip),
+    "note": Kind(14.0, notes.AXES, notes.note),
 }
 MEDIA: Final = {Medium.PDF: 0.7, Medium.MARKUP: 0.15, Medium.SPACED: 0.15}
 PAGE_WIDTH: Final = 90

@@ -16,9 +16,27 @@ from model_store.builtin.training.pages.lexicon import Lexicon
 from model_store.builtin.training.pages.writing import Hand, choose_hand, some_day
 
 _RATES: Final = {
-    **{"US": (8, 6), "GB": (20, 5), "DE": (19, 7), "FR": (20, 10), "ES": (21, 10), "IT": (22, 10), "NL": (21, 9)},
-    **{"PT": (23, 6), "BR": (17, 12), "JP": (10, 8), "CN": (13, 6), "KR": (10,), "SA": (15,), "IN": (18, 12, 5)},
-    **{"PL": (23, 8), "RU": (20, 10), "TR": (20, 10), "SE": (25, 12), "DK": (25,), "FI": (24, 14), "CZ": (21, 12)},
+    "US": (8, 6),
+    "GB": (20, 5),
+    "DE": (19, 7),
+    "FR": (20, 10),
+    "ES": (21, 10),
+    "IT": (22, 10),
+    "NL": (21, 9),
+    "PT": (23, 6),
+    "BR": (17, 12),
+    "JP": (10, 8),
+    "CN": (13, 6),
+    "KR": (10,),
+    "SA": (15,),
+    "IN": (18, 12, 5),
+    "PL": (23, 8),
+    "RU": (20, 10),
+    "TR": (20, 10),
+    "SE": (25, 12),
+    "DK": (25,),
+    "FI": (24, 14),
+    "CZ": (21, 12),
     "RO": (19, 9),
 }
 _TAX_NUMBERS: Final = {

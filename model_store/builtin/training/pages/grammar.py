@@ -5,7 +5,6 @@ A template is one option of each axis; its signature names it, and is what train
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import islice, product
 from math import prod
 from random import Random
 
@@ -38,8 +37,15 @@ def count_templates(axes: Axes) -> int:
     return prod(map(len, axes.values()))
 
 
-def first_templates(kind: str, axes: Axes, count: int) -> list[Template]:
-    """Templates spread evenly over all there are, in a fixed order."""
-    step = max(1, count_templates(axes) // count)
-    combinations = islice(product(*axes.values()), 0, None, step | 1)
-    return [Template(kind, dict(zip(axes, options, strict=True))) for options in islice(combinations, count)]
+def some_templates(kind: str, axes: Axes, count: int) -> list[Template]:
+    """`count` different templates (all, if there are fewer), the same ones each time."""
+    total = count_templates(axes)
+    return [_numbered(kind, axes, number) for number in Random(kind).sample(range(total), min(count, total))]
+
+
+def _numbered(kind: str, axes: Axes, number: int) -> Template:
+    options: dict[str, str] = {}
+    for axis, choices in axes.items():
+        number, chosen = divmod(number, len(choices))
+        options[axis] = choices[chosen]
+    return Template(kind, options)

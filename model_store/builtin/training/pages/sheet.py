@@ -1,7 +1,7 @@
 """A page as fragments of text at places, composed from boxes; knows nothing of reading.
 
-Units: x in characters of equal width (wide scripts take two), y in lines. The order of a box's fragments is the order in
-which they are drawn, as in a PDF's content stream. An entity broken over several lines has one key in all its parts.
+Units: x in characters of equal width (wide scripts take two), y in lines. A box's fragments are in the order in which
+they are drawn, as in a PDF's content stream. An entity broken over several lines has one key in all its parts.
 """
 
 from collections.abc import Iterable, Sequence
@@ -91,9 +91,9 @@ def beside(*boxes: Box, gap: float = 6, at: float | None = None) -> Box:
 def grid(
     rows: Sequence[Sequence[Row]], *, gap: float = 4, right: frozenset[int] = frozenset(), by_columns: bool = False
 ) -> Box:
-    """A table, drawn row by row (or column by column); cells may hold several lines; columns in `right` are flush right.
+    """A table, drawn row by row (or column by column); columns in `right` are flush right.
 
-    A row may have fewer cells than others.
+    Cells may hold several lines; a row may have fewer cells than others.
     """
     cells = [[lines([cell]) for cell in row] for row in rows]
     count = max(map(len, cells), default=0)

@@ -108,7 +108,9 @@ def _closing(rng: Random, trade: Trade) -> Box:
     if rng.random() < 0.5:
         parts.append([row(say(rng, "thanks"))])
     if rng.random() < 0.2:
-        sentence = prose.filled(say(rng, "prose"), prose.of_world(rng, trade.lexicon, trade.hand) | prose.of_trade(trade))
+        sentence = prose.filled(
+            say(rng, "prose"), prose.of_world(rng, trade.lexicon, trade.hand) | prose.of_trade(trade)
+        )
         parts.append(prose.set_to(rng.randint(60, 100), sentence, dense=trade.lexicon.is_dense))
     rng.shuffle(parts)
     return stack(*map(lines, parts))

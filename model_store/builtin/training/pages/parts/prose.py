@@ -110,6 +110,11 @@ def filler(rng: Random, lexicon: Lexicon) -> Row:
     return row(lexicon.say(rng, "filler"))
 
 
+def bulleted(rng: Random, sentence: Row) -> Row:
+    """The sentence as a point of a list."""
+    return row(rng.choice(("• ", "- ", "* ", "1) ", "– ")), *sentence)
+
+
 def run_on(rows: Iterable[Row], *, dense: bool) -> Row:
     """Sentences one after the other."""
     pieces: list[Piece] = []
