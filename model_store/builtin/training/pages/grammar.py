@@ -1,14 +1,18 @@
 """Templates as independent structural choices: which there are for a kind of document, and one drawn or numbered.
 
-A template is one option of each axis; its signature names it, and is what training and held-out templates differ in.
+A template is one option of each axis; its signature names its structure, and is what training and held-out templates
+differ in. Page marks, rules and slogans (the axis `furniture`) are no structure, so that templates which differ in
+nothing else are never on both sides.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from random import Random
+from typing import Final
 
 Axes = Mapping[str, tuple[str, ...]]
+UNSTRUCTURED: Final = "furniture"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +27,8 @@ class Template:
 
     @property
     def signature(self) -> str:
-        """E.g. invoice/window/columns/ruled/right."""
-        return "/".join((self.kind, *self.options.values()))
+        """E.g. invoice/window/columns/ruled/right/usual."""
+        return "/".join((self.kind, *(option for axis, option in self.options.items() if axis != UNSTRUCTURED)))
 
 
 def choose_template(rng: Random, kind: str, axes: Axes) -> Template:

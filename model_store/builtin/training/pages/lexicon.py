@@ -26,7 +26,7 @@ LANGUAGES: Final = {
 _SHARED: Final = {
     **{
         key: ("invoice", key)
-        for key in ("number", "date", "due", "order", "customer", "supplier", "receiver", "ship_to", "net", "tax")
+        for key in ("number", "date", "due", "order", "customer", "supplier", "receiver", "net", "tax")
     },
     **{key: ("invoice", key) for key in ("total", "paid", "iban", "bic", "bank", "phone", "email", "web", "contact")},
     **{key: ("invoice", key) for key in ("thanks", "delivery")},

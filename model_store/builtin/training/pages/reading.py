@@ -1,8 +1,8 @@
 """What a reader of files makes of a page: lines in reading order, text, and spans.
 
-A PDF is read as the service reads one, by a recursive XY-cut over the places and the drawing order (the paper is named in
-`service/documents/pdf/reading_order.py`); a test draws pages and compares. HTML and DOCX give the drawing order,
-with tabs between cells; layout-keeping text gives the lines with runs of spaces.
+A PDF is read as the service reads one, by a recursive XY-cut over the places and the drawing order (the paper is
+named in `service/documents/pdf/reading_order.py`); a test draws pages and compares. HTML and DOCX give the drawing
+order, with tabs between cells; layout-keeping text gives the lines with runs of spaces.
 """
 
 from collections.abc import Sequence

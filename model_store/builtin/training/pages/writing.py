@@ -83,7 +83,8 @@ class Hand:
 def choose_hand(rng: Random, lexicon: Lexicon) -> Hand:
     """How a document in the language writes."""
     currency = lexicon.locale.currency
-    template = rng.choice(_MONEY[currency])
+    native_digits = lexicon.language in _INDIC and rng.random() < 0.12
+    template = rng.choice([form for form in _MONEY[currency] if not (native_digits and form.isascii())])
     return Hand(
         lexicon=lexicon,
         date_pattern=lexicon.say(rng, "dates"),
@@ -92,7 +93,7 @@ def choose_hand(rng: Random, lexicon: Lexicon) -> Hand:
         decimals=_PLACES.get(currency, 2),
         percent=rng.choice(lexicon.words.get("percents", ["{}%", "{}%", "{} %"])),
         negative=rng.choice(("-{}", "-{}", "({})", "{}-", "- {}", "−{}")),
-        native_digits=lexicon.language in _INDIC and rng.random() < 0.12,
+        native_digits=native_digits,
     )
 
 

@@ -36,20 +36,19 @@ def is_drawable(fragments: tuple[Fragment, ...]) -> bool:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_drawn_page_is_read_as_the_generator_says(kind: str) -> None:
-    """Every axis' options occur among the templates."""
     compared = 0
-    for number, template in enumerate(some_templates(kind, KINDS[kind].axes, 30)):
+    for number, template in enumerate(some_templates(kind, KINDS[kind].axes, 14)):
         rng = Random(f"{kind}/{number}")
         fragments = drawn(rng, rng.choice(lexicons(rng.choice(LATIN))), template).fragments
         if is_drawable(fragments):
             assert read_back(fragments) == transcribed(fragments)[0], template.signature
             compared += 1
-    assert compared >= 15
+    assert compared >= 10
 
 
-@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_other_scripts_are_read_in_the_order_of_the_services_layout(language: str) -> None:
-    for number in range(20):
+    for number in range(12):
         rng = Random(f"{language}/{number}")
         kind = rng.choice(list(KINDS))
         template = rng.choice(some_templates(kind, KINDS[kind].axes, 40))

@@ -49,7 +49,9 @@ def _parties(rng: Random, hand: Hand, template: Template, both: tuple[Party, Par
         keyed = [(say(rng, key), row(p.entity("PARTY"))) for key, p in zip(("supplier", "receiver"), both, strict=True)]
         found.append(pairs.arranged(rng, rng.choice(pairs.WAYS), keyed))
     else:
-        blocks = [_block(rng, party, f"({n}) " if how == "numbered" else "") for n, party in enumerate(both, start=1)]
+        called = rng.sample(lexicon.words["parties_words"], 2)
+        marks = ("(1) ", "(2) ") if how == "numbered" else ("", "")
+        blocks = [_block(rng, *block) for block in zip(both, marks, called, strict=True)]
         between = [lines([row(say(rng, "between"))]), blocks[0], lines([row(say(rng, "and"))]), blocks[1]]
         found.append(beside(*blocks, at=42) if how == "beside" else stack(*between))
     if template["effective"] == "keyed" and how != "sentence":
@@ -59,13 +61,13 @@ def _parties(rng: Random, hand: Hand, template: Template, both: tuple[Party, Par
     return found
 
 
-def _block(rng: Random, party: Party, mark: str) -> Box:
+def _block(rng: Random, party: Party, mark: str, called: str) -> Box:
     """A party with its address, at times with what it is called below."""
-    called = [row(party.lexicon.say(rng, "parties_words"))] if rng.random() < 0.6 else []
+    names = [row(called)] if rng.random() < 0.6 else []
     if mark:
         address = Piece(", ".join(party.address), "ADDRESS")
-        return lines([row(mark, party.entity("PARTY"), ", ", address), *called])
-    return lines([*parties.block(rng, party, "PARTY"), *called])
+        return lines([row(mark, party.entity("PARTY"), ", ", address), *names])
+    return lines([*parties.block(rng, party, "PARTY"), *names])
 
 
 def _clauses(rng: Random, lexicon: Lexicon, template: Template, makers: prose.Makers) -> Box:
