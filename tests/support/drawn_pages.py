@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from reportlab.pdfgen.canvas import Canvas
 
+from model_store.builtin.training.pages.leftward import is_leftward, shown_order
 from model_store.builtin.training.pages.reading import POINTS_A_CHARACTER, POINTS_A_LINE, POINTS_HIGH
 from model_store.builtin.training.pages.sheet import Fragment, width_of
 from service.documents.pdf.words import Word
@@ -37,17 +38,17 @@ def page_pdf(fragments: Sequence[Fragment]) -> bytes:
 def page_words(fragments: Sequence[Fragment]) -> tuple[list[Word], str]:
     """The page's words and the text that their [start, end) refer to; for scripts that Courier lacks.
 
-    Words of a script from right to left stand from right to left within their fragment.
+    Words of a script from right to left stand from right to left within their fragment, other runs among them do not.
     """
     words: list[Word] = []
     text = ""
     for fragment in fragments:
         found = fragment.text.split(" ")
-        lefts = [fragment.x + sum(width_of(w) + 1 for w in found[:n]) for n in range(len(found))]
-        leftward = sum(map(_is_leftward, found)) * 2 > len(found)
-        for word, left in zip(found, lefts, strict=True):
-            x = 2 * fragment.x + fragment.width - left - width_of(word) if leftward else left
+        x = fragment.x
+        for number in shown_order(found):
+            word = found[number]
             words.append(_word(word, x, fragment.y, len(text)))
+            x += width_of(word) + 1
             text += word
     return words, text
 
@@ -57,8 +58,4 @@ def _word(word: str, x: float, y: float, start: int) -> Word:
     numeric = sum(letter in "0123456789.,:;-+/%$()#*'€£¥" for letter in word) * 2 >= len(word)
     right, bottom = left + POINTS_A_CHARACTER * width_of(word), top + POINTS_HIGH
     end = start + len(word)
-    return Word(left, top, right, bottom, start, end, True, numeric, word[-1] in ":：", _is_leftward(word))
-
-
-def _is_leftward(word: str) -> bool:
-    return any("\u0590" <= letter <= "\u08ff" for letter in word)
+    return Word(left, top, right, bottom, start, end, True, numeric, word[-1] in ":：", is_leftward(word))

@@ -27,7 +27,7 @@ from model_store.builtin.training.evaluation.report import report
 from model_store.builtin.training.evaluation.scoring import Tagger
 from model_store.builtin.training.examples import Example
 from model_store.builtin.training.export import export
-from model_store.builtin.training.mixture import WEIGHTS, assemble
+from model_store.builtin.training.mixture import assemble, weights
 from model_store.builtin.training.peers import Peers
 from model_store.builtin.training.trainer import Training
 
@@ -49,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     for name, examples in training_sets.items():
         logger.info("%-28s %6d for training", name, len(examples))
-    model, tokenizer = _beginning(training_sets, options)
+    model, tokenizer = beginning(training_sets, options)
     logger.info("vocabulary: %d tokens", tokenizer.get_vocab_size())
     encoded = {name: list(encode(tokenizer, examples)) for name, examples in training_sets.items()}
     logger.info("training on %.1f M tokens", sum(len(doc.ids) for docs in encoded.values() for doc in docs) / 1e6)
@@ -60,7 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
     torch.manual_seed(options.seed + peers.rank)
     draws = batches(
         encoded,
-        WEIGHTS,
+        weights(encoded),
         special=SpecialIds.of(tokenizer),
         budget_tokens=options.batch_tokens,
         random=np.random.default_rng((options.seed, training.progress.steps, peers.rank)),
@@ -81,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, required=True, help="folder to write the model to")
     parser.add_argument("--minutes", type=float, default=70, help="time to train for in all; the schedule follows it")
     parser.add_argument("--documents", type=int, default=12_000, help="documents to generate")
-    parser.add_argument("--pages", type=int, default=12_000, help="pages to generate")
+    parser.add_argument("--pages", type=int, default=12_000, help="pages to compose and read back; 0: none")
     parser.add_argument("--start", type=Path, help="a trained model's folder to go on from, in place of the base")
     parser.add_argument("--rate", type=float, default=1.0, help="times the usual learning rates; less with --start")
     parser.add_argument("--vocabulary", type=Path, help="an earlier model's tokenizer.json, in place of a new choice")
@@ -98,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _beginning(
+def beginning(
     sets: Mapping[str, Iterable[Example]], options: argparse.Namespace
 ) -> tuple[BertForTokenClassification, Tokenizer]:
     """(The model that training begins with, its tokenizer): trained before, or the base with a new head."""

@@ -5,7 +5,7 @@ Real sets are split by `group` (same company, same author, same page); generated
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -48,8 +48,13 @@ VARIANTS: Final[dict[str, tuple[int, str | None]]] = {
 Sets = dict[str, list[Example]]
 
 
+def weights(sets: Iterable[str]) -> dict[str, float]:
+    """Shares of the tokens by set; without pages the generated documents have theirs, too."""
+    return WEIGHTS if PAGES in sets else WEIGHTS | {GENERATED: WEIGHTS[GENERATED] + WEIGHTS[PAGES]}
+
+
 def assemble(data: Path, *, documents: int, pages: int, seed: int) -> tuple[Sets, Sets]:
-    """(training, held out) by set: real sets with variants of some, generated documents, and generated pages."""
+    """(training, held out) by set: real sets with variants of some, generated documents, and generated pages if any."""
     training: Sets = {}
     held_out: Sets = {}
     for name, examples in read_real_sets(data).items():
@@ -58,10 +63,10 @@ def assemble(data: Path, *, documents: int, pages: int, seed: int) -> tuple[Sets
             copies, language = VARIANTS[name]
             training[name] = variants(Random(f"{seed}/{name}"), training[name], copies=copies, language=language)
     for name, generated in ((GENERATED, generate_many(seed, documents)), (PAGES, generate_pages(seed, pages))):
-        training[name] = []
         for example in generated:
             is_out = is_held_out(example.group)
-            (held_out.setdefault(example.source, []) if is_out else training[name]).append(example)
+            side, key = (held_out, example.source) if is_out else (training, name)
+            side.setdefault(key, []).append(example)
     return training, held_out
 
 

@@ -10,7 +10,8 @@ from enum import StrEnum
 from itertools import groupby, pairwise
 
 from model_store.builtin.training.labels import Span
-from model_store.builtin.training.pages.sheet import Fragment
+from model_store.builtin.training.pages.leftward import is_leftward, shown_order
+from model_store.builtin.training.pages.sheet import Fragment, Part, width_of
 
 Line = list[Fragment]
 Found = tuple[int, int, str, object]
@@ -187,16 +188,28 @@ def _is_amounts(line: Line) -> bool:
 
 
 def _in_line(line: Line) -> Line:
-    """From left to right; a line of mostly right-to-left words reversed, but for its left-to-right runs."""
+    """From left to right; a line of mostly right-to-left words reversed, but for its left-to-right runs.
+
+    A line that has any such word is taken word by word: where words stand tells more than which fragment they are of.
+    """
     line = sorted(line, key=lambda fragment: fragment.x)
-    if all(fragment.parts[0].text.isascii() for fragment in line):
+    if not any(is_leftward(fragment.text) for fragment in line):
         return line
-    words = [word for fragment in line for word in fragment.text.split()]
-    if 2 * sum(map(_is_leftward, words)) <= len(words):
-        return line
-    runs = groupby(reversed(line), key=lambda fragment: _is_leftward(fragment.text))
-    return [f for leftward, run in runs for f in (run if leftward else reversed(list(run)))]
+    words = sorted((word for fragment in line for word in _shown(fragment)), key=lambda word: word.x)
+    if 2 * sum(is_leftward(word.text) for word in words) <= len(words):
+        return words
+    runs = groupby(reversed(words), key=lambda word: is_leftward(word.text))
+    return [word for leftward, run in runs for word in (run if leftward else reversed(list(run)))]
 
 
-def _is_leftward(text: str) -> bool:
-    return any("\u0590" <= letter <= "\u08ff" for letter in text)
+def _shown(fragment: Fragment) -> list[Fragment]:
+    """Its words where a page shows them; runs of left-to-right words keep their order (UAX 9, much simplified)."""
+    letters = [(letter, part.label, part.key) for part in fragment.parts for letter in part.text]
+    words = [tuple(word) for is_gap, word in groupby(letters, key=lambda letter: letter[0] == " ") if not is_gap]
+    x, shown = fragment.x, list[Fragment]()
+    for number in shown_order(["".join(letter for letter, _, _ in word) for word in words]):
+        runs = groupby(words[number], key=lambda letter: letter[1:])
+        parts = tuple(Part("".join(letter for letter, _, _ in run), label, key) for (label, key), run in runs)
+        shown.append(Fragment(x, fragment.y, parts, sum(width_of(part.text) for part in parts)))
+        x += shown[-1].width + 1
+    return shown

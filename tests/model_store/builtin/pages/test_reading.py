@@ -10,6 +10,7 @@ from model_store.builtin.training.generator.canvas import Piece, row
 from model_store.builtin.training.labels import Span
 from model_store.builtin.training.pages.documents import KINDS, drawn
 from model_store.builtin.training.pages.grammar import some_templates
+from model_store.builtin.training.pages.leftward import shown_order
 from model_store.builtin.training.pages.lexicon import LANGUAGES, lexicons
 from model_store.builtin.training.pages.parts.parties import ARRANGEMENTS
 from model_store.builtin.training.pages.reading import Medium, transcribed
@@ -96,6 +97,18 @@ def test_a_mirrored_row_is_read_from_the_right() -> None:
     fragments = mirrored(grid([[row("المجموع:"), row("100 ريال")]], gap=9), 60).fragments
     assert fragments[0].x > fragments[1].x
     assert transcribed(fragments)[0] == "المجموع:\t100 ريال"
+
+
+def test_in_a_line_of_half_arabic_words_their_order_is_the_one_shown_and_the_entity_stays_whole() -> None:
+    item = Piece("ورق طباعة", "LINE_ITEM")
+    text, spans = transcribed(mirrored(grid([[row(item), row("172.00"), row("516.00")]]), 60).fragments)
+    assert text == "516.00\t172.00\tطباعة ورق"
+    assert spans == (Span(14, 23, "LINE_ITEM"),)
+
+
+def test_latin_words_among_arabic_ones_keep_their_order() -> None:
+    words = "شركة Acme Trading في : 12".split()
+    assert [words[number] for number in shown_order(words)] == ["12", ":", "في", "Acme", "Trading", "شركة"]
 
 
 def test_every_arrangement_of_parties_is_among_the_templates_drawn() -> None:
