@@ -108,11 +108,11 @@ def two_parties(rng: Random, how: str, first: Party, second: Party, *, labels: t
         case "foot":
             return receiver, foot(rng, first, labels[0])
         case "bare":
-            top = [lines(block(rng, first, labels[0], contacts=max(1, contacts))), receiver]
-            return stack(*top, gap=rng.choice((0, 1, 2))), foot_box
+            ours_bare = lines(block(rng, first, labels[0], contacts=max(1, contacts)))
+            return stack(ours_bare, receiver, gap=rng.choice((0, 1, 2))), foot_box
         case "bare_beside":
-            top = [receiver, lines(block(rng, first, labels[0], contacts=max(2, contacts)))]
-            return beside(*top, at=rng.choice((36, 48))), foot_box
+            ours_bare = lines(block(rng, first, labels[0], contacts=max(2, contacts)))
+            return beside(receiver, ours_bare, at=rng.choice((36, 48))), foot_box
     return lines([row(key, ": ", *value) for key, value in _as_pairs(rng, first, second, labels)]), foot_box
 
 

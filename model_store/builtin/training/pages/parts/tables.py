@@ -1,11 +1,10 @@
 """Positions as tables and lists, and sums in several places and ways."""
 
-from collections.abc import Sequence
 from decimal import Decimal
 from random import Random
 from typing import Final
 
-from model_store.builtin.training.generator.canvas import Block, Piece, Row, row
+from model_store.builtin.training.generator.canvas import Piece, Row, row
 from model_store.builtin.training.pages.facts import Position, Trade
 from model_store.builtin.training.pages.parts.pairs import joined
 from model_store.builtin.training.pages.sheet import Box, beside, grid, indented, lines
@@ -124,10 +123,3 @@ def _tax_words(rng: Random, how: str, trade: Trade) -> Row:
     if how == "rate_in_brackets":
         return row(name, " (", rate, ")")
     return rng.choice((row(name), row(name, " ", rate), row(rate, " ", name)))
-
-
-def ruled(rng: Random, box: Box, *, width: int = 60) -> Sequence[Box]:
-    """The box between two lines of marks, as receipts and mail have them."""
-    mark = rng.choice("=-_*.─#~")
-    rule: Block = [row(mark * rng.randint(8, width))]
-    return (lines(rule), box, lines(rule))
