@@ -15,6 +15,7 @@ from tempfile import gettempdir
 import numpy as np
 import torch
 from tokenizers import Tokenizer
+from transformers import BertForTokenClassification
 
 from model_store.builtin.training.base.packed_file import Base, installed_base
 from model_store.builtin.training.base.pieces import kept_pieces, names, scored
@@ -26,7 +27,7 @@ from model_store.builtin.training.evaluation.report import report
 from model_store.builtin.training.evaluation.scoring import Tagger
 from model_store.builtin.training.examples import Example
 from model_store.builtin.training.export import export
-from model_store.builtin.training.mixture import WEIGHTS, assemble
+from model_store.builtin.training.mixture import assemble, weights
 from model_store.builtin.training.peers import Peers
 from model_store.builtin.training.trainer import Training
 
@@ -43,23 +44,23 @@ def main(arguments: list[str] | None = None) -> int:
     random.seed(options.seed)
     torch.manual_seed(options.seed)
     torch.set_num_threads(options.threads)
-    training_sets, held_out = assemble(options.data, documents=options.documents, seed=options.seed)
+    training_sets, held_out = assemble(
+        options.data, documents=options.documents, pages=options.pages, seed=options.seed
+    )
     for name, examples in training_sets.items():
         logger.info("%-28s %6d for training", name, len(examples))
-    base = installed_base()
-    kept, tokenizer = _vocabulary(base, training_sets, options.vocabulary)
+    model, tokenizer = beginning(training_sets, options)
     logger.info("vocabulary: %d tokens", tokenizer.get_vocab_size())
     encoded = {name: list(encode(tokenizer, examples)) for name, examples in training_sets.items()}
-    torch.manual_seed(options.seed)
     logger.info("training on %.1f M tokens", sum(len(doc.ids) for docs in encoded.values() for doc in docs) / 1e6)
-    training = Training(starting_model(base, kept, layers=options.layers), peers)
+    training = Training(model, peers, rate=options.rate)
     if options.checkpoint.is_file():
         training.load(options.checkpoint)
         logger.info("going on after %.1f minutes", training.progress.seconds / 60)
     torch.manual_seed(options.seed + peers.rank)
     draws = batches(
         encoded,
-        WEIGHTS,
+        weights(encoded),
         special=SpecialIds.of(tokenizer),
         budget_tokens=options.batch_tokens,
         random=np.random.default_rng((options.seed, training.progress.steps, peers.rank)),
@@ -80,6 +81,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, required=True, help="folder to write the model to")
     parser.add_argument("--minutes", type=float, default=70, help="time to train for in all; the schedule follows it")
     parser.add_argument("--documents", type=int, default=12_000, help="documents to generate")
+    parser.add_argument("--pages", type=int, default=12_000, help="pages to compose and read back; 0: none")
+    parser.add_argument("--start", type=Path, help="a trained model's folder to go on from, in place of the base")
+    parser.add_argument("--rate", type=float, default=1.0, help="times the usual learning rates; less with --start")
     parser.add_argument("--vocabulary", type=Path, help="an earlier model's tokenizer.json, in place of a new choice")
     parser.add_argument("--layers", type=int, default=LAYERS, help="of the base, from the first")
     parser.add_argument("--batch-tokens", type=int, default=1536)
@@ -92,6 +96,18 @@ def _parser() -> argparse.ArgumentParser:
         help="written every five minutes; a training goes on from it if it is there",
     )
     return parser
+
+
+def beginning(
+    sets: Mapping[str, Iterable[Example]], options: argparse.Namespace
+) -> tuple[BertForTokenClassification, Tokenizer]:
+    """(The model that training begins with, its tokenizer): trained before, or the base with a new head."""
+    if options.start is not None:
+        model: BertForTokenClassification = BertForTokenClassification.from_pretrained(options.start).float()
+        return model, Tokenizer.from_file(str(options.start / "tokenizer.json"))
+    base = installed_base()
+    kept, tokenizer = _vocabulary(base, sets, options.vocabulary)
+    return starting_model(base, kept, layers=options.layers), tokenizer
 
 
 def _vocabulary(base: Base, sets: Mapping[str, Iterable[Example]], earlier: Path | None) -> tuple[list[int], Tokenizer]:

@@ -1,11 +1,11 @@
 """The training mix: which sets are trained on, with which weights, and which examples are held out.
 
-Real sets are split by `group` (same company, same author, same page); generated documents by template.
+Real sets are split by `group` (same company, same author, same page); generated documents and pages by template.
 """
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -13,12 +13,15 @@ from typing import Final
 from model_store.builtin.training.augmentation import variants
 from model_store.builtin.training.examples import Example, read_mapping, read_set
 from model_store.builtin.training.generator import generate_many
+from model_store.builtin.training.pages import pages as generate_pages
 
 GENERATED: Final = "generated"
+PAGES: Final = "pages"
 HELD_OUT_PERCENT: Final = 12
 # Shares of the tokens seen in training.
 WEIGHTS: Final = {
-    GENERATED: 40.0,
+    GENERATED: 20.0,
+    PAGES: 20.0,
     "resume_dotin_en": 9.0,
     "receipt_sroie_en": 7.0,
     "invoice_zugferd_de_fr": 8.0,
@@ -45,8 +48,13 @@ VARIANTS: Final[dict[str, tuple[int, str | None]]] = {
 Sets = dict[str, list[Example]]
 
 
-def assemble(data: Path, *, documents: int, seed: int) -> tuple[Sets, Sets]:
-    """(training, held out) by set: real sets with variants of some, and `documents` generated ones."""
+def weights(sets: Iterable[str]) -> dict[str, float]:
+    """Shares of the tokens by set; without pages the generated documents have theirs, too."""
+    return WEIGHTS if PAGES in sets else WEIGHTS | {GENERATED: WEIGHTS[GENERATED] + WEIGHTS[PAGES]}
+
+
+def assemble(data: Path, *, documents: int, pages: int, seed: int) -> tuple[Sets, Sets]:
+    """(training, held out) by set: real sets with variants of some, generated documents, and generated pages if any."""
     training: Sets = {}
     held_out: Sets = {}
     for name, examples in read_real_sets(data).items():
@@ -54,10 +62,11 @@ def assemble(data: Path, *, documents: int, seed: int) -> tuple[Sets, Sets]:
         if name in VARIANTS:
             copies, language = VARIANTS[name]
             training[name] = variants(Random(f"{seed}/{name}"), training[name], copies=copies, language=language)
-    generated = list(generate_many(seed, documents))
-    training[GENERATED] = [example for example in generated if not is_held_out(example.group)]
-    for example in (example for example in generated if is_held_out(example.group)):
-        held_out.setdefault(example.source, []).append(example)
+    for name, generated in ((GENERATED, generate_many(seed, documents)), (PAGES, generate_pages(seed, pages))):
+        for example in generated:
+            is_out = is_held_out(example.group)
+            side, key = (held_out, example.source) if is_out else (training, name)
+            side.setdefault(key, []).append(example)
     return training, held_out
 
 

@@ -48,13 +48,13 @@ class Progress:
 class Training:
     """A model in training: its optimizer, the running average of its weights, and how far it has come."""
 
-    def __init__(self, model: BertForTokenClassification, peers: Peers) -> None:
+    def __init__(self, model: BertForTokenClassification, peers: Peers, *, rate: float = 1.0) -> None:
         self.model = model
         self._peers = peers
         self.progress = Progress()
         share_dropout(model)
         model.bert.embeddings.word_embeddings.weight.requires_grad_(False)
-        self._optimizer = AdamW(_parameter_groups(model), betas=(0.9, 0.98), fused=True)
+        self._optimizer = AdamW(_parameter_groups(model, rate), betas=(0.9, 0.98), fused=True)
         self._average = AveragedModel(
             model,
             multi_avg_fn=get_ema_multi_avg_fn(AVERAGE_DECAY),  # type: ignore[no-untyped-call]
@@ -161,8 +161,8 @@ def rate_share(*, step: int, elapsed_share: float) -> float:
     return warm * (FLOOR_SHARE + (1 - FLOOR_SHARE) * cosine)
 
 
-def _parameter_groups(model: BertForTokenClassification) -> list[dict[str, object]]:
-    """The pretrained part learns slowly, the new head fast; only matrices decay.
+def _parameter_groups(model: BertForTokenClassification, rate: float) -> list[dict[str, object]]:
+    """The pretrained part learns slowly, the new head fast, both times `rate`; only matrices decay.
 
     Word embeddings stay as they are: languages that no set has keep the place that pretraining gave them.
     """
@@ -172,6 +172,6 @@ def _parameter_groups(model: BertForTokenClassification) -> list[dict[str, objec
         some = [(name, each) for name, each in trained if name.startswith("classifier") == in_head]
         decayed = [each for name, each in some if each.ndim >= 2 and "embeddings" not in name]
         others = [each for name, each in some if each.ndim < 2 or "embeddings" in name]
-        groups.append({"params": decayed, "weight_decay": 0.02, "peak": peak})
-        groups.append({"params": others, "weight_decay": 0.0, "peak": peak})
+        groups.append({"params": decayed, "weight_decay": 0.02, "peak": peak * rate})
+        groups.append({"params": others, "weight_decay": 0.0, "peak": peak * rate})
     return groups

@@ -81,3 +81,15 @@ def test_the_rate_warms_up_and_falls_with_the_time() -> None:
     assert rate_share(step=500, elapsed_share=0.0) == 1.0
     assert rate_share(step=500, elapsed_share=0.5) == pytest.approx(0.505)
     assert rate_share(step=500, elapsed_share=2.0) == pytest.approx(0.01)
+
+
+def test_a_rate_of_nought_learns_nothing_and_a_higher_one_more(tmp_path: Path) -> None:
+    moved = []
+    for rate in (0.0, 0.1, 1.0):
+        model = tiny_model()
+        before = model.classifier.weight.detach().clone()
+        training = Training(model, Peers(), rate=rate)
+        training.run(islice(draws(), 5), minutes=1, checkpoint=tmp_path / f"{rate}.pt")
+        moved.append(float((training.model.classifier.weight.detach() - before).abs().max()))
+    assert moved[0] == 0
+    assert 0 < moved[1] < moved[2]

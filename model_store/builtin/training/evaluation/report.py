@@ -62,10 +62,11 @@ def main() -> int:
     which.add_argument("--url", help="a running service")
     parser.add_argument("--data", type=Path, required=True, help="folder with train/, eval/ and MAPPING.json")
     parser.add_argument("--documents", type=int, default=3000, help="documents to generate")
+    parser.add_argument("--pages", type=int, default=3000, help="pages to generate")
     parser.add_argument("--most", type=int, default=MOST_EXAMPLES, help="examples of each set")
     parser.add_argument("--labels", help="only these, comma-separated, each by itself")
     options = parser.parse_args()
-    _, held_out = assemble(options.data, documents=options.documents, seed=SEED)
+    _, held_out = assemble(options.data, documents=options.documents, pages=options.pages, seed=SEED)
     sets = held_out | read_real_sets(options.data, folder="eval")
     tagger = ServedTagger(options.url) if options.url else load(options.model)
     if options.labels:

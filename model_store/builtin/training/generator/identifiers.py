@@ -36,6 +36,8 @@ _BBAN: Final = {
     "CZ": "n20",
     "NO": "n11",
     "HR": "n17",
+    "TR": "n22",
+    "SA": "n20",
 }
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

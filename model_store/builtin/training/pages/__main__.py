@@ -1,0 +1,57 @@
+"""`python -m model_store.builtin.training.pages OUT --count 20000`: generated pages as JSON lines.
+
+OUT/pages.jsonl is for `gleaner train`; OUT/pages_left_out.jsonl has pages of templates that are not in it, for
+`gleaner evaluate`. They tell how well templates are learned, not how well documents are read.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from random import Random
+from time import process_time
+
+from model_store.builtin.training.mixture import is_held_out
+from model_store.builtin.training.pages.documents import page
+from model_store.builtin.training.pages.lexicon import choose_lexicon
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the files, print how many pages each has and the pages a second of one core; the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m model_store.builtin.training.pages", description=__doc__)
+    parser.add_argument("out", type=Path, help="folder to write to")
+    parser.add_argument("--count", type=int, default=20_000, help="pages of both files together (%(default)s)")
+    parser.add_argument("--seed", type=int, default=20931)
+    options = parser.parse_args(arguments)
+    options.out.mkdir(parents=True, exist_ok=True)
+    files = {False: options.out / "pages.jsonl", True: options.out / "pages_left_out.jsonl"}
+    lines: dict[bool, list[str]] = {False: [], True: []}
+    began = process_time()
+    for number in range(options.count):
+        record = labelled(options.seed, number)
+        lines[is_held_out(str(record["group"]))].append(json.dumps(record, ensure_ascii=False) + "\n")
+    seconds = process_time() - began
+    for is_out, path in files.items():
+        path.write_text("".join(lines[is_out]), encoding="utf-8")
+        print(f"{path}: {len(lines[is_out])} pages")
+    print(f"{options.count / seconds:.0f} pages a second of processor time")
+    return 0
+
+
+def labelled(seed: int, number: int) -> dict[str, object]:
+    """One page as `gleaner train` and `gleaner evaluate` read it."""
+    rng = Random(f"{seed}/{number}")
+    lexicon = choose_lexicon(rng)
+    example = page(rng, lexicon=lexicon)
+    return {
+        "id": f"page-{seed}-{number}",
+        "text": example.text,
+        "entities": [{"start": start, "end": end, "label": label} for start, end, label in example.spans],
+        "group": example.group,
+        "lang": lexicon.language,
+        "kind": example.source.removeprefix("page_"),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

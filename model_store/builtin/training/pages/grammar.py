@@ -1,0 +1,55 @@
+"""Templates as independent structural choices: which there are for a kind of document, and one drawn or numbered.
+
+A template is one option of each axis; its signature names its structure, and is what training and held-out templates
+differ in. Page marks, rules and slogans (the axis `furniture`) are no structure, so that templates which differ in
+nothing else are never on both sides.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from random import Random
+from typing import Final
+
+Axes = Mapping[str, tuple[str, ...]]
+UNSTRUCTURED: Final = "furniture"
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """One option of each axis."""
+
+    kind: str
+    options: Mapping[str, str]
+
+    def __getitem__(self, axis: str) -> str:
+        return self.options[axis]
+
+    @property
+    def signature(self) -> str:
+        """E.g. invoice/window/columns/ruled/right/usual."""
+        return "/".join((self.kind, *(option for axis, option in self.options.items() if axis != UNSTRUCTURED)))
+
+
+def choose_template(rng: Random, kind: str, axes: Axes) -> Template:
+    """Any template of the kind."""
+    return Template(kind, {axis: rng.choice(options) for axis, options in axes.items()})
+
+
+def count_templates(axes: Axes) -> int:
+    """How many there are."""
+    return prod(map(len, axes.values()))
+
+
+def some_templates(kind: str, axes: Axes, count: int) -> list[Template]:
+    """`count` different templates (all, if there are fewer), the same ones each time."""
+    total = count_templates(axes)
+    return [_numbered(kind, axes, number) for number in Random(kind).sample(range(total), min(count, total))]
+
+
+def _numbered(kind: str, axes: Axes, number: int) -> Template:
+    options: dict[str, str] = {}
+    for axis, choices in axes.items():
+        number, chosen = divmod(number, len(choices))
+        options[axis] = choices[chosen]
+    return Template(kind, options)

@@ -1,0 +1,1 @@
+"""The kinds of document, each composed by the choices of its template."""

@@ -1,0 +1,1 @@
+"""Parts of a page: parties, pairs of words and values, tables, sums, running text, heads and feet."""
