@@ -75,6 +75,8 @@ class AccessLog:
 
         trace = state["trace"] = RequestTrace(request_id, begun) if route.works else None
         worker.active_requests.count += route.works
+        if trace is not None:
+            worker.traces.begin(trace)
         try:
             await self._app(scope, receive, send_with_headers)
         finally:

@@ -260,6 +260,22 @@ def test_of_a_long_report_only_the_pages_in_view_are_drawn(page: Page) -> None:
     wait_until(lambda: page.inner_text(".page-head") == "Page 50")
 
 
+def test_of_a_long_document_the_windows_that_are_done_are_counted(browser: Browser, home: Path) -> None:
+    with (
+        serving(home, MODELS="tiny", WORKERS=2, PARSERS=1, PACE_TOKENS_PER_SECOND=3_000) as slow,
+        opened(browser, slow.url) as page,
+    ):
+        drop(page, "long.txt", ("from anna smith " * 5_000).encode())
+        page.wait_for_selector(".progress.known")
+        told = re.compile(r"Extracting: (\d+) of (\d+) windows, \d+ s …")
+        found = told.fullmatch(page.inner_text("aside [role=status]"))
+        assert found is not None
+        assert 0 <= int(found[1]) < int(found[2])
+        page.wait_for_function("() => !/: 0 of/.test(document.querySelector('aside [role=status]')?.innerText ?? '')")
+        page.wait_for_selector(".entity")
+        assert page.query_selector(".progress") is None
+
+
 def test_a_hostile_document_is_text_and_nothing_else(page: Page) -> None:
     name = '"><img src=x onerror="window.harmed=9">.html'
     drop(page, name, documents.HOSTILE_HTML.encode())

@@ -13,7 +13,7 @@ from tests.support.service import PLAIN, Service, serving
 DIGEST = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"  # Of `secret`.
 KEY = {"Authorization": "Bearer secret"}
 PAGES = ("/", "/console", "/console/files/app.js", "/console/files/samples/invoice.pdf")
-SHOWN = ("/console/entrance", "/console/requests", "/console/requests/one")
+SHOWN = ("/console/entrance", "/console/requests", "/console/progress/one", "/console/requests/one")
 ANYWHERE = "0.0.0.0"
 STRANGER = {"Host": "gleaner.example"}
 
@@ -50,14 +50,14 @@ def test_with_keys_the_empty_page_is_for_everybody_and_what_it_shows_for_a_key(h
         assert set(statuses(service, PAGES)) == {200}
         assert set(statuses(service, SHOWN)) == {live_status(service), picture_status(service)} == {401}
         assert set(statuses(service, SHOWN, {"Authorization": "Bearer wrong"})) == {403}
-        assert statuses(service, SHOWN, {**KEY, **STRANGER}) == [200, 200, 404]
+        assert statuses(service, SHOWN, {**KEY, **STRANGER}) == [200, 200, 200, 404]
         assert (live_status(service, KEY), picture_status(service, KEY)) == (200, 422)
         assert httpx.get(f"{service.url}/console/entrance", headers=KEY, verify=PLAIN).json() == {"client": "ada"}
 
 
 def test_without_keys_auto_is_open_under_a_loopback_name_only(home: Path) -> None:
     with serving(home, MODELS="tiny", WORKERS=1, PARSERS=1) as service:
-        assert statuses(service, (*PAGES, *SHOWN)) == [200] * 6 + [404]
+        assert statuses(service, (*PAGES, *SHOWN)) == [200] * 7 + [404]
         assert statuses(service, SHOWN[:1], {"Host": "localhost"}) == [200]
         assert set(statuses(service, SHOWN, STRANGER)) == {403}
         assert (live_status(service, STRANGER), picture_status(service, STRANGER)) == (403, 403)
@@ -72,5 +72,5 @@ def test_without_keys_where_others_can_reach_it_auto_is_closed_and_says_what_ope
 
 def test_on_is_open_to_all_who_need_no_key(home: Path) -> None:
     with serving(home, MODELS="tiny", WORKERS=1, PARSERS=1, CONSOLE="on", HOST=ANYWHERE) as service:
-        assert statuses(service, (*PAGES, *SHOWN), STRANGER) == [200] * 6 + [404]
+        assert statuses(service, (*PAGES, *SHOWN), STRANGER) == [200] * 7 + [404]
         assert (live_status(service, STRANGER), picture_status(service, STRANGER)) == (200, 422)

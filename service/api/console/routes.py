@@ -74,6 +74,13 @@ async def one(request: Request, request_id: str) -> Response:
     return _json(await console.requests.find(request_id, client, console.siblings))
 
 
+@router.get("/console/progress/{request_id:path}")
+async def progress(request: Request, request_id: str) -> Response:
+    """How far a request is that is not answered yet; empty if none of this id is worked on."""
+    client, console = _visible(request), _console(request)
+    return _json(await console.requests.progress(request_id, client, console.siblings))
+
+
 @router.get("/console/live")
 async def live(request: Request) -> Response:
     """What the engine does, as server-sent events."""

@@ -166,6 +166,11 @@ class EngineClient:
             if pending.is_abandoned:
                 self._connection.send(Cancelled(submission.key))
 
+    def windows(self, key: str) -> tuple[int, int]:
+        """Of a document, how many windows have come back, and of how many; (0, 0) for one that is not here any more."""
+        pending = self._pending.get(key)
+        return (0, 0) if pending is None else pending.windows
+
     def _submit(self, pending: Pending) -> None:
         pending.submitted = self._connection.send(pending.submission, pending.tokens)
 

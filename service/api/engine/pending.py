@@ -75,6 +75,11 @@ class Pending:
         return not self.submitted and not self.result.done()
 
     @property
+    def windows(self) -> tuple[int, int]:
+        """How many sequences have come back, and of how many."""
+        return len(self._arrived), len(self.kept)
+
+    @property
     def is_abandoned(self) -> bool:
         """True when an engine has it and its caller waits no more (deadline passed, or cancelled)."""
         return self.submitted and (self.result.cancelled() or not self.result.done())

@@ -109,7 +109,7 @@ class Extractor:
             words = timer.working(partial(request.marked_words, tokenizer, prepared))
         timer.begun_seconds["queue"] = submitted = time.monotonic()
         try:
-            inference = await self._infer(tokenizer, prepared, words, request)
+            inference = await self._infer(tokenizer, prepared, words, request, timer)
         except Overloaded as error:
             self._engine.refusals.remember(estimate, sum(map(len, prepared.sequences)), error, time.monotonic())
             raise
@@ -182,12 +182,17 @@ class Extractor:
             raise
 
     async def _infer(
-        self, tokenizer: TextTokenizer, prepared: Prepared, words: MarkedWords | None, request: ExtractRequest
+        self,
+        tokenizer: TextTokenizer,
+        prepared: Prepared,
+        words: MarkedWords | None,
+        request: ExtractRequest,
+        timer: StageTimer,
     ) -> InferenceResult:
         if not prepared.sequences:
             return InferenceResult(NO_LOGITS, 0.0, 0.0)
         refuse_if_late(request.deadline_seconds, time.monotonic())
-        key = self._engine.new_key()
+        key = timer.key = self._engine.new_key()
         if words is not None:
             submission = request.submission(key, [words.sequence], Wanted.TAGS, suffix=len(tokenizer.suffix))
             return await self._engine.infer(submission, [words.sequence], ((0, len(words.firsts)),))

@@ -105,6 +105,8 @@ async def _finish(
     work: DocumentWork[R], metrics: WorkerMetrics, source: DocumentInput, request: ExtractRequest
 ) -> FinishedDocument[R]:
     timer = StageTimer()
+    if request.trace is not None:
+        request.trace.timer = timer
     error: GleanerError | None = None
     try:
         result = await work.result(source, request, timer)

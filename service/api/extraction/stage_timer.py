@@ -23,12 +23,19 @@ class StageTimer:
     Attributes:
         begun_seconds: when each stage began, on the monotonic clock; `queue`: when the engine was given the document.
         batches: the numbers of those that it ran in.
+        key: the engine's, once it was given the document.
     """
 
     seconds: dict[str, float] = field(default_factory=dict)
     begun_seconds: dict[str, float] = field(default_factory=dict)
     work_seconds: float = 0.0
     batches: tuple[int, ...] = ()
+    key: str | None = None
+
+    @property
+    def stage(self) -> str | None:
+        """The one that began last; None before the first."""
+        return next(reversed(self.begun_seconds), None)
 
     def working(self, work: Callable[[], _T]) -> _T:
         """Do work on the event loop's thread; its processor seconds count, not what it waits for a processor."""

@@ -32,7 +32,7 @@ class DocumentTrace:
     ended_seconds: float
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class RequestTrace:
     """One request; all times but `unix_seconds` are those of the monotonic clock.
 
@@ -40,6 +40,7 @@ class RequestTrace:
         received_seconds: when its body had been read.
         engine: the one that ran it.
         count: of its documents, of which the first `MOST_DOCUMENTS` are in `documents`.
+        timer: of the document that was begun last, while it is worked on.
     """
 
     id: str
@@ -55,6 +56,7 @@ class RequestTrace:
     status: int = 0
     count: int = 0
     documents: list[DocumentTrace] = field(default_factory=list)
+    timer: StageTimer | None = None
 
     def add(self, document: DocumentTrace) -> None:
         """Add a document that was answered."""
@@ -64,14 +66,24 @@ class RequestTrace:
 
 
 class TraceBook:
-    """The last requests of one worker."""
+    """The requests that one worker is answering, and the last ones that it has answered."""
 
     def __init__(self) -> None:
+        self._open: set[RequestTrace] = set()
         self._traces: deque[RequestTrace] = deque(maxlen=MOST_TRACES)
+
+    def begin(self, trace: RequestTrace) -> None:
+        """Note a request that has come."""
+        self._open.add(trace)
 
     def add(self, trace: RequestTrace) -> None:
         """Keep a request that was answered."""
+        self._open.discard(trace)
         self._traces.append(trace)
+
+    def find_open(self, request_id: str, client: str | None = None) -> RequestTrace | None:
+        """A request with this id that is not answered yet, of this client if one is named."""
+        return next((each for each in self._open if each.id == request_id and client in (None, each.client)), None)
 
     def find(self, request_id: str, client: str | None = None) -> RequestTrace | None:
         """The last request with this id, of this client if one is named."""

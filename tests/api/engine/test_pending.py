@@ -53,6 +53,18 @@ def test_windows_in_any_order_make_the_same_answer(order: list[int]) -> None:
     run(scene())
 
 
+def test_the_windows_that_have_come_back_are_counted() -> None:
+    async def scene() -> None:
+        document = pending(4, 4, 2)
+        assert document.windows == (0, 3)
+        collect(document, 2)
+        assert document.windows == (1, 3)
+        document.on_engine_death()
+        assert document.windows == (0, 3)
+
+    run(scene())
+
+
 def test_of_each_sequence_only_the_kept_rows_stay() -> None:
     async def scene() -> None:
         document = pending(4, 5)

@@ -48,12 +48,16 @@ export async function ask(path, options = {}) {
 
 export const askJson = async (path, options) => (await ask(path, options)).json();
 
-/** The answer to one document; `source`: {file} or {text}. */
-export async function extract(source, options, signal) {
+/** An id for a request of ours, by which its progress is asked for. */
+export const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/** The answer to one document; `source`: {file} or {text}; `id`: what the request is called, if it is to be watched. */
+export async function extract(source, options, signal, id = newId()) {
   const query = new URLSearchParams({ include_text: "true", ...options });
   const body = source.file
     ? { body: source.file, headers: { "Content-Type": source.type } }
     : { body: JSON.stringify({ text: source.text }), headers: { "Content-Type": "application/json" } };
+  body.headers["X-Request-Id"] = id;
   const answer = await ask(`/extract?${query}`, { method: "POST", signal, ...body });
   const found = await answer.json();
   return { ...found, document: found.documents[0], request: answer.headers.get("X-Request-Id") };

@@ -6,6 +6,7 @@ import { EntityList } from "./entity_list.js";
 import { Findings } from "./findings.js";
 import { MarkedText } from "./marked_text.js";
 import { PageStrip } from "./pages.js";
+import { Progress } from "./progress.js";
 import { curl, json, python, showSnippets } from "./snippets.js";
 import { SAMPLES, fileSource, sampleSource, textSource } from "./source.js";
 
@@ -47,20 +48,19 @@ export class DocumentView {
     this.source = source;
     this.strip = source.isPdf ? new PageStrip(source, { onPage: (number) => this.#onPage(number) }) : null;
     this.findings = this.answer = this.list = null;
+    const progress = new Progress();
     this.notes = make("div", { class: "notes" });
     this.body = make("div", { class: "body" }, this.strip?.node ?? "");
-    this.side = make("aside", { class: "card side", "aria-label": "What was found" }, make("div", { class: "filters" }, make("div", { class: "progress" }), this.waiting = make("p", { class: "soft small", role: "status" }, "Reading…")));
+    this.side = make("aside", { class: "card side", "aria-label": "What was found" }, make("div", { class: "filters" }, progress.node));
     this.facts = make("span", { class: "facts" });
     this.#layout();
-    const begun = performance.now();
-    const clock = setInterval(() => { this.waiting.textContent = `Reading and extracting, ${((performance.now() - begun) / 1000).toFixed(0)} s …`; }, 1000);
     try {
-      const answer = await extract(source, this.#options(), abort.signal);
+      const answer = await extract(source, this.#options(), abort.signal, progress.id);
       if (abort === this.abort) this.#show(answer);
     } catch (problem) {
       if (abort === this.abort && problem.name !== "AbortError") this.#fail(problem);
     } finally {
-      clearInterval(clock);
+      progress.stop();
     }
   }
 
