@@ -73,6 +73,7 @@ def test_what_the_vocabulary_knows_nothing_of_is_no_entity_if_the_model_asks() -
     assert found(text, rows, PLAIN, unknown="東京 大阪") == ["東京 .", "大阪"]
     assert found(text, rows, asked, unknown="東京 大阪") == []
     assert found(text, [BEGIN, INNER, INNER, OUT], asked, unknown="東京 大阪") == ["東京 . 5"]
+    assert found(text, rows, asked) == ["東京 .", "大阪"], "every token is known"
 
 
 def test_scores_become_the_share_that_is_right() -> None:
