@@ -5,11 +5,9 @@ For the table that `make gpu` prints. Needs CUDA: prints an empty object without
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import Any
 
-import msgspec
 import numpy as np
 import torch
 
@@ -25,18 +23,15 @@ from service.engine.encoder.encoder import load_encoder
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.models.factory import ModelFactory
 from service.engine.tools.engine_benchmark import LATENCY_TOKENS
-from service.logs import configure
+from service.engine.tools.printed_figures import print_figures
 from service.metrics.gpu import GraphMetrics
-from service.process import die_with_parent, exit_now
-from service.settings import Settings, read_settings
+from service.process import exit_now
+from service.settings import Settings
 
 
 def main() -> int:
     """Print one JSON object; argument: the model."""
-    die_with_parent()
-    configure("WARNING")
-    sys.stdout.buffer.write(msgspec.json.encode(_figures(read_settings(), sys.argv[1])))
-    return 0
+    return print_figures(_figures)
 
 
 def _figures(settings: Settings, model: str) -> dict[str, Any]:

@@ -7,12 +7,10 @@ products; for the table that `make gpu` prints. Needs CUDA: no way is listed wit
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
 import numpy as np
 import torch
 
@@ -24,9 +22,9 @@ from service.engine.encoder.encoder import TransformersEncoder, load_encoder
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.packed_batch import pack
 from service.engine.models.factory import ModelFactory
-from service.logs import configure
-from service.process import die_with_parent, exit_now
-from service.settings import Settings, read_settings
+from service.engine.tools.printed_figures import print_figures
+from service.process import exit_now
+from service.settings import Settings
 
 SEQUENCE_TOKENS = 128
 BATCH_TOKENS = (2_048, 8_192, 65_536)
@@ -35,10 +33,7 @@ WARM_RUNS, RUNS = 2, 9
 
 def main() -> int:
     """Print one JSON object; argument: the model."""
-    die_with_parent()
-    configure("WARNING")
-    sys.stdout.buffer.write(msgspec.json.encode(_figures(read_settings(), sys.argv[1])))
-    return 0
+    return print_figures(_figures)
 
 
 def _figures(settings: Settings, model: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import torch
 
+from service.engine.device.dtype import FP8_CAPABILITY
 from service.engine.encoder.cuda.kernel_module import KernelModule
 from service.engine.encoder.cuda.nvrtc import CompilerMissing, DoesNotCompile, compile_kernels
 from service.engine.encoder.cuda.row_operators import FLOAT8, TORCH_ROWS, RowOperators
@@ -22,7 +23,6 @@ ROWS_OF_BLOCK = 4
 VECTOR_BYTES = 16
 MOST_COLUMNS = 2_048
 """A lane keeps its part of a row in registers: 64 numbers."""
-FLOAT8_CAPABILITY = (8, 9)
 
 EXAMPLE_ROWS, TRIAL_ROWS = 257, 8_192
 """To compare, so that the last block is not full; and to time."""
@@ -61,7 +61,7 @@ class CompiledRows:
         module = _module(device.index or 0, f"sm_{capability[0]}{capability[1]}", dtype, columns)
         self._device_index = device.index or 0
         self._add_norm = module.kernel("add_norm", "PPPPif")
-        self._quantize = module.kernel("quantize", "PPPiii") if capability >= FLOAT8_CAPABILITY else None
+        self._quantize = module.kernel("quantize", "PPPiii") if capability >= FP8_CAPABILITY else None
 
     def add_norm(
         self, rows: torch.Tensor, residual: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, epsilon: float
