@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -47,7 +48,7 @@ class RequestFinder:
         found = await self._gather(Question(request_id, client), siblings)
         if not found:
             raise UnknownRoute("No request of this id is remembered; each worker keeps the last few hundred.")
-        return found[0]
+        return max(found, key=itemgetter("unix_seconds"))
 
     async def progress(self, request_id: str, client: str | None, siblings: Siblings) -> dict[str, Any]:
         """How far a request is that is not answered yet; empty of one that no worker works on."""
@@ -56,13 +57,14 @@ class RequestFinder:
 
     async def latest(self, client: str | None, siblings: Siblings) -> list[dict[str, Any]]:
         """The last requests of all workers, the last first."""
-        return (await self._gather(Question(None, client), siblings))[:MOST_LISTED]
+        found = await self._gather(Question(None, client), siblings)
+        return sorted(found, key=itemgetter("unix_seconds"), reverse=True)[:MOST_LISTED]
 
     async def _gather(self, question: Question, siblings: Siblings) -> list[dict[str, Any]]:
         found = await self._known(question)
         for answer in await siblings.ask(msgspec.json.encode(question)):
             found += msgspec.json.decode(answer, type=list[dict[str, Any]])
-        return sorted(found, key=lambda each: -each.get("unix_seconds", 0))
+        return found
 
     async def _known(self, question: Question) -> list[dict[str, Any]]:
         if question.find is None:

@@ -56,6 +56,10 @@ class FinishedDocument(Generic[R]):
 class DocumentWork(Protocol[R]):
     """What a request has done with each of its documents."""
 
+    @property
+    def metrics(self) -> WorkerMetrics:
+        """Where documents are counted."""
+
     async def result(self, source: DocumentInput, request: ExtractRequest, timer: StageTimer) -> R:
         """The result of one document; `timer` gets the seconds of its stages. Raises GleanerError."""
 
@@ -70,10 +74,10 @@ class DocumentWork(Protocol[R]):
 
 
 def start_all(
-    work: DocumentWork[R], metrics: WorkerMetrics, sources: Iterable[DocumentInput], request: ExtractRequest
+    work: DocumentWork[R], sources: Iterable[DocumentInput], request: ExtractRequest
 ) -> list[asyncio.Task[FinishedDocument[R]]]:
     """Start the work on all documents of a request, each in a task of its own."""
-    return [asyncio.create_task(_finish(work, metrics, source, request)) for source in sources]
+    return [asyncio.create_task(_finish(work, source, request)) for source in sources]
 
 
 async def gathered(tasks: Sequence[asyncio.Task[FinishedDocument[R]]]) -> list[FinishedDocument[R]]:
@@ -101,9 +105,7 @@ def total_timer(outcomes: Iterable[FinishedDocument[R]]) -> StageTimer:
     return total
 
 
-async def _finish(
-    work: DocumentWork[R], metrics: WorkerMetrics, source: DocumentInput, request: ExtractRequest
-) -> FinishedDocument[R]:
+async def _finish(work: DocumentWork[R], source: DocumentInput, request: ExtractRequest) -> FinishedDocument[R]:
     timer = StageTimer()
     if request.trace is not None:
         request.trace.timer = timer
@@ -119,10 +121,10 @@ async def _finish(
     if error is not None:
         result = work.failed(source, problems.problem(error))
     outcome = FinishedDocument(result, timer, error)
-    metrics.documents.labels(outcome.code).inc()
+    work.metrics.documents.labels(outcome.code).inc()
     work.count(result)
     for stage, seconds in timer.seconds.items():
-        metrics.stage_seconds.labels(stage).observe(seconds)
+        work.metrics.stage_seconds.labels(stage).observe(seconds)
     _note(source, outcome, work.windows(result), request)
     return outcome
 

@@ -79,7 +79,7 @@ def start_documents(
     extractor: Extractor, metrics: WorkerMetrics, body: Body, extract_request: ExtractRequest
 ) -> DocumentTasks:
     """Start to extract all documents of a request, each in a task of its own."""
-    return start_all(Extracting(extractor, metrics), metrics, body.sources, extract_request)
+    return start_all(Extracting(extractor, metrics), body.sources, extract_request)
 
 
 async def json_response(

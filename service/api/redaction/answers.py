@@ -58,7 +58,7 @@ async def redacted_outcomes(
     redactor: Redactor, metrics: WorkerMetrics, body: Body, request: ExtractRequest, options: RedactOptions
 ) -> list[RedactionOutcome]:
     """All documents of a request as they ended, in the order in which they were sent; cancelled with the caller."""
-    return await gathered(start_all(Redacting(redactor, metrics, options), metrics, body.sources, request))
+    return await gathered(start_all(Redacting(redactor, metrics, options), body.sources, request))
 
 
 async def redact_response(

@@ -34,6 +34,7 @@ class Stamping:
 
     ends: dict[str, Exception | None]
     counted: list[str] = field(default_factory=list)
+    metrics: WorkerMetrics = field(default_factory=WorkerMetrics)
 
     async def result(self, source: DocumentInput, _request: ExtractRequest, timer: StageTimer) -> Stamped:
         timer.record("stamp", 1.0, 0.25)
@@ -56,7 +57,7 @@ def ended(work: Stamping, request: ExtractRequest = REQUEST) -> list[FinishedDoc
 
     async def scene() -> list[FinishedDocument[Stamped]]:
         sources = [DocumentInput(each, text="Anna") for each in work.ends]
-        return await gathered(start_all(work, WorkerMetrics(), sources, request))
+        return await gathered(start_all(work, sources, request))
 
     return asyncio.run(scene())
 
