@@ -23,6 +23,7 @@ from service.api.http.request_body import Body, BodyLimits
 from service.api.http.response import DocumentOutcome, DocumentTasks, start_documents
 from service.api.idempotency.requests import IdempotentRequests
 from service.api.worker import Worker
+from service.core.errors import Overloaded
 from service.core.tenants import Tenant
 from service.wire import ModelStatus
 
@@ -98,6 +99,7 @@ class Visit:
 
         Raises:
             UnknownModel: the options name a model that is not served.
+            QueueFull, DeadlineExceeded: the engine would refuse all of them.
         """
         state, options = self.state, body.options
         model = self.model(body)
@@ -119,6 +121,11 @@ class Visit:
             decoder=decoder,
             trace=self.trace,
         )
+        try:
+            state.worker.extractor.refuse_all_again(body.sources, request)
+        except Overloaded as error:
+            state.worker.metrics.documents.labels(error.code).inc(len(body.sources))
+            raise
         return Call(state.worker, body, request, self.begun_seconds)
 
     def _served(self, tokens: int) -> None:

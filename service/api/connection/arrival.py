@@ -1,4 +1,4 @@
-"""When the bytes of a socket arrived, as the kernel remembers it: also before they were read or even accepted.
+"""When the bytes of a socket arrived, and whether more can, as the kernel knows it before the event loop does.
 
 Linux's TCP_INFO has the milliseconds since the last segment with data (`tcpi_last_data_recv`, tcp(7), linux/tcp.h). A
 worker that is late reads requests late, so its own clock at that moment would hide how long they have waited.
@@ -12,13 +12,16 @@ import socket
 import sys
 import termios
 
+_STATE_AT = 0
+_CLOSE_WAIT = 8
+"""The peer has ended its side (`TCP_CLOSE_WAIT`, linux/tcp_states.h)."""
 _LAST_DATA_RECEIVED_AT = 52
 _MOST_SECONDS = 600.0
 """A longer wait is no wait but a value that the kernel never set."""
 
 
 class ArrivalClock:
-    """Asks the kernel how long ago data came: a microsecond, as no socket object is made. For one thread."""
+    """Asks the kernel how long ago data came, and whether more can: a microsecond each. For one thread."""
 
     def __init__(self) -> None:
         self._getsockopt = ctypes.CDLL(None).getsockopt if sys.platform == "linux" else None
@@ -29,15 +32,25 @@ class ArrivalClock:
 
     def waited_seconds(self, file: int) -> float:
         """Seconds since the last data arrived at this socket; 0 where the kernel does not say."""
-        if self._getsockopt is None:
-            return 0.0
-        if self._getsockopt(file, *self._arguments, ctypes.byref(self._info_bytes)) != 0:
-            return 0.0
-        if self._info_bytes.value != len(self._info):
-            self._info_bytes.value = len(self._info)
+        if not self._ask(file):
             return 0.0
         seconds = self._milliseconds.value / 1000
         return seconds if seconds < _MOST_SECONDS else 0.0
+
+    def peer_has_ended(self, file: int) -> bool:
+        """True when the peer of this socket has shut down its write side; False where the kernel does not say."""
+        return self._ask(file) and self._info[_STATE_AT] == bytes([_CLOSE_WAIT])
+
+    def _ask(self, file: int) -> bool:
+        """Fill the info of this socket; False where the kernel does not say."""
+        if self._getsockopt is None:
+            return False
+        if self._getsockopt(file, *self._arguments, ctypes.byref(self._info_bytes)) != 0:
+            return False
+        if self._info_bytes.value != len(self._info):
+            self._info_bytes.value = len(self._info)
+            return False
+        return True
 
 
 def unread_bytes(file: int) -> int:

@@ -33,6 +33,7 @@ from service.api.connection.pace import Pace
 from service.api.connection.prepared import PreparedProblem, PreparedProblems
 from service.api.connection.request_head import RequestHead, named_deadline_ms
 from service.api.connection.unread_answer import UnreadAnswer
+from service.api.http.departure import DEPARTURE, Departure
 from service.logs import LogEvent
 from service.signals.routes import OTHER, OWN_WORK_ROUTES
 
@@ -96,6 +97,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._body_pace: Pace | None = None
         self._unread_answer = UnreadAnswer(self, self._shared)
         self._admitting: Admitted | None = None
+        self._departure = Departure()
         self._requests: dict[RequestResponseCycle, HeldRequest] = {}
 
     # The transport's calls
@@ -110,6 +112,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
+        self._departure.tell()
         self._shared.closed(self)
         self._unread_answer.release()
 
@@ -147,6 +150,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         super().on_message_begin()
         state: dict[str, Any] = self.scope["state"]
         state["arrived_seconds"] = self._arrived_seconds
+        state[DEPARTURE] = self._departure
 
     def on_url(self, url: bytes) -> None:
         super().on_url(url)
@@ -174,6 +178,9 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._body_pace = None
         self._shared.busy(self)
         head = self._gate.read(self.url, self.parser.get_http_version(), self.headers, len(self.pipeline))
+        if self._shared.clock.peer_has_ended(self._file) and self.parser.get_method() == b"POST":
+            self._leave()
+            return
         admitted = None if self._is_answering() else self._admit(head, now)
         if isinstance(admitted, PreparedProblem):
             self._refuse(admitted, head)
@@ -353,6 +360,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
                 return
             self.cycle.disconnected = self.cycle.response_complete = True
             self.cycle.message_event.set()
+            self._departure.tell()
         self._answer_and_close(problem)
 
     def _drop_unread(self, count: int) -> None:
@@ -363,6 +371,12 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def _drop(self, reason: str) -> None:
         self._shared.dropped(reason)
         self.transport.abort()
+
+    def _leave(self) -> None:
+        """Close the connection of a client that has ended its side with a request that no work was begun for."""
+        self._closing = True
+        self._shared.dropped("left")
+        self.transport.close()
 
     def _counted(self, problem: PreparedProblem, scope: Any = None) -> PreparedProblem:
         """A refusal that was counted, in the words of the protocol that the request speaks."""

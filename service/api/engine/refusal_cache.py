@@ -8,6 +8,7 @@ because of an older refusal than that. Pure: time is passed in.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from service.core.errors import DeadlineExceeded, Overloaded, QueueFull
@@ -91,16 +92,30 @@ class RefusalCache:
         Raises:
             QueueFull, DeadlineExceeded: as the engine refused the earlier document.
         """
+        self.check_all([estimate])
+
+    def check_all(self, estimates: Sequence[WorkEstimate]) -> None:
+        """Raise the cached refusals if they apply to each of these documents, and count the documents.
+
+        Raises:
+            QueueFull, DeadlineExceeded: as the engine refused an earlier document like the first.
+        """
+        found = [(each, self._current(each)) for each in estimates]
+        refused = [(each, cached) for each, cached in found if cached is not None and cached.applies_to(each)]
+        if len(refused) < len(estimates) or not refused:
+            return
+        for each, cached in refused:
+            self.count(cached.error.code, 1, round(cached.tokens * each.size / max(cached.estimate.size, 1)))
+        error = refused[0][1].error
+        raise type(error)(error.detail, retry_after_seconds=error.retry_after_seconds)
+
+    def _current(self, estimate: WorkEstimate) -> _CachedRefusal | None:
+        """The latest refusal of this kind of document, unless it is too old."""
         cached = self._latest.get(estimate.kind)
-        if cached is None:
-            return
-        if estimate.at_seconds >= cached.until_seconds:
+        if cached is not None and estimate.at_seconds >= cached.until_seconds:
             del self._latest[estimate.kind]
-            return
-        if cached.applies_to(estimate):
-            more = round(cached.tokens * estimate.size / max(cached.estimate.size, 1))
-            self.count(cached.error.code, 1, more)
-            raise type(cached.error)(cached.error.detail, retry_after_seconds=cached.error.retry_after_seconds)
+            return None
+        return cached
 
     def count(self, code: str, documents: int, tokens: int) -> None:
         """Count documents that this worker refused by itself, and an estimate of their tokens."""

@@ -1,8 +1,8 @@
 """The extractor: takes one document from its bytes to its entities (parse → tokenize → infer → decode). No HTTP.
 
 Files are parsed in processes of their own. Long texts are tokenized and decoded in threads, so that the event loop is
-free meanwhile; short texts on the event loop itself, where that is done sooner than a thread would have begun: at once
-if the document came alone, else in slices (`time_slicer`).
+free meanwhile; short texts on the event loop itself, where that is done sooner than a thread would have begun, in slices
+in which clients take turns (`time_slicer`); documents of a batch also begin in such turns.
 
 The rule: nothing is done for a document that cannot be answered in time. Its deadline ends it at any stage, as its
 client's disconnection does, and a long text is tokenized a piece at a time: texts of several requests take turns, and
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -82,7 +82,10 @@ class Extractor:
         refuse_if_late(request.deadline_seconds, now)
         try:
             async with asyncio.timeout(request.deadline_seconds - now):
-                with self.memory.lease() as lease, self._metered(request.estimate(source, now), timer):
+                if not request.alone:
+                    await self._time_slicer.turn(request.queue)
+                estimate = request.estimate(source, time.monotonic())
+                with self.memory.lease() as lease, self._metered(estimate, timer):
                     return await self._extract(source, request, timer, lease)
         except TimeoutError:
             raise DeadlineExceeded("the deadline passed before the document was finished") from None
@@ -125,6 +128,15 @@ class Extractor:
 
             is_short = len(prepared.tokens.ids) <= SHORT_TOKENS and len(document.text) <= SHORT_CHARACTERS
             return await self._run(decode, request, timer, short=is_short)
+
+    def refuse_all_again(self, sources: Sequence[DocumentInput], request: ExtractRequest) -> None:
+        """Refuse a request, before any of its work is begun, if the engine lately refused such documents as all of it.
+
+        Raises:
+            QueueFull, DeadlineExceeded: as the engine refused the earlier document.
+        """
+        now = time.monotonic()
+        self._engine.refusals.check_all([request.estimate(source, now) for source in sources])
 
     async def load_tokenizers(self, models: tuple[ModelStatus, ...]) -> None:
         """Read the tokenizers of new revisions, before a request needs them, and drop those of retired ones."""
@@ -200,11 +212,11 @@ class Extractor:
         return await self._engine.infer(submission, prepared.sequences, kept_rows(tokenizer, prepared))
 
     async def _run(self, work: Callable[[], _T], request: ExtractRequest, timer: StageTimer, *, short: bool) -> _T:
-        """Run long work in a thread; short work on the event loop, sliced where a batch brings much of it."""
+        """Run long work in a thread, short work in a slice of the event loop's time."""
         if not short:
             return await self._work_in_thread(work, timer)
         timed = partial(timer.working, work)
-        return timed() if request.alone else await self._time_slicer.run(timed)
+        return await self._time_slicer.run(timed, request.queue, at_once=request.alone)
 
     async def _work_in_thread(self, work: Callable[[], _T], timer: StageTimer) -> _T:
         return await self._in_thread(partial(timer.working_apart, work))

@@ -91,6 +91,11 @@ class ExtractRequest:
     decoder: Decoder | None = None
     trace: RequestTrace | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def queue(self) -> tuple[str, bool]:
+        """Where its short work waits for the event loop: lone documents are not behind their client's batches."""
+        return self.client, self.alone
+
     def estimate(self, source: DocumentInput, now: float) -> WorkEstimate:
         """The work of a document of this request, estimated from its size alone."""
         return WorkEstimate(

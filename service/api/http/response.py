@@ -22,6 +22,7 @@ from service.api.extraction.finished import FinishedDocument, error_of_all, gath
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.stage_timer import StageTimer
 from service.api.http.answer_encoder import encode_line, encode_result
+from service.api.http.departure import Departure, departure_of
 from service.api.http.request_body import Body
 from service.api.problems import Problem
 from service.api.schemas import DocumentLine, DocumentResult, ExtractResult, ModelName
@@ -30,9 +31,6 @@ from service.metrics.worker import WorkerMetrics
 
 CLIENT_CLOSED_REQUEST = 499
 """nginx's status for a client that disconnected: shown by access logs and metrics, received by no client."""
-
-UNWATCHED_SECONDS = 0.25
-"""How long a request is answered before its client's connection is watched."""
 
 REVISION_HEADER = "X-Gleaner-Revision"
 """Names the revision that answered, in answers whose protocol has no place for it."""
@@ -126,39 +124,35 @@ async def ndjson_lines(
 async def unless_disconnected(request: Request, work: Coroutine[Any, Any, Response]) -> Response:
     """The response of `work`; when the client disconnects first, `work` is cancelled. The body must have been read.
 
-    The client is watched once the work takes a while: most is done sooner, and a task costs more than it would spare.
+    The HTTP server tells it at once (`departure`). Under another server a task waits for it.
     """
     answering = asyncio.current_task()
     assert answering is not None, "requests are answered by tasks"
-    left = False
-    watching: list[asyncio.Task[None]] = []
-
-    async def watch() -> None:
-        nonlocal left
-        await _disconnect(request)
-        left = True
-        answering.cancel()
-
-    def begin() -> None:
-        watching.append(asyncio.create_task(watch()))
-
-    beginning = asyncio.get_running_loop().call_later(UNWATCHED_SECONDS, begin)
+    departure, watching = departure_of(request.scope), None
+    if departure is None:
+        departure = Departure()
+        watching = asyncio.create_task(_watch(request, departure))
+    if departure.has_left:
+        work.close()
+        return Response(status_code=CLIENT_CLOSED_REQUEST)
+    departure.then(answering.cancel)
     try:
         return await work
     except asyncio.CancelledError:
-        if left and not answering.uncancel():
+        if departure.has_left and not answering.uncancel():
             return Response(status_code=CLIENT_CLOSED_REQUEST)
         raise
     finally:
-        beginning.cancel()
-        for task in watching:
-            task.cancel()
-            await asyncio.wait((task,))
+        departure.forget()
+        if watching is not None:
+            watching.cancel()
+            await asyncio.wait((watching,))
 
 
-async def _disconnect(request: Request) -> None:
+async def _watch(request: Request, departure: Departure) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
+    departure.tell()
 
 
 def _model_name(extract_request: ExtractRequest) -> ModelName:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
+
 import pytest
 
 from tests.support.bounded_server import World, play
@@ -34,6 +37,19 @@ def test_work_whose_client_shuts_down_its_write_side_is_dropped_as_if_it_had_hun
         await world.until(lambda: world.connections.held_bytes == 0 and world.connections.open_count == 0)
         await world.until(lambda: world.connections.overload.in_flight == 0)
         assert (await world.ask("GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")).status == 200
+
+    play(scene)
+
+
+def test_nothing_is_begun_for_a_client_that_has_left_before_its_request_is_read() -> None:
+    async def scene(world: World) -> None:
+        with socket.create_connection(("127.0.0.1", world.port)) as client:
+            client.sendall(POST % (b"extract", 2) + b"ab")
+            client.shutdown(socket.SHUT_WR)  # And only now does the event loop go on.
+            assert await asyncio.to_thread(client.recv, 100) == b""
+        await world.until(lambda: world.connections.open_count == 0)
+        assert not world.scopes
+        assert world.connections.overload.in_flight == 0
 
     play(scene)
 

@@ -47,6 +47,21 @@ def test_a_document_with_better_chances_is_not_refused(other: dict[str, object])
     cache_with().check(replace(ESTIMATE, **{"at_seconds": 10.2, **other}))  # type: ignore[arg-type]
 
 
+def test_a_request_is_refused_where_each_of_its_documents_would_be_and_they_are_counted() -> None:
+    cache = cache_with()
+    again = replace(ESTIMATE, at_seconds=10.2)
+    with pytest.raises(DeadlineExceeded, match="about 5 s"):
+        cache.check_all([again, replace(again, size=2_000)])
+    assert cache.take_counts() == {"deadline_exceeded": (2, 1_200)}
+
+
+@pytest.mark.parametrize("others", [[], [{"size": 500}], [{}, {"format": "PDF"}], [{}, {}, {"size": 10}]], ids=len)
+def test_a_request_is_not_refused_where_one_of_its_documents_has_better_chances(others: list[dict[str, object]]) -> None:
+    cache = cache_with()
+    cache.check_all([replace(ESTIMATE, **{"at_seconds": 10.2, **other}) for other in others])  # type: ignore[arg-type]
+    assert not cache.take_counts()
+
+
 def test_a_full_queue_refuses_late_deadlines_too() -> None:
     with pytest.raises(QueueFull):
         cache_with(QueueFull("full")).check(replace(ESTIMATE, at_seconds=10.2, left_seconds=300.0))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from service.api.extraction.time_slicer import SLICE_SECONDS, TimeSlicer
+from service.api.extraction.time_slicer import MOST_PIECES, SLICE_SECONDS, TimeSlicer
 
 MANY = 200
 Run = Callable[[Coroutine[Any, Any, None]], None]
@@ -71,6 +71,67 @@ def test_a_go_ends_with_the_piece_that_fills_it(run: Run, share: float, pieces: 
             await asyncio.sleep(0)
             assert len(batch.done) - before <= pieces
         assert len(batch.done) == MANY
+
+    run(scene())
+
+
+def test_a_go_ends_after_some_pieces_however_short_they_are(run: Run) -> None:
+    """What their callers do next takes time as well."""
+
+    async def scene() -> None:
+        time_slicer, gone_on = TimeSlicer(Clock()), list[int]()
+
+        async def caller(number: int) -> None:
+            await time_slicer.turn("batch")
+            gone_on.append(number)
+
+        callers = [asyncio.create_task(caller(number)) for number in range(MANY)]
+        while len(gone_on) < MANY:
+            before = len(gone_on)
+            await asyncio.sleep(0)
+            assert len(gone_on) - before <= MOST_PIECES
+        await asyncio.gather(*callers)
+        assert gone_on == list(range(MANY))
+
+    run(scene())
+
+
+def test_queues_take_turns_and_each_is_in_order(run: Run) -> None:
+    async def scene() -> None:
+        batch = Batch()
+        work = [("many", number) for number in range(MANY)] + [("few", -1), ("few", -2), ("one", -3)]
+        pieces = [batch.time_slicer.run(partial(batch.piece, number), queue) for queue, number in work]
+        await asyncio.gather(*pieces)
+        assert batch.done == [0, -1, -3, 1, -2, *range(2, MANY)]
+
+    run(scene())
+
+
+def test_a_piece_that_may_be_done_at_once_is_where_there_is_room_and_nothing_waits(run: Run) -> None:
+    async def scene() -> None:
+        batch = Batch(share_of_a_slice=0.6)
+
+        async def at_once(number: int) -> None:
+            await batch.time_slicer.run(partial(batch.piece, number), at_once=True)
+
+        callers = [asyncio.create_task(at_once(number)) for number in range(6)]
+        await asyncio.sleep(0)
+        assert len(batch.done) <= 4, "two at once, and two of the slice that comes after them"
+        await asyncio.gather(*callers)
+        assert batch.done == list(range(6))
+        waits = batch.begin(range(6, 8))
+        await asyncio.sleep(0)
+        await at_once(8)
+        assert batch.done == list(range(9))
+        await asyncio.gather(*waits)
+
+    run(scene())
+
+
+def test_a_piece_at_once_raises_what_it_does(run: Run) -> None:
+    async def scene() -> None:
+        with pytest.raises(ZeroDivisionError):
+            await TimeSlicer().run(lambda: 1 // 0, at_once=True)
 
     run(scene())
 

@@ -9,7 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message
 
-from service.api.http.response import CLIENT_CLOSED_REQUEST, UNWATCHED_SECONDS, unless_disconnected
+from service.api.http.departure import DEPARTURE, Departure
+from service.api.http.response import CLIENT_CLOSED_REQUEST, unless_disconnected
 
 
 class Caller:
@@ -41,18 +42,53 @@ def test_work_that_ends_is_the_answer_and_nothing_is_left_behind() -> None:
     asyncio.run(scene())
 
 
-def test_a_client_is_watched_only_when_the_work_takes_a_while() -> None:
+def test_where_the_server_tells_of_a_departure_no_task_waits_for_it() -> None:
     async def scene() -> None:
-        caller, clock = Caller(), asyncio.get_running_loop().time
-        begun = clock()
+        departure, cleaned = Departure(), asyncio.Event()
+        request = Request({"type": "http", "headers": [], "state": {DEPARTURE: departure}}, Caller().receive)
 
         async def work() -> Response:
-            while len(asyncio.all_tasks()) == 1:
-                await asyncio.sleep(0.005)
-            return Response()
+            assert asyncio.all_tasks() == {asyncio.current_task()}
+            departure.tell()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                cleaned.set()
+            raise AssertionError("nothing sets the event")
 
-        await unless_disconnected(caller.request(), work())
-        assert clock() - begun >= UNWATCHED_SECONDS
+        answer = await unless_disconnected(request, work())
+        assert answer.status_code == CLIENT_CLOSED_REQUEST
+        assert cleaned.is_set()
+
+    asyncio.run(scene())
+
+
+def test_nothing_is_begun_for_a_client_that_has_left() -> None:
+    async def scene() -> None:
+        departure = Departure()
+        departure.tell()
+
+        async def work() -> Response:
+            raise AssertionError("nobody waits for it")
+
+        request = Request({"type": "http", "headers": [], "state": {DEPARTURE: departure}}, Caller().receive)
+        answer = await unless_disconnected(request, work())
+        assert answer.status_code == CLIENT_CLOSED_REQUEST
+
+    asyncio.run(scene())
+
+
+def test_a_departure_after_the_answer_cancels_nothing() -> None:
+    async def scene() -> None:
+        departure = Departure()
+
+        async def work() -> Response:
+            return Response(b"done")
+
+        request = Request({"type": "http", "headers": [], "state": {DEPARTURE: departure}}, Caller().receive)
+        assert (await unless_disconnected(request, work())).body == b"done"
+        departure.tell()
+        await asyncio.sleep(0)
 
     asyncio.run(scene())
 
