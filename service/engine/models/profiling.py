@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from service.engine.memory.probe import MemoryProbe
 
-CPU_BATCH_TOKENS = 2_048
+CPU_BATCH_TOKENS = 1_024
 GPU_BATCH_TOKENS = 65_536
 """The largest that is tried."""
 
