@@ -82,7 +82,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--minutes", type=float, default=70, help="time to train for in all; the schedule follows it")
     parser.add_argument("--documents", type=int, default=12_000, help="documents to generate")
     parser.add_argument("--pages", type=int, default=12_000, help="pages to compose and read back; 0: none")
-    parser.add_argument("--from", dest="start", type=Path, help="a trained model's folder to go on from, in place of the base")
+    parser.add_argument(
+        "--from", dest="start", type=Path, help="a trained model's folder to go on from, in place of the base"
+    )
     parser.add_argument("--rate", type=float, default=1.0, help="times the usual learning rates; less with --from")
     parser.add_argument("--vocabulary", type=Path, help="an earlier model's tokenizer.json, in place of a new choice")
     parser.add_argument("--layers", type=int, default=LAYERS, help="of the base, from the first")

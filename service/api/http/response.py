@@ -135,11 +135,18 @@ async def unless_disconnected(request: Request, work: Coroutine[Any, Any, Respon
     if departure.has_left:
         work.close()
         return Response(status_code=CLIENT_CLOSED_REQUEST)
-    departure.then(answering.cancel)
+    left = False
+
+    def leave() -> None:
+        nonlocal left
+        left = True
+        answering.cancel()
+
+    departure.then(leave)
     try:
         return await work
     except asyncio.CancelledError:
-        if departure.has_left and not answering.uncancel():
+        if left and not answering.uncancel():
             return Response(status_code=CLIENT_CLOSED_REQUEST)
         raise
     finally:

@@ -56,7 +56,9 @@ def test_a_request_is_refused_where_each_of_its_documents_would_be_and_they_are_
 
 
 @pytest.mark.parametrize("others", [[], [{"size": 500}], [{}, {"format": "PDF"}], [{}, {}, {"size": 10}]], ids=len)
-def test_a_request_is_not_refused_where_one_of_its_documents_has_better_chances(others: list[dict[str, object]]) -> None:
+def test_a_request_is_not_refused_where_one_of_its_documents_has_better_chances(
+    others: list[dict[str, object]],
+) -> None:
     cache = cache_with()
     cache.check_all([replace(ESTIMATE, **{"at_seconds": 10.2, **other}) for other in others])  # type: ignore[arg-type]
     assert not cache.take_counts()
