@@ -59,6 +59,12 @@ class Container:
         except urllib.error.HTTPError as error:
             return error.code, json.load(error)
 
+    def metrics(self) -> str:
+        """What Prometheus would read."""
+        with urllib.request.urlopen(f"{self.url}/metrics", timeout=60.0) as answer:
+            body: bytes = answer.read()
+        return body.decode()
+
     def wait_until_ready(self) -> float:
         """Wait until /readyz answers 200; returns the seconds that it took."""
         begun = time.monotonic()
