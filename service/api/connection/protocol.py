@@ -202,7 +202,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def refuse_late(self, cycle: RequestResponseCycle) -> None:
         """Refuse a request whose deadline passed before its work began."""
         scope = cycle.scope
-        request = RefusedRequest(scope["method"], scope["path"], scope["headers"])
+        request = RefusedRequest(scope["method"], scope["path"], list(scope["headers"]))
         problem = self._shared.refusals.count(self._problems.overloaded["deadline_exceeded"], request)
         scope["state"]["status"] = problem.status
         self.run(cycle, problem)

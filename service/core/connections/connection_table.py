@@ -8,7 +8,7 @@ beyond the limit he may not even that.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from itertools import islice
 from typing import Generic, TypeVar
 
@@ -18,7 +18,7 @@ IDLE_EVICTION_SECONDS = 1.0
 """One that was idle for so long makes room for a new one."""
 EVICTION_TRIES = 8
 
-T = TypeVar("T", bound=Hashable)
+T = TypeVar("T")
 
 
 class Acceptance(enum.Enum):

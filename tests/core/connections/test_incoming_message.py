@@ -128,13 +128,13 @@ def test_while_a_head_arrives_there_is_no_body_whose_pace_could_be_watched() -> 
 
 
 def test_what_is_too_large_is_seen_before_it_is_parsed() -> None:
-    found = message()
-    found.receive(100, 1.0)
-    assert not found.is_too_large
-    found.receive(1, 1.0)
-    assert found.is_too_large
+    found, seen = message(), []
+    for count in (100, 1):
+        found.receive(count, 1.0)
+        seen.append(found.is_too_large)
     found.end_head()
-    assert not found.is_too_large, "what came with the end of a head was not the head's"
+    seen.append(found.is_too_large)
+    assert seen == [False, True, False], "what came with the end of a head was not the head's"
 
 
 @pytest.mark.parametrize(("body_bytes", "around"), [(0, 100), (10, 100 + 10 * FRAMING_BYTES)])
