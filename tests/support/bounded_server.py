@@ -15,8 +15,8 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from service.api.connection.connections import Connections
-from service.api.connection.limits import ConnectionLimits
 from service.api.connection.protocol import BoundedHttpProtocol
+from service.core.connections.limits import ConnectionLimits
 from service.metrics.worker import WorkerMetrics
 
 LIMIT_SECONDS = 30.0

@@ -11,7 +11,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from service.api.connection.admission import Admitted, OverloadControl
+from service.core.connections.admission import Admitted, OverloadControl
 
 STEP_SECONDS = 0.001
 STATUS_SECONDS = 0.5

@@ -1,16 +1,24 @@
-"""The gate behind a complete head: refuses a request before its body is read, or says what it was admitted with."""
+"""The gate behind a head: refuses a request before its body is read, or says what it was admitted with."""
 
 from __future__ import annotations
 
-from service.api.connection.admission import Admitted
-from service.api.connection.connections import Acceptance, Connections
-from service.api.connection.limits import MOST_PIPELINED
-from service.api.connection.prepared import PreparedProblem
-from service.api.connection.request_head import Headers, RequestHead, read_head
+import logging
+
+import httptools
+
+from service.api.connection.connections import Connections
+from service.api.connection.prepared import PreparedProblem, PreparedProblems
+from service.core.connections.admission import Admitted
+from service.core.connections.connection_table import Acceptance
+from service.core.connections.limits import MOST_PIPELINED
+from service.core.connections.request_head import Headers, RequestHead, read_head
 from service.core.errors import MalformedRequest
+from service.logs import LogEvent
 
 ALWAYS_ANSWERED = (b"/livez", b"/readyz", b"/metrics", b"/ping", b"/v2/health/")
 """Asked by those who would replace a service that does not answer, so never refused for load."""
+
+log = logging.getLogger(__name__)
 
 
 class HeadRefused(Exception):
@@ -21,13 +29,24 @@ class HeadRefused(Exception):
         self.problem = problem
 
 
+def problem_of(error: httptools.HttpParserError, problems: PreparedProblems) -> PreparedProblem:
+    """The refusal behind an error of the parser, which wraps what its callbacks raise."""
+    cause = error.__context__
+    if isinstance(cause, HeadRefused):
+        return cause.problem
+    if cause is None or isinstance(cause, (httptools.HttpParserError, UnicodeDecodeError)):
+        return problems.malformed
+    log.error("a request's head failed", exc_info=cause, extra={"event": LogEvent.REQUEST_HEAD_FAILED})
+    return problems.failed
+
+
 class HeadGate:
     """Judges the heads of one worker's requests."""
 
     def __init__(self, shared: Connections) -> None:
-        self._shared = shared
         self._limits = shared.limits
-        self._problems = shared.problems
+        self._overload = shared.overload
+        self._problems = shared.refusals.problems
 
     def read(self, target: bytes, version: str, headers: Headers, pipelined: int) -> RequestHead:
         """The head as a value; `pipelined` requests of its connection wait for their turn.
@@ -53,5 +72,5 @@ class HeadGate:
     def admit(self, client: int, deadline_ms: int | None, arrived: float, now: float) -> Admitted | PreparedProblem:
         """What a request that is work was admitted with, or its refusal for load. `arrived`: seconds, as `now`."""
         seconds = deadline_ms / 1000 if deadline_ms else self._limits.deadline_seconds
-        admitted = self._shared.overload.admit(client, seconds, arrived, now)
+        admitted = self._overload.admit(client, seconds, arrived, now)
         return admitted if isinstance(admitted, Admitted) else self._problems.overloaded[admitted]

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from service.api import problems
-from service.api.connection.limits import ConnectionLimits
+from service.core.connections.limits import ConnectionLimits
 from service.core.errors import (
     DeadlineExceeded,
     DocumentTooLarge,

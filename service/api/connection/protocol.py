@@ -6,15 +6,13 @@
     answer leaves   what the client does not read is held too; not read for too long: closed
 
 A refusal leaves the connection open where its body is small. Otherwise it is closed after the client has, or after a
-while: to close with unread bytes would destroy the answer on its way.
+while (`linger`).
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -23,53 +21,21 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from service.api.connection.admission import Admitted
 from service.api.connection.arrival import unread_bytes
-from service.api.connection.connections import Acceptance, Connections, Transfer
-from service.api.connection.head_gate import HeadGate, HeadRefused
-from service.api.connection.limits import SMALL_BODY_BYTES, ConnectionLimits
-from service.api.connection.message_size import MessageSize
-from service.api.connection.pace import Pace
+from service.api.connection.connections import Connections
+from service.api.connection.head_gate import HeadGate, HeadRefused, problem_of
+from service.api.connection.held_requests import HeldRequests
 from service.api.connection.prepared import PreparedProblem, PreparedProblems
-from service.api.connection.request_head import RequestHead, named_deadline_ms
+from service.api.connection.refusals import RefusedRequest
+from service.api.connection.turns import RequestTurn
 from service.api.connection.unread_answer import UnreadAnswer
 from service.api.http.departure import DEPARTURE, Departure
-from service.logs import LogEvent
-from service.signals.routes import OTHER, OWN_WORK_ROUTES
-
-BRIEF_SECONDS = 2.0
-"""Time for a connection beyond the limit to say what it wants."""
-HEAD_LINGER_BYTES = 1024 * 1024
-"""What is read and dropped after a refusal; of a body that was declared, or of several, as much as comes in time."""
-
-log = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class HeldRequest:
-    """What is held for one request until its application has ended."""
-
-    admitted: Admitted | None
-    body: Transfer | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RequestTurn:
-    """A request that waits for its turn, in the order of those that begin."""
-
-    connection: BoundedHttpProtocol
-    cycle: RequestResponseCycle
-    app: Any
-    admitted: Admitted
-
-    def begin(self) -> None:
-        """Begin its work, unless its client is gone, or refuse it where its deadline has passed."""
-        if self.cycle.disconnected:
-            self.connection.forget(self.cycle)
-        elif time.monotonic() - self.admitted.arrived_seconds >= self.admitted.deadline_seconds:
-            self.connection.refuse_late(self.cycle)
-        else:
-            self.connection.run(self.cycle, self.app)
+from service.core.connections.admission import Admitted
+from service.core.connections.connection_table import Acceptance
+from service.core.connections.incoming_message import IncomingMessage, Overdue
+from service.core.connections.limits import SMALL_BODY_BYTES, ConnectionLimits
+from service.core.connections.linger import ALL_THAT_COMES, HEAD_LINGER_BYTES, Linger
+from service.core.connections.request_head import RequestHead, named_deadline_ms
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
@@ -85,56 +51,57 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         super().__init__(config, server_state, app_state, _loop)
         self._shared: Connections = app_state["connections"]
         self._limits: ConnectionLimits = self._shared.limits
-        self._problems: PreparedProblems = self._shared.problems
+        self._problems: PreparedProblems = self._shared.refusals.problems
         self._gate = HeadGate(self._shared)
         self._place = Acceptance.OPEN
-        self._since_seconds = 0.0
+        self._message = IncomingMessage(self._limits)
         self._arrived_seconds = 0.0
         self._received = b""
-        self._size = MessageSize(self._limits)
-        self._served = self._discarding = self._closing = False
-        self._lingers_bytes = 0.0
-        self._body_pace: Pace | None = None
+        self._discarding = False
+        self._linger: Linger | None = None
         self._unread_answer = UnreadAnswer(self, self._shared)
         self._admitting: Admitted | None = None
         self._departure = Departure()
-        self._requests: dict[RequestResponseCycle, HeldRequest] = {}
+        self._requests = HeldRequests(self, self._shared)
 
     # The transport's calls
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._since_seconds = time.monotonic()
+        now = time.monotonic()
+        self._message.wait(now)
         self._file: int = transport.get_extra_info("socket").fileno()
-        self._place = self._shared.opened(self, self._since_seconds)
+        self._place = self._shared.table.opened(self, now)
         if self._place is Acceptance.NONE:
             self._answer_and_close(self._problems.too_many_connections)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._departure.tell()
-        self._shared.closed(self)
+        self._shared.table.closed(self)
         self._unread_answer.release()
 
     def data_received(self, data: bytes) -> None:
         self._unset_keepalive_if_required()
-        if self._closing:
-            self._drop_unread(len(data))
+        if self._linger is not None:
+            self._linger.drop(len(data))
+            if self._linger.is_exceeded:
+                self.transport.abort()
             return
-        if self._size.in_head and not self._size.head_bytes:
-            self._since_seconds = time.monotonic()
-            self._arrived_seconds = self._since_seconds - self._shared.clock.waited_seconds(self._file)
-        self._size.receive(len(data))
+        now = time.monotonic()
+        if self._message.is_awaited:
+            self._arrived_seconds = now - self._shared.clock.waited_seconds(self._file)
+        self._message.receive(len(data), now)
         self._received = data
         self._parse(data)
         self._received = b""
-        if self._closing or self.transport.is_closing():
+        if self._linger is not None or self.transport.is_closing():
             return
-        if self._size.is_too_large:
-            refuse = self._answer_and_close if self._size.in_head else self._end_request
+        if self._message.is_too_large:
+            refuse = self._answer_and_close if self._message.in_head else self._end_request
             refuse(self._problems.headers_too_large)
-        elif not self._size.in_head and self._body_pace is None:
-            self._body_pace = Pace(self._limits.body_seconds, time.monotonic())
+        elif not self._message.in_head:
+            self._message.go_on(now)
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -158,28 +125,27 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             raise HeadRefused(self._problems.target_too_long)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if not self._size.in_head:
-            self._size.trailers += 1  # And dropped: no field of a head may come after the body.
-        if len(self.headers) + self._size.trailers >= self._limits.headers:
+        if not self._message.in_head:
+            self._message.trailers += 1  # And dropped: no field of a head may come after the body.
+        if len(self.headers) + self._message.trailers >= self._limits.headers:
             raise HeadRefused(self._problems.headers_too_large)
-        if self._size.in_head:
+        if self._message.in_head:
             name = name.lower()
             if name == b"expect" and value.lower() == b"100-continue":
                 self.expect_100_continue = True
             self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        if self._closing:
+        if self._linger is not None:
             return
         now = time.monotonic()
-        if self._size.is_too_large and sum(len(n) + len(v) for n, v in self.headers) > self._limits.head_bytes:
+        if self._message.is_too_large and sum(len(n) + len(v) for n, v in self.headers) > self._limits.head_bytes:
             raise HeadRefused(self._problems.headers_too_large)
-        self._size.end_head()
-        self._body_pace = None
-        self._shared.busy(self)
+        self._message.end_head()
+        self._shared.table.busy(self)
         head = self._gate.read(self.url, self.parser.get_http_version(), self.headers, len(self.pipeline))
-        if self._shared.clock.peer_has_ended(self._file) and self.parser.get_method() == b"POST":
-            self._leave()
+        if self.parser.get_method() == b"POST" and self._shared.clock.peer_has_ended(self._file):
+            self._leave(now)
             return
         admitted = None if self._is_answering() else self._admit(head, now)
         if isinstance(admitted, PreparedProblem):
@@ -187,62 +153,72 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             return
         self._admitting = admitted
         super().on_headers_complete()
-        self._requests.setdefault(self.cycle, HeldRequest(admitted))
+        self._requests.add(self.cycle, admitted)
         if self._place is not Acceptance.OPEN:
             self.cycle.keep_alive = False
 
     def on_body(self, body: bytes) -> None:
-        self._size.body_bytes += len(body)
-        if self._body_pace is not None:
-            self._body_pace.moved(len(body))
-        if self._closing or self._discarding:
+        self._message.add_body(len(body))
+        if self._linger is not None or self._discarding:
             return
         super().on_body(body)
-        if self._size.body_bytes > SMALL_BODY_BYTES and not self.cycle.response_complete:
-            self._hold_body(len(body))
+        if self._message.body_bytes > SMALL_BODY_BYTES and not self.cycle.response_complete:
+            self._requests.hold_body(self.cycle, len(body), self._message.body_bytes)
 
     def on_message_complete(self) -> None:
-        if self._closing:
+        if self._linger is not None:
             return
-        self._size.end_body()
-        self._since_seconds = time.monotonic()
-        self._served = True
+        now = time.monotonic()
+        self._message.end_body(now)
         if self._discarding:
             self._discarding = False
-            self._shared.idle(self, self._since_seconds)
+            self._shared.table.idle(self, now)
             return
-        request = self._requests.get(self.cycle)
-        if request is not None and request.body is not None:
-            self._shared.finish(request.body)
+        self._requests.finish_body(self.cycle)
         super().on_message_complete()
         if self.cycle.response_complete:
-            self._shared.idle(self, self._since_seconds)
+            self._shared.table.idle(self, now)
 
     # uvicorn's calls
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if self._size.in_head and not self.pipeline:
-            self._since_seconds = time.monotonic()
-            self._shared.idle(self, self._since_seconds)
+        if self._message.in_head and not self.pipeline:
+            now = time.monotonic()
+            self._message.wait(now)
+            self._shared.table.idle(self, now)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        request = self._requests.setdefault(cycle, HeldRequest(self._admitting))
-        if request.admitted is None or self._shared.may_begin():
+        admitted = self._requests.add(cycle, self._admitting)
+        if admitted is None or self._shared.turns.may_begin():
             self.run(cycle, app)
         else:
-            self._shared.wait(RequestTurn(self, cycle, app, request.admitted), request.admitted)
+            self._shared.turns.wait(RequestTurn(self, cycle, app, admitted))
 
     def send_400_response(self, msg: str) -> None:
         self._answer_and_close(self._problems.malformed)
 
-    # The worker's calls
+    # The calls of a request's turn
 
     def run(self, cycle: RequestResponseCycle, app: Any) -> None:
         """Let an application answer a request."""
         task = self.loop.create_task(cycle.run_asgi(app))
         self.tasks.add(task)
         task.add_done_callback(partial(self._ended, cycle))
+
+    def refuse_late(self, cycle: RequestResponseCycle) -> None:
+        """Refuse a request whose deadline passed before its work began."""
+        scope = cycle.scope
+        request = RefusedRequest(scope["method"], scope["path"], list(scope["headers"]))
+        problem = self._shared.refusals.count(self._problems.overloaded["deadline_exceeded"], request)
+        scope["state"]["status"] = problem.status
+        self.run(cycle, problem)
+
+    def forget(self, cycle: RequestResponseCycle) -> None:
+        """Release what is held for a request that has ended."""
+        self._requests.release(cycle)
+
+    # The worker's calls
 
     def enforce_time_limits(self, now: float) -> None:
         """Close the connection, with an answer if it has begun a request, where one of its time limits has passed."""
@@ -252,19 +228,11 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         elif self.transport.is_closing():
             if self.transport.get_write_buffer_size():  # It ends when that is read, so not by itself.
                 self._unread_answer.pause(self.transport, now)
-        elif self._closing:
-            if now - self._since_seconds > self._limits.linger_seconds and not self._is_answering():
+        elif self._linger is not None:
+            if self._linger.is_over(now) and not self._is_answering():
                 self.transport.abort()
-        elif self._size.in_head:
-            self._enforce_head(now)
-        elif self._body_pace is not None:
-            self._enforce_body(self._body_pace, now)
-
-    def refuse_late(self, cycle: RequestResponseCycle) -> None:
-        """Refuse a request whose deadline passed before its work began."""
-        problem = self._counted(self._problems.overloaded["deadline_exceeded"], cycle.scope)
-        cycle.scope["state"]["status"] = problem.status
-        self.run(cycle, problem)
+        else:
+            self._enforce_message(now)
 
     def give_up(self, transfer: object) -> None:
         """End this connection because of the bytes that one of its transfers holds."""
@@ -277,11 +245,11 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         """Close this connection, unless a request has come that was not read yet, or its body goes on."""
         if self.transport.is_closing() or unread_bytes(self._file):
             return False
-        if not self._size.in_head:
+        if not self._message.in_head:
             if not self.is_slow(time.monotonic()):
                 return False
             self._end_request(self._problems.too_slow)
-        elif self._served:
+        elif not self._message.is_first:
             self.transport.close()
         else:
             self._answer_and_close(self._problems.too_many_connections)
@@ -289,8 +257,23 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def is_slow(self, now: float) -> bool:
         """True while the body of its request hardly goes on."""
-        pace = self._body_pace
-        return pace is not None and not self._size.in_head and not self._awaits_us() and pace.is_slow_so_far(now)
+        return self._linger is None and self._message.is_slow_so_far(now) and not self._awaits_us()
+
+    def _enforce_message(self, now: float) -> None:
+        brief = self._place is not Acceptance.OPEN
+        match self._message.overdue(
+            now, is_brief=brief, is_answering=self._is_answering(), awaits_us=self._awaits_us()
+        ):
+            case Overdue.SLOW:
+                self._end_request(self._problems.too_slow)
+            case Overdue.UNSAID:
+                self._answer_and_close(self._problems.too_many_connections)
+            case Overdue.IDLE:
+                self._shared.dropped("idle")
+                self.transport.close()
+
+    def _is_answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
 
     def _awaits_us(self) -> bool:
         """True while it is for us that a body does not go on."""
@@ -300,20 +283,11 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade:  # No other protocol is spoken here; what follows the head is not HTTP.
-            self._closing = True
+            self._linger = Linger(0, time.monotonic() + self._limits.linger_seconds)
             if self.cycle is not None:
                 self.cycle.keep_alive = False
         except httptools.HttpParserError as error:
-            self._answer_and_close(self._problem_of(error.__context__))
-
-    def _problem_of(self, cause: BaseException | None) -> PreparedProblem:
-        """The refusal behind an error of the parser, which wraps what its callbacks raise."""
-        if isinstance(cause, HeadRefused):
-            return cause.problem
-        if cause is None or isinstance(cause, (httptools.HttpParserError, UnicodeDecodeError)):
-            return self._problems.malformed
-        log.error("a request's head failed", exc_info=cause, extra={"event": LogEvent.REQUEST_HEAD_FAILED})
-        return self._problems.failed
+            self._answer_and_close(problem_of(error, self._problems))
 
     def _admit(self, head: RequestHead, now: float) -> Admitted | PreparedProblem | None:
         """What the request was admitted with, its refusal, or None for one that is no work."""
@@ -324,33 +298,38 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         deadline_ms = named_deadline_ms(self.url, self._received)
         return self._gate.admit(head.client, deadline_ms, self._arrived_seconds, now)
 
+    # Refusals and ends
+
     def _refuse(self, problem: PreparedProblem, head: RequestHead) -> None:
+        """Refuse a request whose head is complete; a small body is read and dropped."""
         small = head.length is not None and head.length <= SMALL_BODY_BYTES and not head.expects_continue
-        if not (small and self._place is Acceptance.OPEN and self.parser.should_keep_alive()):
-            self._answer_and_close(problem, lingers_bytes=float("inf"))
+        if small and self._place is Acceptance.OPEN and self.parser.should_keep_alive():
+            self._discarding = True
+            self._write(problem, close=False)
+        else:
+            self._answer_and_close(problem, linger_bytes=ALL_THAT_COMES)
+
+    def _answer_and_close(self, problem: PreparedProblem, linger_bytes: float = HEAD_LINGER_BYTES) -> None:
+        """Answer, unless another answer is under way or was the last one, and close once the client has read it."""
+        if self._linger is not None:
             return
-        self._discarding = True
-        problem = self._counted(problem)
-        self.transport.write(problem.response(self.server_state.default_headers, close=False))
-
-    def _is_answering(self) -> bool:
-        return self.cycle is not None and not self.cycle.response_complete
-
-    def _answer_and_close(self, problem: PreparedProblem, lingers_bytes: float = HEAD_LINGER_BYTES) -> None:
-        """Answer, unless another answer is under way, and close once the client has read it."""
-        self._closing, self._since_seconds = True, time.monotonic()
-        self._lingers_bytes = lingers_bytes
-        self._shared.busy(self)
+        self._linger = Linger(linger_bytes, time.monotonic() + self._limits.linger_seconds)
+        self._shared.table.busy(self)
         if self._is_answering():
             self.cycle.keep_alive = False
             return
-        problem = self._counted(problem)
-        self.transport.write(problem.response(self.server_state.default_headers, close=True))
+        self._write(problem, close=True)
         self.flow.resume_reading()
         if self.transport.can_write_eof():
             self.transport.write_eof()
         else:
             self.transport.close()
+
+    def _write(self, problem: PreparedProblem, *, close: bool) -> None:
+        method = self.parser.get_method().decode()
+        head = (self.url.partition(b"?")[0].decode("latin-1"), self.headers) if self.scope else ("", [])
+        problem = self._shared.refusals.count(problem, RefusedRequest(method, *head))
+        self.transport.write(problem.response(self.server_state.default_headers, close=close))
 
     def _end_request(self, problem: PreparedProblem) -> None:
         """Refuse the request whose body arrives; its application sees that the client is gone."""
@@ -363,71 +342,16 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._departure.tell()
         self._answer_and_close(problem)
 
-    def _drop_unread(self, count: int) -> None:
-        self._lingers_bytes -= count
-        if self._lingers_bytes < 0:
-            self.transport.abort()
+    def _leave(self, now: float) -> None:
+        """Close the connection of a client that has ended its side with a request that no work was begun for."""
+        self._linger = Linger(0, now + self._limits.linger_seconds)
+        self._shared.dropped("left")
+        self.transport.close()
 
     def _drop(self, reason: str) -> None:
         self._shared.dropped(reason)
         self.transport.abort()
 
-    def _leave(self) -> None:
-        """Close the connection of a client that has ended its side with a request that no work was begun for."""
-        self._closing = True
-        self._shared.dropped("left")
-        self.transport.close()
-
-    def _counted(self, problem: PreparedProblem, scope: Any = None) -> PreparedProblem:
-        """A refusal that was counted, in the words of the protocol that the request speaks."""
-        path = self.url.partition(b"?")[0] if self.scope else b""
-        method, target, headers = self.parser.get_method(), path, self.headers if self.scope else []
-        if scope is not None:
-            method, target, headers = scope["method"].encode(), scope["path"].encode(), scope["headers"]
-        named = target.decode("latin-1")
-        route = named if named in OWN_WORK_ROUTES else OTHER
-        if route == OTHER and target:
-            found = self._shared.translate(method.decode(), named, headers, problem.error)
-            if found is not None:
-                route, problem = found.route, PreparedProblem(problem.error, found.response)
-        self._shared.refused(problem.code, route, problem.status)
-        return problem
-
-    def _hold_body(self, count: int) -> None:
-        request = self._requests[self.cycle]
-        if request.body is None:
-            request.body, count = Transfer(self), self._size.body_bytes
-        self._shared.hold(request.body, count)
-
     def _ended(self, cycle: RequestResponseCycle, task: asyncio.Task[None]) -> None:
         self.tasks.discard(task)
         self.forget(cycle)
-
-    def forget(self, cycle: RequestResponseCycle) -> None:
-        """Release what is held for a request that has ended."""
-        request = self._requests.pop(cycle)
-        if request.body is not None:
-            self._shared.release(request.body)
-        if request.admitted is not None:
-            state: dict[str, Any] = cycle.scope["state"]
-            self._shared.finished(request.admitted, None if cycle.disconnected else state.get("status"))
-
-    def _enforce_head(self, now: float) -> None:
-        if self._is_answering():
-            return
-        begun = self._size.head_bytes > 0
-        most = self._limits.head_seconds if begun or not self._served else self._limits.idle_seconds
-        if now - self._since_seconds > (most if self._place is Acceptance.OPEN else BRIEF_SECONDS):
-            if begun:
-                self._answer_and_close(self._problems.too_slow)
-            elif self._place is not Acceptance.OPEN:
-                self._answer_and_close(self._problems.too_many_connections)
-            else:
-                self._shared.dropped("idle")
-                self.transport.close()
-
-    def _enforce_body(self, pace: Pace, now: float) -> None:
-        if self._awaits_us():
-            pace.restart(now)
-        elif pace.is_too_slow(now):
-            self._end_request(self._problems.too_slow)

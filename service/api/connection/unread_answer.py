@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from service.api.connection.connections import Connection, Connections, Transfer
-from service.api.connection.pace import Pace
+from service.core.connections.pace import Pace
 
 
 class UnreadAnswer:
@@ -33,7 +33,7 @@ class UnreadAnswer:
     def release(self) -> None:
         """Most is read, or nobody will."""
         if self._transfer is not None:
-            self._shared.release(self._transfer)
+            self._shared.budget.release(self._transfer)
             self._transfer = self._pace = None
 
     @property

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from starlette.types import Scope
 
 from service.api.calls import AppState
-from service.api.connection.connections import Translation
+from service.api.connection.refusals import Translation
 from service.api.doors.doorway import DoorMatch, DoorRoute, Doorway
 from service.core.errors import GleanerError
 from service.settings import BadSettings, Settings

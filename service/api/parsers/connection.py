@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 
 from service.api.parsers.frames import (
@@ -116,6 +117,13 @@ def _check(head: ParsedHeader | RedactedHeader) -> None:
         raise BadAnswer(head.crash[:100])
     if head.error_code:
         raise BY_CODE.get(head.error_code, InternalError)(head.detail[:1000])
+
+
+def cause_of_death(error: Exception, exit_code: int | None) -> str:
+    """What ended a parser: a signal, what no reader would answer, or what its worker saw."""
+    if exit_code is not None and exit_code < 0:
+        return signal.Signals(-exit_code).name
+    return str(error) if isinstance(error, BadAnswer) else type(error).__name__
 
 
 async def connect(number: int, ours: socket.socket) -> Parser:

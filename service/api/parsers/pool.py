@@ -1,4 +1,8 @@
-"""A pool of parsers: reads files in sandboxed processes, when the queue says so.
+"""A pool of parsers: has files worked on in sandboxed processes, when the queue says so.
+
+    a file comes    its cost is guessed; refused by the queue, or it waits there
+    its turn comes  it gets a parser of the stock, which stands still when it has had its share of time
+    it is done      its caller has what was made of it, its cost is learnt, its parser goes back to the stock
 
 Owns the asyncio side: jobs and timers. What runs when is decided by `ParserQueue`, in which process by `ParserStock`.
 When a parser dies over a file, the file is read once more, alone (the first may have been killed from outside); a
@@ -10,16 +14,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-import signal
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
-from service.api.parsers.connection import DEAD, Parser
-from service.api.parsers.frames import BadAnswer, file_header
+from service.api.parsers.connection import DEAD, Parser, cause_of_death
+from service.api.parsers.job import Job
 from service.api.parsers.stock import ParserStock
+from service.api.parsers.wanted import Made, Wanted, document, picture, redacted
 from service.core.errors import (
     BY_CODE,
     DeadlineExceeded,
@@ -33,14 +37,14 @@ from service.core.parsers.parse_cost import ParseCost
 from service.core.parsers.parser_queue import ParserQueue, Step
 from service.core.parsers.queued_file import QueuedFile
 from service.documents.document import Document
-from service.documents.limits import MEBIBYTE, DocumentLimits
+from service.documents.limits import DocumentLimits
 from service.documents.page_picture import PagePicture, PictureWanted
 from service.documents.redacted import RedactedFile, Redaction
 from service.logs import LogEvent
 
 log = logging.getLogger(__name__)
 
-_MAGIC = ((b"%PDF", "pdf"), (b"PK", "zip"), (b"<", "markup"))
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,23 +55,6 @@ class ParseLimits:
     seconds: float
     queue_bytes: int
     wait_seconds: float = math.inf
-
-
-Ask = Callable[[Parser], Awaitable[Document | RedactedFile | PagePicture]]
-"""Has a parser do what is wanted of a file."""
-
-
-@dataclass(slots=True, eq=False)
-class _Job:
-    file: QueuedFile
-    kind: str
-    expected_seconds: float
-    data: bytes
-    ask: Ask
-    result: asyncio.Future[Any]
-    reading: asyncio.Task[None] | None = None
-    parser: Parser | None = None
-    interrupted: bool = False
 
 
 class ParserPool:
@@ -96,7 +83,7 @@ class ParserPool:
         self._on_death = on_death
         self._queue = ParserQueue(size, limits.queue_bytes, limits.seconds, limits.wait_seconds)
         self._cost = ParseCost()
-        self._jobs: dict[int, _Job] = {}
+        self._jobs: dict[int, Job[Any]] = {}
         self._keys = count()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -123,6 +110,8 @@ class ParserPool:
         """What the parsers are expected to need for the files that were not begun."""
         return self._queue.seconds_waiting
 
+    # What callers want
+
     async def parse(
         self, data: bytes, media_type: str | None, name: str | None, *, client: str, deadline_seconds: float
     ) -> Document:
@@ -134,12 +123,8 @@ class ParserPool:
             QueueFull: too much waits to be read, or the file would wait for too long.
             DeadlineExceeded: the file cannot be read by its deadline, or was not.
         """
-        limits = self._limits.document
-        header = file_header(media_type, name, limits)
-        result: Document = await self._do_in_parser(
-            _kind(data), data, lambda parser: parser.ask(header, data, limits), client, deadline_seconds
-        )
-        return result
+        wanted = document(data, media_type, name, self._limits.document)
+        return await self._make(wanted, client, deadline_seconds)
 
     async def redact(
         self,
@@ -156,40 +141,23 @@ class ParserPool:
         Raises:
             UnredactableDocument: it cannot be made sure that nothing is left.
         """
-        limits = self._limits.document
-        header = file_header(media_type, name, limits, redaction=redaction)
-        result: RedactedFile = await self._do_in_parser(
-            f"redact {_kind(data)}",
-            data,
-            lambda parser: parser.redact(header, data, redaction, limits),
-            client,
-            deadline_seconds,
-        )
-        return result
+        wanted = redacted(data, media_type, name, redaction, self._limits.document)
+        return await self._make(wanted, client, deadline_seconds)
 
-    async def draw(self, data: bytes, wanted: PictureWanted, *, client: str, deadline_seconds: float) -> PagePicture:
+    async def draw(self, data: bytes, page: PictureWanted, *, client: str, deadline_seconds: float) -> PagePicture:
         """Draw a page of a client's PDF.
 
         Raises:
             GleanerError: as `parse`, and what `pdf/picture` raises.
         """
-        header = file_header(None, None, self._limits.document, picture=wanted)
-        result: PagePicture = await self._do_in_parser(
-            "picture", data, lambda parser: parser.draw(header, data), client, deadline_seconds
-        )
-        return result
+        wanted = picture(data, page, self._limits.document)
+        return await self._make(wanted, client, deadline_seconds)
 
-    async def _do_in_parser(self, kind: str, data: bytes, ask: Ask, client: str, deadline_seconds: float) -> Any:
-        now = time.monotonic()
-        expected = self._cost.expected_seconds(kind, len(data))
-        file = QueuedFile(next(self._keys), client, len(data), now, deadline_seconds, expected)
-        self.asked.ask(expected, now)
-        if refusal := self._queue.refusal_for(file, now):
-            self._on_refusal(refusal.code)
-            raise BY_CODE[refusal.code](refusal.detail, retry_after_seconds=refusal.retry_after_seconds)
-        job = _Job(file, kind, expected, data, ask, asyncio.get_running_loop().create_future())
-        self._jobs[file.key] = job
-        self._queue.join(file)
+    # A job's way
+
+    async def _make(self, wanted: Wanted[T], client: str, deadline_seconds: float) -> T:
+        """Have a parser make it, in its turn and in time."""
+        job = self._admit(wanted, client, deadline_seconds)
         self._act()
         try:
             async with asyncio.timeout(deadline_seconds - time.monotonic()):
@@ -201,6 +169,20 @@ class ParserPool:
         finally:
             self._remove(job)
 
+    def _admit(self, wanted: Wanted[T], client: str, deadline_seconds: float) -> Job[T]:
+        """Queue a file, or refuse it."""
+        now, size_bytes = time.monotonic(), len(wanted.data)
+        expected = self._cost.expected_seconds(wanted.kind, size_bytes)
+        file = QueuedFile(next(self._keys), client, size_bytes, now, deadline_seconds, expected)
+        self.asked.ask(expected, now)
+        if refusal := self._queue.refusal_for(file, now):
+            self._on_refusal(refusal.code)
+            raise BY_CODE[refusal.code](refusal.detail, retry_after_seconds=refusal.retry_after_seconds)
+        job = Job(file, wanted, expected)
+        self._jobs[file.key] = job
+        self._queue.join(file)
+        return job
+
     def _act(self) -> None:
         """Do what the queue says, and look again when it says so."""
         now = time.monotonic()
@@ -211,7 +193,7 @@ class ParserPool:
         look = self._queue.next_look(now)
         self._timer = None if look is None else asyncio.get_running_loop().call_later(look - now, self._act)
 
-    def _do(self, step: Step, job: _Job) -> None:
+    def _do(self, step: Step, job: Job[Any]) -> None:
         match step:
             case Step.START:
                 job.interrupted = False
@@ -221,93 +203,60 @@ class ParserPool:
                 if job.parser is not None:
                     self._stock.interrupt(job.parser, job.interrupted)
             case Step.RESTART:
-                self._abandon(job)
+                job.abandon()
             case Step.GIVE_UP:
                 wait = self._queue.seconds_of_work
                 self._on_refusal(QueueFull.code)
-                self._fail(job, QueueFull("Other files need the parsers more.", retry_after_seconds=wait))
+                job.fail(QueueFull("Other files need the parsers more.", retry_after_seconds=wait))
             case Step.TIME_OUT:
                 self._on_death()
-                self._fail(job, UnreadableDocument(f"Reading the file took longer than {self._limits.seconds:g} s."))
+                job.fail(UnreadableDocument(f"Reading the file took longer than {self._limits.seconds:g} s."))
 
-    async def _read(self, job: _Job) -> None:
+    async def _read(self, job: Job[Any]) -> None:
         """Read a job's file in a parser, which is not used again unless all went well."""
         parser: Parser | None = None
-        result: Document | RedactedFile | PagePicture | None = None
+        made: Made | None = None
         try:
             parser = job.parser = await self._stock.take(job.file.client)
             if job.interrupted:
                 self._stock.interrupt(parser, True)
-            result = await job.ask(parser)
+            made = await job.wanted.ask(parser)
         except DEAD as error:
             await self._mourn(job, parser, error)
         except Exception as error:
             self._learn(job)
-            self._fail(job, error if isinstance(error, GleanerError) else InternalError("A parser failed."))
+            job.fail(error if isinstance(error, GleanerError) else InternalError("A parser failed."))
         else:
             self._learn(job)
-            if not job.result.done():
-                job.result.set_result(result)
+            job.finish(made)
         finally:
             if parser is not None:
                 job.parser = None if job.parser is parser else job.parser
-                self._stock.put_back(parser, sound=result is not None and _is_small(job, result))
+                self._stock.put_back(parser, sound=made is not None and job.wanted.left_little(made))
         self._act()
 
-    async def _mourn(self, job: _Job, parser: Parser | None, error: Exception) -> None:
+    async def _mourn(self, job: Job[Any], parser: Parser | None, error: Exception) -> None:
         """Note a parser's death; its file is read once more, or refused."""
         code = None if parser is None else await parser.exit_code()
-        fields = {"reason": _reason(error, code), "bytes": len(job.data), "second_try": job.file.alone}
+        fields = {"reason": cause_of_death(error, code), "bytes": job.file.size_bytes, "second_try": job.file.alone}
         log.warning("a parser died over a file", extra={"event": LogEvent.PARSER_DIED, **fields})
         self._on_death()
         if job.file.alone:
             self._queue.leave(job.file.key, time.monotonic())
-            self._fail(job, UnreadableDocument("The file crashes its parser; it is damaged or hostile."))
+            job.fail(UnreadableDocument("The file crashes its parser; it is damaged or hostile."))
         elif not job.result.done():
             self._queue.retry_alone(job.file.key, time.monotonic())
 
-    def _learn(self, job: _Job) -> None:
+    def _learn(self, job: Job[Any]) -> None:
         now = time.monotonic()
         seconds = self._queue.leave(job.file.key, now)
         if seconds is not None:
-            self._cost.observe(job.kind, len(job.data), seconds)
+            self._cost.observe(job.wanted.kind, job.file.size_bytes, seconds)
             self.asked.correct(job.expected_seconds, seconds, job.file.arrived, now)
 
-    def _remove(self, job: _Job) -> None:
+    def _remove(self, job: Job[Any]) -> None:
         """Forget a job whose caller has its answer, or does not wait for one any more."""
         del self._jobs[job.file.key]
-        self._abandon(job)
+        job.abandon()
         if self._queue.leave(job.file.key, time.monotonic()) is not None:
             self._act()
-
-    def _abandon(self, job: _Job) -> None:
-        if job.reading is not None and job.reading is not asyncio.current_task():
-            job.reading.cancel()
-        job.reading = None
-
-    def _fail(self, job: _Job, error: GleanerError) -> None:
-        if not job.result.done():
-            job.result.set_exception(error)
-
-
-def _kind(data: bytes) -> str:
-    """The kind of file by which its cost is learnt: a guess, not its format."""
-    return next((kind for magic, kind in _MAGIC if data.startswith(magic)), "text")
-
-
-def _is_small(job: _Job, result: Document | RedactedFile | PagePicture) -> bool:
-    """Whether the file can have left little behind in its parser's memory."""
-    match result:
-        case Document():
-            made = len(result.text)
-        case RedactedFile():
-            made = len(result.data)
-        case PagePicture():
-            made = len(result.png)
-    return max(len(job.data), made) <= 4 * MEBIBYTE
-
-
-def _reason(error: Exception, exit_code: int | None) -> str:
-    if exit_code is not None and exit_code < 0:
-        return signal.Signals(-exit_code).name
-    return str(error) if isinstance(error, BadAnswer) else type(error).__name__

@@ -42,7 +42,7 @@ def test_far_beyond_the_limit_the_answer_is_there_before_the_question() -> None:
     async def scene(world: World) -> None:
         await crowd(world, 20)
         brief = [await world.caller() for _ in range(16)]
-        await world.until(lambda: world.connections.open_count == 36)
+        await world.until(lambda: len(world.connections.table) == 36)
         late = await world.caller()
         assert (await late.reply()).code == "too_much_at_once"
         silent = await brief[0].reply()
@@ -55,7 +55,7 @@ def test_silent_connections_make_room_for_those_that_ask() -> None:
     async def scene(world: World) -> None:
         silent = [await world.caller() for _ in range(20)]
         silent[0].send(b"GET /li")
-        await world.until(lambda: world.connections.open_count == 20)
+        await world.until(lambda: len(world.connections.table) == 20)
         await asyncio.sleep(1.1)
         for number in range(5):
             caller = await world.caller()
@@ -96,7 +96,7 @@ def test_unfinished_bodies_cannot_hold_more_than_the_budget_and_the_largest_pays
         replies = [task.result() for task in gone[0]]
         assert len(replies) >= 2
         assert {(reply.status, reply.code) for reply in replies} == {(503, "too_much_at_once")}
-        assert world.connections.held_bytes <= 16 * MIB
+        assert world.connections.budget.held_bytes <= 16 * MIB
         small = await world.caller()
         small.send(POST % MIB + bytes(MIB))
         assert (await small.reply()).body == str(MIB).encode()
@@ -111,11 +111,12 @@ def test_what_is_held_is_freed_when_its_client_leaves_and_when_it_is_answered() 
     async def scene(world: World) -> None:
         leaver = await world.caller()
         leaver.send(POST % (4 * MIB) + bytes(2 * MIB))
-        await world.until(lambda: world.connections.held_bytes >= 2 * MIB)
+        await world.until(lambda: world.connections.budget.held_bytes >= 2 * MIB)
         leaver.close()
-        await world.until(lambda: world.connections.held_bytes == 0)
+        await world.until(lambda: world.connections.budget.held_bytes == 0)
         assert (await world.ask((POST % MIB).decode(), bytes(MIB))).status == 200
-        await world.until(lambda: world.connections.held_bytes == 0 and world.connections.overload.in_flight == 0)
+        await world.until(lambda: world.connections.budget.held_bytes == 0)
+        await world.until(lambda: world.connections.overload.in_flight == 0)
 
     play(scene)
 
@@ -127,7 +128,7 @@ def test_unread_answers_count_too() -> None:
             caller.send(GET % b"/big")
         await world.until(lambda: len(world.scopes) == 8)
         await asyncio.sleep(0.2)
-        assert world.connections.held_bytes <= 16 * MIB
+        assert world.connections.budget.held_bytes <= 16 * MIB
         whole = [len(await caller.rest()) >= 8 * MIB for caller in callers]
         assert 1 <= whole.count(True) <= 7
 

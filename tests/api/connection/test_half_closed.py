@@ -29,12 +29,12 @@ def test_work_whose_client_shuts_down_its_write_side_is_dropped_as_if_it_had_hun
     async def scene(world: World) -> None:
         caller = await world.caller()
         caller.send(POST % (b"hold", 100_000) + bytes(100_000))
-        await world.until(lambda: world.connections.held_bytes > 0)
+        await world.until(lambda: world.connections.budget.held_bytes > 0)
         await world.until(lambda: len(world.scopes) == 1)
         caller.writer.write_eof()
         assert await caller.rest() == b"", "an end without an answer, not a reset"
         world.held.set()
-        await world.until(lambda: world.connections.held_bytes == 0 and world.connections.open_count == 0)
+        await world.until(lambda: world.connections.budget.held_bytes == 0 and len(world.connections.table) == 0)
         await world.until(lambda: world.connections.overload.in_flight == 0)
         assert (await world.ask("GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")).status == 200
 
@@ -58,10 +58,10 @@ def test_a_body_that_ends_in_the_middle_frees_what_it_held() -> None:
     async def scene(world: World) -> None:
         caller = await world.caller()
         caller.send(POST % (b"extract", 1_000_000) + bytes(200_000))
-        await world.until(lambda: world.connections.held_bytes > 0)
+        await world.until(lambda: world.connections.budget.held_bytes > 0)
         caller.writer.write_eof()
         assert await caller.rest() == b""
-        await world.until(lambda: world.connections.held_bytes == 0 and world.connections.open_count == 0)
+        await world.until(lambda: world.connections.budget.held_bytes == 0 and len(world.connections.table) == 0)
         assert world.disconnects == 1
 
     play(scene)
@@ -75,10 +75,10 @@ def test_an_answer_whose_connection_ends_and_whose_client_never_reads_is_dropped
         caller = await world.caller(buffer_bytes=1_024)
         caller.writer.transport.pause_reading()  # type: ignore[attr-defined]
         caller.send(b"GET /big HTTP/1.1\r\nHost: a\r\n%s\r\n" % (b"" if ends else b"Connection: close\r\n"))
-        await world.until(lambda: world.connections.held_bytes > 0)
+        await world.until(lambda: world.connections.budget.held_bytes > 0)
         if ends:
             caller.writer.write_eof()
-        await world.until(lambda: world.connections.open_count == 0)
-        assert world.connections.held_bytes == 0
+        await world.until(lambda: len(world.connections.table) == 0)
+        assert world.connections.budget.held_bytes == 0
 
     play(scene, write_seconds=1.0)

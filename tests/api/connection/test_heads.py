@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 
@@ -100,6 +101,20 @@ def test_a_client_that_sends_on_still_reads_its_refusal() -> None:
         assert (reply.status, reply.code) == (413, "document_too_large")
 
     play(scene, body_bytes=MIB)
+
+
+def test_a_refusal_before_which_all_was_well_is_the_only_answer_whatever_follows_it() -> None:
+    """What followed was refused too, over a connection whose end had been sent: it was reset, with the answer."""
+
+    async def scene(world: World) -> None:
+        caller = await world.caller()
+        head = b"POST /extract?deadline_ms=50 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        caller.send(head + b"no size\r\n")
+        time.sleep(0.2)
+        assert (await caller.reply()).code == "deadline_exceeded"
+        assert await caller.rest() == b""
+
+    play(scene)
 
 
 def test_trailers_are_bounded_and_are_no_headers() -> None:

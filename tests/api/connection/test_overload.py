@@ -7,7 +7,7 @@ import time
 
 from starlette.responses import Response
 
-from service.api.connection.connections import Translation
+from service.api.connection.refusals import Translation
 from service.core.errors import GleanerError
 from tests.support.bounded_server import World, play
 
@@ -125,7 +125,7 @@ def test_a_refusal_is_in_the_words_of_the_door_that_the_request_is_for() -> None
         return Translation("door", Response(f"{method} {error.code} {len(headers)}", 413, {"X-Own": "1"}))
 
     async def scene(world: World) -> None:
-        world.connections.translate = translate
+        world.connections.refusals.translate = translate
         head = "POST /%s?a=b HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n"
         theirs, ours = await world.ask(head % "door"), await world.ask(head % "extract")
         assert (theirs.status, theirs.body, theirs.headers["x-own"]) == (413, b"POST document_too_large 2", "1")

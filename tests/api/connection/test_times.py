@@ -66,7 +66,7 @@ def test_an_answer_that_is_not_read_is_dropped_and_one_that_is_read_slowly_is_no
             assert piece
             read += len(piece)
             await asyncio.sleep(0.02)
-        await world.until(lambda: world.connections.open_count <= 1)
+        await world.until(lambda: len(world.connections.table) <= 1)
         assert len(await greedy.rest()) < 8 << 20
 
     play(scene, write_seconds=0.4)

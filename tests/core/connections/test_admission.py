@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.api.connection.admission import (
+from service.core.connections.admission import (
     FORGET_SECONDS,
     LEAST,
     MOST_KINDS,

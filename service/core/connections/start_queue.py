@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Generic, TypeVar
 
-from service.api.connection.admission import LAG_SHARE, Admitted
+from service.core.connections.admission import LAG_SHARE, Admitted
 
 STARTS_PER_TURN = 4
 TURN_SECONDS = 0.005

@@ -1,0 +1,9 @@
+"""When bytes arrived, as the kernel says it."""
+
+from __future__ import annotations
+
+from service.api.connection.arrival import ArrivalClock
+
+
+def test_no_arrival_is_known_of_what_is_no_socket() -> None:
+    assert ArrivalClock().waited_seconds(-1) == 0.0

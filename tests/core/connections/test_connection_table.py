@@ -1,0 +1,116 @@
+"""Who comes in, and who makes room for him."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.core.connections.connection_table import (
+    EVICTION_TRIES,
+    IDLE_EVICTION_SECONDS,
+    Acceptance,
+    ConnectionTable,
+)
+from service.core.connections.limits import ConnectionLimits
+
+LIMIT = 4
+LATER = IDLE_EVICTION_SECONDS
+ALL = frozenset(range(100))
+
+
+class Worker:
+    """A table with its connections, of which some can be evicted; `tried` are those for whom it was attempted."""
+
+    def __init__(self, evictable: frozenset[int] = ALL, limit: int = LIMIT) -> None:
+        self.limit = limit
+        self.evictable = evictable
+        self.tried: list[int] = []
+        self.table: ConnectionTable[int] = ConnectionTable(ConnectionLimits(connections=limit), self.evict)
+
+    def evict(self, connection: int) -> bool:
+        self.tried.append(connection)
+        return connection in self.evictable
+
+    def full(self) -> Worker:
+        """It has as many connections as it may, 0 having come first; none has asked for anything."""
+        for number in range(self.limit):
+            assert self.table.opened(number, number / 1000) is Acceptance.OPEN
+        return self
+
+
+def test_up_to_the_limit_all_come_in_and_one_that_leaves_makes_room() -> None:
+    worker = Worker(frozenset()).full()
+    assert worker.table.opened(4, LATER) is Acceptance.BRIEF
+    worker.table.closed(0)
+    worker.table.closed(4)
+    assert worker.table.opened(5, LATER) is Acceptance.OPEN
+    assert sorted(worker.table.all()) == [1, 2, 3, 5]
+    assert len(worker.table) == LIMIT
+
+
+def test_far_beyond_the_limit_nobody_may_say_anything() -> None:
+    worker = Worker(frozenset()).full()
+    places = [worker.table.opened(LIMIT + number, LATER) for number in range(17)]
+    assert places == [Acceptance.BRIEF] * 16 + [Acceptance.NONE]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "place", "tried"),
+    [
+        (LATER - 0.01, Acceptance.BRIEF, []),
+        (LATER, Acceptance.OPEN, [0]),
+    ],
+)
+def test_the_one_that_was_idle_for_longest_goes_if_it_was_so_for_a_while(
+    seconds: float, place: Acceptance, tried: list[int]
+) -> None:
+    worker = Worker().full()
+    assert (worker.table.opened(9, seconds), worker.tried) == (place, tried)
+
+
+def test_one_whose_request_has_come_meanwhile_stays_and_is_as_if_it_were_new() -> None:
+    worker = Worker(frozenset({1})).full()
+    assert worker.table.opened(4, LATER + 1) is Acceptance.OPEN
+    assert worker.tried == [0, 1]
+    worker.tried.clear()
+    assert worker.table.opened(5, LATER + 1) is Acceptance.BRIEF
+    assert worker.tried == [2, 3], "0 has not been idle for long enough again"
+
+
+def test_those_that_are_busy_stay_until_they_are_idle_again() -> None:
+    worker = Worker().full()
+    for number in range(LIMIT):
+        worker.table.busy(number)
+    assert worker.table.opened(4, 100.0) is Acceptance.BRIEF
+    worker.table.idle(2, 100.0)
+    assert worker.table.opened(5, 100.0 + LATER) is Acceptance.OPEN
+    assert worker.tried == [2]
+
+
+def test_only_a_few_are_tried_for_each_newcomer() -> None:
+    count = 5 * EVICTION_TRIES
+    worker = Worker(frozenset(), limit=count).full()
+    assert worker.table.opened(count, 2 * LATER) is Acceptance.BRIEF
+    assert worker.tried == list(range(EVICTION_TRIES))
+
+
+def test_where_none_is_idle_one_goes_whose_body_was_slow_when_all_were_taken() -> None:
+    worker = Worker(frozenset({1, 2})).full()
+    for number in range(LIMIT):
+        worker.table.busy(number)
+    worker.table.note_slow(lambda number: number in (1, 3))
+    assert worker.table.opened(4, 0.0) is Acceptance.OPEN
+    assert worker.tried[-1] == 1
+    assert worker.table.opened(5, 0.0) is Acceptance.BRIEF, "each of them is tried once"
+    worker.table.note_slow(lambda number: number == 2)
+    assert worker.table.opened(6, 0.0) is Acceptance.OPEN
+
+
+def test_while_there_is_room_nobody_is_noted_as_slow() -> None:
+    worker = Worker().full()
+    worker.table.closed(0)
+    worker.table.note_slow(lambda _number: True)
+    for number in (1, 2, 3):
+        worker.table.busy(number)
+    worker.table.opened(4, 0.0)
+    worker.table.busy(4)
+    assert worker.table.opened(5, 0.0) is Acceptance.BRIEF
