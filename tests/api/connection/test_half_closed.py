@@ -47,7 +47,7 @@ def test_nothing_is_begun_for_a_client_that_has_left_before_its_request_is_read(
             client.sendall(POST % (b"extract", 2) + b"ab")
             client.shutdown(socket.SHUT_WR)  # And only now does the event loop go on.
             assert await asyncio.to_thread(client.recv, 100) == b""
-        await world.until(lambda: world.connections.open_count == 0)
+        await world.until(lambda: len(world.connections.table) == 0)
         assert not world.scopes
         assert world.connections.overload.in_flight == 0
 
