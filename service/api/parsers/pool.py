@@ -15,8 +15,10 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
+from service.api.bodies.kinds import JsonKind
+from service.api.bodies.received_body import ReceivedBody
 from service.api.parsers.connection import DEAD, Parser
 from service.api.parsers.frames import BadAnswer, file_header
 from service.api.parsers.stock import ParserStock
@@ -29,7 +31,7 @@ from service.core.errors import (
     UnreadableDocument,
 )
 from service.core.parsers.front_load import AskedWork
-from service.core.parsers.parse_cost import ParseCost
+from service.core.parsers.parse_cost import JSON, ParseCost
 from service.core.parsers.parser_queue import ParserQueue, Step
 from service.core.parsers.queued_file import QueuedFile
 from service.documents.document import Document
@@ -53,7 +55,8 @@ class ParseLimits:
     wait_seconds: float = math.inf
 
 
-Ask = Callable[[Parser], Awaitable[Document | RedactedFile | PagePicture]]
+_T = TypeVar("_T")
+Ask = Callable[[Parser], Awaitable[object]]
 """Has a parser do what is wanted of a file."""
 
 
@@ -62,7 +65,7 @@ class _Job:
     file: QueuedFile
     kind: str
     expected_seconds: float
-    data: bytes
+    data: bytes | ReceivedBody
     ask: Ask
     result: asyncio.Future[Any]
     reading: asyncio.Task[None] | None = None
@@ -179,7 +182,24 @@ class ParserPool:
         )
         return result
 
-    async def _do_in_parser(self, kind: str, data: bytes, ask: Ask, client: str, deadline_seconds: float) -> Any:
+    async def read_json(
+        self, body: ReceivedBody, kind: JsonKind[_T], most_documents: int, *, client: str, deadline_seconds: float
+    ) -> _T:
+        """Decode a client's JSON body, of at most so many documents.
+
+        Raises:
+            GleanerError: as `parse`, and what the kind raises.
+        """
+        limits = self._limits.document
+        header = file_header(None, None, limits, json=kind.wanted(most_documents))
+        result: _T = await self._do_in_parser(
+            JSON, body, lambda parser: parser.read_json(header, body, kind, limits), client, deadline_seconds
+        )
+        return result
+
+    async def _do_in_parser(
+        self, kind: str, data: bytes | ReceivedBody, ask: Ask, client: str, deadline_seconds: float
+    ) -> Any:
         now = time.monotonic()
         expected = self._cost.expected_seconds(kind, len(data))
         file = QueuedFile(next(self._keys), client, len(data), now, deadline_seconds, expected)
@@ -233,7 +253,7 @@ class ParserPool:
     async def _read(self, job: _Job) -> None:
         """Read a job's file in a parser, which is not used again unless all went well."""
         parser: Parser | None = None
-        result: Document | RedactedFile | PagePicture | None = None
+        result: object = None
         try:
             parser = job.parser = await self._stock.take(job.file.client)
             if job.interrupted:
@@ -295,7 +315,7 @@ def _kind(data: bytes) -> str:
     return next((kind for magic, kind in _MAGIC if data.startswith(magic)), "text")
 
 
-def _is_small(job: _Job, result: Document | RedactedFile | PagePicture) -> bool:
+def _is_small(job: _Job, result: object) -> bool:
     """Whether the file can have left little behind in its parser's memory."""
     match result:
         case Document():
@@ -304,6 +324,8 @@ def _is_small(job: _Job, result: Document | RedactedFile | PagePicture) -> bool:
             made = len(result.data)
         case PagePicture():
             made = len(result.png)
+        case _:  # Of JSON, which is longer than what it holds.
+            made = 0
     return max(len(job.data), made) <= 4 * MEBIBYTE
 
 
