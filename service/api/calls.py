@@ -19,6 +19,7 @@ from service.api.extraction.request import Decoder, ExtractRequest, refuse_if_la
 from service.api.extraction.trace import RequestTrace
 from service.api.http.access import Access
 from service.api.http.auth import sender_of
+from service.api.http.json_reader import RequestJsonReader
 from service.api.http.request_body import Body, BodyLimits
 from service.api.http.response import DocumentOutcome, DocumentTasks, start_documents
 from service.api.idempotency.requests import IdempotentRequests
@@ -80,6 +81,17 @@ class Visit:
     trace: RequestTrace | None = None
     _model: ModelStatus | None = field(default=None, init=False)
 
+    @property
+    def sender(self) -> str:
+        """Whose files and bodies may share a parser."""
+        return sender_of(self.tenant.name, self.address)
+
+    @property
+    def reader(self) -> RequestJsonReader:
+        """What decodes the JSON of its body; the body's own deadline is not known yet."""
+        deadline = self.begun_seconds + self.state.deadline_seconds
+        return RequestJsonReader(self.state.worker.parsers, self.sender, deadline)
+
     def model(self, body: Body) -> ModelStatus:
         """The model that the options of its body lead to, the same whenever it is asked: a candidate may have a share.
 
@@ -117,7 +129,7 @@ class Visit:
             alone=len(body.sources) == 1,
             quota=self.tenant.quota,
             charge_tokens=self._served,
-            sender=sender_of(self.tenant.name, self.address),
+            sender=self.sender,
             decoder=decoder,
             trace=self.trace,
         )

@@ -26,7 +26,7 @@ async def redact(request: Request) -> Response:
     worker = state.worker
     address = request.client.host if request.client else None
     visit = let_in(state, request.headers, address, begun, request.scope["state"].get("trace"))
-    body = await read_body(request, state.body_limits, RedactOptions)
+    body = await read_body(request, state.body_limits, visit.reader, RedactOptions)
     options = body.options
     assert isinstance(options, RedactOptions), "read as such"
     if options.raw and len(body.sources) > 1:

@@ -28,7 +28,7 @@ async def extract(request: Request) -> Response:
     state: AppState = request.state.app_state
     address = request.client.host if request.client else None
     visit = let_in(state, request.headers, address, begun, request.scope["state"].get("trace"))
-    body = await read_body(request, state.body_limits)
+    body = await read_body(request, state.body_limits, visit.reader)
     call = visit.call(body)
     leases = state.worker.engine.leases
 

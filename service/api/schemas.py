@@ -1,10 +1,11 @@
 """The schemas of HTTP bodies: request options (pydantic) and results (msgspec).
 
-`ExtractJson` is what OpenAPI shows of a JSON body; `http/json_body` decodes it."""
+`ExtractJson` is what OpenAPI shows of a JSON body; `bodies/json_body` decodes it."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import cache
 from typing import Annotated, Any
 
 import msgspec
@@ -19,6 +20,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from service.api.bodies.json_body import ID_CHARACTERS, known_options
 from service.api.problems import Problem
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Source
@@ -32,8 +34,6 @@ from service.core.types import Priority
 
 OPTION_CHARACTERS = 65_536
 """Longest value of an option in a form or a query."""
-ID_CHARACTERS = 1_024
-"""Longest id of a document."""
 _MOST_SENTENCES = 3
 
 
@@ -129,15 +129,16 @@ def read_options(values: dict[str, Any], kind: type[Options] = Options) -> Optio
         raise InvalidOptions("; ".join(_sentence(each, kind) for each in wrong[:_MOST_SENTENCES])) from None
 
 
-def known_options(kind: type[Options] = Options) -> str:
-    """The names of all options of a route, as a refusal of another one ends."""
-    return f" (known: {', '.join(sorted(kind.model_fields))})"
+@cache
+def option_names(kind: type[Options]) -> tuple[str, ...]:
+    """The names of all options of a route, sorted."""
+    return tuple(sorted(kind.model_fields))
 
 
 def _sentence(error: Any, kind: type[Options]) -> str:
     where = ".".join(map(str, error["loc"])) or "body"
     what = error["msg"].removeprefix("Value error, ")
-    return f"{where[:100]}: {what}{known_options(kind) if error['type'] == 'extra_forbidden' else ''}"
+    return f"{where[:100]}: {what}{known_options(option_names(kind)) if error['type'] == 'extra_forbidden' else ''}"
 
 
 class ModelName(msgspec.Struct, frozen=True):

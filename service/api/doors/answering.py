@@ -7,12 +7,15 @@ import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from service.api.bodies.door_json import DoorBody
+from service.api.bodies.kinds import DoorJson
+from service.api.bodies.received_body import ReceivedBody
 from service.api.calls import AppState, Call, Visit, let_in
 from service.api.doors.doorway import JSON
 from service.api.extraction.request import DocumentInput
@@ -23,6 +26,8 @@ from service.api.http.response import REVISION_HEADER, DocumentOutcome, DoorAnsw
 from service.api.idempotency.requests import HEADER as IDEMPOTENCY_KEY
 from service.api.schemas import DocumentResult, read_options
 from service.core.errors import DocumentTooLarge, MalformedRequest
+
+_D = TypeVar("_D", bound=DoorBody)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +55,14 @@ def visit(request: Request, headers: Mapping[str, str] | None = None) -> Visit:
     return let_in(state, sent, address, begun, request.scope["state"].get("trace"))
 
 
-async def read(request: Request, visited: Visit) -> bytes:
+async def read(request: Request, visited: Visit) -> ReceivedBody:
     """The body, within the limit of one request."""
     return await read_all(request, visited.state.body_limits)
+
+
+async def asked(body: ReceivedBody, visited: Visit, kind: type[_D]) -> _D:
+    """What a body asks for, as this type; raises as `JsonReader` does."""
+    return await visited.reader.read(body, DoorJson(kind), visited.state.body_limits.documents)
 
 
 def text_body(texts: Sequence[str], visited: Visit, **options: Any) -> Body:

@@ -35,6 +35,7 @@ from service.core.errors import DeadlineExceeded, Overloaded
 from service.core.parsers.front_load import TextMeter
 from service.core.types import Wanted
 from service.documents.document import Document
+from service.documents.left_out_text import characters_of
 from service.documents.limits import DocumentLimits
 from service.host_memory import free_bytes
 from service.text.pipeline import MarkedWords, Prepared, kept_rows, prepare, prepare_in_steps
@@ -138,6 +139,15 @@ class Extractor:
         now = time.monotonic()
         self._engine.refusals.check_all([request.estimate(source, now) for source in sources])
 
+    def check_text(self, text: str) -> None:
+        """Refuse a text that no document may have.
+
+        Raises:
+            DocumentTooLarge: it is too long.
+        """
+        self._limits.check_bytes(characters_of(text))
+        self._limits.check_characters(characters_of(text))
+
     async def load_tokenizers(self, models: tuple[ModelStatus, ...]) -> None:
         """Read the tokenizers of new revisions, before a request needs them, and drop those of retired ones."""
         folders = {model.revision: Path(model.folder) for model in models}
@@ -151,8 +161,7 @@ class Extractor:
 
     async def _document(self, source: DocumentInput, request: ExtractRequest) -> Document:
         if source.text is not None:
-            self._limits.check_bytes(len(source.text))
-            self._limits.check_characters(len(source.text))
+            self.check_text(source.text)
             return Document(source.text)
         sender, deadline = request.sender or request.client, request.deadline_seconds
         parse = self._parsers.parse

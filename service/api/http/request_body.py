@@ -17,10 +17,12 @@ from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
+from service.api.bodies.kinds import DocumentsJson
+from service.api.bodies.received_body import BodyCollector, ReceivedBody
 from service.api.extraction.request import DocumentInput
 from service.api.http.form_charset import check_charset, check_name
-from service.api.http.json_body import read_json
-from service.api.schemas import OPTION_CHARACTERS, Options, read_options
+from service.api.http.json_reader import JsonReader
+from service.api.schemas import OPTION_CHARACTERS, Options, option_names, read_options
 from service.core.errors import DocumentTooLarge, MalformedRequest
 
 JSON = "application/json"
@@ -49,18 +51,20 @@ class Body:
         return sum(len(source.data) or len(source.text or "") for source in self.sources)
 
 
-async def read_body(request: Request, limits: BodyLimits, kind: type[Options] = Options) -> Body:
-    """Read and parse the body; `kind`: the options of the route.
+async def read_body(request: Request, limits: BodyLimits, reader: JsonReader, kind: type[Options] = Options) -> Body:
+    """Read and parse the body; `reader` decodes JSON, `kind`: the options of the route.
 
     Raises:
         MalformedRequest: not what its media type says.
         InvalidOptions: an unknown option or a bad value.
         DocumentTooLarge: over one of the limits.
+        GleanerError: what the reader raises.
     """
     query = _join_repeated(request.query_params.multi_items())
     if media_type_of(request) == FORM:
         return _within(await _from_form(request, query, limits, kind), limits)
-    return parse_body(await read_all(request, limits), request.headers.get("content-type"), query, limits, kind)
+    body = await read_all(request, limits)
+    return await parse_body(body, request.headers.get("content-type"), query, limits, reader, kind)
 
 
 def media_type_of(request: Request) -> str:
@@ -68,13 +72,18 @@ def media_type_of(request: Request) -> str:
     return _plain(request.headers.get("content-type"))
 
 
-def parse_body(
-    data: bytes, content_type: str | None, options: Mapping[str, Any], limits: BodyLimits, kind: type[Options] = Options
+async def parse_body(
+    body: ReceivedBody,
+    content_type: str | None,
+    options: Mapping[str, Any],
+    limits: BodyLimits,
+    reader: JsonReader,
+    kind: type[Options] = Options,
 ) -> Body:
     """A body that is no form, with these options beside its own; raises as `read_body` does."""
     if _plain(content_type) == JSON:
-        return _within(_from_json(data, options, limits, kind), limits)
-    source = DocumentInput("0", data=data, media_type=content_type)
+        return _within(await _from_json(body, options, limits, reader, kind), limits)
+    source = DocumentInput("0", data=await body.whole(), media_type=content_type)
     return Body((source,), read_options(dict(options), kind), batch=False)
 
 
@@ -96,8 +105,10 @@ def _join_repeated(items: Iterable[tuple[str, str]]) -> dict[str, Any]:
     return {name: ",".join(values) for name, values in found.items()}
 
 
-def _from_json(data: bytes, options: Mapping[str, Any], limits: BodyLimits, kind: type[Options]) -> Body:
-    found = read_json(data, limits.documents, kind)
+async def _from_json(
+    body: ReceivedBody, options: Mapping[str, Any], limits: BodyLimits, reader: JsonReader, kind: type[Options]
+) -> Body:
+    found = await reader.read(body, DocumentsJson(option_names(kind)), limits.documents)
     sources = (DocumentInput(id_ or str(number), text=text) for number, (id_, text) in enumerate(found.documents))
     return Body(tuple(sources), read_options({**options, **found.options}, kind), found.batch)
 
@@ -137,13 +148,16 @@ async def _document(number: int, upload: UploadFile) -> DocumentInput:
     return DocumentInput(name or str(number), data=await upload.read(), media_type=upload.content_type, name=name)
 
 
-async def read_all(request: Request, limits: BodyLimits) -> bytes:
+async def read_all(request: Request, limits: BodyLimits) -> ReceivedBody:
     """The body of a request.
 
     Raises:
         DocumentTooLarge: over the limit.
     """
-    return b"".join([chunk async for chunk in _limited(request, limits)])
+    collector = BodyCollector()
+    async for chunk in _limited(request, limits):
+        collector.add(chunk)
+    return collector.body()
 
 
 async def _limited(request: Request, limits: BodyLimits) -> AsyncGenerator[bytes, None]:

@@ -10,10 +10,11 @@ import importlib
 import os
 import pkgutil
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import BinaryIO
 
+from service.api.bodies.kinds import DOCUMENTS, JsonWanted, kind_of
 from service.api.parsers.frames import (
     LENGTH,
     FileHeader,
@@ -26,8 +27,9 @@ from service.api.parsers.frames import (
     redacted_frames,
     to_frames,
 )
+from service.api.parsers.json_frames import json_frames
 from service.api.parsers.samples import samples
-from service.core.errors import GleanerError, UnreadableDocument, UnredactableDocument
+from service.core.errors import DocumentTooLarge, GleanerError, UnreadableDocument, UnredactableDocument
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
 from service.documents.page_picture import PictureWanted
@@ -63,6 +65,7 @@ def prepare() -> None:
         read(data, None, name, DocumentLimits())
     _redact(FileHeader(None, None, DocumentLimits(), REHEARSAL), samples()["a.pdf"])
     draw_page(samples()["a.pdf"], PictureWanted(1, 10), limits=DocumentLimits())
+    _read_json(b'{"documents": [{"text": ""}]}', JsonWanted(DOCUMENTS, 1), DocumentLimits())
     gc.collect()
     gc.disable()
     gc.freeze()
@@ -90,12 +93,14 @@ def _reset() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
-def _answer(file: FileHeader, data: bytes, reader: Reader) -> list[bytes | memoryview]:
+def _answer(file: FileHeader, data: bytes, reader: Reader) -> Iterable[bytes | memoryview]:
     try:
         if file.redaction is not None:
             return _redact(file, data)
         if file.picture is not None:
             return picture_frames(draw_page(data, file.picture, limits=file.limits))
+        if file.json is not None:
+            return _read_json(data, file.json, file.limits)
         return to_frames(reader(data, file.media_type, file.name, file.limits))
     except GleanerError as error:
         return error_frames(error.code, error.detail)
@@ -111,6 +116,14 @@ def _redact(file: FileHeader, data: bytes) -> list[bytes | memoryview]:
     if len(made.data) > longest_redacted(len(data)):
         raise UnredactableDocument("The redacted file would be far larger than the file is.")
     return redacted_frames(made)
+
+
+def _read_json(data: bytes, wanted: JsonWanted, limits: DocumentLimits) -> Iterable[bytes]:
+    kind = kind_of(wanted)
+    try:
+        return json_frames(*kind.divide(kind.decode(data, wanted.most_documents)), limits)
+    except MemoryError:
+        raise DocumentTooLarge("Decoding the body takes more memory than one body may have.") from None
 
 
 def _place(error: Exception) -> str:

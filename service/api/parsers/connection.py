@@ -5,7 +5,11 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
+from typing import TypeVar
 
+from service.api.bodies.door_json import Content
+from service.api.bodies.kinds import JsonKind
+from service.api.bodies.received_body import ReceivedBody
 from service.api.parsers.frames import (
     LENGTH,
     BadAnswer,
@@ -19,6 +23,16 @@ from service.api.parsers.frames import (
     longest_redacted,
     picture_from_frames,
 )
+from service.api.parsers.json_frames import (
+    LONGEST_JSON_HEADER,
+    PIECE_BYTES,
+    ContentPieces,
+    ContentSize,
+    JsonHeader,
+    decode_json_header,
+    from_json_frames,
+    left_out,
+)
 from service.core.errors import BY_CODE, InternalError
 from service.documents.document import Document
 from service.documents.limits import MEBIBYTE, DocumentLimits
@@ -28,6 +42,8 @@ from service.documents.redacted import RedactedFile, Redaction
 DEAD = (asyncio.IncompleteReadError, ConnectionError, BadAnswer)
 """What a parser that crashed, was killed, or was taken over shows its worker."""
 _END_SECONDS = 1.0
+
+_T = TypeVar("_T")
 
 
 class Parser:
@@ -85,6 +101,25 @@ class Parser:
         _check(head)
         return RedactedFile(await self._read(longest_redacted(len(data))), head.pages, head.removed, head.places)
 
+    async def read_json(self, header: bytes, body: ReceivedBody, kind: JsonKind[_T], limits: DocumentLimits) -> _T:
+        """The value of a JSON body, which goes and comes in pieces, with a turn of the event loop after each.
+
+        Raises:
+            GleanerError, DEAD: as `ask`.
+        """
+        await self._send_in_pieces(header, body)
+        head = decode_json_header(await self._read(LONGEST_JSON_HEADER), len(body))
+        _check(head)
+        contents = [left_out(size) if size.is_left_out(limits) else await self._content(size) for size in head.sizes]
+        return from_json_frames(head, contents, kind)
+
+    async def _content(self, size: ContentSize) -> Content:
+        pieces = ContentPieces(size)
+        while not pieces.complete:
+            pieces.add(await self._read(PIECE_BYTES))
+            await asyncio.sleep(0)
+        return await asyncio.to_thread(pieces.whole) if size.is_file else pieces.whole()
+
     def note_end(self, exit_code: int) -> None:
         """Note that the process has ended: its exit code, or the negative number of the signal that ended it."""
         if not self._ended.done():
@@ -105,6 +140,14 @@ class Parser:
             self._writer.write(part)
         await self._writer.drain()
 
+    async def _send_in_pieces(self, header: bytes, body: ReceivedBody) -> None:
+        await self._send(header)
+        self._writer.write(LENGTH.pack(len(body)))
+        for piece in body.pieces:
+            self._writer.write(piece)
+            await self._writer.drain()
+            await asyncio.sleep(0)
+
     async def _read(self, longest: int) -> bytes:
         length = LENGTH.unpack(await self._reader.readexactly(LENGTH.size))[0]
         if length > longest:
@@ -112,7 +155,7 @@ class Parser:
         return await self._reader.readexactly(length)
 
 
-def _check(head: ParsedHeader | RedactedHeader) -> None:
+def _check(head: ParsedHeader | RedactedHeader | JsonHeader) -> None:
     if head.crash:
         raise BadAnswer(head.crash[:100])
     if head.error_code:

@@ -16,6 +16,7 @@ import struct
 import msgspec
 import numpy as np
 
+from service.api.bodies.kinds import JsonWanted
 from service.documents.document import Box, Document, Layout, Page
 from service.documents.limits import MEBIBYTE, DocumentLimits
 from service.documents.page_picture import PagePicture, PictureWanted
@@ -26,13 +27,17 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 
 
 class FileHeader(msgspec.Struct, frozen=True):
-    """The header of a file; its bytes follow in the next frame. `picture`: what is wanted instead of its document."""
+    """The header of a file; its bytes follow in the next frame.
+
+    `redaction`, `picture`, `json`: what is wanted instead of its document.
+    """
 
     media_type: str | None
     name: str | None
     limits: DocumentLimits
     redaction: Redaction | None = None
     picture: PictureWanted | None = None
+    json: JsonWanted | None = None
 
 
 class ParsedHeader(msgspec.Struct, frozen=True):
@@ -94,9 +99,10 @@ def file_header(
     *,
     redaction: Redaction | None = None,
     picture: PictureWanted | None = None,
+    json: JsonWanted | None = None,
 ) -> bytes:
-    """The header frame of a file; with `redaction` or `picture` not its text is asked for, but that."""
-    return msgspec.msgpack.encode(FileHeader(media_type, name, limits, redaction, picture))
+    """The header frame of a file; with `redaction`, `picture` or `json` not its text is asked for, but that."""
+    return msgspec.msgpack.encode(FileHeader(media_type, name, limits, redaction, picture, json))
 
 
 def decode_file(data: bytes) -> FileHeader:

@@ -20,10 +20,12 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, TypeVar
 
+from service.api.bodies.kinds import JsonKind
+from service.api.bodies.received_body import ReceivedBody
 from service.api.parsers.connection import DEAD, Parser, cause_of_death
 from service.api.parsers.job import Job
 from service.api.parsers.stock import ParserStock
-from service.api.parsers.wanted import Made, Wanted, document, picture, redacted
+from service.api.parsers.wanted import Wanted, document, json_value, picture, redacted
 from service.core.errors import (
     BY_CODE,
     DeadlineExceeded,
@@ -153,6 +155,17 @@ class ParserPool:
         wanted = picture(data, page, self._limits.document)
         return await self._make(wanted, client, deadline_seconds)
 
+    async def read_json(
+        self, body: ReceivedBody, kind: JsonKind[T], most_documents: int, *, client: str, deadline_seconds: float
+    ) -> T:
+        """Decode a client's JSON body, of at most so many documents.
+
+        Raises:
+            GleanerError: as `parse`, and what the kind raises.
+        """
+        wanted = json_value(body, kind, most_documents, self._limits.document)
+        return await self._make(wanted, client, deadline_seconds)
+
     # A job's way
 
     async def _make(self, wanted: Wanted[T], client: str, deadline_seconds: float) -> T:
@@ -215,7 +228,7 @@ class ParserPool:
     async def _read(self, job: Job[Any]) -> None:
         """Read a job's file in a parser, which is not used again unless all went well."""
         parser: Parser | None = None
-        made: Made | None = None
+        made: object = None
         try:
             parser = job.parser = await self._stock.take(job.file.client)
             if job.interrupted:

@@ -1,4 +1,4 @@
-"""What is wanted of a file, as a value: its document, the file without what is to go, or a picture of a page."""
+"""What is wanted of a file: its document, the file without what is to go, a picture of a page, or the value of JSON."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from service.api.bodies.kinds import JsonKind
+from service.api.bodies.received_body import ReceivedBody
 from service.api.parsers.connection import Parser
 from service.api.parsers.frames import file_header
+from service.core.parsers.parse_cost import JSON
 from service.documents.document import Document
 from service.documents.limits import MEBIBYTE, DocumentLimits
 from service.documents.page_picture import PagePicture, PictureWanted
 from service.documents.redacted import RedactedFile, Redaction
 
 MOST_SMALL_BYTES = 4 * MEBIBYTE
-
-Made = Document | RedactedFile | PagePicture
-"""What a parser made of a file."""
 
 T = TypeVar("T")
 
@@ -33,10 +33,10 @@ class Wanted(Generic[T]):
     """
 
     kind: str
-    data: bytes
+    data: bytes | ReceivedBody
     ask: Callable[[Parser], Awaitable[T]]
 
-    def left_little(self, made: Made) -> bool:
+    def left_little(self, made: T) -> bool:
         """Whether the file can have left little behind in its parser's memory."""
         match made:
             case Document():
@@ -45,6 +45,8 @@ class Wanted(Generic[T]):
                 size = len(made.data)
             case PagePicture():
                 size = len(made.png)
+            case _:  # The value of JSON, which is longer than what it holds.
+                size = 0
         return max(len(self.data), size) <= MOST_SMALL_BYTES
 
 
@@ -66,6 +68,12 @@ def picture(data: bytes, page: PictureWanted, limits: DocumentLimits) -> Wanted[
     """The picture of a page is wanted."""
     header = file_header(None, None, limits, picture=page)
     return Wanted("picture", data, lambda parser: parser.draw(header, data))
+
+
+def json_value(body: ReceivedBody, kind: JsonKind[T], most_documents: int, limits: DocumentLimits) -> Wanted[T]:
+    """The value of a JSON body of this kind is wanted."""
+    header = file_header(None, None, limits, json=kind.wanted(most_documents))
+    return Wanted(JSON, body, lambda parser: parser.read_json(header, body, kind, limits))
 
 
 def _format(data: bytes) -> str:

@@ -9,6 +9,9 @@ from __future__ import annotations
 import math
 
 FIRST_GUESS_SECONDS_PER_BYTE = 2e-7
+JSON = "json"
+JSON_SECONDS_PER_BYTE = 1e-8
+"""A first guess too: decoding JSON is no matter of pages and fonts."""
 BASE_BYTES = 64 * 1024
 """Added to the size of every file, so that what small files take says little of what large ones would."""
 _WEIGHT = 0.05
@@ -33,4 +36,5 @@ class ParseCost:
         self._logarithms[kind] = known + _WEIGHT * step
 
     def _logarithm(self, kind: str) -> float:
-        return self._logarithms.get(kind, math.log(FIRST_GUESS_SECONDS_PER_BYTE))
+        guess = JSON_SECONDS_PER_BYTE if kind == JSON else FIRST_GUESS_SECONDS_PER_BYTE
+        return self._logarithms.get(kind, math.log(guess))

@@ -24,6 +24,7 @@ from service.api.schemas import DocumentResult, Options
 from service.core.arrays import TokenIds
 from service.core.errors import DeadlineExceeded, DocumentTooLarge, GleanerError, InsufficientMemory, QueueFull
 from service.core.types import Load, Phase
+from service.documents.left_out_text import LeftOutText
 from service.documents.limits import DocumentLimits
 from service.text.pieces import SHORTEST_CHARACTERS
 from service.wire import ModelStatus, Status, Submitted
@@ -158,6 +159,13 @@ def test_a_text_of_one_piece_with_too_many_tokens_is_too_large(scene_of: Callabl
     with pytest.raises(DocumentTooLarge, match="5,001 tokens"):
         scene_of(max_tokens=5_000).run("-" * 5_001)
     assert scene_of(max_tokens=5_000).run("-" * 5_000).tokens == 5_000
+
+
+def test_a_text_that_was_left_out_is_refused_for_the_length_that_it_had(scene_of: Callable[..., Scene]) -> None:
+    scene = scene_of(max_characters=1_000)
+    with pytest.raises(DocumentTooLarge, match="has 44,739,240 characters; the limit is 1,000: 44,738,240 too many"):
+        scene.run(LeftOutText(44_739_240))
+    assert scene.thread.asked == 0
 
 
 def test_nothing_is_begun_for_a_document_that_is_late_already(scene_of: Callable[..., Scene]) -> None:

@@ -20,6 +20,7 @@ from service.api.http.request_body import Body, BodyLimits, read_body
 from service.api.schemas import Options
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
 from service.core.score_limits import ScoreLimits
+from tests.support.json_ways import AtOnce
 
 JSON = "application/json"
 FORM = "multipart/form-data; boundary=x"
@@ -44,7 +45,7 @@ def read(
 ) -> Body:
     """Read a request with this body."""
     chunks = [body] if isinstance(body, bytes) else body
-    return asyncio.run(read_body(request(Sender(chunks), media_type, query), limits))
+    return asyncio.run(read_body(request(Sender(chunks), media_type, query), limits, AtOnce()))
 
 
 def request(sender: Sender, media_type: str | None, query: str = "") -> Request:
@@ -174,7 +175,7 @@ def test_a_body_over_the_limit_is_refused_while_it_is_read(media_type: str) -> N
     opening = part("file", b"", file="a.txt").removesuffix(b"\r\n") if media_type == FORM else b""
     sender = Sender([opening, *[b"a" * 1_000] * 1_000])
     with pytest.raises(DocumentTooLarge, match="10000 bytes"):
-        asyncio.run(read_body(request(sender, media_type), LIMITS))
+        asyncio.run(read_body(request(sender, media_type), LIMITS, AtOnce()))
     assert sender.taken <= 12
 
 

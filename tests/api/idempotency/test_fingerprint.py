@@ -8,6 +8,7 @@ from service.api.extraction.request import DocumentInput
 from service.api.http.request_body import Body
 from service.api.idempotency.fingerprint import fingerprint
 from service.api.schemas import Options
+from service.documents.left_out_text import LeftOutText
 
 TEXT = DocumentInput("0", text="Jane Doe")
 FILE = DocumentInput("a.pdf", data=b"%PDF", media_type="application/pdf", name="a.pdf")
@@ -50,3 +51,15 @@ def test_borders_between_documents_count() -> None:
 
 def test_lone_surrogates_are_no_failure() -> None:
     assert of(DocumentInput("\ud800", text="\udfff", name="\ud800"))
+
+
+def test_a_text_of_many_parts_counts_to_its_last_character() -> None:
+    text = "ü" * 600_000
+    assert of(DocumentInput("0", text=text + "a")) != of(DocumentInput("0", text=text + "b"))
+    assert of(DocumentInput("0", text=text)) == of(DocumentInput("0", text="ü" * 600_000))
+
+
+def test_texts_that_were_left_out_differ_by_their_lengths() -> None:
+    assert of(DocumentInput("0", text=LeftOutText(5))) == of(DocumentInput("0", text=LeftOutText(5)))
+    assert of(DocumentInput("0", text=LeftOutText(5))) != of(DocumentInput("0", text=LeftOutText(6)))
+    assert of(DocumentInput("0", text=LeftOutText(5))) != of(DocumentInput("0", text=""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.core.parsers.parse_cost import BASE_BYTES, FIRST_GUESS_SECONDS_PER_BYTE, ParseCost
+from service.core.parsers.parse_cost import BASE_BYTES, FIRST_GUESS_SECONDS_PER_BYTE, JSON, ParseCost
 
 
 def test_before_anything_is_known_a_file_is_expected_to_be_cheap() -> None:
@@ -40,3 +40,7 @@ def test_small_files_on_a_busy_machine_do_not_make_large_ones_look_hopeless() ->
     for _ in range(1000):
         cost.observe("text", 500, 0.02)
     assert cost.expected_seconds("text", 10 * 2**20) < 5.0
+
+
+def test_json_is_expected_to_be_cheaper_than_files() -> None:
+    assert ParseCost().expected_seconds(JSON, 256 << 20) < 5.0 < ParseCost().expected_seconds("pdf", 256 << 20)

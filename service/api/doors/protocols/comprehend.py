@@ -12,18 +12,18 @@ SDKs that send Smithy's RPC v2 in CBOR are refused in that protocol. Source: bot
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Any, TypeVar
+from typing import Any
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from service.api import problems
+from service.api.bodies.comprehend import BatchRequest, EntitiesRequest, TextRequest
+from service.api.bodies.received_body import ReceivedBody
 from service.api.calls import Visit
-from service.api.doors.answering import answer, read, results, text_body, visit
+from service.api.doors.answering import answer, asked, read, results, text_body, visit
 from service.api.doors.aws_signature import headers_with_key
 from service.api.doors.doorway import DoorRoute, Doorway, refusal
-from service.api.doors.json_input import decode_json
 from service.api.doors.label_names import COMPREHEND, COMPREHEND_PII
 from service.api.doors.operation import BINARY, operation, with_parameters
 from service.api.doors.protocols.comprehend_blocks import BlocksDecoder
@@ -52,32 +52,6 @@ _KINDS = {
 }
 """How Comprehend names an error; by its status, any other is `InvalidRequestException` or `InternalServerException`."""
 
-_Text = Annotated[str, msgspec.Meta(min_length=1)]
-_Kind = TypeVar("_Kind")
-
-
-class TextRequest(msgspec.Struct, frozen=True):
-    """The body of the operations on one text."""
-
-    Text: _Text
-    LanguageCode: str = ""
-
-
-class EntitiesRequest(msgspec.Struct, frozen=True):
-    """The body of DetectEntities: a text, or a file as base64."""
-
-    Text: _Text | None = None
-    Bytes: bytes | None = None
-    LanguageCode: str = ""
-    EndpointArn: str = ""
-
-
-class BatchRequest(msgspec.Struct, frozen=True):
-    """The body of BatchDetectEntities."""
-
-    TextList: Annotated[list[_Text], msgspec.Meta(min_length=1)]
-    LanguageCode: str = ""
-
 
 async def _operate(request: Request) -> Response:
     prefix, _, name = request.headers.get(TARGET, "").partition(".")
@@ -88,15 +62,15 @@ async def _operate(request: Request) -> Response:
     return await operation(request, visited, await read(request, visited))
 
 
-async def _detect_entities(request: Request, visited: Visit, data: bytes) -> Response:
-    asked = _asked(data, EntitiesRequest, visited)
-    model = asked.EndpointArn.rpartition("/")[2]
+async def _detect_entities(request: Request, visited: Visit, body: ReceivedBody) -> Response:
+    wanted = await asked(body, visited, EntitiesRequest)
+    model = wanted.EndpointArn.rpartition("/")[2]
     options = {"model": model} if model else {}
-    if asked.Bytes is not None and asked.Text is None:
-        return await _detect_in_file(request, visited, asked.Bytes, options)
-    if asked.Text is None or asked.Bytes is not None:
+    if wanted.Bytes is not None and wanted.Text is None:
+        return await _detect_in_file(request, visited, wanted.Bytes, options)
+    if wanted.Text is None or wanted.Bytes is not None:
         raise MalformedRequest("The request needs either `Text` or `Bytes`.")
-    call = visited.call(text_body([asked.Text], visited, **options))
+    call = visited.call(text_body([wanted.Text], visited, **options))
 
     def form(outcomes: list[DocumentOutcome]) -> Any:
         return {"Entities": [_entity(each) for each in results(outcomes)[0].entities]}
@@ -117,9 +91,9 @@ async def _detect_in_file(request: Request, visited: Visit, file: bytes, options
     return await answer(request, visited, call, form, asks=b"DetectEntities", media_type=AMZ_JSON)
 
 
-async def _batch_detect_entities(request: Request, visited: Visit, data: bytes) -> Response:
-    asked = _asked(data, BatchRequest, visited)
-    call = visited.call(text_body(asked.TextList, visited))
+async def _batch_detect_entities(request: Request, visited: Visit, body: ReceivedBody) -> Response:
+    wanted = await asked(body, visited, BatchRequest)
+    call = visited.call(text_body(wanted.TextList, visited))
 
     def form(outcomes: list[DocumentOutcome]) -> Any:
         failed = [(index, each.error) for index, each in enumerate(outcomes) if each.error is not None]
@@ -139,8 +113,9 @@ async def _batch_detect_entities(request: Request, visited: Visit, data: bytes) 
     return await answer(request, visited, call, form, asks=b"BatchDetectEntities", media_type=AMZ_JSON)
 
 
-async def _detect_pii(request: Request, visited: Visit, data: bytes) -> Response:
-    call = visited.call(text_body([_asked(data, TextRequest, visited).Text], visited))
+async def _detect_pii(request: Request, visited: Visit, body: ReceivedBody) -> Response:
+    wanted = await asked(body, visited, TextRequest)
+    call = visited.call(text_body([wanted.Text], visited))
 
     def form(outcomes: list[DocumentOutcome]) -> Any:
         return {"Entities": _pii(results(outcomes)[0].entities)}
@@ -148,8 +123,9 @@ async def _detect_pii(request: Request, visited: Visit, data: bytes) -> Response
     return await answer(request, visited, call, form, asks=b"DetectPiiEntities", media_type=AMZ_JSON)
 
 
-async def _contains_pii(request: Request, visited: Visit, data: bytes) -> Response:
-    call = visited.call(text_body([_asked(data, TextRequest, visited).Text], visited))
+async def _contains_pii(request: Request, visited: Visit, body: ReceivedBody) -> Response:
+    wanted = await asked(body, visited, TextRequest)
+    call = visited.call(text_body([wanted.Text], visited))
 
     def form(outcomes: list[DocumentOutcome]) -> Any:
         best: dict[str, float] = {}
@@ -160,17 +136,13 @@ async def _contains_pii(request: Request, visited: Visit, data: bytes) -> Respon
     return await answer(request, visited, call, form, asks=b"ContainsPiiEntities", media_type=AMZ_JSON)
 
 
-_Operation = Callable[[Request, Visit, bytes], Awaitable[Response]]
+_Operation = Callable[[Request, Visit, ReceivedBody], Awaitable[Response]]
 _OPERATIONS: dict[str, _Operation] = {
     "DetectEntities": _detect_entities,
     "BatchDetectEntities": _batch_detect_entities,
     "DetectPiiEntities": _detect_pii,
     "ContainsPiiEntities": _contains_pii,
 }
-
-
-def _asked(data: bytes, kind: type[_Kind], visited: Visit) -> _Kind:
-    return decode_json(data, kind, visited.state.body_limits.documents)
 
 
 def _entity(entity: EntityResult) -> dict[str, Any]:

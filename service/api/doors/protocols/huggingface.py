@@ -8,18 +8,18 @@ the service's setting. Source: huggingface_hub 2.4 (`inference/_client.py`), tra
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from service.api import problems
+from service.api.bodies.huggingface import Parameters, Strategy, TokenClassificationInput
+from service.api.bodies.received_body import ReceivedBody
 from service.api.calls import Visit
-from service.api.doors.answering import answer, read, results, text_body, visit
+from service.api.doors.answering import answer, asked, read, results, text_body, visit
 from service.api.doors.doorway import JSON, DoorRoute, Doorway, refusal
-from service.api.doors.json_input import decode_json
 from service.api.doors.operation import operation, with_parameters
 from service.api.extraction.request import DocumentInput
 from service.api.http.response import DocumentOutcome
@@ -31,28 +31,6 @@ from service.documents.document import Document
 from service.text.pipeline import Prepared
 from service.text.token_classification import TokenGroup, classify
 from service.text.tokenizer import TextTokenizer
-
-Strategy = Literal["none", "simple", "first", "average", "max"]
-
-
-class Parameters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the pipeline takes beside its inputs; a null is as good as nothing."""
-
-    aggregation_strategy: Strategy | None = None
-    ignore_labels: list[str] | None = None
-    stride: Annotated[int, msgspec.Meta(ge=0, lt=1 << 20)] | None = None
-
-
-class TokenClassificationInput(msgspec.Struct, frozen=True):
-    """A request's body; older clients also send `options`, which say nothing of the answer."""
-
-    inputs: str | list[str]
-    parameters: Parameters | None = None
-
-    @property
-    def texts(self) -> Sequence[str]:
-        """The inputs as a list."""
-        return (self.inputs,) if isinstance(self.inputs, str) else self.inputs
 
 
 class GroupEntity(msgspec.Struct, frozen=True):
@@ -107,15 +85,15 @@ class PipelineDecoder:
 
 
 async def classify_tokens(
-    request: Request, visited: Visit, data: bytes, *, model: str | None, default: Strategy
+    request: Request, visited: Visit, body: ReceivedBody, *, model: str | None, default: Strategy
 ) -> Response:
     """The answer to a body with `inputs`; `default`: the strategy where none is asked for."""
-    asked = decode_json(data, TokenClassificationInput, visited.state.body_limits.documents)
-    parameters = asked.parameters or Parameters()
-    body = text_body(asked.texts, visited, **({"model": model} if model else {}))
-    decoder = PipelineDecoder(parameters, visited.model(body).labels, default)
-    call = visited.call(body, decoder=decoder)
-    single = isinstance(asked.inputs, str)
+    wanted = await asked(body, visited, TokenClassificationInput)
+    parameters = wanted.parameters or Parameters()
+    texts = text_body(wanted.texts, visited, **({"model": model} if model else {}))
+    decoder = PipelineDecoder(parameters, visited.model(texts).labels, default)
+    call = visited.call(texts, decoder=decoder)
+    single = isinstance(wanted.inputs, str)
 
     def form(outcomes: list[DocumentOutcome]) -> Any:
         found = [decoder.spelled(each.id) for each in results(outcomes)]

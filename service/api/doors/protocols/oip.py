@@ -14,16 +14,16 @@ import importlib.metadata
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from service.api.bodies.oip import InferBody
 from service.api.calls import AppState, Visit
-from service.api.doors.answering import Formed, answer, read, results, text_body, visit
+from service.api.doors.answering import Formed, answer, asked, read, results, text_body, visit
 from service.api.doors.doorway import JSON, DoorRoute, Doorway, refusal
-from service.api.doors.json_input import decode_json
 from service.api.doors.operation import BINARY, operation, with_parameters
 from service.api.doors.protocols.oip_tensors import (
     DATATYPE,
@@ -47,69 +47,23 @@ OCTETS = "application/octet-stream"
 JSON_BYTES = "Inference-Header-Content-Length"
 """The header that says how much of a body is JSON; tensors in binary follow."""
 
-_Size = Annotated[int, msgspec.Meta(ge=0)]
-
-
-class TensorParameters(msgspec.Struct, frozen=True):
-    """What is said of one tensor."""
-
-    binary_data_size: _Size | None = None
-    binary_data: bool | None = None
-
-
-class InputTensor(msgspec.Struct, frozen=True):
-    """One input; `data` is flat or has the shape, and is absent where it follows in binary."""
-
-    name: str
-    datatype: str
-    shape: list[int]
-    data: list[str | list[str]] | None = None
-    parameters: TensorParameters | None = None
-
-
-class OutputTensor(msgspec.Struct, frozen=True):
-    """One output that is asked for."""
-
-    name: str
-    parameters: TensorParameters | None = None
-
-
-class InferBody(msgspec.Struct, frozen=True):
-    """The JSON of a request."""
-
-    inputs: Annotated[list[InputTensor], msgspec.Meta(min_length=1, max_length=1)]
-    id: str = ""
-    parameters: dict[str, str | int | float | bool] = {}
-    outputs: list[OutputTensor] | None = None
-
-    @property
-    def wants_binary(self) -> bool:
-        """True where the output is to follow in binary."""
-        for each in self.outputs or ():
-            if each.name != OUTPUT:
-                raise MalformedRequest(f"The output is `{OUTPUT}`, not {each.name[:40]!r}.")
-            if each.parameters is not None and each.parameters.binary_data is not None:
-                return each.parameters.binary_data
-        return self.parameters.get("binary_data_output") is True
-
 
 async def _infer(request: Request, model: str, version: str = "") -> Response:
     visited = visit(request)
     if request.headers.get("content-encoding", "identity") != "identity":
         raise UnsupportedFormat("Bodies are taken uncompressed.")
-    data = await read(request, visited)
-    split = _json_bytes(request, len(data))
-    most = visited.state.body_limits.documents
-    asked = decode_json(data[:split], InferBody, most)
-    wanted = _wanted(asked, data[split:], model, version, most)
+    received = await read(request, visited)
+    head, tail = received.divided(_json_bytes(request, len(received)))
+    sent = await asked(head, visited, InferBody)
+    wanted = _wanted(sent, await tail.whole(), model, version, visited.state.body_limits.documents)
     body = text_body(wanted.input.texts, visited, **wanted.options, model=wanted.reference)
     call = visited.call(body, left_seconds=wanted.timeout_seconds)
-    binary = asked.wants_binary
+    binary = _wants_binary(sent)
 
     def form(outcomes: list[DocumentOutcome]) -> Any:
         elements = entities_json(results(outcomes))
         output: dict[str, Any] = {"name": OUTPUT, "datatype": DATATYPE, "shape": wanted.input.shape}
-        said = {"model_name": call.request.model.name, "model_version": call.revision, "id": asked.id}
+        said = {"model_name": call.request.model.name, "model_version": call.revision, "id": sent.id}
         if not binary:
             output["data"] = [each.decode() for each in elements]
             return {**said, "outputs": [output]}
@@ -118,7 +72,7 @@ async def _infer(request: Request, model: str, version: str = "") -> Response:
         head = msgspec.json.encode({**said, "outputs": [output]})
         return Formed(head + tail, OCTETS, {JSON_BYTES: str(len(head))})
 
-    asks = msgspec.json.encode((asked.id, binary, wanted.input.shape, version))
+    asks = msgspec.json.encode((sent.id, binary, wanted.input.shape, version))
     return await answer(request, visited, call, form, asks=asks)
 
 
@@ -131,18 +85,24 @@ def _json_bytes(request: Request, body_bytes: int) -> int:
     return int(declared)
 
 
-def _wanted(asked: InferBody, tail: bytes, model: str, version: str, most: int) -> InferRequest:
-    (tensor,) = asked.inputs
+def _wanted(sent: InferBody, tail: bytes, model: str, version: str, most: int) -> InferRequest:
+    (tensor,) = sent.inputs
     size = tensor.parameters.binary_data_size if tensor.parameters else None
     if (size is None) == (tensor.data is None) or len(tail) != (size or 0):
         raise MalformedRequest("The input needs either `data`, or `binary_data_size` bytes behind the JSON.")
-    texts: Sequence[bytes | str] = split_bytes(tail, most) if tensor.data is None else _flat(tensor.data)
+    texts: Sequence[bytes | str] = split_bytes(tail, most) if tensor.data is None else tensor.texts
     found = read_input(tensor.name, tensor.datatype, tensor.shape, texts)
-    return InferRequest(model, version, asked.id, found, asked.parameters)
+    return InferRequest(model, version, sent.id, found, sent.parameters)
 
 
-def _flat(data: list[str | list[str]]) -> list[str]:
-    return [text for each in data for text in ([each] if isinstance(each, str) else each)]
+def _wants_binary(sent: InferBody) -> bool:
+    """Whether the output is to follow in binary."""
+    for each in sent.outputs or ():
+        if each.name != OUTPUT:
+            raise MalformedRequest(f"The output is `{OUTPUT}`, not {each.name[:40]!r}.")
+        if each.parameters is not None and each.parameters.binary_data is not None:
+            return each.parameters.binary_data
+    return sent.parameters.get("binary_data_output") is True
 
 
 async def _server(request: Request) -> Response:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Collection
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import msgspec
 import regex
@@ -22,46 +22,22 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from service.api import problems
+from service.api.bodies.presidio import FLAGS, OPERATORS, AnalyzeRequest, AnonymizeRequest
 from service.api.calls import AppState
-from service.api.doors.answering import answer, read, results, text_body, visit
+from service.api.doors.answering import answer, asked, read, results, text_body, visit
 from service.api.doors.doorway import JSON, DoorRoute, Doorway, refusal
-from service.api.doors.json_input import decode_json
 from service.api.doors.label_names import PRESIDIO
 from service.api.doors.operation import operation
-from service.api.doors.protocols.presidio_patterns import FLAGS, AdHocRecognizer, Search, Source, compiled
+from service.api.doors.protocols.presidio_patterns import Search, compiled
 from service.api.engine.routing import find_model, is_serving
 from service.api.http.response import DocumentOutcome
 from service.api.schemas import DocumentResult
-from service.core.anonymizing import (
-    HASHES,
-    KEEP,
-    REDACT,
-    MarkedRange,
-    Operator,
-    anonymize,
-    hash_with,
-    mask_with,
-    replace_by,
-)
+from service.core.anonymizing import MarkedRange, anonymize, replace_by
 from service.core.decoding.tag_scheme import scheme_of
 from service.core.errors import GleanerError, InvalidOptions, MalformedRequest
 
 ALLOWED_SECONDS = 1.0
 """For all patterns of an allow list."""
-_Score = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
-
-
-class AnalyzeRequest(msgspec.Struct, frozen=True):
-    """The body of /analyze."""
-
-    text: str | list[str]
-    language: str | None = None
-    entities: list[str] | None = None
-    score_threshold: _Score | None = None
-    ad_hoc_recognizers: list[AdHocRecognizer] | None = None
-    allow_list: list[Source] | None = None
-    allow_list_match: Literal["exact", "regex"] | None = None
-    regex_flags: Annotated[int, msgspec.Meta(ge=0)] | None = None
 
 
 class RecognizerResult(msgspec.Struct, frozen=True):
@@ -74,61 +50,18 @@ class RecognizerResult(msgspec.Struct, frozen=True):
     analysis_explanation: None = None
 
 
-class Anonymizer(msgspec.Struct, frozen=True):
-    """What is to be done with one kind of finding."""
-
-    type: str
-    new_value: str | None = None
-    masking_char: Annotated[str, msgspec.Meta(min_length=1, max_length=1)] = "*"
-    chars_to_mask: int = 0
-    from_end: bool = False
-    hash_type: str = "sha256"
-    salt: str | None = None
-
-    def operator(self, salt: bytes) -> Operator:
-        """As a function; raises InvalidOptions where there is none of that name."""
-        if self.type == "replace":
-            return replace_by(self.new_value or None)
-        if self.type == "mask":
-            return mask_with(self.masking_char, self.chars_to_mask, from_end=self.from_end)
-        if self.type == "hash" and self.hash_type in HASHES:
-            return hash_with(self.hash_type, salt if self.salt is None else self.salt.encode())
-        if self.type in ("redact", "keep"):
-            return REDACT if self.type == "redact" else KEEP
-        raise InvalidOptions(f"{self.type[:40]!r} is no operator here; there are {', '.join(_OPERATORS)}.")
-
-
-class AnonymizeRequest(msgspec.Struct, frozen=True):
-    """The body of /anonymize; older clients say `transformations` for `anonymizers`."""
-
-    text: str
-    analyzer_results: list[AnalyzerResult]
-    anonymizers: dict[str, Anonymizer] | None = None
-
-
-class AnalyzerResult(msgspec.Struct, frozen=True):
-    """One finding, as it is sent back."""
-
-    entity_type: str
-    start: Annotated[int, msgspec.Meta(ge=0)]
-    end: Annotated[int, msgspec.Meta(ge=0)]
-    score: float = 0.0
-
-
-_OPERATORS = ("replace", "redact", "mask", "hash", "keep")
 _DEFAULT = "DEFAULT"
 
 
 async def _analyze(request: Request) -> Response:
     visited = visit(request)
-    data = await read(request, visited)
-    asked = decode_json(data, AnalyzeRequest, visited.state.body_limits.documents)
-    texts = [asked.text] if isinstance(asked.text, str) else asked.text
+    wanted = await asked(await read(request, visited), visited, AnalyzeRequest)
+    texts, single = wanted.texts, isinstance(wanted.text, str)
     body = text_body(texts, visited)
-    search = Search(asked.ad_hoc_recognizers or ())
-    allowed = _Allowed(asked)
-    _refuse_unknown(asked, _kinds(visited.model(body).labels))
-    matched = [await search.find(text) for text in texts] if asked.ad_hoc_recognizers else [[] for _ in texts]
+    search = Search(wanted.ad_hoc_recognizers or ())
+    allowed = _Allowed(wanted)
+    _refuse_unknown(wanted, _kinds(visited.model(body).labels))
+    matched = [await search.find(text) for text in texts] if wanted.ad_hoc_recognizers else [[] for _ in texts]
     call = visited.call(body)
 
     def form(outcomes: list[DocumentOutcome]) -> Any:
@@ -136,9 +69,10 @@ async def _analyze(request: Request) -> Response:
             allowed.kept(text, _found(result, marked))
             for text, result, marked in zip(texts, results(outcomes), matched, strict=True)
         ]
-        return found[0] if isinstance(asked.text, str) else found
+        return found[0] if single else found
 
-    return await answer(request, visited, call, form, asks=data)
+    beside = msgspec.structs.replace(wanted, text="" if single else [])
+    return await answer(request, visited, call, form, asks=repr(beside).encode())
 
 
 def _found(result: DocumentResult, marked: list[MarkedRange]) -> list[MarkedRange]:
@@ -188,14 +122,15 @@ def _refuse_unknown(asked: AnalyzeRequest, known: Collection[str]) -> None:
 
 async def _anonymize(request: Request) -> Response:
     visited = visit(request)
-    asked = decode_json(await read(request, visited), AnonymizeRequest, visited.state.body_limits.documents)
-    if any(not each.start <= each.end <= len(asked.text) for each in asked.analyzer_results):
+    wanted = await asked(await read(request, visited), visited, AnonymizeRequest)
+    visited.state.worker.extractor.check_text(wanted.text)
+    if any(not each.start <= each.end <= len(wanted.text) for each in wanted.analyzer_results):
         raise MalformedRequest("A result of `analyzer_results` is outside the text.")
     salt = secrets.token_bytes(16)
-    operators = {name: each.operator(salt) for name, each in (asked.anonymizers or {}).items()}
+    operators = {name: each.operator(salt) for name, each in (wanted.anonymizers or {}).items()}
     default = operators.get(_DEFAULT, replace_by(None))
-    marked = [MarkedRange(each.entity_type, each.start, each.end, each.score) for each in asked.analyzer_results]
-    work = asyncio.to_thread(anonymize, asked.text, marked, lambda kind: operators.get(kind, default))
+    marked = [MarkedRange(each.entity_type, each.start, each.end, each.score) for each in wanted.analyzer_results]
+    work = asyncio.to_thread(anonymize, wanted.text, marked, lambda kind: operators.get(kind, default))
     text, items = await work
     said = [
         {"start": i.start, "end": i.end, "entity_type": i.kind, "text": i.text, "operator": i.operator}
@@ -216,7 +151,7 @@ async def _recognizers(request: Request) -> Response:
 
 
 async def _anonymizers(_request: Request) -> Response:
-    return Response(msgspec.json.encode(_OPERATORS), media_type=JSON)
+    return Response(msgspec.json.encode(OPERATORS), media_type=JSON)
 
 
 async def _health(request: Request) -> Response:

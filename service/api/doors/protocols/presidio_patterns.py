@@ -10,45 +10,19 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from typing import Annotated
 
-import msgspec
 import regex
 
+from service.api.bodies.presidio import FLAGS, AdHocRecognizer
 from service.core.anonymizing import MarkedRange
 from service.core.errors import InvalidOptions
 
 SECONDS = 2.0
 MOST_PATTERNS = 200
-LONGEST_PATTERN = 2_000
 MOST_MATCHES = 100_000
-FLAGS = int(regex.DOTALL | regex.MULTILINE | regex.IGNORECASE)
-_KNOWN_FLAGS = FLAGS | int(regex.VERBOSE | regex.ASCII)
 _KNOWN_FLAGS = FLAGS | int(regex.VERBOSE | regex.ASCII)
 _TOO_LONG = f"The patterns of a request have {SECONDS:g} s together; these take longer."
 _AT_ONCE = asyncio.Semaphore(2)
-
-_Score = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
-Source = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_PATTERN)]
-
-
-class AdHocPattern(msgspec.Struct, frozen=True):
-    """One pattern, with the score of what it matches."""
-
-    regex: Source
-    score: _Score
-    name: str = ""
-
-
-class AdHocRecognizer(msgspec.Struct, frozen=True):
-    """Patterns, or words, that mean one kind of entity."""
-
-    supported_entity: Annotated[str, msgspec.Meta(min_length=1)]
-    name: str = ""
-    patterns: list[AdHocPattern] = []
-    deny_list: list[Annotated[str, msgspec.Meta(min_length=1)]] = []
-    deny_list_score: _Score = 1.0
-    global_regex_flags: Annotated[int, msgspec.Meta(ge=0)] = FLAGS
 
 
 class Search:

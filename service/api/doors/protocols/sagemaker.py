@@ -14,16 +14,15 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qsl
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from service.api import problems
+from service.api.bodies.kinds import HasInputs
 from service.api.calls import AppState, Visit
 from service.api.doors.answering import answer, read, visit
 from service.api.doors.aws_signature import headers_with_key
 from service.api.doors.doorway import JSON, DoorRoute, Doorway, refusal
-from service.api.doors.json_input import decode_json
 from service.api.doors.operation import BINARY, NOTHING, operation, with_parameters
 from service.api.doors.protocols.huggingface import ANSWER_SCHEMA, BODY_SCHEMA, classify_tokens
 from service.api.engine.routing import is_serving
@@ -47,13 +46,6 @@ _KINDS = {
 """How AWS names an error, by its status; all others are `ValidationError`."""
 
 
-_ABSENT = msgspec.Raw(b"")
-
-
-class _Probe(msgspec.Struct):
-    inputs: msgspec.Raw = _ABSENT
-
-
 async def _ping(request: Request) -> Response:
     state: AppState = request.state.app_state
     engine = state.worker.engine
@@ -64,16 +56,12 @@ async def _invoke(request: Request, endpoint: str = "") -> Response:
     visited = visit(request, headers_with_key(request.headers))
     options = _options(request)
     if media_type_of(request) == FORM:
-        return await _extracted(request, visited, await read_body(request, visited.state.body_limits))
-    data = await read(request, visited)
-    if media_type_of(request) == JSON and _has_inputs(data, visited):
-        return await classify_tokens(request, visited, data, model=options.get("model"), default="none")
-    body = parse_body(data, request.headers.get("content-type"), options, visited.state.body_limits)
+        return await _extracted(request, visited, await read_body(request, visited.state.body_limits, visited.reader))
+    received, limits = await read(request, visited), visited.state.body_limits
+    if media_type_of(request) == JSON and await visited.reader.read(received, HasInputs(), limits.documents):
+        return await classify_tokens(request, visited, received, model=options.get("model"), default="none")
+    body = await parse_body(received, request.headers.get("content-type"), options, limits, visited.reader)
     return await _extracted(request, visited, body)
-
-
-def _has_inputs(data: bytes, visited: Visit) -> bool:
-    return decode_json(data, _Probe, visited.state.body_limits.documents).inputs is not _ABSENT
 
 
 async def _extracted(request: Request, visited: Visit, body: Any) -> Response:

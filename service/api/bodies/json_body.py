@@ -8,16 +8,17 @@ are built as what they must be, until the first that is something else or one to
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from service.api.schemas import ID_CHARACTERS, Options, known_options
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
 
+ID_CHARACTERS = 1_024
+"""Longest id of a document."""
 OPTION_BYTES = 65_536
 """Most bytes of one option: some thousand labels."""
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*)`", re.S)
@@ -70,24 +71,23 @@ class _DocumentsDecoder:
             raise _TooManyDocumentsError
 
 
-def read_json(data: bytes, most_documents: int, kind: type[Options] = Options) -> JsonBody:
-    """Decode a body with options of this kind.
+def read_json(data: bytes, most_documents: int, options: tuple[str, ...]) -> JsonBody:
+    """Decode a body that may have these options beside its documents; their names are sorted.
 
     Raises:
         MalformedRequest: not JSON, not UTF-8, or not an object with either `text` or `documents`.
         InvalidOptions: an option that does not exist, or one that is far too long.
         DocumentTooLarge: more documents than one request may have.
     """
-    values = _decoded(lambda: _envelope_decoder(kind)(data), lambda error: _body_error(error, kind))
+    values = _decoded(lambda: _envelope_decoder(options)(data), lambda error: _body_error(error, options))
     batch = values.documents is not _ABSENT
     if batch == (values.text is not _ABSENT):
         raise MalformedRequest("The body needs either `text` or `documents`.")
-    names = sorted(kind.model_fields)
-    options = {name: _option(name, value) for name in names if (value := getattr(values, name)) is not _ABSENT}
+    given = {name: _option(name, value) for name in options if (value := getattr(values, name)) is not _ABSENT}
     if not batch:
         text = _decoded(lambda: _decode_text(values.text), lambda error: _value_error("text", error))
-        return JsonBody(((None, text),), False, options)
-    return JsonBody(_documents(values.documents, most_documents), True, options)
+        return JsonBody(((None, text),), False, given)
+    return JsonBody(_documents(values.documents, most_documents), True, given)
 
 
 def _documents(data: msgspec.Raw, most: int) -> tuple[tuple[str | None, str], ...]:
@@ -101,9 +101,8 @@ def _documents(data: msgspec.Raw, most: int) -> tuple[tuple[str | None, str], ..
 
 
 @cache
-def _envelope_decoder(kind: type[Options]) -> Callable[[bytes], Any]:
-    names = ("text", "documents", *sorted(kind.model_fields))
-    fields = [(name, msgspec.Raw, _ABSENT) for name in names]
+def _envelope_decoder(options: tuple[str, ...]) -> Callable[[bytes], Any]:
+    fields = [(name, msgspec.Raw, _ABSENT) for name in ("text", "documents", *options)]
     envelope: Any = msgspec.defstruct("Envelope", fields, forbid_unknown_fields=True)
     return msgspec.json.Decoder(envelope).decode
 
@@ -133,11 +132,11 @@ def _decoded(decode: Callable[[], _T], wrong: Callable[[msgspec.ValidationError]
         raise MalformedRequest(f"The body is not JSON: {error}.") from None
 
 
-def _body_error(error: msgspec.ValidationError, kind: type[Options]) -> GleanerError:
+def _body_error(error: msgspec.ValidationError, options: tuple[str, ...]) -> GleanerError:
     unknown = _UNKNOWN_FIELD.match(str(error))
     if unknown is None:
         return MalformedRequest("The body must be a JSON object with `text` or `documents`.")
-    return InvalidOptions(f"{unknown[1][:100]}: Extra inputs are not permitted{known_options(kind)}")
+    return InvalidOptions(f"{unknown[1][:100]}: Extra inputs are not permitted{known_options(options)}")
 
 
 def _value_error(name: str, error: msgspec.ValidationError) -> GleanerError:
@@ -150,3 +149,8 @@ def _value_error(name: str, error: msgspec.ValidationError) -> GleanerError:
         message = message.replace(kind, words)
     known = " (known: id, text)" if _UNKNOWN_FIELD.match(message) else ""
     return MalformedRequest(f"{name}{where}: {message[:200]}{known}")
+
+
+def known_options(names: Iterable[str]) -> str:
+    """The names of all options of a route, as a refusal of another one ends."""
+    return f" (known: {', '.join(sorted(names))})"

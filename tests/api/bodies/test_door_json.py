@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from service.api.doors.json_input import MOST_STRINGS, SHORT_BYTES, decode_json
+from service.api.bodies.door_json import COUNTED_BYTES, MOST_STRINGS, decode_json
 from service.core.errors import DocumentTooLarge, MalformedRequest
 
 
@@ -25,12 +25,12 @@ def test_what_it_is_not_is_said_in_a_sentence(body: bytes) -> None:
 
 
 def test_far_too_many_texts_are_refused_before_they_are_built() -> None:
-    many = MOST_STRINGS + 100 + SHORT_BYTES // 4
+    many = MOST_STRINGS + 100 + COUNTED_BYTES // 4
     for each in (b'"",', b'"a",', b'"\\\\",'):
         with pytest.raises(DocumentTooLarge):
             decode_json(b'{"inputs": [' + each * 2 * many + b'""]}', Asked, 10)
 
 
 def test_one_long_text_with_many_quotes_is_fine() -> None:
-    text = '"' * (SHORT_BYTES + MOST_STRINGS)
+    text = '"' * (COUNTED_BYTES + MOST_STRINGS)
     assert decode_json(msgspec.json.encode({"inputs": text}), Asked, 10).inputs == text

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import tracemalloc
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.api.http.json_body import OPTION_BYTES, JsonBody, read_json
-from service.api.schemas import ID_CHARACTERS, ExtractJson, Options
+from service.api.bodies.json_body import ID_CHARACTERS, OPTION_BYTES, JsonBody
+from service.api.bodies.kinds import DocumentsJson
+from service.api.schemas import ExtractJson, Options, option_names
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
+from tests.support.json_ways import WAYS, decoding, json_parser
 
 MOST = 1_000
 REQUEST_BYTES = 256 << 20
@@ -24,10 +27,26 @@ ANYTHING: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-def outcome(values: dict[str, Any]) -> JsonBody | GleanerError:
+KIND = DocumentsJson(option_names(Options))
+Read = Callable[[bytes, int], JsonBody]
+
+
+def read_json(body: bytes, most: int) -> JsonBody:
+    """What a body is read as at once."""
+    return KIND.decode(body, most)
+
+
+@pytest.fixture(scope="module", params=WAYS)
+def read(request: pytest.FixtureRequest) -> Iterator[Read]:
+    """Reads a body, in each of the two ways."""
+    with decoding(request.param) as decode:
+        yield lambda body, most: decode(body, KIND, most)
+
+
+def outcome(read: Read, values: dict[str, Any]) -> JsonBody | GleanerError:
     """What a body is read as, or why it is refused."""
     try:
-        return read_json(json.dumps(values).encode(), MOST)
+        return read(json.dumps(values).encode(), MOST)
     except GleanerError as error:
         return error
 
@@ -36,17 +55,17 @@ def many(part: bytes, times: int) -> bytes:
     return b",".join([part] * times)
 
 
-def test_a_text_is_one_document_and_documents_are_a_batch() -> None:
-    alone = read_json(b'{"text": "a", "min_score": 0.5, "labels": ["PER"]}', MOST)
+def test_a_text_is_one_document_and_documents_are_a_batch(read: Read) -> None:
+    alone = read(b'{"text": "a", "min_score": 0.5, "labels": ["PER"]}', MOST)
     assert (alone.documents, alone.batch) == (((None, "a"),), False)
     assert alone.options == {"min_score": 0.5, "labels": ["PER"]}
-    found = read_json(b'{"documents": [{"id": "x", "text": "a"}, {"text": ""}, {"text": "b", "id": null}]}', MOST)
+    found = read(b'{"documents": [{"id": "x", "text": "a"}, {"text": ""}, {"text": "b", "id": null}]}', MOST)
     assert (found.documents, found.batch) == ((("x", "a"), (None, ""), (None, "b")), True)
 
 
-def test_an_escaped_key_is_the_same_key_and_the_last_of_two_counts() -> None:
-    assert read_json(b'{"\\u0074ext": "a"}', MOST).documents == ((None, "a"),)
-    assert read_json(b'{"text": 5, "text": "b"}', MOST).documents == ((None, "b"),)
+def test_an_escaped_key_is_the_same_key_and_the_last_of_two_counts(read: Read) -> None:
+    assert read(b'{"\\u0074ext": "a"}', MOST).documents == ((None, "a"),)
+    assert read(b'{"text": 5, "text": "b"}', MOST).documents == ((None, "b"),)
 
 
 @pytest.mark.parametrize(
@@ -67,9 +86,9 @@ def test_an_escaped_key_is_the_same_key_and_the_last_of_two_counts() -> None:
         ([1], "object"),
     ],
 )
-def test_anything_else_is_malformed(body: Any, word: str) -> None:
+def test_anything_else_is_malformed(read: Read, body: Any, word: str) -> None:
     with pytest.raises(MalformedRequest, match=word):
-        read_json(json.dumps(body).encode(), MOST)
+        read(json.dumps(body).encode(), MOST)
 
 
 @pytest.mark.parametrize(
@@ -86,18 +105,18 @@ def test_anything_else_is_malformed(body: Any, word: str) -> None:
         b"",
     ],
 )
-def test_bytes_that_are_no_json_are_malformed(body: bytes) -> None:
+def test_bytes_that_are_no_json_are_malformed(read: Read, body: bytes) -> None:
     """Invalid UTF-8 was an error of the service's own."""
     with pytest.raises(MalformedRequest, match="JSON"):
-        read_json(body, MOST)
+        read(body, MOST)
 
 
-def test_as_many_documents_as_may_come_are_read_and_one_more_is_refused() -> None:
+def test_as_many_documents_as_may_come_are_read_and_one_more_is_refused(read: Read) -> None:
     whole = b'{"documents": [' + many(b'{"text": "a"}', MOST) + b"]}"
     for _ in range(2):
-        assert len(read_json(whole, MOST).documents) == MOST
+        assert len(read(whole, MOST).documents) == MOST
         with pytest.raises(DocumentTooLarge, match="more than 1000 documents"):
-            read_json(b'{"documents": [' + many(b'{"text": "a"}', MOST + 1) + b"]}", MOST)
+            read(b'{"documents": [' + many(b'{"text": "a"}', MOST + 1) + b"]}", MOST)
 
 
 COSTLY = {
@@ -148,16 +167,16 @@ def test_the_largest_body_of_the_densest_json_costs_nothing_beside_its_bytes(
     assert peak < 1_000_000
 
 
-def test_an_option_may_be_as_long_as_thousands_of_labels() -> None:
+def test_an_option_may_be_as_long_as_thousands_of_labels(read: Read) -> None:
     labels = [f"LABEL_{i:04}" for i in range(4_000)]
     body = json.dumps({"text": "a", "labels": labels}).encode()
     assert len(body) < OPTION_BYTES
-    assert read_json(body, MOST).options == {"labels": labels}
+    assert read(body, MOST).options == {"labels": labels}
 
 
 @given(st.dictionaries(st.sampled_from([*Options.model_fields, "text", "documents", "other"]), ANYTHING))
-def test_any_json_is_read_or_refused_with_a_detail(values: dict[str, Any]) -> None:
-    found = outcome(values)
+def test_any_json_is_read_or_refused_with_a_detail(read: Read, values: dict[str, Any]) -> None:
+    found = outcome(read, values)
     if isinstance(found, GleanerError):
         assert 0 < len(found.detail) < 300
     else:
@@ -166,4 +185,34 @@ def test_any_json_is_read_or_refused_with_a_detail(values: dict[str, Any]) -> No
 
 def test_the_schema_that_is_shown_has_the_keys_that_are_read() -> None:
     for name in ExtractJson.model_fields:
-        assert isinstance(outcome({"text": "a", name: None}), JsonBody | MalformedRequest), name
+        assert isinstance(outcome(read_json, {"text": "a", name: None}), JsonBody | MalformedRequest), name
+
+
+WRONG: dict[str, bytes] = {
+    **{kind: body for kind, (body, _) in COSTLY.items()},
+    "two errors": b'{"text": 5, "labels": ["' + b"x" * OPTION_BYTES + b'"]}',
+    "no utf-8": b'{"documents": [{"text": "\xff"}]}',
+    "cut off": b'{"text": "' + b"a" * 2_000_000,
+    "a number": b'{"text": 5}',
+    "both": b'{"text": "a", "documents": []}',
+    "nested": b"[" * 100_000,
+}
+
+
+def test_every_error_has_the_same_words_in_a_parser() -> None:
+    with json_parser() as decode:
+        for name, body in WRONG.items():
+            with pytest.raises(GleanerError) as here:
+                KIND.decode(body, MOST)
+            with pytest.raises(GleanerError) as there:
+                decode(body, KIND, MOST)
+            assert (type(there.value), there.value.detail) == (type(here.value), here.value.detail), name
+
+
+def test_options_of_any_form_come_back_from_a_parser_as_they_were() -> None:
+    options = (
+        b'"labels": [1e15, -0, 123456789012345678901234567890, {"a": [null, true, "\\u0000\\u3042"]}], "model": 0.1'
+    )
+    body = b'{"text": "\\u3042\\n\\ud83d\\ude00", ' + options + b"}"
+    with json_parser() as decode:
+        assert decode(body, KIND, MOST) == KIND.decode(body, MOST)

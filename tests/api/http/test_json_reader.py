@@ -1,0 +1,200 @@
+"""Where JSON is decoded: a short body at once, a long one by another process, while the event loop goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from service.api.bodies.json_body import JsonBody
+from service.api.bodies.kinds import DocumentsJson, DoorJson
+from service.api.bodies.oip import InferBody
+from service.api.bodies.received_body import PIECE_BYTES, SHORT_BYTES, BodyCollector, ReceivedBody
+from service.api.http.json_reader import RequestJsonReader
+from service.api.parsers.json_frames import PIECE_CHARACTERS
+from service.api.parsers.pool import ParserPool
+from service.core.errors import DeadlineExceeded, DocumentTooLarge, InvalidOptions, QueueFull, UnreadableDocument
+from service.documents.left_out_text import LeftOutText, characters_of
+from service.documents.limits import MEBIBYTE, DocumentLimits
+from tests.support.parsers import PoolSetup, parsers_of, pool_of
+
+LIMIT_SECONDS = 240.0
+MOST = 10
+KIND = DocumentsJson(("labels",))
+
+
+class DecodedElsewhere(DocumentsJson):
+    """Documents that this process may not decode."""
+
+    def decode(self, data: bytes, _most_documents: int) -> JsonBody:
+        raise AssertionError(f"{len(data)} bytes were decoded here")
+
+
+ELSEWHERE = DecodedElsewhere(("labels",))
+
+
+class CountingLoop(asyncio.SelectorEventLoop):
+    """An event loop that counts its turns: in each, whatever is ready goes on."""
+
+    turns = 0
+
+    def _run_once(self) -> None:
+        self.turns += 1
+        super()._run_once()  # type: ignore[misc]
+
+
+def play(scene: Callable[[ParserPool], Awaitable[None]], setup: PoolSetup | None = None) -> None:
+    """Run a scene with a fresh pool, whose first parser waits."""
+
+    async def whole() -> None:
+        async with asyncio.timeout(LIMIT_SECONDS), pool_of(setup or PoolSetup()) as pool:
+            await waiting()
+            await scene(pool)
+
+    with asyncio.Runner(loop_factory=CountingLoop) as runner:
+        runner.run(whole())
+
+
+async def waiting() -> int:
+    """The parser that waits, once there is one."""
+    while not (found := parsers_of(os.getpid())):
+        await asyncio.sleep(0.001)
+    return found[0]
+
+
+def reader_of(pool: ParserPool, seconds: float = LIMIT_SECONDS) -> RequestJsonReader:
+    return RequestJsonReader(pool, "c", time.monotonic() + seconds)
+
+
+def body_of(data: bytes) -> ReceivedBody:
+    """As it comes from a connection."""
+    collector = BodyCollector()
+    for start in range(0, len(data), PIECE_BYTES):
+        collector.add(data[start : start + PIECE_BYTES])
+    return collector.body()
+
+
+def long_body(text: str) -> ReceivedBody:
+    body = body_of(json.dumps({"text": text, "labels": ["A"]}).encode())
+    assert not body.is_short
+    return body
+
+
+def test_a_body_of_a_mebibyte_is_decoded_at_once_and_without_a_parser() -> None:
+    async def scene(pool: ParserPool) -> None:
+        data = b'{"text": "' + b"a" * (SHORT_BYTES - 12) + b'"}'
+        found = await reader_of(pool).read(body_of(data), KIND, MOST)
+        assert len(found.documents[0][1]) == SHORT_BYTES - 12
+        with pytest.raises(AssertionError, match="1048576 bytes"):
+            await reader_of(pool).read(body_of(data), ELSEWHERE, MOST)
+        assert pool.seconds_worked(time.monotonic()) == 0.0
+
+    play(scene)
+
+
+@pytest.mark.parametrize("text", ["a" * 3 * MEBIBYTE, "あ\n" * 300_000])
+def test_the_loop_turns_for_every_piece_of_a_body_that_another_process_decodes(text: str) -> None:
+    limits = DocumentLimits(max_characters=3 * MEBIBYTE)
+
+    async def scene(pool: ParserPool) -> None:
+        loop, body = asyncio.get_running_loop(), long_body(text)
+        assert isinstance(loop, CountingLoop)
+        before = loop.turns
+        found = await reader_of(pool).read(body, ELSEWHERE, MOST)
+        assert found == JsonBody(((None, text),), False, {"labels": ["A"]})
+        assert loop.turns - before >= len(body.pieces) + len(text) // PIECE_CHARACTERS
+
+    play(scene, PoolSetup(limits=limits))
+
+
+def test_what_is_wrong_with_a_long_body_is_told_by_the_parser_and_the_pool_goes_on() -> None:
+    async def scene(pool: ParserPool) -> None:
+        dense = b'{"text": "a", "labels": [' + b"[]," * SHORT_BYTES + b"[]]}"
+        with pytest.raises(InvalidOptions, match="labels: longer than 65,536 bytes"):
+            await reader_of(pool).read(body_of(dense), ELSEWHERE, MOST)
+        many = b'{"documents": [' + b'{"text":""},' * SHORT_BYTES + b'{"text":""}]}'
+        with pytest.raises(DocumentTooLarge, match="more than 10 documents"):
+            await reader_of(pool).read(body_of(many), ELSEWHERE, MOST)
+        assert await reader_of(pool).read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST)
+
+    setup = PoolSetup()
+    play(scene, setup)
+    assert setup.deaths == 0
+
+
+def test_a_text_that_is_too_long_does_not_come_back_and_its_neighbours_do() -> None:
+    async def scene(pool: ParserPool) -> None:
+        texts = ["b", "a" * SHORT_BYTES, "c"]
+        data = json.dumps({"documents": [{"text": text} for text in texts]}).encode()
+        first, long, last = (text for _, text in (await reader_of(pool).read(body_of(data), ELSEWHERE, MOST)).documents)
+        assert (first, last, characters_of(long)) == ("b", "c", SHORT_BYTES)
+        assert isinstance(long, LeftOutText)
+
+    play(scene, PoolSetup(limits=DocumentLimits(max_characters=1_000)))
+
+
+def test_a_body_whose_parser_was_killed_is_decoded_by_another() -> None:
+    async def scene(pool: ParserPool) -> None:
+        reading = await waiting()
+        os.kill(reading, signal.SIGSTOP)
+        answer = asyncio.create_task(reader_of(pool).read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST))
+        await asyncio.sleep(0.01)
+        os.kill(reading, signal.SIGKILL)
+        assert (await answer).options == {"labels": ["A"]}
+
+    setup = PoolSetup()
+    play(scene, setup)
+    assert setup.deaths == 1
+
+
+def test_a_deadline_that_passes_while_a_parser_hangs_ends_the_wait() -> None:
+    async def scene(pool: ParserPool) -> None:
+        os.kill(await waiting(), signal.SIGSTOP)
+        with pytest.raises(DeadlineExceeded):
+            await reader_of(pool, 0.2).read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST)
+        assert await reader_of(pool).read(long_body("b" * SHORT_BYTES), ELSEWHERE, MOST)
+
+    play(scene)
+
+
+def test_a_parser_that_takes_too_long_ends_with_its_body() -> None:
+    async def scene(pool: ParserPool) -> None:
+        os.kill(await waiting(), signal.SIGSTOP)
+        with pytest.raises(UnreadableDocument, match="longer than 4 s"):
+            await reader_of(pool).read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST)
+        assert await reader_of(pool).read(long_body("b" * SHORT_BYTES), ELSEWHERE, MOST)
+
+    play(scene, PoolSetup(seconds=4.0))
+
+
+def test_a_body_that_unfolds_beyond_a_parser_s_memory_is_too_large() -> None:
+    async def scene(pool: ParserPool) -> None:
+        shape = b"1000," * (4 * MEBIBYTE) + b"1"
+        data = b'{"inputs": [{"name": "text", "datatype": "BYTES", "data": ["a"], "shape": [' + shape + b"]}]}"
+        with pytest.raises(DocumentTooLarge, match="memory"):
+            await reader_of(pool).read(body_of(data), DoorJson(InferBody), MOST)
+        assert await reader_of(pool).read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST)
+
+    play(scene, PoolSetup(memory_bytes=2**28, seconds=LIMIT_SECONDS))
+
+
+def test_bodies_wait_for_parsers_within_the_bytes_of_the_queue() -> None:
+    async def scene(pool: ParserPool) -> None:
+        os.kill(await waiting(), signal.SIGSTOP)
+        first = asyncio.create_task(reader_of(pool).read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST))
+        await asyncio.sleep(0.01)
+        with pytest.raises(QueueFull) as caught:
+            await reader_of(pool).read(long_body("b" * SHORT_BYTES), ELSEWHERE, MOST)
+        assert caught.value.retry_after_seconds is not None
+        first.cancel()
+        await asyncio.wait([first])
+        assert await reader_of(pool).read(long_body("c" * SHORT_BYTES), ELSEWHERE, MOST)
+
+    setup = PoolSetup(queue_bytes=SHORT_BYTES)
+    play(scene, setup)
+    assert setup.refused == ["queue_full"]
