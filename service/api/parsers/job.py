@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from service.api.parsers.connection import Parser
-from service.api.parsers.wanted import Wanted
+from service.api.parsers.parser_work import ParserWork
 from service.core.parsers.queued_file import QueuedFile
 
 T = TypeVar("T")
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True, eq=False)
 class Job(Generic[T]):
-    """A file, what is wanted of it, and how far that is.
+    """A file, the work on it, and how far that is.
 
     Attributes:
         expected_seconds: of parsing, when it came.
@@ -25,7 +25,7 @@ class Job(Generic[T]):
     """
 
     file: QueuedFile
-    wanted: Wanted[T]
+    work: ParserWork[T]
     expected_seconds: float
     result: asyncio.Future[T] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     reading: asyncio.Task[None] | None = None

@@ -24,7 +24,7 @@ _MAGIC = ((b"%PDF", "pdf"), (b"PK", "zip"), (b"<", "markup"))
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted(Generic[T]):
+class ParserWork(Generic[T]):
     """What a parser is to make of a file.
 
     Attributes:
@@ -50,30 +50,30 @@ class Wanted(Generic[T]):
         return max(len(self.data), size) <= MOST_SMALL_BYTES
 
 
-def document(data: bytes, media_type: str | None, name: str | None, limits: DocumentLimits) -> Wanted[Document]:
+def document(data: bytes, media_type: str | None, name: str | None, limits: DocumentLimits) -> ParserWork[Document]:
     """Its document is wanted."""
     header = file_header(media_type, name, limits)
-    return Wanted(_format(data), data, lambda parser: parser.ask(header, data, limits))
+    return ParserWork(_format(data), data, lambda parser: parser.ask(header, data, limits))
 
 
 def redacted(
     data: bytes, media_type: str | None, name: str | None, redaction: Redaction, limits: DocumentLimits
-) -> Wanted[RedactedFile]:
+) -> ParserWork[RedactedFile]:
     """The file is wanted without what is to go."""
     header = file_header(media_type, name, limits, redaction=redaction)
-    return Wanted(f"redact {_format(data)}", data, lambda parser: parser.redact(header, data, redaction, limits))
+    return ParserWork(f"redact {_format(data)}", data, lambda parser: parser.redact(header, data, redaction, limits))
 
 
-def picture(data: bytes, page: PictureWanted, limits: DocumentLimits) -> Wanted[PagePicture]:
+def picture(data: bytes, page: PictureWanted, limits: DocumentLimits) -> ParserWork[PagePicture]:
     """The picture of a page is wanted."""
     header = file_header(None, None, limits, picture=page)
-    return Wanted("picture", data, lambda parser: parser.draw(header, data))
+    return ParserWork("picture", data, lambda parser: parser.draw(header, data))
 
 
-def json_value(body: ReceivedBody, kind: JsonKind[T], most_documents: int, limits: DocumentLimits) -> Wanted[T]:
+def json_value(body: ReceivedBody, kind: JsonKind[T], most_documents: int, limits: DocumentLimits) -> ParserWork[T]:
     """The value of a JSON body of this kind is wanted."""
     header = file_header(None, None, limits, json=kind.wanted(most_documents))
-    return Wanted(JSON, body, lambda parser: parser.read_json(header, body, kind, limits))
+    return ParserWork(JSON, body, lambda parser: parser.read_json(header, body, kind, limits))
 
 
 def _format(data: bytes) -> str:
