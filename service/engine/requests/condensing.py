@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.entities import check_finite
-from service.core.decoding.model_decoding import PLAIN, Decoding, word_logits
-from service.core.decoding.tag_scheme import scheme_of
-from service.core.decoding.word_tags import WordTags, search_all
+from service.core.decoding.model_decoding import PLAIN, Decoding, join_pieces
+from service.core.decoding.tag_scheme import Scheme, scheme_of
+from service.core.decoding.word_tags import WordTags, search_joined
 from service.core.errors import GleanerError, ModelError
 
 Outcome = Logits | WordTags | GleanerError
@@ -27,6 +28,11 @@ class Words:
 
     firsts: NDArray[np.intp]
     stop: int
+
+    @property
+    def stops(self) -> NDArray[np.intp]:
+        """The token after each word's last one."""
+        return np.append(self.firsts, self.stop)[1:]
 
     @classmethod
     def marked(cls, tokens: TokenIds, suffix: int) -> Words:
@@ -44,19 +50,31 @@ def condense(
 
     A document with a logit that is not finite has a ModelError in its place.
     """
-    scheme = scheme_of(labels)
     found: list[Outcome] = list(outcomes)
-    rows = {
-        index: word_logits(outcome, wanted.firsts, wanted.stop, scheme, decoding.first_piece_share)
+    tagged = {
+        index: (outcome, wanted)
         for index, (outcome, wanted) in enumerate(zip(outcomes, words, strict=True))
         if wanted is not None and isinstance(outcome, np.ndarray)
     }
-    for index, each in list(rows.items()):
-        try:
-            check_finite(each)
-        except ModelError as error:
-            found[index] = error
-            del rows[index]
-    for index, tags in zip(rows, search_all(list(rows.values()), scheme, decoding.transitions), strict=True):
-        found[index] = tags
+    if tagged:
+        tags = _tags(list(tagged.values()), scheme_of(labels), decoding)
+        for index, each in zip(tagged, tags, strict=True):
+            found[index] = each
     return found
+
+
+def _tags(documents: Sequence[tuple[Logits, Words]], scheme: Scheme, decoding: Decoding) -> list[WordTags | ModelError]:
+    """The tags of each document's words, searched together; alone where a logit of theirs is not finite."""
+    starts = [0, *accumulate(len(logits) for logits, _ in documents)]
+    firsts = np.concatenate([words.firsts + start for start, (_, words) in zip(starts, documents, strict=False)])
+    stops = np.concatenate([words.stops + start for start, (_, words) in zip(starts, documents, strict=False)])
+    logits = np.concatenate([each for each, _ in documents]) if len(documents) > 1 else documents[0][0]
+    rows = join_pieces(logits, firsts, stops, scheme, decoding.first_piece_share)
+    try:
+        check_finite(rows)
+    except ModelError as error:
+        if len(documents) == 1:
+            return [error]
+        return [tags for each in documents for tags in _tags([each], scheme, decoding)]
+    borders = [0, *accumulate(len(words.firsts) for _, words in documents)]
+    return [*search_joined(rows, borders, scheme, decoding.transitions)]
