@@ -4,7 +4,7 @@ Each message is one or two frames: a version byte with a msgpack header, then, w
 little-endian buffer. Messages are named after what happened.
 
     worker → engine   Hello · Submitted (+ int32 token ids) · Cancelled · TurnedAway · Observe
-    engine → worker   Status · Started · Scored (+ float32 logits) · Tagged (+ labels, probabilities) · Refused
+    engine → worker   Status · Started · Scored (+ float32 logits) · Tagged (+ probabilities, labels) · Refused
                       Observed
 
 What is read has every field within its bounds, none that is unknown, and a buffer of the size that its header says; all
@@ -13,7 +13,7 @@ else is a `WireError`, whatever the bytes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, cast
 
 import msgspec
@@ -27,7 +27,7 @@ from service.core.observation import Observation
 from service.core.parsers.front_load import FrontLoad
 from service.core.types import DocumentKey, Load, Name, Phase, Submission, Wanted
 
-VERSION = 2
+VERSION = 3
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
 
 
@@ -148,18 +148,26 @@ class Scored(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     batch_seconds: float
 
 
+MOST_TAGGED = 8
+"""Documents in one `Tagged`: a worker goes on with all of them before it reads what else there is."""
+
+
 class Tagged(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
-    """The tags of one document's words follow: int16 labels, then a float64 probability for each word in an entity.
+    """The tags of documents' words follow: a float64 probability for each word in an entity, then all int16 labels.
 
     Attributes:
-        batch: number of the batch that it ran in, which took `batch_seconds` of the device.
+        documents: of each its key, how many words it has, and how many of them are in entities.
+        batch: number of the batch that they ran in, which took `batch_seconds` of the device.
     """
 
-    key: DocumentKey
-    words: Count
-    inside: Count
+    documents: Annotated[tuple[tuple[DocumentKey, Count, Count], ...], Meta(min_length=1, max_length=MOST_TAGGED)]
     batch: Count
     batch_seconds: float
+
+    @property
+    def buffer_bytes(self) -> int:
+        """The size of what follows."""
+        return sum(2 * words + 8 * inside for _, words, inside in self.documents)
 
 
 class Refused(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
@@ -205,16 +213,25 @@ def pack(message: Message, buffer: Buffer | None = None) -> list[bytes | memoryv
     return [head] if buffer is None else [head, np.ascontiguousarray(buffer).data.cast("B")]
 
 
-def tags_buffer(tags: WordTags) -> npt.NDArray[np.uint8]:
-    """The buffer of `Tagged`."""
-    labels = tags.labels.astype("<i2").view(np.uint8)
-    return np.concatenate([labels, tags.probabilities.astype("<f8", copy=False).view(np.uint8)])
+def tagged(
+    tags: Mapping[DocumentKey, WordTags], batch: int, batch_seconds: float
+) -> tuple[Tagged, npt.NDArray[np.uint8]]:
+    """The message with the tags of some documents, and its buffer."""
+    documents = tuple((key, len(each.labels), len(each.probabilities)) for key, each in tags.items())
+    probabilities = np.concatenate([each.probabilities for each in tags.values()]).astype("<f8", copy=False)
+    labels = np.concatenate([each.labels for each in tags.values()]).astype("<i2")
+    buffer = np.concatenate([probabilities.view(np.uint8), labels.view(np.uint8)])
+    return Tagged(documents, batch, batch_seconds), buffer
 
 
-def tags_in(message: Tagged, buffer: Buffer) -> WordTags:
-    """The tags that came with a message."""
-    labels, probabilities = np.split(buffer, [2 * message.words])
-    return WordTags(labels.view("<i2").astype(np.intp), np.frombuffer(probabilities.tobytes(), dtype="<f8"))
+def tags_in(message: Tagged, buffer: Buffer) -> Iterator[tuple[DocumentKey, WordTags]]:
+    """Each document's tags that came with a message."""
+    border = 8 * sum(inside for _, _, inside in message.documents)
+    probabilities, labels = buffer[:border].view("<f8"), buffer[border:].view("<i2").astype(np.intp)
+    first = place = 0
+    for key, words, inside in message.documents:
+        yield key, WordTags(labels[first : first + words], probabilities[place : place + inside])
+        first, place = first + words, place + inside
 
 
 def unpack(frames: Sequence[bytes | memoryview]) -> tuple[Message, Buffer | None]:
@@ -251,8 +268,8 @@ def _contradiction(message: Message, buffer: Buffer | None) -> str | None:
             return f"{buffer.size} token ids for {message.tokens} tokens"
         case Scored() if buffer is not None and buffer.size != message.tokens * message.labels:
             return f"{buffer.size} logits for {message.tokens} tokens and {message.labels} labels"
-        case Tagged() if buffer is not None and buffer.size != 2 * message.words + 8 * message.inside:
-            return f"{buffer.size} bytes for {message.words} words, {message.inside} in entities"
+        case Tagged() if buffer is not None and buffer.size != message.buffer_bytes:
+            return f"{buffer.size} bytes for tags of {message.buffer_bytes}"
         case Submitted(wanted=Wanted.TAGS) if len(message.lengths) > 1:
             return f"tags of {len(message.lengths)} sequences"
         case TurnedAway(code=code) if code not in BY_CODE:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from service.core.types import Priority, Wanted
 from service.wire import (
+    MOST_TAGGED,
     VERSION,
     Buffer,
     Cancelled,
@@ -21,11 +22,10 @@ from service.wire import (
     Tagged,
     WireError,
     pack,
-    tags_buffer,
     tags_in,
     unpack,
 )
-from tests.support.wire_messages import IDS, LOGITS, MESSAGES, TAGS
+from tests.support.wire_messages import IDS, LOGITS, MESSAGES, TAGGED, TAGS, TAGS_BUFFER
 
 
 def test_every_message_has_its_example() -> None:
@@ -145,18 +145,27 @@ def test_noise_is_refused_and_nothing_worse(frames: list[bytes]) -> None:
     raise AssertionError("noise was taken for a message")
 
 
-def test_tags_come_back_as_they_were() -> None:
-    message = Tagged("k", 3, 1, 9, 0.5)
-    _, buffer = unpack([bytes(frame) for frame in pack(message, tags_buffer(TAGS))])
+def test_the_tags_of_several_documents_come_back_as_they_were() -> None:
+    _, buffer = unpack([bytes(frame) for frame in pack(TAGGED, TAGS_BUFFER)])
     assert buffer is not None
-    found = tags_in(message, buffer)
-    assert found.labels.tolist() == [0, 70, 300]
-    assert found.probabilities.tolist() == [0.1]
+    found = dict(tags_in(TAGGED, buffer))
+    assert list(found) == list(TAGS)
+    assert [each.labels.tolist() for each in found.values()] == [[0, 70, 300], [], [7, 8]]
+    assert [each.probabilities.tolist() for each in found.values()] == [[0.1], [], [0.2, 0.3]]
 
 
 def test_tags_of_another_size_than_the_header_says_are_refused() -> None:
-    with pytest.raises(WireError, match="3 words"):
-        unpack(pack(Tagged("k", 3, 2, 9, 0.5), tags_buffer(TAGS)))
+    (key, words, inside), *others = TAGGED.documents
+    more = Tagged(((key, words, inside + 1), *others), 9, 0.5)
+    with pytest.raises(WireError, match="34 bytes for tags of 42"):
+        unpack(pack(more, TAGS_BUFFER))
+
+
+@pytest.mark.parametrize("documents", [[], [["k", 0, 0]] * (MOST_TAGGED + 1), [["", 1, 0]], [["k", -1, 0]], [["k", 1]]])
+def test_tags_of_no_documents_too_many_or_odd_ones_are_refused(documents: list[object]) -> None:
+    fields = {"type": "Tagged", "documents": documents, "batch": 9, "batch_seconds": 0.5}
+    with pytest.raises(WireError):
+        unpack([head(**fields), b""])
 
 
 def test_tags_of_several_sequences_cannot_be_asked_for() -> None:

@@ -20,15 +20,19 @@ from service.wire import (
     Started,
     Status,
     Submitted,
-    Tagged,
     TurnedAway,
-    tags_buffer,
+    tagged,
 )
 
 MODEL = ModelStatus("m", "stable", "sha256:0", "/models/m", ("O", "B-X"), 512, True, 1000, kernels="onednn")
 IDS = np.arange(5, dtype=np.int32)
 LOGITS = np.linspace(-1, 1, 6, dtype=np.float32).reshape(3, 2)
-TAGS = WordTags(np.array([0, 70, 300]), np.array([0.1]))
+TAGS = {
+    "k": WordTags(np.array([0, 70, 300]), np.array([0.1])),
+    "none": WordTags(np.empty(0, dtype=np.intp), np.empty(0)),
+    "other": WordTags(np.array([7, 8]), np.array([0.2, 0.3])),
+}
+TAGGED, TAGS_BUFFER = tagged(TAGS, 9, 0.5)
 BATCH = BatchRun(8, "sha256:0", 1.0, 1.5, 30, 40, 20, 1000, {"k": (10, 20)}, {"c": 2})
 OBSERVATION = Observation(
     engine="77",
@@ -58,7 +62,7 @@ MESSAGES: list[tuple[Message, Buffer | None]] = [
     ),
     (Started(("a", "b")), None),
     (Scored("k", 1, 3, 2, 9, 0.5), LOGITS),
-    (Tagged("k", 3, 1, 9, 0.5), tags_buffer(TAGS)),
+    (TAGGED, TAGS_BUFFER),
     (Refused("k", "queue_full", "full", 2.0), None),
     (Observed(7, OBSERVATION), None),
 ]

@@ -22,7 +22,7 @@ from random import Random
 
 import psutil
 
-from loadtest.bench.fixtures import published
+from loadtest.bench.host.bare_model import publish_bare
 from loadtest.service_process.ports import KeptPort
 from loadtest.service_process.service import clean_environment, is_ready, settings_environment
 from loadtest.telemetry.process_usage import process_tree
@@ -54,25 +54,34 @@ class Asked:
     stages: dict[str, list[float]]
 
 
-def measure(home: Path, model: str = "documents") -> None:
-    """Print milliseconds a document, with one and with sixteen documents a request."""
-    if model != "documents":
-        published(home, model)
-    print(f"\n## Processor time of the host, milliseconds a document ({model})\n")
-    print(
-        "| device | documents a request | clients | all | "
-        + " | ".join(PARTS)
-        + " | tokens | entities | four cores feed |"
-    )
-    print("|---|---|---|---|" + "---|" * (len(PARTS) + 3))
+def measure(home: Path) -> None:
+    """Print milliseconds a document, with one and with sixteen documents a request, for both models."""
     draw = Random(SEED)
     texts = [paragraph(WORDS, draw) for _ in range(TEXTS)]
-    for milliseconds, name in DEVICES.items():
-        with replaying_service(home, model, milliseconds) as service:
-            _measure(service, name, texts)
+    models = {"documents": "the built-in model, all that it asks for", publish_bare(home): "its weights alone"}
+    print("\n## Processor time of the host, milliseconds a document\n")
+    heads = ("model", "device", "documents a request", "clients", "all", *PARTS, "tokens", "entities")
+    print(f"| {' | '.join(heads)} | four cores feed |")
+    print("|---|---|" + "---|" * len(heads[1:]))
+    lone = [
+        _measure(home, model, milliseconds, texts, f"{shown} | {device}")
+        for model, shown in models.items()
+        for milliseconds, device in DEVICES.items()
+    ]
+    print("\nOf the front's, median of lone documents:\n")
+    print("\n".join(f"- {line}" for line in lone))
 
 
-def _measure(service: ReplayingService, name: str, texts: Sequence[str]) -> None:
+def _measure(home: Path, model: str, milliseconds: int, texts: Sequence[str], name: str) -> str:
+    """Print the rows of one service; returns what its answers say of their own stages."""
+    with replaying_service(home, model, milliseconds) as service:
+        _print_rows(service, texts, name)
+        lone = asyncio.run(post_texts(service.port, texts, 1, 1, LONE_DOCUMENTS))
+    stages = {stage: statistics.median(values) for stage, values in lone.stages.items()}
+    return f"{name}: tokenizing {stages['tokenize_ms']:.3f}, decoding {stages['decode_ms']:.3f}"
+
+
+def _print_rows(service: ReplayingService, texts: Sequence[str], name: str) -> None:
     asyncio.run(post_texts(service.port, texts, 1, 4, 4 * TEXTS))
     for size, clients in CLIENTS.items():
         rounds = [spent_by_part(service, texts, size, clients) for _ in range(ROUNDS)]
@@ -81,10 +90,6 @@ def _measure(service: ReplayingService, name: str, texts: Sequence[str]) -> None
         each = " | ".join(f"{milliseconds:.3f}" for milliseconds in spent.values())
         means = f"{asked.tokens / asked.documents:.0f} | {asked.entities / asked.documents:.1f}"
         print(f"| {name} | {size} | {clients} | {total:.3f} | {each} | {means} | {4000 / total:,.0f} |", flush=True)
-    lone = asyncio.run(post_texts(service.port, texts, 1, 1, LONE_DOCUMENTS))
-    stages = {stage: statistics.median(values) for stage, values in lone.stages.items()}
-    parts = f"tokenizing {stages['tokenize_ms']:.3f}, decoding {stages['decode_ms']:.3f}"
-    print(f"\nOf the front's: {parts} (median of lone documents).")
 
 
 @dataclass(frozen=True, slots=True)

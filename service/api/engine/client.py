@@ -186,9 +186,10 @@ class EngineClient:
             case Scored(key=key):
                 if (pending := self._pending.get(key)) is not None:
                     pending.collect(message, np.asarray(buffer, dtype=np.float32))
-            case Tagged(key=key):
-                if (pending := self._pending.get(key)) is not None and buffer is not None:
-                    pending.take_tags(message, tags_in(message, buffer))
+            case Tagged() if buffer is not None:
+                for key, tags in tags_in(message, buffer):
+                    if (pending := self._pending.get(key)) is not None:
+                        pending.take_tags(message, tags)
             case Observed(since=since, observation=observation):
                 if (asked := self._observers.pop(since, None)) is not None and not asked.done():
                     asked.set_result(observation)

@@ -17,8 +17,8 @@ from service.logs import LogEvent
 from service.wire import Buffer, Message, pack, unpack
 
 HEARTBEAT_SECONDS = 0.5
-MOST_AT_ONCE = 64
-"""Messages received before the event loop goes on to other work."""
+MOST_AT_ONCE = 8
+"""Messages received before the event loop goes on to other work; one may be about `MOST_TAGGED` documents."""
 _OPTIONS = (
     (zmq.SNDHWM, 0),
     (zmq.RCVHWM, 0),

@@ -24,8 +24,8 @@ from service.api.bodies.kinds import JsonKind
 from service.api.bodies.received_body import ReceivedBody
 from service.api.parsers.connection import DEAD, Parser, cause_of_death
 from service.api.parsers.job import Job
-from service.api.parsers.stock import ParserStock
 from service.api.parsers.parser_work import ParserWork, document, json_value, picture, redacted
+from service.api.parsers.stock import ParserStock
 from service.core.errors import (
     BY_CODE,
     DeadlineExceeded,

@@ -122,10 +122,11 @@ def _spans(tags: WordTags, borders: NDArray[np.intp], scheme: Scheme, parted: ND
     inside = np.flatnonzero(kind >= 0)
     if not len(inside):
         return []
-    splits = (kind[1:] != kind[:-1]) | scheme.begins[path[1:]] | scheme.ends[path[:-1]]
+    begins = np.ones(len(path), dtype=np.bool_)
+    begins[1:] = (kind[1:] != kind[:-1]) | scheme.begins[path[1:]] | scheme.ends[path[:-1]]
     if parted is not None:
-        splits |= parted[1:]
-    starts = np.flatnonzero(np.append(True, splits))
+        begins |= parted
+    starts = np.flatnonzero(begins)
     stops = np.append(starts[1:], len(path))
     probability = np.zeros(len(path))
     probability[inside] = tags.probabilities

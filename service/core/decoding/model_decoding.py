@@ -62,25 +62,33 @@ PLAIN = Decoding()
 def word_logits(
     logits: Logits, firsts: NDArray[np.intp], stop: int, scheme: Scheme, first_piece_share: float
 ) -> Logits:
-    """The logits of words, `[words, labels]`, from those of tokens.
-
-    A token that continues a word speaks for `B-X` by its `I-X`, because that is how it is labelled in training.
+    """The logits of a document's words, `[words, labels]`, from those of its tokens.
 
     Args:
         firsts: each word's first token.
         stop: the token after the last word's last one.
     """
+    return join_pieces(logits, firsts, np.append(firsts, stop)[1:], scheme, first_piece_share)
+
+
+def join_pieces(
+    logits: Logits, firsts: NDArray[np.intp], stops: NDArray[np.intp], scheme: Scheme, first_piece_share: float
+) -> Logits:
+    """The logits of words, `[words, labels]`, from those of tokens; word w's tokens run from `firsts[w]` to `stops[w]`.
+
+    A token that continues a word speaks for `B-X` by its `I-X`, because that is how it is labelled in training.
+    """
     if len(firsts) == len(logits):
         return logits
     words: Logits = logits[firsts]
-    further = np.diff(firsts, append=stop) - 1
+    further = stops - firsts - 1
     several = np.flatnonzero(further)
     if first_piece_share == 1.0 or not len(several):
         return words
-    continues = np.ones(stop, dtype=np.bool_)
-    continues[: firsts[0]] = continues[firsts] = False
     counts = further[several]
-    sums = np.add.reduceat(logits[np.flatnonzero(continues)], np.cumsum(counts) - counts, axis=0)
+    begins = np.cumsum(counts) - counts
+    pieces = np.repeat(firsts[several] + 1 - begins, counts) + np.arange(counts.sum())
+    sums = np.add.reduceat(logits[pieces], begins, axis=0)
     sums *= ((1.0 - first_piece_share) / counts[:, None]).astype(np.float32)
     words[several] = words[several] * np.float32(first_piece_share) + sums[:, scheme.continued]
     return words

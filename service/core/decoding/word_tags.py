@@ -38,18 +38,27 @@ class WordTags:
 
 def search(logits: Logits, scheme: Scheme, transitions: Transitions | None = None) -> WordTags:
     """The best valid path over words, whose logits are `[words, labels]`."""
-    return search_all([logits], scheme, transitions)[0]
+    return search_joined(logits, [0, len(logits)], scheme, transitions)[0]
 
 
 def search_all(documents: Sequence[Logits], scheme: Scheme, transitions: Transitions | None = None) -> list[WordTags]:
-    """The best valid path of each document, whose words' logits are finite, `[words, labels]`.
-
-    With `transitions`, the learned scores of a path's steps count as well.
-    """
+    """The best valid path of each document, whose words' logits are finite, `[words, labels]`."""
     if not documents:
         return []
     logits = np.concatenate(documents) if len(documents) > 1 else documents[0]
-    borders = list(accumulate(map(len, documents), initial=0))
+    return search_joined(logits, [0, *accumulate(map(len, documents))], scheme, transitions)
+
+
+def search_joined(
+    logits: Logits, borders: Sequence[int], scheme: Scheme, transitions: Transitions | None = None
+) -> list[WordTags]:
+    """The best valid path of each document, whose words' finite logits `[words, labels]` lie end to end.
+
+    With `transitions`, the learned scores of a path's steps count as well.
+
+    Args:
+        borders: where each document begins, and where the last one ends.
+    """
     path = best_path(logits, scheme, borders) if transitions is None else best_path_with(transitions, logits, borders)
     inside = np.flatnonzero(scheme.type_of[path] >= 0)
     probabilities = _type_probabilities(logits, path, inside, scheme)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import socket
 
+_AT_ONCE_BYTES = 4_096
+
 
 class Waker:
     """A readable file descriptor for a poll, and the call that makes it readable."""
@@ -22,7 +24,7 @@ class Waker:
     def clear(self) -> None:
         """Make the descriptor unreadable again."""
         with contextlib.suppress(BlockingIOError):
-            while self._reader.recv(4096):
+            while len(self._reader.recv(_AT_ONCE_BYTES)) == _AT_ONCE_BYTES:
                 pass
 
     def fileno(self) -> int:

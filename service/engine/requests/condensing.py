@@ -7,18 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.entities import check_finite
-from service.core.decoding.model_decoding import PLAIN, Decoding, word_logits
-from service.core.decoding.tag_scheme import scheme_of
-from service.core.decoding.word_tags import WordTags, search_all
+from service.core.decoding.model_decoding import PLAIN, Decoding, join_pieces
+from service.core.decoding.tag_scheme import Scheme, scheme_of
+from service.core.decoding.word_tags import WordTags, search_joined
 from service.core.errors import GleanerError, ModelError
 
 Outcome = Logits | WordTags | GleanerError
+
+TOGETHER = 4
+"""Documents whose logits are copied end to end: fewer calls, and no more than stays in a core's cache."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,6 +31,11 @@ class Words:
 
     firsts: NDArray[np.intp]
     stop: int
+
+    @property
+    def stops(self) -> NDArray[np.intp]:
+        """The token after each word's last one."""
+        return np.append(self.firsts, self.stop)[1:]
 
     @classmethod
     def marked(cls, tokens: TokenIds, suffix: int) -> Words:
@@ -44,19 +53,38 @@ def condense(
 
     A document with a logit that is not finite has a ModelError in its place.
     """
-    scheme = scheme_of(labels)
     found: list[Outcome] = list(outcomes)
-    rows = {
-        index: word_logits(outcome, wanted.firsts, wanted.stop, scheme, decoding.first_piece_share)
+    tagged = {
+        index: (outcome, wanted)
         for index, (outcome, wanted) in enumerate(zip(outcomes, words, strict=True))
         if wanted is not None and isinstance(outcome, np.ndarray)
     }
-    for index, each in list(rows.items()):
-        try:
-            check_finite(each)
-        except ModelError as error:
-            found[index] = error
-            del rows[index]
-    for index, tags in zip(rows, search_all(list(rows.values()), scheme, decoding.transitions), strict=True):
-        found[index] = tags
+    if tagged:
+        tags = _tags(list(tagged.values()), scheme_of(labels), decoding)
+        for index, each in zip(tagged, tags, strict=True):
+            found[index] = each
     return found
+
+
+def _tags(documents: Sequence[tuple[Logits, Words]], scheme: Scheme, decoding: Decoding) -> list[WordTags | ModelError]:
+    """The tags of each document's words, searched together; alone where a logit of theirs is not finite."""
+    firsts = range(0, len(documents), TOGETHER)
+    parts = [_word_logits(documents[first : first + TOGETHER], scheme, decoding) for first in firsts]
+    logits = np.concatenate(parts) if len(parts) > 1 else parts[0]
+    try:
+        check_finite(logits)
+    except ModelError as error:
+        if len(documents) == 1:
+            return [error]
+        return [tags for each in documents for tags in _tags([each], scheme, decoding)]
+    borders = [0, *accumulate(len(words.firsts) for _, words in documents)]
+    return [*search_joined(logits, borders, scheme, decoding.transitions)]
+
+
+def _word_logits(documents: Sequence[tuple[Logits, Words]], scheme: Scheme, decoding: Decoding) -> Logits:
+    """The logits of all words of a few documents, end to end."""
+    starts = [0, *accumulate(len(logits) for logits, _ in documents)]
+    firsts = np.concatenate([words.firsts + start for start, (_, words) in zip(starts, documents, strict=False)])
+    stops = np.concatenate([words.stops + start for start, (_, words) in zip(starts, documents, strict=False)])
+    logits = np.concatenate([each for each, _ in documents]) if len(documents) > 1 else documents[0][0]
+    return join_pieces(logits, firsts, stops, scheme, decoding.first_piece_share)

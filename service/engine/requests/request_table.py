@@ -8,9 +8,10 @@ one Refused.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from collections.abc import Sequence as Several
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +26,7 @@ from service.core.types import Batch, Refusal, Sequence, Submission, Wanted
 from service.engine.ipc.server import EngineSocket
 from service.engine.requests.condensing import Words, condense
 from service.metrics.engine import EngineMetrics
-from service.wire import Refused, Scored, Started, Tagged, tags_buffer
+from service.wire import MOST_TAGGED, Refused, Scored, Started, tagged
 
 if TYPE_CHECKING:  # It imports torch, for which the engine's first phase does not wait.
     from service.engine.execution.in_flight import InFlightBatch
@@ -105,11 +106,19 @@ class RequestTable:
         self, batch: Batch, outcomes: Several[Logits | WordTags | GleanerError], number: int, batch_seconds: float
     ) -> None:
         """Send the outcome of each sequence of the engine's `number`th batch; a failed one refuses its document."""
+        tags: dict[bytes, dict[str, WordTags]] = {}
         for sequence, outcome in zip(batch.sequences, outcomes, strict=True):
             if isinstance(outcome, GleanerError):
                 self.refuse(refusal_of(sequence.key, outcome))
+            elif (request := self.scheduler.payload(sequence.key)) is None:
+                continue
+            elif isinstance(outcome, WordTags):
+                tags.setdefault(request.worker, {})[sequence.key] = outcome
             else:
-                self._send_scores(sequence, outcome, number, batch_seconds)
+                self._send_scores(request.worker, sequence, outcome, number, batch_seconds)
+        for worker, own in tags.items():
+            for some in _parts(own):
+                self._ipc.send(worker, *tagged(some, number, batch_seconds))
         self.scheduler.delivered(batch)
 
     def cancel(self, worker: bytes, key: str) -> None:
@@ -149,18 +158,19 @@ class RequestTable:
         assert request is not None, f"{key} is not admitted"
         return request
 
-    def _send_scores(self, sequence: Sequence, scores: Logits | WordTags, number: int, batch_seconds: float) -> None:
-        request = self.scheduler.payload(sequence.key)
-        if request is None:
-            return
-        if isinstance(scores, WordTags):
-            words, inside = len(scores.labels), len(scores.probabilities)
-            tagged = Tagged(sequence.key, words, inside, number, batch_seconds)
-            self._ipc.send(request.worker, tagged, tags_buffer(scores))
-        else:
-            tokens, labels = scores.shape
-            message = Scored(sequence.key, sequence.index, tokens, labels, number, batch_seconds)
-            self._ipc.send(request.worker, message, scores)
+    def _send_scores(
+        self, worker: bytes, sequence: Sequence, scores: Logits, number: int, batch_seconds: float
+    ) -> None:
+        tokens, labels = scores.shape
+        message = Scored(sequence.key, sequence.index, tokens, labels, number, batch_seconds)
+        self._ipc.send(worker, message, scores)
+
+
+def _parts(tags: dict[str, WordTags]) -> Iterator[dict[str, WordTags]]:
+    """As many documents as a message may be about, until there are no more."""
+    left = iter(tags.items())
+    while some := dict(islice(left, MOST_TAGGED)):
+        yield some
 
 
 def refusal_of(key: str, error: GleanerError) -> Refusal:

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 import phonenumbers
 
-from service.text.rules.finding import Finding, Strength, is_named, scan
+from service.text.rules.finding import LONGEST_CHARACTERS, Finding, Strength, is_named, scan
 from service.text.values.contacts import parse_phone
 from service.text.values.context import DocumentContext
 
-_EMAIL = re.compile(
-    r"(?<![\w.+%'@-])[\w+%-][\w.+%'-]{0,63}@(?:localhost|(?:\w[\w-]{0,62}\.){1,6}[^\W\d_]{2,24})(?![\w@]|-\w|\.\w)"
-)
+_DOMAIN = re.compile(r"@(?:localhost|(?:\w[\w-]{0,62}\.){1,6}[^\W\d_]{2,24})(?![\w@]|-\w|\.\w)")
+_MAILBOX = re.compile(r"(?<![\w.+%'@-])[\w+%-][\w.+%'-]{0,63}\Z")
+"""What an address has from its @ on, and what it has before it."""
+_LONGEST_MAILBOX = 64
 _URL = re.compile(
     r"(?<![\w@.-])(?:(?P<scheme>(?:https?|ftp)://|www\d?\.(?=\w))[^\s<>\"|{}\\^`\[\]]{2,2000}"
     r"|(?:[a-z0-9][a-z0-9-]{1,62}\.){1,4}(?P<end>[a-z]{2,8})(?![\w@-]|\.\w)"
@@ -21,6 +22,8 @@ _URL = re.compile(
     re.IGNORECASE,
 )
 _URL_SIGN = re.compile(r"[.wW:](?:(?<=\.)[^\W\d_]{2}|(?<=[wW])\d?\.\w|(?<=:)//)")
+_HOST_BEGIN = re.compile(r"(?<![\w@.-])[\w@.-]{0,256}\Z")
+"""Where the run of characters begins that a sign is in, or follows: the only place where its address may begin."""
 _AFTER_URL = ".,;:!?'\"»”’*"
 _GENERIC = frozenset("com org net edu gov int info biz io dev app eu".split())
 _COUNTRIES = frozenset(
@@ -53,14 +56,15 @@ _MOST_DIGITS = 15
 
 def emails(text: str, context: DocumentContext) -> Iterator[Finding]:
     """Addresses whose domain has a top level, and those on localhost."""
-    if "@" in text:
-        for match in scan(_EMAIL, text):
-            yield Finding("EMAIL", match.start(), match.end(), Strength.PROVEN, 0.99)
+    for domain in scan(_DOMAIN, text):
+        mailbox = _MAILBOX.search(text, max(0, domain.start() - _LONGEST_MAILBOX), domain.start())
+        if mailbox is not None:
+            yield Finding("EMAIL", mailbox.start(), domain.end(), Strength.PROVEN, 0.99)
 
 
 def urls(text: str, context: DocumentContext) -> Iterator[Finding]:
     """Addresses with a scheme or `www`; names of hosts alone where their top level is no word."""
-    for match in scan(_URL, text, _URL_SIGN):
+    for match in _addresses(text):
         end = _without_marks(text, match.start(), match.end())
         if match["scheme"]:
             yield Finding("URL", match.start(), end, Strength.PROVEN, 0.99)
@@ -91,6 +95,18 @@ def phones(text: str, context: DocumentContext) -> Iterator[Finding]:
             yield Finding("PHONE", start, end, Strength.LIKELY, 0.7)
         else:
             yield Finding("PHONE", start, end, Strength.BORDERS, 0.0)
+
+
+def _addresses(text: str) -> Iterator[re.Match[str]]:
+    """All matches of `_URL`, found by their signs."""
+    sign_start = end = 0
+    for sign in scan(_URL_SIGN, text):
+        begin = _HOST_BEGIN.search(text, max(sign_start, end), sign.start())
+        sign_start = sign.start()
+        match = _URL.match(text, begin.start(), sign_start + LONGEST_CHARACTERS) if begin is not None else None
+        if match is not None:
+            end = match.end()
+            yield match
 
 
 def _without_marks(text: str, start: int, end: int) -> int:

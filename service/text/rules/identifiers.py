@@ -13,16 +13,16 @@ from service.text.rules.finding import Finding, Strength, is_named, scan
 from service.text.values.context import DocumentContext
 from service.text.values.identifiers import compact, is_card_number, is_iban, is_vat, read_bic
 
-_IBAN_HEAD = re.compile(r"(?<![A-Za-z0-9])([A-Z]{2})[0-9]{2}(?=[ -]?[A-Z0-9]{2})")
+_IBAN_HEAD = re.compile(r"([A-Z][A-Z])(?<![A-Za-z0-9]..)[0-9]{2}(?=[ -]?[A-Z0-9]{2})")
 _IBAN_NAMES = re.compile(r"IBAN[\s:.()nr°#-]{0,12}$", re.IGNORECASE)
 _FEWEST_IBAN_CHARACTERS = 14
 _GROUP = re.compile(r"[ -]?[A-Z0-9]{1,4}(?![A-Za-z0-9])|[A-Z0-9]{1,30}(?![A-Za-z0-9])")
 _STRUCTURE = re.compile(r"([0-9]+)!")
-_BIC = re.compile(r"(?<![A-Za-z0-9])[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?(?![A-Za-z0-9])")
+_BIC = re.compile(r"[A-Z][A-Z](?<![A-Za-z0-9]..)[A-Z]{4}[A-Z0-9]{2}(?:[A-Z0-9]{3})?(?![A-Za-z0-9])")
 _BIC_NAMES = re.compile(r"BIC|SWIFT", re.IGNORECASE)
 _VAT = re.compile(
-    r"(?<![A-Za-z0-9])(?:CHE[- ]?[0-9]{3}[. ]?[0-9]{3}[. ]?[0-9]{3}(?: ?(?:MWST|TVA|IVA|TPV))?"
-    r"|(?:AT|BE|BG|CY|CZ|DE|DK|EE|EL|ES|FI|FR|GB|HR|HU|IE|IT|LT|LU|LV|MT|NL|NO|PL|PT|RO|SE|SI|SK|XI)"
+    r"[A-Z][A-Z](?<![A-Za-z0-9]..)(?:(?<=CH)E[- ]?[0-9]{3}[. ]?[0-9]{3}[. ]?[0-9]{3}(?: ?(?:MWST|TVA|IVA|TPV))?"
+    r"|(?<=AT|BE|BG|CY|CZ|DE|DK|EE|EL|ES|FI|FR|GB|HR|HU|IE|IT|LT|LU|LV|MT|NL|NO|PL|PT|RO|SE|SI|SK|XI)"
     r"[ -]?[A-Z0-9](?:[ .-]?[A-Z0-9]){6,13})(?![A-Za-z0-9])"
 )
 _VAT_NAMES = re.compile(
@@ -48,10 +48,11 @@ _TAX_WORDS = (
     *("gst", "abn", "инн", "ein", "employer"),
 )
 """A word of each of them, so that most texts need no closer look."""
-_TAX_WORD = re.compile("|".join(map(re.escape, _TAX_WORDS)), re.IGNORECASE)
+_BEFORE_DIGIT_CHARACTERS = 30
+"""Most that is between such a word and the first digit of its number (`is_named`)."""
 _TAX_NUMBER = re.compile(r"(?<![\w/-])[A-Z]{0,2}[0-9](?:[ ./-]?[A-Z0-9]){6,17}(?!\w)", re.IGNORECASE)
 _ALNUM = re.compile(r"[A-Za-z0-9]+")
-_CARD = re.compile(r"(?<![\w.,+/-])[1-6][0-9]{3}(?:[ -]?[0-9]{2,6}){2,4}(?![\w-]|[.,/][0-9])")
+_CARD = re.compile(r"[1-6](?<![\w.,+/-].)[0-9]{3}(?:[ -]?[0-9]{2,6}){2,4}(?![\w-]|[.,/][0-9])")
 _FEWEST_DIGITS_ALONE = 14
 """Of a card's number that neither a word nor its groups tell from others, such as the 13 digits of a GTIN."""
 _CARD_NAMES = re.compile(
@@ -111,11 +112,16 @@ def cards(text: str, context: DocumentContext) -> Iterator[Finding]:
 
 
 def _has_tax_word(text: str) -> bool:
-    """Whether a text has one of the words; letters beyond ASCII have more forms than two."""
-    if not text.isascii():
-        return _TAX_WORD.search(text) is not None
+    """Whether a text has one of the words, and a digit soon after it."""
     lower = text.lower()
-    return any(word in lower for word in _TAX_WORDS)
+    if not text.isascii():  # Of these letters there are more forms than two.
+        lower = lower.replace("ſ", "s").replace("ı", "i").replace("i\u0307", "i")
+    return any(word in lower and _before_digit(word).search(lower) is not None for word in _TAX_WORDS)
+
+
+@cache
+def _before_digit(word: str) -> re.Pattern[str]:
+    return re.compile(rf"{re.escape(word)}[^0-9]{{0,{_BEFORE_DIGIT_CHARACTERS}}}[0-9]")
 
 
 def _vat(text: str, match: re.Match[str]) -> Iterator[Finding]:

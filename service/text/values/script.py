@@ -14,7 +14,7 @@ _MINUS = str.maketrans({"−": "-", "﹣": "-", "‐": "-", "‑": "-", "٫": ".
 _KEPT = "²³ºª"
 """What NFKC would make a digit or a letter of its own: `100 m²`, `1º`."""
 _DEVANAGARI = re.compile("[\u0900-\u097f]")
-WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0962\u0963\u0970])*")
+WORD = re.compile(r"[^\W\d_]+(?:[\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0962\u0963\u0970][^\W\d_]*)*")
 """A word with its combining marks."""
 
 GAP = "\t"

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from service.api.engine.routing import refuse_unless_serving
+from service.core.decoding.word_tags import WordTags
 from service.core.errors import EngineRestarting, QueueFull
 from service.core.types import Phase
-from service.wire import Cancelled, Hello, Refused, Scored, Submitted
+from service.wire import Cancelled, Hello, Refused, Scored, Submitted, tagged
 from tests.support.engine_endpoint import MODEL, World, firsts, play, synchronize, until
 
 
@@ -44,6 +45,25 @@ def test_documents_and_windows_are_answered_in_any_order(tmp_path: Path) -> None
         assert not first.done()
         await engine.score(submissions[0], 1)
         assert firsts(await first) == [0, 1, 2]
+
+    play(tmp_path, scene)
+
+
+def test_one_message_brings_the_tags_of_several_documents(tmp_path: Path) -> None:
+    async def scene(world: World) -> None:
+        engine = world.engine("one")
+        await engine.open()
+        await until(lambda: world.client.serving)
+        first, second = world.infer(3), world.infer(2)
+        keys = [(await engine.receive(Submitted))[0].key for _ in range(2)]
+        found = [WordTags(np.array([1, 0]), np.array([0.9])), WordTags(np.array([0]), np.empty(0))]
+        gone = {"gone before": WordTags(np.array([1]), np.array([0.5]))}
+        await engine.send(*tagged({**gone, **dict(zip(keys, found, strict=True))}, 4, 0.1))
+        results = [await first, await second]
+        tags = [result.tags for result in results if result.tags is not None]
+        assert [each.labels.tolist() for each in tags] == [[1, 0], [0]]
+        assert [each.probabilities.tolist() for each in tags] == [[0.9], []]
+        assert [result.batches for result in results] == [(4,), (4,)]
 
     play(tmp_path, scene)
 

@@ -10,7 +10,7 @@ from service.core.decoding.tag_scheme import scheme_of
 from service.core.decoding.transitions import Transitions
 from service.core.decoding.word_tags import WordTags, search
 from service.core.errors import InsufficientMemory, ModelError
-from service.engine.requests.condensing import Words, condense
+from service.engine.requests.condensing import TOGETHER, Words, condense
 
 LABELS = ("O", "B-X", "I-X")
 ROWS = np.random.default_rng(1).normal(size=(6, 3)).astype(np.float32)
@@ -60,3 +60,18 @@ def test_a_model_may_ask_for_all_tokens_of_a_word_and_for_its_transitions() -> N
     assert isinstance(tagged, WordTags)
     assert tagged.labels.tolist() == wanted.labels.tolist()
     assert tagged.probabilities == pytest.approx(wanted.probabilities)
+
+
+def test_many_documents_have_together_what_each_has_alone() -> None:
+    draw = np.random.default_rng(3)
+    rows = [draw.normal(size=(length, 3)).astype(np.float32) for length in range(4, 4 + 2 * TOGETHER + 1)]
+    words = [Words(np.arange(1, len(each) - 1, 1 + number % 3), len(each) - 1) for number, each in enumerate(rows)]
+    words[2] = NO_WORDS
+    decoding = Decoding(first_piece_share=0.5)
+    together = condense(rows, words, LABELS, decoding)
+    for each, own, found in zip(rows, words, together, strict=True):
+        (alone,) = condense([each], [own], LABELS, decoding)
+        assert isinstance(found, WordTags)
+        assert isinstance(alone, WordTags)
+        assert found.labels.tolist() == alone.labels.tolist()
+        assert found.probabilities.tolist() == alone.probabilities.tolist()

@@ -9,13 +9,14 @@ import pytest
 from msgspec.structs import replace
 
 from service.core.arrays import Logits
+from service.core.decoding.word_tags import WordTags
 from service.core.errors import GleanerError, InsufficientMemory
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
 from service.core.types import Batch, Refusal, Wanted
 from service.engine.ipc.server import EngineSocket
 from service.engine.requests.request_table import RequestTable, refusal_of
 from service.metrics.engine import EngineMetrics
-from service.wire import Buffer, Message, Refused, Scored, Started, Tagged, tags_in
+from service.wire import MOST_TAGGED, Buffer, Message, Refused, Scored, Started, Tagged, tags_in
 from tests.support.budgets import FixedBudget
 from tests.support.submissions import submission
 
@@ -172,13 +173,31 @@ def test_who_wants_tags_gets_those_of_its_words_and_the_model_sees_plain_ids() -
     assert condense is not None
     rows = np.array([[0, 9, 0], [0, 0, 9], [9, 0, 0], [0, 0, 9]], dtype=np.float32)
     table.deliver(batch, condense([rows]), 1, 0.5)
-    message = Tagged("k", 2, 1, 1, 0.5)
+    message = Tagged((("k", 2, 1),), 1, 0.5)
     assert sent.answers() == [(WORKER, message)]
     buffer = sent.buffers[-1]
     assert buffer is not None
-    tags = tags_in(message, buffer)
+    ((_, tags),) = tags_in(message, buffer)
     assert tags.labels.tolist() == [1, 0]
     assert tags.probabilities.tolist() == [pytest.approx(1.0, abs=1e-3)]
+
+
+def test_each_worker_gets_the_tags_of_its_documents_in_few_messages() -> None:
+    table, sent = make_table()
+    workers = {f"k{number}": OTHER if number == 3 else WORKER for number in range(MOST_TAGGED + 3)}
+    for key, worker in workers.items():
+        document = replace(submission(key, 1), wanted=Wanted.TAGS)
+        assert table.admit(worker, document, np.array([7], dtype=np.int32), 0.0, None) is None
+    batch = table.scheduler.next_batch(FixedBudget(1_000))
+    assert batch is not None
+    table.start(batch)
+    table.cancel(WORKER, "k5")
+    tags = WordTags(np.array([0]), np.empty(0))
+    table.deliver(batch, [tags] * len(batch.sequences), 1, 0.5)
+    answers = [(worker, each) for worker, each in sent.answers() if isinstance(each, Tagged)]
+    keys = [(worker, [key for key, _, _ in each.documents]) for worker, each in answers]
+    own = [key for key, worker in workers.items() if worker == WORKER and key != "k5"]
+    assert sorted(keys) == sorted([(WORKER, own[:MOST_TAGGED]), (WORKER, own[MOST_TAGGED:]), (OTHER, ["k3"])])
 
 
 def test_a_batch_of_which_nobody_wants_tags_is_left_as_it_is() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from service.text.rules import contacts
 from service.text.rules.finding import LONGEST_CHARACTERS, STEP_CHARACTERS, Strength
 from service.text.rules.rule_set import FINDERS, FinderName
 from service.text.values.context import DocumentContext
@@ -102,3 +105,37 @@ def test_a_sign_only_spares_a_search(rule: FinderName, text: str) -> None:
     signs = "\n" * 40 + "19 % www.acme.example 11 22 33 44 cnpj"
     with_signs = FINDERS[rule][1](text + signs, DocumentContext(text))
     assert [each for each in with_signs if each.end <= len(text)] == list(FINDERS[rule][1](text, DocumentContext(text)))
+
+
+PLAIN_EMAIL = re.compile(
+    r"(?<![\w.+%'@-])[\w+%-][\w.+%'-]{0,63}@(?:localhost|(?:\w[\w-]{0,62}\.){1,6}[^\W\d_]{2,24})(?![\w@]|-\w|\.\w)"
+)
+"""An address as one pattern, searched from its beginning."""
+
+
+def pieces_of(*pieces: str) -> st.SearchStrategy[str]:
+    """Texts that are put together of these."""
+    return st.lists(st.sampled_from(pieces), max_size=16).map("".join)
+
+
+@given(pieces_of("@", "a", "b.de", ".", "x.org", "-", "1", "+", "'", " ", "\n", "localhost", "é", "long" * 17))
+@settings(deadline=None)
+def test_mail_is_found_from_its_domain_as_it_is_from_its_beginning(text: str) -> None:
+    findings = FINDERS["email"][1](text, DocumentContext(text))
+    assert [(each.start, each.end) for each in findings] == [each.span() for each in PLAIN_EMAIL.finditer(text)]
+
+
+@given(pieces_of("www.", "w", "http://", "ftp", "://", "a", "b.de", ".com", ".", "1.", "@", "-", " ", "(", "/x", "ſ"))
+@settings(deadline=None)
+def test_web_addresses_are_found_at_their_signs_as_they_are_in_the_whole_text(text: str) -> None:
+    plain = [each.span() for each in contacts._URL.finditer(text)]
+    assert [each.span() for each in contacts._addresses(text)] == plain
+
+
+@given(pieces_of("NIP", "ein", "İva", "ſteuernummer", "EIN ", ": ", " ", "12-3456789", "856-734-62-16", "x", " " * 27))
+@settings(deadline=None)
+def test_a_text_without_a_tax_word_before_a_number_has_no_such_number(text: str) -> None:
+    spared = list(FINDERS["tax_id"][1](text, DocumentContext(text)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("service.text.rules.identifiers._has_tax_word", lambda _: True)
+        assert spared == list(FINDERS["tax_id"][1](text, DocumentContext(text)))
