@@ -25,21 +25,39 @@ from service.documents.document import Document
 
 
 def answer_fields(
-    document: Document, found: Sequence[Entity], values: Sequence[Value], entities: Sequence[EntityResult]
+    document: Document,
+    found: Sequence[Entity],
+    values: Sequence[Value],
+    answered: Sequence[EntityResult],
+    *,
+    written: int = 0,
 ) -> FieldsResult | None:
     """The fields of a document with these entities; None where no kind of document fits them.
 
     Args:
         found: in order.
         values: one of each.
-        entities: the same as they are answered.
+        answered: the same as they are answered.
+        written: so many of the last ones, in an order of their own, are no entities, but written where a role has them.
     """
+    count = len(found) - written
     mentions = [
-        Mention(index, each.label, each.text, each.start, each.end, said.score, value, said.page, tuple(said.boxes))
-        for index, (each, value, said) in enumerate(zip(found, values, entities, strict=True))
+        Mention(
+            index,
+            each.label,
+            each.text,
+            each.start,
+            each.end,
+            said.score,
+            value,
+            said.page,
+            tuple(said.boxes),
+            written=index >= count,
+        )
+        for index, (each, value, said) in enumerate(zip(found, values, answered, strict=True))
     ]
-    fields = find_fields(document.text, mentions)
-    return None if fields is None else _answer(fields, entities)
+    fields = find_fields(document.text, mentions[:count], mentions[count:])
+    return None if fields is None else _answer(fields, answered)
 
 
 def _answer(found: DocumentFields, entities: Sequence[EntityResult]) -> FieldsResult:

@@ -14,10 +14,13 @@ from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity
 from service.core.decoding.offsets import OffsetMap
 from service.core.decoding.value import Value
+from service.core.fields.kinds import DocumentKind, decide_kind
+from service.core.score_limits import ScoreLimits
 from service.documents.document import Document
 from service.text.pipeline import MarkedWords, Prepared, apply_rules, decode_marked, decode_merged
 from service.text.tokenizer import TextTokenizer
 from service.text.values.reading import read_values
+from service.text.written.values import written_values
 
 SCORE_DIGITS = 6
 """Digits of a score in the answer; `min_score` is compared with the rounded score."""
@@ -38,11 +41,14 @@ def build_result(
     """
     options, text = request.options, document.text
     labels = None if options.labels is None else frozenset(options.labels)
-    kept = [each for each in found if options.min_score.keeps(each.label, round(each.score, SCORE_DIGITS))]
+    kept = _scored(found, options.min_score)
     if not options.fields:
         kept = _listed(kept, labels)
-    values, offsets = read_values(prepared.context, kept), OffsetMap(text, options.offsets)
-    entities = [_entity(each, value, document, offsets) for each, value in zip(kept, values, strict=True)]
+    written = _scored(_written(prepared, found), options.min_score) if options.fields else []
+    shown, offsets = [*kept, *written], OffsetMap(text, options.offsets)
+    values = read_values(prepared.context, shown)
+    answered = [_entity(each, value, document, offsets) for each, value in zip(shown, values, strict=True)]
+    fields = answer_fields(document, shown, values, answered, written=len(written)) if options.fields else msgspec.UNSET
     return DocumentResult(
         id=source.id,
         pages=len(document.pages) if document.pages else None,
@@ -51,10 +57,10 @@ def build_result(
         tokens=len(prepared.tokens.ids),
         windows=len(prepared.windows),
         truncated=False,
-        entities=_listed(entities, labels),
+        entities=_listed(answered[: len(kept)], labels),
         error=None,
         text=text if options.include_text else msgspec.UNSET,
-        fields=answer_fields(document, kept, values, entities) if options.fields else msgspec.UNSET,
+        fields=fields,
     )
 
 
@@ -85,6 +91,19 @@ def find_entities(
     if options.aggregation is not Aggregation.CONSTRAINED:
         return found
     return apply_rules(tokenizer, prepared, found, labels, options.labels or ())
+
+
+def _written(prepared: Prepared, found: list[Entity]) -> list[Entity]:
+    """What stands in a bill for fields to be chosen from, beside what was found in it."""
+    kind = decide_kind(found)
+    if kind is None or kind.kind is DocumentKind.RESUME:
+        return []
+    return written_values(prepared.context, found)
+
+
+def _scored(found: list[Entity], limits: ScoreLimits) -> list[Entity]:
+    """The entities with at least the score that is wanted of their label."""
+    return [each for each in found if limits.keeps(each.label, round(each.score, SCORE_DIGITS))]
 
 
 def _listed(entities: list[_Labelled], labels: frozenset[str] | None) -> list[_Labelled]:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from service.core.fields.amount_words import words_for_amounts
 from service.core.fields.choice import Choice, choose, ranked
 from service.core.fields.kinds import DocumentKind, KindFound, decide_kind
 from service.core.fields.line_items import LineItem, find_line_items
@@ -43,30 +44,41 @@ class DocumentFields:
     languages: tuple[Mention, ...] = ()
 
 
-def find_fields(text: str, mentions: Sequence[Mention]) -> DocumentFields | None:
-    """The fields of a document with these entities, which are in order; None where no kind fits."""
+def find_fields(text: str, mentions: Sequence[Mention], written: Sequence[Mention] = ()) -> DocumentFields | None:
+    """The fields of a document; None where no kind fits.
+
+    Args:
+        mentions: its entities, in order.
+        written: what is none of them, but may be in a role or a row of a bill by the words beside it; in order.
+    """
     if len(mentions) > MOST_ENTITIES or (found := decide_kind(mentions)) is None:
         return None
     lines = TextLines(text)
-    return _resume(found, mentions, lines) if found.kind is DocumentKind.RESUME else _bill(found, mentions, lines)
+    if found.kind is DocumentKind.RESUME:
+        return _resume(found, mentions, lines)
+    return _bill(found, mentions, written, lines)
 
 
-def _bill(found: KindFound, mentions: Sequence[Mention], lines: TextLines) -> DocumentFields:
+def _bill(
+    found: KindFound, mentions: Sequence[Mention], written: Sequence[Mention], lines: TextLines
+) -> DocumentFields:
     by_label = choose_parties(mentions, lines)
     if found.kind is DocumentKind.RECEIPT:
         by_label.pop(RECEIVER, None)
-    amounts, checks = settle_totals(mentions)
-    by_label |= amounts | choose_named(mentions, lines)
+    everything = sorted([*mentions, *written], key=lambda each: each.start)
+    words = words_for_amounts(everything, lines)
+    amounts, checks = settle_totals([*mentions, *(each for each in written if each.entity in words)], words)
+    by_label |= amounts | choose_named(everything, lines)
     for label in BILL_LABELS:
         if choice := _by_label(mentions, label):
             by_label[label] = choice
     taken = {by_label[label].best.entity for label in AMOUNT_ROLES if label in by_label}
-    currencies = Counter(code for each in mentions if (code := currency(each)))
+    currencies = Counter(code for each in everything if (code := currency(each)))
     return DocumentFields(
         found,
         {label.lower(): by_label[label] for label in ORDER if label in by_label},
         currencies.most_common(1)[0][0] if currencies else None,
-        find_line_items(mentions, lines, taken),
+        find_line_items(everything, lines, taken | {each.entity for each in written if each.entity in words}),
         checks,
     )
 

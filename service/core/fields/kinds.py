@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-
-from service.core.fields.mention import Mention
+from typing import Protocol
 
 _AMOUNTS = frozenset(("NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"))
 _PARTIES = frozenset(("SUPPLIER_NAME", "RECEIVER_NAME"))
@@ -27,6 +26,18 @@ _REACHED = frozenset(("PERSON", "EMAIL", "PHONE"))
 _CONTRACT = frozenset(("PARTY", "GOVERNING_LAW", "EFFECTIVE_DATE"))
 BILL_EVIDENCE, RESUME_EVIDENCE = 1.0, 1.5
 """Sums of scores, which are shares that are right: so many labels of a bill, and of a résumé, are expected to be."""
+
+
+class Labelled(Protocol):
+    """An entity, or a mention of one."""
+
+    @property
+    def label(self) -> str:
+        """The kind of entity."""
+
+    @property
+    def score(self) -> float:
+        """The share that is right, of such."""
 
 
 class DocumentKind(StrEnum):
@@ -45,7 +56,7 @@ class KindFound:
     evidence: dict[str, float]
 
 
-def decide_kind(mentions: Iterable[Mention]) -> KindFound | None:
+def decide_kind(mentions: Iterable[Labelled]) -> KindFound | None:
     """The kind that the entities of a document fit; None where none fits."""
     best: dict[str, float] = {}
     for mention in mentions:

@@ -6,6 +6,7 @@ The rules:
 - A row ends soon after its description: what is further down is of no item.
 - Amounts that have a role of the whole document (`taken`) are of no row.
 - The amount is the last sum of a row, the unit price one before it; quantity x unit price = amount decides if it can.
+- A quantity that the model has not found is one only if it decides so.
 - An item without any number is a row only where no item has one: names of goods are also found in prose.
 """
 
@@ -86,17 +87,21 @@ def _reaches(item: _Band, band: _Band) -> bool:
 
 
 def _row(item: Mention, beside: Sequence[Mention]) -> LineItem:
-    quantities = [mention for mention in beside if mention.label == "QUANTITY"][:MOST_NUMBERS]
-    sums = [mention for mention in beside if mention.label in _AMOUNTS][:MOST_NUMBERS]
+    quantities = sorted(_labelled(beside, {"QUANTITY"}), key=lambda each: each.written)[:MOST_NUMBERS]
+    sums = _labelled(beside, _AMOUNTS)[:MOST_NUMBERS]
     for quantity, (price, total) in product(quantities, combinations(sums, 2)):
         if _multiplies(quantity, price, total):
             return LineItem(item, quantity, price, total)
     return LineItem(
         item,
-        quantities[0] if quantities else None,
+        quantities[0] if quantities and not quantities[0].written else None,
         sums[-2] if len(sums) > 1 else None,
         sums[-1] if sums else None,
     )
+
+
+def _labelled(beside: Sequence[Mention], labels: Collection[str]) -> list[Mention]:
+    return [mention for mention in beside if mention.label in labels]
 
 
 def _multiplies(quantity: Mention, price: Mention, total: Mention) -> bool:

@@ -29,6 +29,23 @@ class TextLines:
         """The last `most` characters that stand on the line before `offset`."""
         return self._text[max(self._starts[self.at(offset)], offset - most) : offset]
 
+    def after(self, offset: int, most: int) -> str:
+        """The next `most` characters that stand on the line of `offset`, from there on."""
+        return self._text[offset : min(offset + most, self.end(self.at(offset)))]
+
+    def end(self, line: int) -> int:
+        """The offset at which a line ends, before its line break; that of the text's end for one beyond its last."""
+        return self._starts[line + 1] - 1 if line + 1 < len(self._starts) else len(self._text)
+
+    def line(self, offset: int) -> str:
+        """The line that holds `offset`."""
+        number = self.at(offset)
+        return self._text[self._starts[number] : self.end(number)]
+
+    def column(self, offset: int) -> int:
+        """The characters that stand before `offset` on its line."""
+        return offset - self._starts[self.at(offset)]
+
     def above(self, offset: int, count: int, most: int) -> list[str]:
         """The `count` lines above that of `offset`, the nearest first, without those of over `most` characters."""
         line = self.at(offset)

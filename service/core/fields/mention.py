@@ -17,6 +17,7 @@ _NAMES = frozenset(("SUPPLIER_NAME", "RECEIVER_NAME", "ORGANIZATION", "PERSON", 
 class Mention(NamedTuple):
     """One entity at the code points `[start, end)`; `entity`: its number among all of the document.
 
+    `written`: found by how it is written and the words beside it; no entity of the document.
     A tuple, for the reason that `Entity` is one.
     """
 
@@ -29,6 +30,7 @@ class Mention(NamedTuple):
     value: Value
     page: int | None = None
     boxes: tuple[Box, ...] = ()
+    written: bool = False
 
 
 def amount(mention: Mention) -> Decimal | None:

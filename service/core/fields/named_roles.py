@@ -2,7 +2,8 @@
 
 The rules:
 - A mention under a role's label is of that role; the words for the role before it speak for it.
-- A date or number that the model gave no role, or another, is of the role whose words stand before it on its line.
+- A date or number that the model gave no role, or another, is of the role whose words stand before it on its line, or
+  else in the cell above it.
 - A date called the bill's own that stands after a word for when to pay counts less.
 - A number after words for another bill ("related invoice", "Facture liée") is not this one's.
 """
@@ -10,16 +11,20 @@ The rules:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from service.core.fields.choice import Choice, Reason, choose, ranked
+from service.core.fields.keys import key_above
 from service.core.fields.lines import TextLines
 from service.core.fields.mention import Mention
+from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
 
 DATES = frozenset(("DATE", "INVOICE_DATE", "DUE_DATE"))
 NUMBERS = frozenset(("ID_NUMBER", "INVOICE_ID", "PURCHASE_ORDER"))
 NAMED_LABELS = ("INVOICE_ID", "INVOICE_DATE", "DUE_DATE", "PURCHASE_ORDER")
+ANOTHER = "another"
+"""Of another bill, or of a day that is no role."""
 WORD = 0.35
 """What words for a role before a mention add to its weight."""
 UNNAMED = 0.5
@@ -29,41 +34,12 @@ CONTRADICTED = 0.35
 BEFORE = 40
 """Characters before a mention in which words for its role are looked for."""
 
-_DUE = (
-    r"\b(?:due(?:[ -]date)?|pay(?:able|ment)? (?:by|until)|fällig\w*|zahlbar\w*|zahlungsziel|échéance|vencimiento|"
-    r"scadenza|vencimento|vervaldatum|betaaldatum|förfallodatum|forfald\w*|termin płatności|срок оплаты|"
-    r"son ödeme(?: tarihi)?)\b|支払期限|付款日期"
-)
-_OF_ANOTHER_DAY = (
-    r"\b(?:delivery|shipping|service|order|print|start|end|birth)[ -]?date\b"
-    r"|\bdate (?:de livraison|of (?:birth|supply))|\bfecha de (?:entrega|pedido)"
-    r"|\bdata (?:di consegna|de entrega)|納品日"
-)
-_DATED = (
-    r"\b(?:date|dated|datum|rechnungsdatum|fecha|data|factuurdatum|fakturadatum|dato|tarih\w*|дата|от)\b"
-    r"|発行日|日付|日期|التاريخ"
-)
-_DAY_WORD = re.compile(
-    rf"(?P<DUE_DATE>{_DUE})|(?P<another>{_OF_ANOTHER_DAY})|(?P<INVOICE_DATE>{_DATED})", re.IGNORECASE
-)
-_COUNT = r"[\s:.#-]*(?:(?:no|nr|num|number|nummer|numéro|número|numero|id|code)\b|n[°º.]|№|番号|号码|번호)?[\s:.#№]*$"
-_BILL = (
-    r"(?:\b(?:invoice|rechnungs?|facture|factura|fattura|fatura|factuur|faktura|credit note|gutschrift|avoir|счет|счёт)"
-    r"|請求書|发票|송장)"
-)
-_ANOTHER_BILL = re.compile(
-    r"(?:\b(?:related|original|corrected|previous) invoice|\bfacture (?:liée|d['’]origine|initiale|rectifiée)|"
-    r"\b(?:ursprungs|original|bezugs)rechnung|\bzu(?:r)? rechnung|\bfactura (?:rectificada|original)|"
-    r"\bfattura (?:collegata|di riferimento)|\bfatura (?:original|de referência)|\boorspronkelijke factuur)" + _COUNT,
-    re.IGNORECASE,
-)
-_ORDER = (
-    r"(?:\b(?:purchase order|order|p\.?o\.?|bestellung|bestell|auftrags?|bon de commande|commande|pedido|"
-    r"ordine|encomenda|bestelling|beställning|zamówienie|заказ)|注文|订单|주문)"
-)
-_NUMBER_WORDS = {
-    "INVOICE_ID": re.compile(_BILL + _COUNT, re.IGNORECASE),
-    "PURCHASE_ORDER": re.compile(_ORDER + _COUNT, re.IGNORECASE),
+_DAY_ROLES = {"due": "DUE_DATE", "dated": "INVOICE_DATE", "another_day": ANOTHER}
+_DAYS = PhraseTable(*_DAY_ROLES)
+_NUMBERED = rf"[\s:.#-]*(?:\([0-9]{{1,4}}\)\s*)?(?:{any_of('number', starts=False)})?[\s:.#]*$"
+_NUMBER_ROLES = {
+    role: re.compile(rf"(?:{any_of(kind, ends=False)}){_NUMBERED}")
+    for role, kind in ((ANOTHER, "another_bill"), ("INVOICE_ID", "bill"), ("PURCHASE_ORDER", "order"))
 }
 
 
@@ -81,14 +57,28 @@ def choose_named(mentions: Sequence[Mention], lines: TextLines) -> dict[str, Cho
 
 
 def words_before(lines: TextLines, mention: Mention) -> str | None:
-    """The role that the nearest words before a date or number name; `another` for one of another bill or day."""
-    before = lines.before(mention.start, BEFORE)
-    if mention.label in DATES:
-        found = list(_DAY_WORD.finditer(before))
-        return found[-1].lastgroup if found else None
-    if _ANOTHER_BILL.search(before):
-        return "another"
-    return next((label for label, words in _NUMBER_WORDS.items() if words.search(before)), None)
+    """The role that the words for a date or number name."""
+    return (date_role if mention.label in DATES else number_role)(lines, mention.start)
+
+
+def date_role(lines: TextLines, start: int) -> str | None:
+    """The role that the nearest words before a date name; `another` for that of another day."""
+    for key in _keys(lines, start):
+        if found := _DAYS.find(key):
+            return _DAY_ROLES[found[-1].kind]
+    return None
+
+
+def number_role(lines: TextLines, start: int) -> str | None:
+    """The role that the words right before a number name; `another` for that of another bill."""
+    keys = list(_keys(lines, start))
+    return next((role for role, words in _NUMBER_ROLES.items() for key in keys if words.search(key)), None)
+
+
+def _keys(lines: TextLines, start: int) -> Iterator[str]:
+    """Where the words for a value are looked for, folded: before it, then above it."""
+    yield folded(lines.before(start, BEFORE))
+    yield folded(key_above(lines, start))
 
 
 def _weight(mention: Mention, label: str, said: dict[int, str | None]) -> float:
@@ -97,7 +87,7 @@ def _weight(mention: Mention, label: str, said: dict[int, str | None]) -> float:
         return UNNAMED * mention.score + WORD if words == label else 0.0
     if words == label:
         return mention.score + WORD
-    if label == "INVOICE_ID" and words == "another":
+    if label == "INVOICE_ID" and words == ANOTHER:
         return 0.0
     if label == "INVOICE_DATE" and words == "DUE_DATE":
         return CONTRADICTED * mention.score

@@ -23,6 +23,7 @@ from service.core.fields.choice import MOST_ALTERNATIVES, Choice, Reason, ranked
 from service.core.fields.lines import TextLines
 from service.core.fields.mention import Mention, same_value
 from service.core.fields.party_places import RECEIVER, SUPPLIER, firm, place_signs
+from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
 
 UNDECIDED = {"ORGANIZATION": 0.35, "PERSON": 0.1}
 """Weight of a score under a label that is of no role."""
@@ -38,35 +39,9 @@ HEADING_CHARACTERS = 48
 MOST_NAMES = 12
 """Names of a role that are tried."""
 
-_SUPPLIER_WORDS = (
-    "from seller supplier vendor verkäufer lieferant rechnungssteller rechnungsersteller absender vendeur fournisseur "
-    "émetteur vendedor proveedor emisor fornitore venditore cedente fornecedor prestador emitente verkoper leverancier "
-    "säljare leverantör sælger leverandør sprzedawca satıcı поставщик продавец исполнитель"
-)
-_RECEIVER_WORDS = (
-    "bill(?:ed)?_to invoiced?_to sold_to billing_address invoice_address attn messrs customer buyer client purchaser "
-    "käufer kunde rechnungsempfänger leistungsempfänger empfänger rechnung_an rechnungsadresse rechnungsanschrift "
-    "herrn acheteur destinataire factur[ée]e?_à adresse_de_facturation à_l['’]attention_de comprador cliente "
-    "facturar_a facturado_a destinatario spett(?:\\.le|abile) acquirente cessionario intestatario adquirente tomador "
-    "destinatário klant koper factuur_aan afnemer köpare kund køber kunde fakturamottagare nabywca alıcı müşteri "
-    "покупатель заказчик"
-)
-"""Parted by spaces; `_` is a space or a hyphen within one."""
-_ADDRESSED_TO = r"^\s*(?:to|an|aan|à|att)\s*:?\s*$"
+_PARTIES = PhraseTable("seller", "buyer")
+_ADDRESSED_TO = re.compile(rf"\s*(?:{any_of('to')})\s*:?\s*")
 """Words that name the receiver only where nothing else stands beside them."""
-_SUPPLIER_SIGNS = "销售方|卖方|販売者|発行者|المورد|البائع"
-_RECEIVER_SIGNS = "购买方|买方|客户|お客様|請求先|العميل|المشتري"
-
-
-def _any_of(words: str, signs: str) -> str:
-    return rf"(?<![\w-])(?:{'|'.join(words.split()).replace('_', '[ -]')})\b|{signs}"
-
-
-_PARTY_WORD = re.compile(
-    rf"(?P<supplier>{_any_of(_SUPPLIER_WORDS, _SUPPLIER_SIGNS)})"
-    rf"|{_any_of(_RECEIVER_WORDS, _RECEIVER_SIGNS)}|{_ADDRESSED_TO}",
-    re.IGNORECASE,
-)
 
 
 def choose_parties(mentions: Sequence[Mention], lines: TextLines) -> dict[str, Choice]:
@@ -91,8 +66,11 @@ def word_before(lines: TextLines, mention: Mention) -> str | None:
     """The role that the nearest word for a party before a mention names."""
     before = lines.before(mention.start, HEADING_CHARACTERS)
     for line in (before, *lines.above(mention.start, LINES_ABOVE, HEADING_CHARACTERS)):
-        if found := list(_PARTY_WORD.finditer(line)):
-            return SUPPLIER if found[-1].lastgroup == "supplier" else RECEIVER
+        bare = folded(line)
+        if found := _PARTIES.find(bare):
+            return SUPPLIER if found[-1].kind == "seller" else RECEIVER
+        if _ADDRESSED_TO.fullmatch(bare):
+            return RECEIVER
     return None
 
 

@@ -1,35 +1,46 @@
-"""Net, tax and total of a bill: chosen so that they add up, where any of the likely amounts do.
+"""Net, tax and total of a bill: by the model's labels, by the words before an amount, and by what adds up.
 
 The rules:
 - An amount's weight for a role is its score if that is its label, less if it has the label of another role, and less
-  again if it is just money.
+  again if it is just money. Words that speak for the role add to it; words for something else halve it, and leave
+  nothing of an amount that the model gave another role or none.
+- What the buyer paid, less the change, is likelier the total; also if only a line for rounding or the payment says it.
 - Of all triples of likely amounts with net + tax = total the heaviest settles the roles, unless it would give up far
   more of the weight than the best amounts of each role alone have: then amounts are missing, not wrong.
 - Nothing is no proof: an amount and nothing add up to it always, so a net of nothing settles no roles, and a tax of
-  nothing only if the model called it a tax.
+  nothing only if the model or a word called it a tax.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
+from types import MappingProxyType
 
+from service.core.fields.amount_words import IF_HANDED_OVER, NET, SPEAKS_FOR, TAX, TOTAL, AmountWord
 from service.core.fields.choice import MOST_ALTERNATIVES, Choice, Reason, choose, ranked
 from service.core.fields.mention import Mention, amount
 
-ROLES = ("NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT")
+ROLES = (NET, TAX, TOTAL)
 TOLERANCE = Decimal("0.02")
 """What rounding to cents may leave of net + tax - total."""
 MOST_LIKELY = 8
 """Amounts of a role that are tried."""
 OTHER_ROLE, ANY_MONEY = 0.4, 0.25
 """Weight of a score under the label of another role, and as MONEY."""
+CONTRADICTED = 0.5
+"""Weight of a score whose label the words before the amount contradict."""
+HANDED_OVER = 0.25
+"""What an amount gains as a total for being what was paid less the change."""
 KEPT_WEIGHT = 0.6
 """The least share of the weight that amounts which add up must keep."""
 
 Weighted = list[tuple[Mention, float]]
+Words = Mapping[int, AmountWord]
+"""A mention's number → what the words before it say; those that nothing is said of are left out."""
+NOTHING_SAID: Words = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +52,15 @@ class SumCheck:
     difference: Decimal
 
 
-def settle_totals(mentions: Sequence[Mention]) -> tuple[dict[str, Choice], tuple[SumCheck, ...]]:
+def settle_totals(
+    mentions: Sequence[Mention], words: Words = NOTHING_SAID
+) -> tuple[dict[str, Choice], tuple[SumCheck, ...]]:
     """The choices for net, tax and total by label, and the check of their sum where all three are known."""
-    likely = {role: _likely(mentions, role) for role in ROLES}
-    own = {role: [found for found in likely[role] if found[0].label == role] for role in ROLES}
-    choices = {role: choice for role in ROLES if (choice := choose(own[role]))}
-    settled = _heaviest_sum(likely)
+    paid = _handed_over(mentions, words)
+    likely = {role: _likely(mentions, role, words, paid) for role in ROLES}
+    own = {role: [found for found in likely[role] if _is_called(found[0], role, words, paid)] for role in ROLES}
+    choices = {role: choice for role in ROLES if (choice := _alone(own[role], role))}
+    settled = _heaviest_sum(likely, words)
     alone = sum(own[role][0][1] for role in ROLES if own[role])
     if settled is not None and sum(weight for _, weight in settled) >= KEPT_WEIGHT * alone:
         for role, (mention, _) in zip(ROLES, settled, strict=True):
@@ -54,24 +68,64 @@ def settle_totals(mentions: Sequence[Mention]) -> tuple[dict[str, Choice], tuple
     return choices, _checked(choices)
 
 
-def _likely(mentions: Sequence[Mention], role: str) -> Weighted:
+def _is_called(mention: Mention, role: str, words: Words, paid: frozenset[Decimal] = frozenset()) -> bool:
+    """True where the model or a word called an amount so, or it is the total that was paid."""
+    word = words.get(mention.entity)
+    return mention.label == role or (word is not None and _says(word, role, amount(mention) in paid) is not None)
+
+
+def _says(word: AmountWord, role: str, is_paid: bool) -> float | None:
+    """What a word adds to an amount's weight for a role; None if it does not speak for it."""
+    said = SPEAKS_FOR[word].get(role)
+    if said is None and is_paid and role == TOTAL:
+        said = IF_HANDED_OVER.get(word)
+    return said + HANDED_OVER if said is not None and is_paid and role == TOTAL else said
+
+
+def _alone(own: Weighted, role: str) -> Choice | None:
+    """The choice by label or word alone."""
+    return choose(own, Reason.LABEL if own and own[0][0].label == role else Reason.CONTEXT)
+
+
+def _handed_over(mentions: Sequence[Mention], words: Words) -> frozenset[Decimal]:
+    """What a buyer may have paid, less the change."""
+    found: dict[AmountWord, set[Decimal]] = {AmountWord.PAID: set(), AmountWord.CHANGE: set()}
+    for mention in mentions:
+        word, stated = words.get(mention.entity), amount(mention)
+        if word in found and stated:
+            found[word].add(abs(stated))
+    changes = sorted(found[AmountWord.CHANGE])[:MOST_LIKELY] or [Decimal()]
+    return frozenset(paid - change for paid in sorted(found[AmountWord.PAID])[:MOST_LIKELY] for change in changes)
+
+
+def _likely(mentions: Sequence[Mention], role: str, words: Words, paid: frozenset[Decimal]) -> Weighted:
     def weigh(mention: Mention) -> float:
-        if mention.label == role:
-            return mention.score
-        share = ANY_MONEY if mention.label == "MONEY" else OTHER_ROLE if mention.label in ROLES else 0.0
-        return share * mention.score
+        weight, word = _share(mention, role) * mention.score, words.get(mention.entity)
+        if weight == 0 or word is None:
+            return weight
+        if mention.label == role and role not in SPEAKS_FOR[word]:
+            return CONTRADICTED * weight
+        said = _says(word, role, amount(mention) in paid)
+        return 0.0 if said is None else weight + said
 
     return ranked(mentions, weigh)
 
 
-def _heaviest_sum(likely: dict[str, Weighted]) -> Weighted | None:
+def _share(mention: Mention, role: str) -> float:
+    """What a score counts under the mention's label."""
+    if mention.label == role:
+        return 1.0
+    return ANY_MONEY if mention.label == "MONEY" else OTHER_ROLE if mention.label in ROLES else 0.0
+
+
+def _heaviest_sum(likely: dict[str, Weighted], words: Words) -> Weighted | None:
     """One amount for each role with net + tax = total; None if no likely amounts add up."""
     best: Weighted | None = None
     best_weight = 0.0
     for triple in product(*(_stated(likely[role]) for role in ROLES)):
         (net, _, _), (tax, tax_mention, _), (total, _, _) = triple
         weight = sum(each[2] for each in triple)
-        proves = net != 0 and (tax != 0 or tax_mention.label == "TAX_AMOUNT")
+        proves = net != 0 and (tax != 0 or _is_called(tax_mention, TAX, words))
         if weight > best_weight and proves and abs(net + tax - total) <= TOLERANCE:
             best, best_weight = [(mention, share) for _, mention, share in triple], weight
     return best
@@ -83,7 +137,7 @@ def _stated(found: Weighted) -> list[tuple[Decimal, Mention, float]]:
 
 
 def _settled(alone: Choice | None, mention: Mention, likely: Weighted) -> Choice:
-    """The choice of an amount that adds up; by its label, if that had been chosen anyway."""
+    """The choice of an amount that adds up; as it was, if that had been chosen anyway."""
     if alone is not None and amount(alone.best) == amount(mention):
         return alone
     others = [other for other, _ in likely if other.label != "MONEY" and other != mention]

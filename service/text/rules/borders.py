@@ -6,10 +6,12 @@ Nothing is found here: only the borders of the model's entities move.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 
 from service.core.decoding.entities import Entity
 from service.core.decoding.value import ValueKind
+from service.text.rules.finding import scan
 from service.text.values import names
 from service.text.values.context import DocumentContext
 from service.text.values.reading import read_value
@@ -73,6 +75,14 @@ def whole_identifiers(text: str, entities: list[Entity]) -> list[Entity]:
             entity = entity._replace(text=text[start:end], start=start, end=end)
         result.append(entity)
     return result
+
+
+def date_spans(text: str) -> Iterator[tuple[int, int]]:
+    """What is written like a date, with borders as the dates of the model get."""
+    for match in scan(_DATE, text):
+        start, end = _trimmed(match, text)
+        if end - start > _YEAR_CHARACTERS:
+            yield start, end
 
 
 def _date_around(text: str, entity: Entity, last: Entity | None, context: DocumentContext) -> tuple[int, int]:

@@ -103,3 +103,44 @@ def test_a_document_of_very_many_entities_has_no_fields() -> None:
     one = invoice()
     many = one + [one[-1]] * document_fields.MOST_ENTITIES
     assert find_fields(INVOICE, many) is None
+
+
+def test_what_is_written_beside_words_fills_the_roles_that_the_model_leaves_open() -> None:
+    shop, *written = mentions_in(
+        "Book Shop\nReceipt R-17, due 12 March 2026\nTOTAL EUR 9.00\nCASH 10.00 CHANGE 1.00",
+        *(("SUPPLIER_NAME", "Book Shop"), ("ID_NUMBER", "R-17"), ("DATE", "12 March 2026")),
+        *(("MONEY", "EUR 9.00"), ("MONEY", "10.00"), ("MONEY", "1.00")),
+    )
+    text = "Book Shop\nReceipt R-17, due 12 March 2026\nTOTAL EUR 9.00\nCASH 10.00 CHANGE 1.00"
+    tax_id = mention(9, "TAX_ID", "DE1", len(text))
+    found = find_fields(text, [shop, tax_id], [each._replace(written=True) for each in written])
+    assert values(found) == {
+        "invoice_id": "R-17",
+        "due_date": "12 March 2026",
+        "supplier_name": "Book Shop",
+        "total_amount": "EUR 9.00",
+        "tax_id": "DE1",
+    }
+    assert found is not None
+    assert (found.currency, found.found.evidence) == ("EUR", {"SUPPLIER_NAME": 0.9, "TAX_ID": 0.9})
+
+
+def test_what_is_written_makes_no_document_a_bill() -> None:
+    text = "TOTAL 9.00"
+    assert find_fields(text, [], mentions_in(text, ("MONEY", "9.00"))) is None
+
+
+def test_written_amounts_are_of_the_rows_or_of_the_sums() -> None:
+    text = "Acme GmbH\nMount 2 420.00 840.00\nTotal 999.60"
+    seller, item, two, price, amount, total = mentions_in(
+        text,
+        *(("SUPPLIER_NAME", "Acme GmbH"), ("LINE_ITEM", "Mount"), ("QUANTITY", "2")),
+        *(("MONEY", "420.00"), ("MONEY", "840.00"), ("MONEY", "999.60")),
+    )
+    written = [each._replace(written=True) for each in (two, price, amount, total)]
+    tax_id = mention(9, "TAX_ID", "DE1", len(text))
+    found = find_fields(text, [seller, item, tax_id], written)
+    assert found is not None
+    assert values(found)["total_amount"] == "999.60"
+    (row,) = found.line_items
+    assert [part and part.text for part in (row.quantity, row.unit_price, row.amount)] == ["2", "420.00", "840.00"]

@@ -88,3 +88,22 @@ def test_a_row_says_whether_it_has_a_number() -> None:
     item, two = mentions_in(text, ("LINE_ITEM", "Mount"), ("QUANTITY", "2"))
     assert LineItem(item, quantity=two).has_number
     assert not LineItem(item).has_number
+
+
+def test_a_written_quantity_counts_only_if_it_multiplies() -> None:
+    text = "Steak 5.50 4 kg 7 22.00"
+    item, price, four, seven, total = mentions_in(
+        text, ("LINE_ITEM", "Steak"), ("MONEY", "5.50"), ("QUANTITY", "4 kg"), ("QUANTITY", "7"), ("MONEY", "22.00")
+    )
+    four, seven = four._replace(written=True), seven._replace(written=True)
+    assert rows(text, [item, price, four, seven, total]) == [("Steak", "4 kg", "5.50", "22.00")]
+    assert rows(text, [item, price, seven, total]) == [("Steak", None, "5.50", "22.00")]
+
+
+def test_a_quantity_of_the_model_goes_before_a_written_one() -> None:
+    text = "Steak 2 5.00 2 10.00"
+    item, first, price, second, total = mentions_in(
+        text, ("LINE_ITEM", "Steak"), ("QUANTITY", "2"), ("MONEY", "5.00"), ("QUANTITY", "2"), ("MONEY", "10.00")
+    )
+    (row,) = find_line_items([item, first._replace(written=True), price, second, total], TextLines(text), ())
+    assert row.quantity == second

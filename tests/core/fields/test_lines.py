@@ -18,6 +18,11 @@ def test_lines_before_and_above() -> None:
     assert lines.above(TEXT.index("four"), 2, 40) == ["", "two and more"]
     assert lines.above(TEXT.index("four"), 9, 5) == ["", "one"]
     assert lines.above(0, 3, 40) == []
+    assert lines.after(TEXT.index("and"), 40) == "and more"
+    assert lines.after(TEXT.index("and"), 5) == "and m"
+    assert lines.line(TEXT.index("and")) == "two and more"
+    assert lines.column(TEXT.index("and")) == 4
+    assert [lines.end(number) for number in (0, 3, 9)] == [3, len(TEXT), len(TEXT)]
 
 
 @given(st.text("ab\n", max_size=30), st.data())

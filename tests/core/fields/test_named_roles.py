@@ -82,3 +82,26 @@ def test_what_the_model_named_stays_where_no_words_stand() -> None:
         "INVOICE_ID": ("INV-1", "label"),
         "INVOICE_DATE": ("2 March 2026", "label"),
     }
+
+
+def test_words_above_name_a_value_that_nothing_stands_before() -> None:
+    text = "Invoice No.\tDue date\nNO-17\t12/03/2026"
+    assert roles(text, ("ID_NUMBER", "NO-17"), ("DATE", "12/03/2026")) == {
+        "INVOICE_ID": ("NO-17", "context"),
+        "DUE_DATE": ("12/03/2026", "context"),
+    }
+    assert said("Due date 1/2/2026\nissued 12/03/2026", "DATE", "12/03/2026") is None
+
+
+def test_a_day_to_pay_by_in_prose_and_one_for_a_discount() -> None:
+    text = "Zahlbar innerhalb 30 Tagen netto bis 04.04.2018, 3% Skonto innerhalb 10 Tagen bis 15.03.2018"
+    assert said(text, "DATE", "04.04.2018") == "DUE_DATE"
+    assert said(text, "DATE", "15.03.2018") == "another"
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["Handelsrechnung (380) Nr. ", "RECEIPT # No.: ", "Avoir ", "INVOICE NO: ", "N° de facture ", "請求書番号："],
+)
+def test_words_for_a_bills_own_number(words: str) -> None:
+    assert said(f"{words}A-88123", "ID_NUMBER", "A-88123") == "INVOICE_ID"

@@ -7,6 +7,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.core.fields.amount_words import AmountWord
 from service.core.fields.choice import Choice, Reason
 from service.core.fields.mention import Mention
 from service.core.fields.totals import SumCheck, settle_totals
@@ -93,3 +94,71 @@ def test_whatever_stands_around_roles_that_add_up_are_kept(net: Decimal, tax: De
     choices, checks = settle_totals(found)
     assert {label: Decimal(choice.best.text) for label, choice in choices.items()} == dict(sure)
     assert checks[0].holds
+
+
+def settled(found: list[Mention], *words: AmountWord | None) -> dict[str, tuple[str, str]]:
+    """The choices where these words stand before the amounts, one for each."""
+    said = {mention.entity: word for mention, word in zip(found, words, strict=True) if word is not None}
+    return texts(settle_totals(found, said)[0])
+
+
+def test_words_give_an_amount_a_role_that_the_model_gave_none() -> None:
+    found = amounts(("MONEY", "8.00", 0.9), ("MONEY", "9.00", 0.9), ("MONEY", "1.50", 0.9))
+    assert settled(found, None, AmountWord.TOTAL, AmountWord.TAX) == {
+        "TAX_AMOUNT": ("1.50", "context"),
+        "TOTAL_AMOUNT": ("9.00", "context"),
+    }
+
+
+def test_an_amount_that_the_model_is_sure_of_goes_before_words() -> None:
+    found = amounts(("TOTAL_AMOUNT", "9.00", 0.9), ("MONEY", "8.00", 0.9))
+    assert settled(found, None, AmountWord.TOTAL) == {"TOTAL_AMOUNT": ("9.00", "label")}
+
+
+def test_words_go_before_an_amount_that_they_contradict() -> None:
+    found = amounts(("TOTAL_AMOUNT", "10.00", 0.9), ("MONEY", "9.00", 0.9))
+    assert settled(found, AmountWord.PAID, AmountWord.TOTAL)["TOTAL_AMOUNT"] == ("9.00", "context")
+    assert settled(found[:1], AmountWord.PAID) == {"TOTAL_AMOUNT": ("10.00", "label")}
+
+
+def test_the_stronger_word_counts() -> None:
+    found = amounts(("MONEY", "9.02", 0.9), ("MONEY", "9.00", 0.9))
+    assert settled(found, AmountWord.TOTAL, AmountWord.ROUNDED)["TOTAL_AMOUNT"][0] == "9.00"
+    assert settled(found, AmountWord.GROSS, AmountWord.TOTAL)["TOTAL_AMOUNT"][0] == "9.02"
+
+
+def test_what_was_paid_less_the_change_is_the_total() -> None:
+    found = amounts(*(("MONEY", text, 0.9) for text in ("9.02", "9.00", "10.00", "1.00")))
+    words = (AmountWord.GROSS, AmountWord.TOTAL, AmountWord.PAID)
+    assert settled(found, *words, AmountWord.CHANGE)["TOTAL_AMOUNT"][0] == "9.00"
+    assert settled(found, *words, None)["TOTAL_AMOUNT"][0] == "9.02"
+
+
+def test_money_that_was_handed_over_proves_no_sum() -> None:
+    found = amounts(("MONEY", "9.00", 0.9), ("MONEY", "1.00", 0.9), ("TOTAL_AMOUNT", "10.00", 0.4))
+    words = (AmountWord.TOTAL, AmountWord.CHANGE, AmountWord.PAID)
+    assert settled(found, *words) == {"TOTAL_AMOUNT": ("9.00", "context")}
+
+
+def test_a_word_for_a_tax_makes_a_tax_of_nothing_proof() -> None:
+    found = amounts(("MONEY", "80.90", 0.9), ("MONEY", "0.00", 0.9), ("MONEY", "80.90", 0.9))
+    choices = settled(found, AmountWord.NET_OR_TOTAL, AmountWord.TAX, AmountWord.TOTAL)
+    assert {label: text for label, (text, _) in choices.items()} == {
+        "NET_AMOUNT": "80.90",
+        "TAX_AMOUNT": "0.00",
+        "TOTAL_AMOUNT": "80.90",
+    }
+
+
+def test_a_total_that_only_the_payment_states_is_what_was_paid_less_the_change() -> None:
+    found = amounts(*(("MONEY", text, 0.9) for text in ("9.02", "9.00", "10.00", "1.00")))
+    words = (AmountWord.GROSS, AmountWord.ROUNDING, AmountWord.PAID)
+    assert settled(found, *words, AmountWord.CHANGE)["TOTAL_AMOUNT"] == ("9.00", "context")
+    assert settled(found, *words, None)["TOTAL_AMOUNT"] == ("9.02", "context")
+    assert settled(found, None, None, AmountWord.PAID, None)["TOTAL_AMOUNT"] == ("10.00", "context")
+    assert settled(found, None, None, AmountWord.PAID, AmountWord.CHANGE) == {}
+
+
+def test_a_total_goes_before_a_part_that_was_paid() -> None:
+    found = amounts(("MONEY", "9.00", 0.9), ("MONEY", "5.00", 0.9))
+    assert settled(found, AmountWord.TOTAL, AmountWord.PAID)["TOTAL_AMOUNT"] == ("9.00", "context")

@@ -1,0 +1,161 @@
+"""English, German, Dutch, Swedish, Danish and Norwegian."""
+
+from __future__ import annotations
+
+from service.core.fields.vocabulary.words import Words
+
+ENGLISH = Words(
+    total="total totals",
+    gross="grand_total gross gross_amount gross_total total_gross",
+    to_pay="amount_due total_due balance_due due_amount amount_payable amt_payable total_payable amount_to_pay "
+    "to_pay please_pay final_total",
+    rounded="rounded after_rounding rounded_total total_rounded",
+    net="net_amount net_value net_of_tax taxable_amount total_net",
+    net_or_total="net nett net_total nett_total",
+    subtotal="subtotal sub_total total_before_tax",
+    tax="tax taxes vat gst hst sst sales_tax service_tax",
+    sums="amount amt sales value",
+    including="incl including inclusive inc included",
+    excluding="excl excluding exclusive exc ex without w/o before",
+    paid="cash paid tender tendered cash_received amount_received visa master mastercard amex credit_card debit_card "
+    "credit debit card",
+    change="change change_due cash_change",
+    no_sum="qty quantity item items pcs pax point points saving savings saved disc discount discounts coupon voucher "
+    "rebate deposit prepaid prepayment tip shipping freight delivery handling unit_price service_charge "
+    "capital hours weight per",
+    rounding="round rounding rounding_adj* round_adj*",
+    due="due due_date payable_by payable_until payment_by payment_until pay_by pay_until",
+    dated="date dated",
+    another_day="delivery_date shipping_date service_date order_date print_date start_date end_date birth_date "
+    "date_of_birth date_of_supply training_date discount_until expiry_date",
+    bill="invoice credit_note receipt bill inv doc document",
+    order="purchase_order order po p.o.",
+    another_bill="related_invoice original_invoice corrected_invoice previous_invoice",
+    number="no nr num number id code n° n.",
+    seller="from seller supplier vendor",
+    buyer="bill_to billed_to invoice_to invoiced_to sold_to billing_address invoice_address attn messrs customer buyer "
+    "client purchaser",
+    to="to att",
+)
+
+GERMAN = Words(
+    total="summe gesamt gesamtsumme gesamtbetrag gesamtpreis gesamtbeitrag endbetrag endsumme rechnungsbetrag "
+    "rechnungssumme",
+    gross="brutto bruttosumme bruttobetrag rechnungssumme_brutto gesamtbetrag_brutto",
+    to_pay="zu_zahlen zu_zahlender_betrag zu_zahlender_beitrag zahlbetrag zahlungsbetrag offener_betrag restbetrag",
+    rounded="gerundet",
+    net="netto nettobetrag nettosumme nettobeitrag warenwert",
+    subtotal="zwischensumme positionssumme",
+    tax="mwst mw.st. mehrwertsteuer ust umsatzsteuer steuer steuerbetrag mwst_betrag ust_betrag versicherungsteuer",
+    sums="betrag preis",
+    including="inkl inklusive einschl einschließlich enthalten enthaltene darin",
+    excluding="exkl exklusive ohne",
+    paid="bar gegeben ec_karte ec_cash girocard kreditkarte kartenzahlung",
+    change="rückgeld wechselgeld zurück",
+    no_sum="anzahlung anzahlungen rabatt* skonto abschlag abschläge zuschlag zuschläge menge anzahl stück artikel "
+    "punkte pfand versand* porto fracht nettopreis bruttopreis einzelpreis stückpreis *listenpreis basisbetrag "
+    "steuerbasisbetrag grundbetrag versicherungssumme guthaben trinkgeld",
+    rounding="rundung rundungsdifferenz",
+    due="fällig* zahlbar* zahlungsziel zahlen_bis zahlung_bis netto_bis",
+    dated="datum rechnungsdatum belegdatum ausstellungsdatum",
+    another_day="lieferdatum leistungsdatum liefertermin bestelldatum auftragsdatum druckdatum geburtsdatum skonto "
+    "leistungszeitraum",
+    bill="*rechnung *rechnungs gutschrift gutschrifts beleg quittung quittungs",
+    order="bestellung bestell auftrag auftrags",
+    another_bill="ursprungsrechnung originalrechnung bezugsrechnung zu_rechnung zur_rechnung",
+    number="nr nummer",
+    seller="verkäufer lieferant rechnungssteller rechnungsersteller absender",
+    buyer="käufer kunde rechnungsempfänger leistungsempfänger empfänger rechnung_an rechnungsadresse "
+    "rechnungsanschrift herrn",
+    to="an",
+)
+
+DUTCH = Words(
+    total="totaal totaalbedrag eindtotaal factuurbedrag",
+    gross="totaal_incl bruto",
+    to_pay="te_betalen te_voldoen openstaand_bedrag",
+    rounded="afgerond",
+    net="netto nettobedrag totaal_excl",
+    subtotal="subtotaal",
+    tax="btw btw_bedrag",
+    sums="bedrag",
+    including="inclusief",
+    excluding="exclusief zonder",
+    paid="contant pin bankpas ontvangen",
+    change="wisselgeld",
+    no_sum="aantal korting statiegeld verzendkosten aanbetaling stuksprijs",
+    rounding="afronding",
+    due="vervaldatum betaaldatum betalen_voor uiterlijk",
+    dated="factuurdatum",
+    another_day="leverdatum leveringsdatum besteldatum",
+    bill="factuur creditnota bon kassabon",
+    order="bestelling bestel",
+    another_bill="oorspronkelijke_factuur",
+    seller="verkoper leverancier",
+    buyer="klant koper factuur_aan afnemer",
+    to="aan",
+)
+
+SWEDISH = Words(
+    total="totalt summa slutsumma totalbelopp",
+    gross="summa_inkl_moms brutto",
+    to_pay="att_betala",
+    rounded="avrundat",
+    net="netto nettobelopp summa_exkl_moms",
+    subtotal="delsumma",
+    tax="moms momsbelopp",
+    sums="belopp",
+    including="inklusive varav",
+    excluding="exklusive",
+    paid="kontant kontokort betalkort mottaget",
+    change="växel",
+    no_sum="antal rabatt frakt",
+    rounding="öresavrundning avrundning",
+    due="förfallodatum förfaller",
+    dated="fakturadatum",
+    another_day="leveransdatum orderdatum beställningsdatum",
+    bill="faktura kreditfaktura kvitto",
+    order="beställning",
+    seller="säljare leverantör",
+    buyer="köpare kund fakturamottagare",
+)
+
+DANISH = Words(
+    total="i_alt total_beløb samlet_beløb",
+    gross="i_alt_inkl_moms",
+    to_pay="at_betale til_betaling",
+    net="i_alt_ekskl_moms beløb_ekskl_moms nettobeløb",
+    subtotal="subtotal",
+    tax="moms momsbeløb",
+    sums="beløb",
+    including="heraf",
+    excluding="ekskl eksklusive",
+    paid="kontant dankort modtaget",
+    change="byttepenge retur",
+    no_sum="antal rabat fragt",
+    rounding="øreafrunding",
+    due="forfald* betalingsfrist",
+    dated="dato fakturadato",
+    another_day="leveringsdato ordredato",
+    bill="faktura kreditnota bon",
+    order="ordre",
+    seller="sælger leverandør",
+    buyer="køber kunde",
+)
+
+NORWEGIAN = Words(
+    total="totalt sum",
+    to_pay="å_betale",
+    net="netto_beløp sum_eks_mva",
+    subtotal="delsum",
+    tax="mva",
+    excluding="eks",
+    bill="faktura kreditnota kvittering",
+    paid="kontanter bankkort",
+    change="veksel",
+    no_sum="antall rabatt frakt",
+    rounding="avrunding",
+    due="forfallsdato",
+    seller="selger",
+    buyer="kjøper",
+)

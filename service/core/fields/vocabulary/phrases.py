@@ -1,0 +1,108 @@
+"""Finds the phrases of all languages in a line: which kinds of words stand there, in order.
+
+A bill may be in two languages, and one of few words tells none; so the words of all languages count everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from service.core.fields.vocabulary import asian, germanic, other_european, romance
+from service.core.fields.vocabulary.words import Words
+
+LANGUAGES: Mapping[str, Words] = {
+    "en": germanic.ENGLISH,
+    "de": germanic.GERMAN,
+    "nl": germanic.DUTCH,
+    "sv": germanic.SWEDISH,
+    "da": germanic.DANISH,
+    "nb": germanic.NORWEGIAN,
+    "fr": romance.FRENCH,
+    "es": romance.SPANISH,
+    "it": romance.ITALIAN,
+    "pt": romance.PORTUGUESE,
+    "ro": romance.ROMANIAN,
+    "pl": other_european.POLISH,
+    "cs": other_european.CZECH,
+    "ru": other_european.RUSSIAN,
+    "tr": other_european.TURKISH,
+    "fi": other_european.FINNISH,
+    "ja": asian.JAPANESE,
+    "zh": asian.CHINESE,
+    "ko": asian.KOREAN,
+    "ar": asian.ARABIC,
+    "hi": asian.HINDI,
+    "ms": asian.MALAY,
+}
+
+_FIRST_WITHOUT_SPACES = "\u2e80"
+"""From here on scripts write their words without spaces between; folded Hangul (U+11xx) and kana are among them."""
+_HANGUL = re.compile("[\u1100-\u11ff]")
+_NO_MARKS = str.maketrans("ıłøđ’‐‑", "ilod'--")
+
+
+class FoundPhrase(NamedTuple):
+    """A phrase of one kind at `[start, end)` of a folded text."""
+
+    kind: str
+    start: int
+    end: int
+
+
+def folded(text: str) -> str:
+    """The text as phrases are compared: without case, accents and full-width forms; not of the same length."""
+    if text.isascii():
+        return text.lower()
+    parts = unicodedata.normalize("NFKD", text).casefold()
+    return "".join(each for each in parts if unicodedata.category(each) != "Mn").translate(_NO_MARKS)
+
+
+class PhraseTable:
+    """The phrases of some kinds, which are fields of `Words`, in all languages; made once."""
+
+    def __init__(self, *kinds: str) -> None:
+        """If one phrase is of two kinds, the one that is named first counts."""
+        by_phrase: dict[str, str] = {}
+        for kind in kinds:
+            for words in LANGUAGES.values():
+                for phrase in getattr(words, kind).split():
+                    by_phrase.setdefault(folded(phrase), kind)
+        ordered = sorted(by_phrase, key=lambda phrase: (-len(phrase), phrase))
+        self._kinds = [by_phrase[phrase] for phrase in ordered]
+        self._pattern = re.compile("|".join(f"({_expression(phrase)})" for phrase in ordered))
+
+    def find(self, line: str) -> Sequence[FoundPhrase]:
+        """The phrases in a folded line from left to right, none overlapping."""
+        return [
+            FoundPhrase(self._kinds[match.lastindex - 1], *match.span())
+            for match in self._pattern.finditer(line)
+            if match.lastindex
+        ]
+
+
+def any_of(*kinds: str, starts: bool = True, ends: bool = True) -> str:
+    """A regular expression for the phrases of some kinds in a folded line.
+
+    Args:
+        kinds: fields of `Words`.
+        starts: a phrase begins where a word begins.
+        ends: it ends where a word ends.
+    """
+    phrases = {folded(each) for words in LANGUAGES.values() for kind in kinds for each in getattr(words, kind).split()}
+    ordered = sorted(phrases, key=lambda phrase: (-len(phrase), phrase))
+    return "|".join(_expression(phrase, starts=starts, ends=ends) for phrase in ordered)
+
+
+def _expression(phrase: str, *, starts: bool = True, ends: bool = True) -> str:
+    parts = {"_": r"[\s-]{0,2}", "*": r"\w*", ".": r"\.?", "'": "'?"}
+    core = "".join(parts.get(each) or re.escape(each) for each in phrase)
+    before = r"(?<![\w-])" if starts and not _is_run_together(phrase[0]) else ""
+    after = r"(?![^\W\d_])" if ends and phrase[-1].isalpha() and not _is_run_together(phrase[-1]) else ""
+    return before + core + after
+
+
+def _is_run_together(character: str) -> bool:
+    return character >= _FIRST_WITHOUT_SPACES or _HANGUL.match(character) is not None
