@@ -14,8 +14,8 @@ LEAST_PERCENT = 3.0
 """Of the requests: an alarm on their slowest hundredth does not see a smaller share, and ECS takes no smaller step."""
 SOONEST_MINUTES = 5
 """What the slowest of the alarms that roll back looks at."""
-LONGEST_MINUTES = 60
-"""No tasks are removed meanwhile, and whoever deploys has credentials for two hours, of which a start takes some."""
+LONGEST_MINUTES = 45
+"""No tasks are removed meanwhile; and the AWS CLI waits for a stack for an hour, of which the tasks' start takes some."""
 
 
 class BadRelease(ValueError):

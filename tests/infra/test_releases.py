@@ -39,7 +39,7 @@ def test_a_release_takes_its_steps_and_the_bake_time(release: Release, minutes: 
         ({"percent": 60.0}, "3 to 50 percent"),
         ({"step_minutes": 4}, "need 5 minutes"),
         ({"bake_minutes": 0}, "need 5 minutes"),
-        ({"step_minutes": 55}, "within 60 minutes, not 65"),
+        ({"step_minutes": 40}, "within 45 minutes, not 50"),
     ],
 )
 def test_what_no_alarm_could_watch_is_refused(changes: dict[str, Any], words: str) -> None:
