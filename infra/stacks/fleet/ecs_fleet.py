@@ -295,8 +295,13 @@ class EcsFleet(Fleet):
                 )
             ),
         )
-        for each in (providers, self.balancer.routes, *guards, *([moved_by] if moved_by else [])):
+        for each in (providers, *guards):
             service.node.add_dependency(each)
+        if moved_by is None:
+            service.node.add_dependency(self.balancer.routes)
+        else:
+            # It names rule and role, and so comes after them; of the role's policy it says nothing.
+            service.node.add_dependency(moved_by.node.find_child("DefaultPolicy"))
         return service
 
     @property
