@@ -58,9 +58,11 @@ infra: .venv/.dev ## synthesize and check the stacks, and run their tests
 		$(BIN)/python -m infra.stacks --out build/stacks
 	$(BIN)/python -m pytest -q tests/infra
 
-.PHONY: deploy destroy rehearsal
-deploy: .venv/.dev ## put an environment into AWS: make deploy ENV=production (TAG=…; DRY_RUN=1 shows the commands)
-	@DRY_RUN=$(DRY_RUN) infra/deploy.sh "$(ENV)" $(TAG)
+.PHONY: deploy destroy rehearsal machine-image
+deploy: .venv/.dev ## put an environment into AWS: make deploy ENV=production (TAG=…; DRY_RUN=1 shows the commands; VERIFY=1 scans and signs)
+	@DRY_RUN=$(DRY_RUN) VERIFY=$(VERIFY) infra/deploy.sh "$(ENV)" $(TAG)
+machine-image: .venv/.dev ## have a machine image made with the container image in it: make machine-image ENV=production (TAG=…; DRY_RUN=1)
+	@DRY_RUN=$(DRY_RUN) infra/machine_image.sh "$(ENV)" $(TAG)
 destroy: .venv/.dev ## take it out again: make destroy ENV=production CONFIRM=gleaner-production (DRY_RUN=1 as above)
 	@DRY_RUN=$(DRY_RUN) CONFIRM=$(CONFIRM) infra/destroy.sh "$(ENV)"
 
@@ -107,6 +109,32 @@ image: ## build the container image with docker, podman or buildah (ARGS="--tag 
 	$(PYTHON) -m infra.image.build $(ARGS)
 image-check: .venv/.run ## as root: build the image without a registry, run it and try all that it promises (ARGS=--plain: CUDA)
 	$(BIN)/python -m infra.image.check $(ARGS)
+
+# What is in an image, what is known against it, and who stands for it. The list is made once and read by the other two.
+SBOM ?= build/sbom.cdx.json
+SYFT ?= syft
+GRYPE ?= grype
+COSIGN ?= cosign
+named = @test -n "$(IMAGE)" || { echo "Which image? make $@ IMAGE=name:tag"; exit 2; }
+needs = @command -v "$(1)" >/dev/null || { echo "$(2) is needed: $(3)"; exit 2; }
+
+.PHONY: sbom scan sign
+sbom: ## list all packages of an image, as CycloneDX: make sbom IMAGE=gleaner (by syft, into build/)
+	$(named)
+	$(call needs,$(SYFT),syft,https://github.com/anchore/syft)
+	@mkdir -p "$(dir $(SBOM))"
+	$(SYFT) scan "$(IMAGE)" --output "cyclonedx-json=$(SBOM)"
+scan: ## fail if that list has a known hole, high or critical, for which there is a cure (by grype)
+	@test -s "$(SBOM)" || { echo "There is no list yet: make sbom IMAGE=…"; exit 2; }
+	$(call needs,$(GRYPE),grype,https://github.com/anchore/grype)
+	$(GRYPE) "sbom:$(SBOM)" --only-fixed --fail-on high
+sign: ## sign a pushed image and its list, as whoever runs this: make sign IMAGE=repository@sha256:… (by cosign)
+	$(named)
+	@case "$(IMAGE)" in *@sha256:*) ;; *) echo "A tag may move: sign name@sha256:…"; exit 2 ;; esac
+	@test -s "$(SBOM)" || { echo "There is no list yet: make sbom IMAGE=…"; exit 2; }
+	$(call needs,$(COSIGN),cosign,https://github.com/sigstore/cosign)
+	$(COSIGN) sign --yes "$(IMAGE)"
+	$(COSIGN) attest --yes --type cyclonedx --predicate "$(SBOM)" "$(IMAGE)"
 
 docs: .venv/.dev ## write anew what repeats the code: service/SETTINGS.md, tables in README.md and DECISIONS.md, dashboards
 	$(BIN)/python -m tests.documentation

@@ -1,4 +1,4 @@
-# What deploy.sh and destroy.sh share: doing or only showing a command, asking AWS, and saying what is missing.
+# What deploy.sh, destroy.sh and machine_image.sh share: doing or only showing a command, asking AWS, and saying what is missing.
 stacks=build/stacks
 python=${DEPLOY_PYTHON:-.venv/bin/python}
 
@@ -56,7 +56,7 @@ synthesize() {
 # roles: those that AWS's services make for themselves when they are first used, but too late for the first stack
 roles() {
   local service
-  for service in ecs autoscaling ecs.application-autoscaling elasticloadbalancing spot; do
+  for service in ecs autoscaling ecs.application-autoscaling elasticloadbalancing spot imagebuilder; do
     attempt aws iam create-service-linked-role --aws-service-name "$service.amazonaws.com"
   done
 }
@@ -72,6 +72,22 @@ forget_failed() {
       remove "$1"
       ;;
   esac
+}
+
+# in_repository: whether the image of this tag has been pushed
+in_repository() {
+  probe aws ecr describe-images --region "$region" --repository-name "${repository#*/}" --image-ids "imageTag=$tag"
+}
+
+# bakes ENVIRONMENT: whether it makes machine images of its own
+bakes() { [ "$("$python" -m infra.environments "$1" baking)" != off ]; }
+
+# deploy_pipeline: that of the machine images, the next of which has the image of this tag in it
+deploy_pipeline() {
+  say "Pipeline of machine images…"
+  forget_failed "$fleet-machine"
+  run aws cloudformation deploy --region "$region" --stack-name "$fleet-machine" --no-fail-on-empty-changeset \
+    --template-file "$stacks/$fleet-machine.template.json" --capabilities CAPABILITY_IAM --parameter-overrides "ImageTag=$tag"
 }
 
 # groups: the fleet's groups of instances that there are

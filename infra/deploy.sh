@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Puts one environment into the account that the AWS CLI is signed in to: base stack → keys → image → fleet stack →
 # warm pool → a test alarm. Usage: infra/deploy.sh ENVIRONMENT [TAG]    DRY_RUN=1 prints the commands and changes nothing.
+# VERIFY=1 lists, scans and signs an image that is built (make sbom, scan, sign): one with a known hole is not pushed.
 # Safe to run again: what is there already is updated or left alone, and what a failed attempt has left is deleted.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,6 +22,12 @@ say "Will it work here? Quotas, instance types, certificate…"
 run "$python" -m infra.preflight "$environment"
 roles
 
+# A pipeline that is not wanted any more would hold on to what the base exports to it.
+if ! bakes "$environment" && probe aws cloudformation describe-stacks --region "$region" --stack-name "$fleet-machine" \
+  --query Stacks[0].StackStatus; then
+  remove "$fleet-machine"
+fi
+
 say "Base: network, image repository, model bucket…"
 forget_failed "$fleet-base"
 run aws cloudformation deploy --region "$region" --stack-name "$fleet-base" --no-fail-on-empty-changeset \
@@ -39,18 +46,37 @@ if [ "$(ask '# none yet' aws secretsmanager get-secret-value --region "$region" 
 fi
 
 say "Image $repository:$tag…"
-if ! probe aws ecr describe-images --region "$region" --repository-name "${repository#*/}" --image-ids "imageTag=$tag"; then
+if ! in_repository; then
   engine=$(ask '<engine>' engine) || fail "To build and push the image, docker, podman or buildah is needed."
   run "$python" -m infra.image.build --tag "$repository:$tag"
+  [ -z "${VERIFY:-}" ] || run make --no-print-directory sbom scan IMAGE="$repository:$tag"
   run_piped "aws ecr get-login-password --region $region | $engine login --username AWS --password-stdin ${repository%%/*}"
   run "$engine" push "$repository:$tag"
+  if [ -n "${VERIFY:-}" ]; then
+    digest=$(ask '<digest>' aws ecr describe-images --region "$region" --repository-name "${repository#*/}" \
+      --image-ids "imageTag=$tag" --query 'imageDetails[0].imageDigest' --output text)
+    run make --no-print-directory sign IMAGE="$repository@$digest"
+  fi
+fi
+
+# An older machine image will do: its instances pull the layers that it lacks.
+machine_image=$("$python" -m infra.environments "$environment" machine_image)
+if bakes "$environment"; then
+  deploy_pipeline
+  if ! probe aws ssm get-parameter --region "$region" --name "$machine_image"; then
+    say "There is no machine image yet, so instances start from AWS's: make machine-image ENV=$environment, then deploy again."
+    machine_image=$("$python" -c 'from infra.machine_images import GPU_IMAGE; print(GPU_IMAGE)')
+  fi
 fi
 
 say "Fleet…"
 forget_failed "$fleet-fleet"
+if probe aws cloudformation describe-stacks --region "$region" --stack-name "$fleet-fleet" --query Stacks[0].StackStatus; then
+  "$python" -m infra.traffic "$environment" "$stacks/$fleet-fleet.template.json"
+fi
 run aws cloudformation deploy --region "$region" --stack-name "$fleet-fleet" --no-fail-on-empty-changeset \
   --template-file "$stacks/$fleet-fleet.template.json" --s3-bucket "$bucket" --s3-prefix templates \
-  --capabilities CAPABILITY_IAM --parameter-overrides "ImageTag=$tag"
+  --capabilities CAPABILITY_IAM --parameter-overrides "ImageTag=$tag" "MachineImage=$machine_image"
 
 # Instances of the pool that were stopped before this release have the image before it.
 pool=$("$python" -m infra.environments "$environment" warm_pool)

@@ -13,6 +13,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from infra.doors import DOOR_PATHS
+from infra.machine_images import BAKED_GIB, GPU_IMAGE, Baking, baked_image
+from infra.releases import ROLLING, Release
 from infra.scaling.policy_file import BadPolicyFile, read_policy
 from infra.scaling.policy_values import Delays, Forecast, Limits, Schedule, Tuning
 from infra.scaling.profiles import BURSTY
@@ -24,8 +26,6 @@ ON_DEMAND_QUOTA, SPOT_QUOTA = "L-DB2E81BA", "L-3819A6DF"
 """Codes of EC2's quotas of vCPUs for G and VT instances."""
 VCPUS_EACH = 4
 """Of an xlarge."""
-DEPLOYING = 1.5
-"""Tasks while a release is rolled out, over those before."""
 LOG_DAYS = (1, 7, 14, 30, 90, 365)
 """Some of the numbers of days that CloudWatch Logs knows."""
 _CERTIFICATE = re.compile(r"arn:aws[\w-]*:acm:[a-z0-9-]+:\d{12}:certificate/[0-9a-f-]{36}")
@@ -60,6 +60,8 @@ class Environment:
         warm_pool: stopped instances that wait, booted and with the image pulled; it is exactly as large as said.
         step_tasks: tasks that the largest usual step adds at once; the warm pool must hold as many, since what it lacks
             starts cold, and the fleet is as late as its last task.
+        baking: whether machine images are made that have the container image in them; until the first one is there,
+            instances start from AWS's own.
         above_base: what is added above the minimum; Spot is cheaper and may go at two minutes' notice.
         capacity_file: JSON of `gleaner loadtest --find-knee`, relative to this folder; none: a cautious assumption.
         policy_file: JSON of `gleaner simulate --tune`, relative to this folder: its tuning, warm pool and limit on
@@ -70,6 +72,8 @@ class Environment:
         public: whether the balancer has public addresses; otherwise it is for the network and its peers only.
         models: what the tasks serve, as GLEANER_MODELS takes it.
         doors: other people's protocols that callers may use, as GLEANER_DOORS has them; these alone are open.
+        release: how a release takes over: `ROLLING`, which costs nothing, or `CANARY`, `LINEAR` or figures of your own
+            (`infra/releases.py`), for which as many tasks again run for half an hour or so.
         canary_percent: share of the requests without a tag that `NAME@candidate` answers, which is among the models.
         scrape_networks: networks beside the VPC's own that may read /metrics from the tasks.
         zones: two or three zones by name, which the deployment checks for the instance types; none: the first ones.
@@ -86,6 +90,7 @@ class Environment:
     tuning: Tuning = BURSTY
     warm_pool: int = 2
     step_tasks: int = 2
+    baking: Baking = Baking.OFF
     above_base: Purchase = Purchase.ON_DEMAND
     spare_percent: int = 0
     capacity_file: str | None = None
@@ -97,6 +102,7 @@ class Environment:
     public: bool = False
     models: tuple[str, ...] = ("documents",)
     doors: tuple[str, ...] = ()
+    release: Release = ROLLING
     canary_percent: float = 0.0
     needs_api_keys: bool = True
     schedules: tuple[Schedule, ...] = ()
@@ -128,6 +134,7 @@ class Environment:
                 not self.canary_percent or any(each.endswith("@candidate") for each in self.models),
                 "a canary needs a candidate: add `NAME@candidate` to the models",
             ),
+            *self._release_rules(),
             (_CERTIFICATE.fullmatch(self.certificate) is not None, "the certificate is not an ARN of ACM"),
             (0 <= self.warm_pool <= self.limits.maximum_tasks, "the warm pool is larger than the fleet may become"),
             (self.step_tasks >= 1, "a step adds one task at least"),
@@ -137,6 +144,10 @@ class Environment:
                 "would start cold: raise warm_pool, or lower step_tasks",
             ),
             (len(self.zones or range(self.zone_count)) in (2, 3), "a fleet is in two zones or three"),
+            (
+                self.baking is Baking.OFF or self.volume_gib >= BAKED_GIB,
+                f"an instance's disk is at least as large as its machine image's, {BAKED_GIB} GiB: raise volume_gib",
+            ),
             (self.log_days in LOG_DAYS, f"log_days is one of {', '.join(map(str, LOG_DAYS))}"),
             (0 <= self.spare_percent < 100, "spare_percent is a share of what runs"),
             (not (spot and self.warm_pool), "Spot instances cannot wait in a warm pool: set warm_pool=0"),
@@ -153,6 +164,23 @@ class Environment:
              "a balancer that everybody reaches needs API keys"),
         )  # fmt: skip
 
+    def _release_rules(self) -> tuple[tuple[bool, str], ...]:
+        """What a gradual release cannot be together with."""
+        rolling = not self.release.gradual
+        return (
+            (rolling or self.variant is Variant.ECS, "only ECS moves requests between releases: take release=ROLLING"),
+            (
+                rolling or not self.doors,
+                "ECS moves the requests of one rule of the balancer; each door has a rule of its own, whose callers "
+                "would stay with tasks that end: close the doors, or take release=ROLLING",
+            ),
+            (
+                rolling or self.forecast is Forecast.OFF,
+                "a forecast counts one target group's requests, and a gradual release moves them to another: "
+                "set forecast=Forecast.OFF",
+            ),
+        )
+
     @property
     def fleet(self) -> str:
         """The fleet's name: prefix of stacks and value of the metrics' dimension."""
@@ -166,7 +194,16 @@ class Environment:
     @property
     def timed_delays(self) -> Delays:
         """The delays with the start that this fleet has: by the capacity provider or not, from the pool or cold."""
-        return self.delays.starting(warm=self.warm_pool >= self.step_tasks, managed=self.variant is Variant.ECS)
+        return self.delays.starting(
+            warm=self.warm_pool >= self.step_tasks,
+            managed=self.variant is Variant.ECS,
+            baked=self.baking is not Baking.OFF,
+        )
+
+    @property
+    def machine_image(self) -> str:
+        """The SSM parameter of the image that instances start from."""
+        return GPU_IMAGE if self.baking is Baking.OFF else baked_image(self.fleet)
 
     @property
     def tuned(self) -> Environment:
@@ -195,11 +232,13 @@ class Environment:
     def vcpus(self) -> dict[str, int]:
         """Most vCPUs that the fleet may run, by code of the quota that counts them; stopped ones count once started.
 
-        A deployment may run half as many tasks again. Spot has a quota of its own, which new accounts do not have.
+        A deployment may run half as many tasks again, a gradual one as many again. Spot has a quota of its own, which
+        new accounts do not have.
         """
-        most = math.ceil(self.limits.maximum_tasks * DEPLOYING) * VCPUS_EACH
+        deploying = self.release.most_tasks
+        most = math.ceil(self.limits.maximum_tasks * deploying) * VCPUS_EACH
         if self.above_base is Purchase.SPOT:
-            return {ON_DEMAND_QUOTA: math.ceil(self.limits.minimum_tasks * DEPLOYING) * VCPUS_EACH, SPOT_QUOTA: most}
+            return {ON_DEMAND_QUOTA: math.ceil(self.limits.minimum_tasks * deploying) * VCPUS_EACH, SPOT_QUOTA: most}
         return {ON_DEMAND_QUOTA: most + self.warm_pool * VCPUS_EACH}
 
     @property
@@ -260,7 +299,7 @@ def find_environment(name: str) -> Environment:
 
 
 def main() -> int:
-    """`python -m infra.environments NAME [region|warm_pool]`: prints an environment's region, or its pool's size."""
+    """`python -m infra.environments NAME [region|warm_pool|baking|…]`: an environment's region, or another value."""
     try:
         print(getattr(find_environment(sys.argv[1]).tuned, sys.argv[2] if len(sys.argv) > 2 else "region"))
     except BadEnvironment as error:

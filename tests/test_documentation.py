@@ -99,3 +99,13 @@ def test_every_test_that_is_named_exists() -> None:
     assert len(named) > 50
     for file, test in named:
         assert re.search(rf"^def {test}\(", (ROOT / file).read_text(), re.MULTILINE), f"{file}::{test}"
+
+
+def test_every_finding_on_the_fleet_has_a_test_or_a_record_that_says_why_not() -> None:
+    rows = re.findall(r"^\| ([BL]\d+) \| .+ \| ([^|]+) \|$", (ROOT / "BENCHMARKS.md").read_text(), re.MULTILINE)
+    assert [name for name, _ in rows] == [*(f"B{n}" for n in range(1, 21)), *(f"L{n}" for n in range(1, 18))]
+    for name, shown in rows:
+        assert "::test_" in shown or "infra/decisions/" in shown, name
+    spoilt = (ROOT / "tests/infra/stacks/test_operation_rules.py").read_text()
+    for name, shown in rows:
+        assert ("test_operation_rules" in shown) == (f'"{name}: ' in spoilt), f"{name} and the templates spoilt for it"

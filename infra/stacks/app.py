@@ -8,11 +8,13 @@ from aws_cdk import App, Tags, Validations
 from cdk_nag import AwsSolutionsChecks
 
 from infra.environments import ENVIRONMENTS, Environment, Variant
+from infra.machine_images import Baking
 from infra.scaling.capacity import ASSUMED, Capacity, read_capacity
 from infra.scaling.policy import Policy, policy_for
 from infra.stacks.base.stack import BaseStack
 from infra.stacks.fleet.asg_fleet import AsgFleet
 from infra.stacks.fleet.ecs_fleet import EcsFleet
+from infra.stacks.machine_image.stack import MachineImageStack
 
 HERE = Path(__file__).parents[1]
 CONTEXT = {
@@ -33,6 +35,8 @@ def build(out: Path, environments: tuple[Environment, ...] = ENVIRONMENTS, nag: 
     app = App(outdir=str(out), context=CONTEXT, analytics_reporting=False)
     for environment in (each.tuned for each in environments):
         base = BaseStack(app, environment)
+        if environment.baking is not Baking.OFF:
+            MachineImageStack(app, environment, base)
         fleet = AsgFleet if environment.variant is Variant.ASG else EcsFleet
         fleet(app, environment, policy_of(environment), base)
     Tags.of(app).add("service", "gleaner")

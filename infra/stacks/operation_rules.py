@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from infra.doors import ALWAYS, DOOR_PATHS, MOST_VALUES
-from infra.stacks.template import Finding, Template, boot_scripts, containers, of, variables
+from infra.stacks.template import Finding, Template, boot_scripts, containers, listed, of, variables
 
 LARGEST_BOOT_SCRIPT = 16_384
 """Bytes of user data, before base64."""
@@ -32,8 +32,8 @@ def topics(template: Template) -> Iterator[Finding]:
         publishers = {
             service
             for each in allowed
-            if "sns:Publish" in _listed(each["Action"]) and isinstance(each["Principal"], dict)
-            for service in _listed(each["Principal"].get("Service", []))
+            if "sns:Publish" in listed(each["Action"]) and isinstance(each["Principal"], dict)
+            for service in listed(each["Principal"].get("Service", []))
         }
         if "cloudwatch.amazonaws.com" not in publishers:
             yield name, "does not let CloudWatch publish, so no alarm arrives"
@@ -98,8 +98,10 @@ def routes(template: Template) -> Iterator[Finding]:
     if handed_on and may_ask - handed_on:
         yield "balancer", f"does not hand on {', '.join(sorted(may_ask - handed_on))}, which the service answers"
     rules = {name for name, _ in of(template, "AWS::ElasticLoadBalancingV2::ListenerRule")}
-    for name, _ in of(template, "AWS::ECS::Service"):
-        if rules and not rules & set(_listed(template["Resources"][name].get("DependsOn", []))):
+    for name, service in of(template, "AWS::ECS::Service"):
+        advanced = [each.get("AdvancedConfiguration", {}) for each in service.get("LoadBalancers", ())]
+        named = [each.get("ProductionListenerRule", {}).get("Ref") for each in advanced]
+        if rules and not rules & {*listed(template["Resources"][name].get("DependsOn", [])), *named}:
             yield name, "may come before its target group has a balancer, which ECS refuses"
 
 
@@ -151,7 +153,7 @@ def deployments(template: Template) -> Iterator[Finding]:
     ]
     for name, service in of(template, "AWS::ECS::Service"):
         deployment = service["DeploymentConfiguration"]
-        first = set(_listed(template["Resources"][name].get("DependsOn", [])))
+        first = set(listed(template["Resources"][name].get("DependsOn", [])))
         for guard in deployment.get("Alarms", {}).get("AlarmNames", ()):
             if alarms.get(guard) not in first:
                 yield name, f"is guarded by {guard}, which need not be there yet"
@@ -179,10 +181,6 @@ def shortfalls(template: Template) -> Iterator[Finding]:
         for name, _ in of(template, kind):
             if pair not in compared and (kind == "AWS::ECS::Service" or not of(template, "AWS::ECS::Service")):
                 yield name, "may be smaller than wanted without an alarm"
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 RULES: tuple[Callable[[Template], Iterator[Finding]], ...] = (

@@ -4,6 +4,8 @@ task       read models, write its own metrics
 execution  what the ECS agent does for a task: pull the image, read the secret, write logs
 instance   ECS: join its own cluster; no ECS: all of the above. Both: sessions, boot logs, its group's launch hook, and
            calling itself unhealthy
+mover      ECS itself, for gradual releases: change the weights of one rule, and what is in two target groups
+building   what makes a machine image: pull the image that one parameter names, and do what one component says
 """
 
 from __future__ import annotations
@@ -72,6 +74,23 @@ def reads_secret(secret: secrets.ISecret) -> Statements:
     return [_allow("ReadKeys", ["secretsmanager:GetSecretValue"], [secret.secret_arn])]
 
 
+def reads_parameter(name: str) -> Statements:
+    """Reading one parameter of Systems Manager, by its name, which begins with a slash."""
+    arn = f"arn:{Aws.PARTITION}:ssm:{Aws.REGION}:{Aws.ACCOUNT_ID}:parameter{name}"
+    return [_allow("ReadParameter", ["ssm:GetParameter"], [arn])]
+
+
+def fetches_component(component_arn: str) -> Statements:
+    """What an instance of Image Builder is to do, and nothing of other pipelines."""
+    return [_allow("FetchComponent", ["imagebuilder:GetComponent"], [component_arn])]
+
+
+def downloads_build_tools() -> Statements:
+    """The program that runs components, from AWS's own buckets of this region."""
+    names = [f"ec2imagebuilder-{each}-{Aws.REGION}-prod" for each in ("toe", "managed-resources")]
+    return [_allow("BuildTools", ["s3:GetObject"], [f"arn:{Aws.PARTITION}:s3:::{name}/*" for name in names])]
+
+
 def joins_cluster(cluster_arn: str) -> Statements:
     """What the ECS agent needs of an instance's role, for one cluster."""
     own = {"ArnEquals": {"ecs:cluster": cluster_arn}}
@@ -98,6 +117,22 @@ def speaks_for_its_instance(group_names: list[str]) -> Statements:
     groups = [f"{pattern}/{name}" for name in group_names]
     return [
         _allow("SpeakForInstance", ["autoscaling:CompleteLifecycleAction", "autoscaling:SetInstanceHealth"], groups)
+    ]
+
+
+def moves_requests(groups: list[str], rule: str, listener: str) -> Statements:
+    """ECS's own right to move requests between two target groups by one rule; to look takes no resource.
+
+    Args:
+        groups: ARNs of both target groups; likewise `rule`, whose weights change, and `listener`.
+    """
+    looks = [f"elasticloadbalancing:Describe{each}" for each in ("Listeners", "Rules", "TargetGroups", "TargetHealth")]
+    targets = [f"elasticloadbalancing:{each}Targets" for each in ("Register", "Deregister")]
+    return [
+        _allow("LookAtBalancer", looks, ["*"]),
+        _allow("MoveTargets", targets, groups),
+        _allow("MoveRequests", ["elasticloadbalancing:ModifyListener"], [listener]),
+        _allow("ChangeWeights", ["elasticloadbalancing:ModifyRule"], [rule]),
     ]
 
 

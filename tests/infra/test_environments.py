@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from ipaddress import ip_network
 from itertools import combinations
 from pathlib import Path
@@ -19,6 +20,7 @@ from infra.environments import (
     Variant,
     find_environment,
 )
+from infra.machine_images import GPU_IMAGE, Baking
 from infra.scaling.policy_values import Delays, Limits, Schedule
 from infra.stacks.app import policy_of
 from infra.stacks.container import container_environment
@@ -44,6 +46,7 @@ SHORT = Delays(longest_request_seconds=80)
         ({"canary_percent": 5.0}, "add `NAME@candidate`"),
         ({"doors": ("mcp",)}, "no other is in the image"),
         ({"doors": ("oip", "oip")}, "each once"),
+        ({"baking": Baking.WEEKLY, "volume_gib": 30}, "raise volume_gib"),
         ({"log_days": 42}, "log_days is one of"),
         ({"above_base": Purchase.SPOT, "delays": SHORT}, "set warm_pool=0"),
         ({"above_base": Purchase.SPOT, "warm_pool": 0}, "shorten longest_request_seconds"),
@@ -69,6 +72,9 @@ def test_spot_works_with_short_requests_and_no_warm_pool() -> None:
         ({"warm_pool": 0}, 335),
         ({"warm_pool": 8, "step_tasks": 8}, 135),
         ({"warm_pool": 0, "variant": Variant.ASG}, 260),
+        ({"warm_pool": 0, "baking": Baking.ON_DEMAND}, 225),
+        ({"warm_pool": 0, "variant": Variant.ASG, "baking": Baking.WEEKLY}, 150),
+        ({"warm_pool": 2, "baking": Baking.WEEKLY}, 135),
     ],
 )
 def test_a_start_takes_what_pool_and_capacity_provider_take(changes: dict[str, Any], seconds: float) -> None:
@@ -115,6 +121,12 @@ def test_a_measured_capacity_limits_what_may_wait(tmp_path: Path) -> None:
 def test_an_unknown_environment_is_answered_with_those_that_there_are() -> None:
     with pytest.raises(BadEnvironment, match="there are production, staging, plain"):
         find_environment("prod")
+
+
+def test_instances_start_from_a_machine_image_of_ours_only_where_they_are_made() -> None:
+    baking = Environment(name="test", certificate=CERTIFICATE, baking=Baking.ON_DEMAND)
+    assert baking.machine_image == "/imagebuilder/gleaner-test/machine-image"
+    assert replace(baking, baking=Baking.OFF).machine_image == GPU_IMAGE
 
 
 def test_the_region_is_the_certificates() -> None:

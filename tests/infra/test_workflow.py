@@ -61,8 +61,28 @@ def test_steps_are_targets_of_the_makefile() -> None:
         for step in job["steps"]
         for match in re.finditer(r"\bmake ([a-z-]+)", step.get("run", ""))
     }
-    assert called == {"test", "infra", "image", "deploy"}
+    assert called == {"test", "infra", "image", "sbom", "scan", "deploy"}
     assert called <= TARGETS
+
+
+def position(job: str, words: str) -> int:
+    """The number of a job's one step that has these words."""
+    steps = [str(step.get("run", step.get("uses", ""))) for step in workflow()["jobs"][job]["steps"]]
+    (found,) = [number for number, step in enumerate(steps) if words in step]
+    return found
+
+
+def test_each_change_has_its_image_listed_and_scanned() -> None:
+    order = ["make image", "download-syft", "make sbom", "download-grype", "make scan"]
+    places = [position("image", words) for words in order]
+    assert places == sorted(places)
+
+
+def test_what_is_deployed_is_scanned_and_signed_by_tools_that_are_there_before() -> None:
+    deploy = position("deploy", "make deploy")
+    assert "VERIFY=1" in workflow()["jobs"]["deploy"]["steps"][deploy]["run"]
+    assert all(position("deploy", tool) < deploy for tool in ("download-syft", "download-grype", "cosign-installer"))
+    assert set(workflow()["jobs"]["deploy"]["steps"][deploy]["env"]) == {"SYFT", "GRYPE"}
 
 
 def test_only_the_deployment_may_ask_for_a_token_and_nothing_may_write() -> None:

@@ -1,7 +1,8 @@
 """An `aws` command with a memory: of AWS's behaviour, what makes deployments fail. State: a JSON file, $STATE.
 
 A stack whose creation failed cannot be deployed; a cluster needs ECS's role; a group with protected instances, or a
-warm pool, is never deleted; instances of a pool keep the version that they were launched with.
+warm pool, is never deleted; instances of a pool keep the version that they were launched with; a parameter with a
+machine image is there only after a build; a stack that others import from keeps what they import.
 """
 
 from __future__ import annotations
@@ -30,13 +31,20 @@ FRESH: State = {
     "quotas": {"L-DB2E81BA": 500.0, "L-3819A6DF": 500.0},
     "zones": {"eu-central-1a": ["g6.xlarge"], "eu-central-1b": ["g5.xlarge"]},
     "certificate": "ISSUED",
+    "machine_image": None,
+    "baked": None,
+    "building": ["BUILDING", "TESTING", "AVAILABLE"],
+    "base_drops_exports": False,
 }
 OUTPUTS = {
     "Repository": "1.dkr/images",
     "ModelBucket": "models",
     "ApiKeysSecret": "arn:secret",
     "AlarmTopic": "arn:topic",
+    "Pipeline": "arn:pipeline",
 }
+DIGEST = f"sha256:{'0' * 64}"
+BAKED = "/imagebuilder/gleaner-production/machine-image"
 
 
 class Refused(Exception):
@@ -84,7 +92,18 @@ class FakeAws:
             if "ecs.amazonaws.com" not in self.state["roles"]:
                 self.state["stacks"][name] = "ROLLBACK_COMPLETE"
                 raise Refused("Unable to assume the service linked role")
-            self._launch(self.options["parameter-overrides"].partition("=")[2])
+            given = self.words[self.words.index("--parameter-overrides") + 1 :]
+            values = dict(each.split("=", 1) for each in given)
+            self.state["machine_image"] = values["MachineImage"]
+            if values["MachineImage"] == BAKED and self.state["baked"] is None:
+                raise Refused("Parameters: [ssm:…] cannot be found")
+            self._launch(values["ImageTag"])
+        if (
+            name.endswith("-base")
+            and self.state["base_drops_exports"]
+            and f"{name[:-5]}-machine" in self.state["stacks"]
+        ):
+            raise Refused("Cannot delete export as it is in use by gleaner-production-machine")
         self.state["stacks"][name] = "CREATE_COMPLETE"
         return ""
 
@@ -136,6 +155,24 @@ class FakeAws:
         self.state["pool"] = [str(self.state["version"])] * int(self.options["min-size"])
         return ""
 
+    def imagebuilder_start_image_pipeline_execution(self) -> str:
+        assert self.options["image-pipeline-arn"] == OUTPUTS["Pipeline"]
+        return "arn:build"
+
+    def imagebuilder_get_image(self) -> str:
+        if "reason" in self.options["query"]:
+            return "the image cannot be pulled"
+        now, *later = self.state["building"]
+        self.state["building"] = later or [now]
+        if now == "AVAILABLE":
+            self.state["baked"] = "ami-0baked"
+        return str(now)
+
+    def ssm_get_parameter(self) -> str:
+        if self.options["name"] != BAKED or self.state["baked"] is None:
+            raise Refused("ParameterNotFound")
+        return str(self.state["baked"])
+
     def secretsmanager_get_secret_value(self) -> str:
         return str(self.state["secret"])
 
@@ -144,7 +181,10 @@ class FakeAws:
         return ""
 
     def ecr_describe_images(self) -> str:
-        if self.options["image-ids"].partition("=")[2] not in self.state["images"]:
+        tag = self.options["image-ids"].partition("=")[2]
+        if "query" in self.options:
+            return DIGEST
+        if tag not in self.state["images"]:
             raise Refused("ImageNotFoundException")
         return ""
 

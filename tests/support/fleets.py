@@ -1,19 +1,33 @@
-"""Templates of the fleets, for each environment or for those on ECS, and the alarms in one."""
+"""Environments with their templates: the examples and one with the options that cost; the alarms in a template."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from infra.environments import ENVIRONMENTS, Environment, Variant
+from infra.machine_images import Baking
+from infra.releases import CANARY
+from infra.scaling.policy_values import Forecast
 from tests.support.templates import Template, resources
 
 Read = Callable[[str], Template]
-EACH = pytest.mark.parametrize("environment", ENVIRONMENTS, ids=lambda environment: environment.name)
+OPTIONS = replace(
+    ENVIRONMENTS[0],
+    name="options",
+    network="10.45.0.0/16",
+    baking=Baking.WEEKLY,
+    release=CANARY,
+    forecast=Forecast.OFF,
+)
+"""What no example has, because it costs: machine images of its own, and releases that are moved to."""
+SYNTHESIZED = (*ENVIRONMENTS, OPTIONS)
+EACH = pytest.mark.parametrize("environment", SYNTHESIZED, ids=lambda environment: environment.name)
 ON_ECS = pytest.mark.parametrize(
-    "environment", [each for each in ENVIRONMENTS if each.variant is Variant.ECS], ids=lambda each: each.name
+    "environment", [each for each in SYNTHESIZED if each.variant is Variant.ECS], ids=lambda each: each.name
 )
 
 

@@ -32,6 +32,9 @@ ENDPOINTS = {
 class Network(Construct):
     """A VPC of its own."""
 
+    endpoint_doors: ec2.SecurityGroup
+    """Of the endpoints: HTTPS from inside the network."""
+
     def __init__(self, scope: Construct, name: str, environment: Environment) -> None:
         super().__init__(scope, name)
         self.vpc = ec2.Vpc(
@@ -49,19 +52,21 @@ class Network(Construct):
 
     def _endpoints(self, environment: Environment) -> None:
         """One security group for all: HTTPS from inside the network."""
-        group = ec2.SecurityGroup(
+        self.endpoint_doors = ec2.SecurityGroup(
             self,
             "Endpoints",
             vpc=self.vpc,
             allow_all_outbound=False,
             description="AWS endpoints, from the network only",
         )
-        group.add_ingress_rule(ec2.Peer.ipv4(environment.network), ec2.Port.tcp(443), "HTTPS from the network")
+        self.endpoint_doors.add_ingress_rule(
+            ec2.Peer.ipv4(environment.network), ec2.Port.tcp(443), "HTTPS from the network"
+        )
         for name, service in ENDPOINTS.items():
             self.vpc.add_interface_endpoint(
                 name,
                 service=service,
-                security_groups=[group],
+                security_groups=[self.endpoint_doors],
                 open=False,
                 subnets=ec2.SubnetSelection(subnet_type=ec2.SubnetType.PRIVATE_ISOLATED),
             )

@@ -30,7 +30,8 @@ class BaseStack(Stack):
             synthesizer=BootstraplessSynthesizer(),
             description="Gleaner: network, image repository, model bucket",
         )
-        self.vpc = Network(self, "Network", environment).vpc
+        self.network = Network(self, "Network", environment)
+        self.vpc = self.network.vpc
         self.storage = Storage(self, "Storage", environment)
         self.topic = self._topic(environment)
         self.keys = secrets.Secret(

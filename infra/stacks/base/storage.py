@@ -10,7 +10,8 @@ from constructs import Construct
 
 from infra.environments import Environment
 
-IMAGES_KEPT = 20
+IMAGES_KEPT = 60
+"""Of twenty releases: the registry counts an image's signature, and the signed list of its packages, as images too."""
 
 
 class Storage(Construct):

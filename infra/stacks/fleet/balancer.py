@@ -19,6 +19,7 @@ from infra.doors import ALWAYS, DOOR_PATHS, DoorPaths
 from infra.environments import Environment
 from infra.scaling.policy import Policy
 from infra.stacks.container import INTERNAL_PORT, PORT
+from infra.stacks.fleet.balancer_alarms import server_errors, too_few_healthy
 
 CHECK_SECONDS = 5
 CHECK_TIMEOUT_SECONDS = 4
@@ -27,12 +28,15 @@ UNHEALTHY_AFTER = 3
 
 
 class Balancer(Construct):
-    """One balancer with one listener and one target group."""
+    """One balancer with one listener, and one target group, or two between which releases are moved."""
 
     routes: elb.ApplicationListenerRule
     """What joins target group and balancer: a service must come after it."""
     proxies: tuple[str, ...]
     """The networks that the balancer's own addresses are in."""
+    alternate: elb.ApplicationTargetGroup | None
+    """The second target group, which is empty but for a release that is moved to it."""
+    server_errors: cloudwatch.CfnAlarm
 
     def __init__(
         self,
@@ -55,7 +59,9 @@ class Balancer(Construct):
         subnets = ec2.SubnetSelection(subnet_type=kind)
         self.proxies = tuple(each.ipv4_cidr_block for each in vpc.select_subnets(subnet_type=kind).subnets)
         self.balancer = self._balancer(environment, policy, vpc, subnets, access_logs)
-        self.targets = self._targets(policy, vpc, target_type)
+        self.targets = self._targets("Targets", policy, vpc, target_type)
+        gradual = environment.release.gradual
+        self.alternate = self._targets("Alternate", policy, vpc, target_type) if gradual else None
         self.listener = self.balancer.add_listener(
             "Https",
             port=443,
@@ -77,31 +83,15 @@ class Balancer(Construct):
         for network in scrapers:
             targets.add_ingress_rule(ec2.Peer.ipv4(network), ec2.Port.tcp(INTERNAL_PORT), "Metrics, to scrapers")
 
-    def alarm(self, environment: Environment, topic: sns.ITopic) -> None:
-        """Fewer healthy targets than the minimum for three minutes: the only trouble that the tasks cannot report."""
-        cloudwatch.CfnAlarm(
-            self,
-            "TooFewHealthy",
-            alarm_name=f"{environment.fleet}-too-few-healthy",
-            alarm_description="Fewer tasks answer /readyz than the minimum. See the service's events.",
-            namespace="AWS/ApplicationELB",
-            metric_name="HealthyHostCount",
-            dimensions=[
-                cloudwatch.CfnAlarm.DimensionProperty(name=name, value=value)
-                for name, value in (
-                    ("LoadBalancer", self.balancer.load_balancer_full_name),
-                    ("TargetGroup", self.targets.target_group_full_name),
-                )
-            ],
-            statistic="Minimum",
-            period=60,
-            evaluation_periods=3,
-            comparison_operator="LessThanThreshold",
-            threshold=environment.limits.minimum_tasks,
-            treat_missing_data="breaching",
-            alarm_actions=[topic.topic_arn],
-            ok_actions=[topic.topic_arn],
-        )
+    def alarms(self, environment: Environment, topic: sns.ITopic) -> None:
+        """What only the balancer sees; `server_errors` also guards deployments."""
+        too_few_healthy(self, environment, self.balancer, self.groups, topic.topic_arn)
+        self.server_errors = server_errors(self, environment, self.balancer, topic.topic_arn)
+
+    @property
+    def groups(self) -> list[elb.ApplicationTargetGroup]:
+        """All target groups; the first has the tasks of the first release."""
+        return [self.targets, *([self.alternate] if self.alternate else [])]
 
     @property
     def resource_label(self) -> str:
@@ -112,9 +102,17 @@ class Balancer(Construct):
         conditions = [elb.ListenerCondition.path_patterns(list(door.paths))]
         if door.posts_only:
             conditions.append(elb.ListenerCondition.http_request_methods(["POST"]))
-        action = elb.ListenerAction.forward([self.targets])
         return elb.ApplicationListenerRule(
-            self, name, listener=self.listener, priority=priority, conditions=conditions, action=action
+            self, name, listener=self.listener, priority=priority, conditions=conditions, action=self._forward()
+        )
+
+    def _forward(self) -> elb.ListenerAction:
+        """All to the first group. With two of them ECS changes the weights; no template may (`infra/traffic.py`)."""
+        if self.alternate is None:
+            return elb.ListenerAction.forward([self.targets])
+        weights = ((self.targets, 100), (self.alternate, 0))
+        return elb.ListenerAction.weighted_forward(
+            [elb.WeightedTargetGroup(target_group=group, weight=weight) for group, weight in weights]
         )
 
     def _balancer(
@@ -143,10 +141,12 @@ class Balancer(Construct):
         made.set_attribute("access_logs.s3.prefix", "balancer")
         return made
 
-    def _targets(self, policy: Policy, vpc: ec2.Vpc, target_type: elb.TargetType) -> elb.ApplicationTargetGroup:
+    def _targets(
+        self, name: str, policy: Policy, vpc: ec2.Vpc, target_type: elb.TargetType
+    ) -> elb.ApplicationTargetGroup:
         return elb.ApplicationTargetGroup(
             self,
-            "Targets",
+            name,
             vpc=vpc,
             port=PORT,
             protocol=elb.ApplicationProtocol.HTTP,

@@ -1,8 +1,8 @@
 """The fleet on ECS: cluster, capacity providers, task, service with circuit breaker, scaling.
 
 An instance has one GPU and a task needs one, so a task has an instance of its own; a deployment therefore needs a spare
-instance, hence 100 to 150 %. The fleet's minimum is on-demand in any case; Spot, if at all, comes above it, in a group
-of its own.
+instance, hence 100 to 150 %; one whose requests are moved needs as many again. The fleet's minimum is on-demand in any
+case; Spot, if at all, comes above it, in a group of its own.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from infra.stacks.container import (
 from infra.stacks.fleet.ecs_scaling import EcsScaling
 from infra.stacks.fleet.machines import GroupSpec, Machines
 from infra.stacks.fleet.stack import Fleet
+from infra.stacks.fleet.traffic_shift import between, mover, shifting
 from infra.stacks.fleet.user_data import ecs_user_data
 from infra.stacks.roles import (
     joins_cluster,
@@ -124,7 +125,7 @@ class EcsFleet(Fleet):
                 instance_types=environment.instance_types,
                 purchase=purchase,
                 minimum=0 if spot else limits.minimum_tasks,
-                maximum=math.ceil(limits.maximum_tasks * MAXIMUM_PERCENT / 100),
+                maximum=math.ceil(limits.maximum_tasks * environment.release.most_tasks),
                 warm_pool=0 if spot else environment.warm_pool,
                 volume_gib=environment.volume_gib,
                 scale_in_protection=True,
@@ -245,7 +246,8 @@ class EcsFleet(Fleet):
         self, task: ecs.CfnTaskDefinition, providers: ecs.CfnClusterCapacityProviderAssociations
     ) -> ecs.CfnService:
         Service = ecs.CfnService  # noqa: N806
-        alarms = [f"{self._fleet}-{name}" for name in rollback_alarms(self.policy)]
+        guards = [*(self.alarms[name] for name in rollback_alarms(self.policy)), self.balancer.server_errors]
+        release, moved_by = self.environment_values.release, mover(self.balancer)
         service = Service(
             self,
             "Service",
@@ -268,7 +270,10 @@ class EcsFleet(Fleet):
                         type="COUNT", value=FAILED_TASKS_TO_ROLL_BACK
                     ),
                 ),
-                alarms=Service.DeploymentAlarmsProperty(alarm_names=alarms, enable=True, rollback=True),
+                alarms=Service.DeploymentAlarmsProperty(
+                    alarm_names=[str(each.alarm_name) for each in guards], enable=True, rollback=True
+                ),
+                **shifting(release),
             ),
             placement_constraints=[Service.PlacementConstraintProperty(type="distinctInstance")],
             placement_strategies=[
@@ -279,6 +284,7 @@ class EcsFleet(Fleet):
                     container_name="gleaner",
                     container_port=PORT,
                     target_group_arn=self.balancer.targets.target_group_arn,
+                    advanced_configuration=between(self.balancer, moved_by),
                 )
             ],
             network_configuration=Service.NetworkConfigurationProperty(
@@ -289,9 +295,13 @@ class EcsFleet(Fleet):
                 )
             ),
         )
-        guards = (self.alarms[name] for name in rollback_alarms(self.policy))
-        for each in (providers, self.balancer.routes, *guards):
+        for each in (providers, *guards):
             service.node.add_dependency(each)
+        if moved_by is None:
+            service.node.add_dependency(self.balancer.routes)
+        else:
+            # It names rule and role, and so comes after them; of the role's policy it says nothing.
+            service.node.add_dependency(moved_by.node.find_child("DefaultPolicy"))
         return service
 
     @property

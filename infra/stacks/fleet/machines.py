@@ -13,8 +13,6 @@ from constructs import Construct
 from infra.environments import Purchase
 from infra.stacks.fleet.user_data import HOOK
 
-GPU_IMAGE = "/aws/service/ecs/optimized-ami/amazon-linux-2023/gpu/recommended/image_id"
-"""AWS's own: driver, container toolkit, Docker and the ECS agent."""
 BOOT_LIMIT_SECONDS = 900
 ECS_MARK = "AmazonECSManaged"
 LAUNCH_ERROR = "autoscaling:EC2_INSTANCE_LAUNCH_ERROR"

@@ -9,13 +9,13 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from infra.environments import Environment
+from infra.machine_images import GPU_IMAGE
 from infra.scaling.oncall_alarms import alarms_for
 from infra.scaling.policy import Policy
 from infra.stacks.base.network import retention
 from infra.stacks.base.stack import BaseStack
 from infra.stacks.cloudwatch_alarms import alarm
 from infra.stacks.fleet.balancer import Balancer
-from infra.stacks.fleet.machines import GPU_IMAGE
 
 
 class Fleet(Stack):
@@ -37,14 +37,14 @@ class Fleet(Stack):
             "MachineImage",
             type="AWS::SSM::Parameter::Value<AWS::EC2::Image::Id>",
             default=GPU_IMAGE,
-            description="SSM parameter of the instances' image; one with the container image baked in starts faster",
+            description="SSM parameter of the instances' image; `make machine-image` makes one that starts faster",
         ).value_as_string
         self.logs = logs.LogGroup(self, "Logs", retention=retention(environment), removal_policy=RemovalPolicy.DESTROY)
         self.balancer = Balancer(
             self, "Front", environment, policy,
             vpc=base.vpc, access_logs=base.storage.access_logs, target_type=targets,
         )  # fmt: skip
-        self.balancer.alarm(environment, base.topic)
+        self.balancer.alarms(environment, base.topic)
         self.scrapers = (environment.network, *environment.scrape_networks)
         self.alarms = {
             each.name: alarm(self, environment.fleet, each, [base.topic.topic_arn], notify=True)

@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from infra.environments import Environment
+from infra.machine_images import Baking
 from tests.support.fleets import EACH, Read, fleet
 from tests.support.templates import Template, resources
 
 WILDCARDS = {
     "ecr:GetAuthorizationToken",
     "ecs:DiscoverPollEndpoint",
+    "elasticloadbalancing:DescribeListeners",
+    "elasticloadbalancing:DescribeRules",
+    "elasticloadbalancing:DescribeTargetGroups",
+    "elasticloadbalancing:DescribeTargetHealth",
     "ssm:UpdateInstanceInformation",
     "ssmmessages:CreateControlChannel",
     "ssmmessages:CreateDataChannel",
@@ -48,6 +53,6 @@ def test_nothing_may_write_to_the_model_bucket(template: Read, environment: Envi
 
 @EACH
 def test_no_managed_policy_is_attached(template: Read, environment: Environment) -> None:
-    for name in ("base", "fleet"):
+    for name in ("base", "fleet", *(["machine"] if environment.baking is not Baking.OFF else [])):
         for role in resources(template(f"{environment.name}-{name}"), "AWS::IAM::Role").values():
             assert "ManagedPolicyArns" not in role

@@ -6,6 +6,7 @@ from infra.environments import Environment, Purchase
 from infra.scaling.oncall_alarms import rollback_alarms
 from infra.stacks.app import policy_of
 from infra.stacks.container import SHARED_MEMORY_MIB
+from infra.stacks.fleet.balancer_alarms import ERRORS
 from infra.stacks.fleet.ecs_fleet import MAXIMUM_PERCENT
 from service.environment import PREFIX
 from service.settings import Settings
@@ -63,7 +64,7 @@ def test_the_service_rolls_back_by_itself(template: Read, environment: Environme
     deployment = service["DeploymentConfiguration"]
     breaker = deployment["DeploymentCircuitBreaker"]
     assert (breaker["Enable"], breaker["Rollback"]) == (True, True)
-    names = {f"{environment.fleet}-{name}" for name in rollback_alarms(policy_of(environment))}
+    names = {f"{environment.fleet}-{name}" for name in (*rollback_alarms(policy_of(environment)), ERRORS)}
     assert set(deployment["Alarms"]["AlarmNames"]) == names <= set(alarms(fleet(template, environment)))
     assert (deployment["Alarms"]["Enable"], deployment["Alarms"]["Rollback"]) == (True, True)
     assert (deployment["MinimumHealthyPercent"], deployment["MaximumPercent"]) == (100, MAXIMUM_PERCENT)
