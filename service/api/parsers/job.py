@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from service.api.parsers.connection import Parser
-from service.api.parsers.wanted import Wanted
+from service.api.parsers.file_work import FileWork
 from service.core.parsers.queued_file import QueuedFile
 
 T = TypeVar("T")
@@ -25,7 +25,7 @@ class Job(Generic[T]):
     """
 
     file: QueuedFile
-    wanted: Wanted[T]
+    work: FileWork[T]
     expected_seconds: float
     result: asyncio.Future[T] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     reading: asyncio.Task[None] | None = None

@@ -21,9 +21,9 @@ from itertools import count
 from typing import Any, TypeVar
 
 from service.api.parsers.connection import DEAD, Parser, cause_of_death
+from service.api.parsers.file_work import FileWork, Made, document, picture, redacted
 from service.api.parsers.job import Job
 from service.api.parsers.stock import ParserStock
-from service.api.parsers.wanted import Made, Wanted, document, picture, redacted
 from service.core.errors import (
     BY_CODE,
     DeadlineExceeded,
@@ -123,8 +123,8 @@ class ParserPool:
             QueueFull: too much waits to be read, or the file would wait for too long.
             DeadlineExceeded: the file cannot be read by its deadline, or was not.
         """
-        wanted = document(data, media_type, name, self._limits.document)
-        return await self._make(wanted, client, deadline_seconds)
+        work = document(data, media_type, name, self._limits.document)
+        return await self._make(work, client, deadline_seconds)
 
     async def redact(
         self,
@@ -141,8 +141,8 @@ class ParserPool:
         Raises:
             UnredactableDocument: it cannot be made sure that nothing is left.
         """
-        wanted = redacted(data, media_type, name, redaction, self._limits.document)
-        return await self._make(wanted, client, deadline_seconds)
+        work = redacted(data, media_type, name, redaction, self._limits.document)
+        return await self._make(work, client, deadline_seconds)
 
     async def draw(self, data: bytes, page: PictureWanted, *, client: str, deadline_seconds: float) -> PagePicture:
         """Draw a page of a client's PDF.
@@ -150,14 +150,14 @@ class ParserPool:
         Raises:
             GleanerError: as `parse`, and what `pdf/picture` raises.
         """
-        wanted = picture(data, page, self._limits.document)
-        return await self._make(wanted, client, deadline_seconds)
+        work = picture(data, page, self._limits.document)
+        return await self._make(work, client, deadline_seconds)
 
     # A job's way
 
-    async def _make(self, wanted: Wanted[T], client: str, deadline_seconds: float) -> T:
+    async def _make(self, work: FileWork[T], client: str, deadline_seconds: float) -> T:
         """Have a parser make it, in its turn and in time."""
-        job = self._admit(wanted, client, deadline_seconds)
+        job = self._admit(work, client, deadline_seconds)
         self._act()
         try:
             async with asyncio.timeout(deadline_seconds - time.monotonic()):
@@ -169,16 +169,16 @@ class ParserPool:
         finally:
             self._remove(job)
 
-    def _admit(self, wanted: Wanted[T], client: str, deadline_seconds: float) -> Job[T]:
+    def _admit(self, work: FileWork[T], client: str, deadline_seconds: float) -> Job[T]:
         """Queue a file, or refuse it."""
-        now, size_bytes = time.monotonic(), len(wanted.data)
-        expected = self._cost.expected_seconds(wanted.kind, size_bytes)
+        now, size_bytes = time.monotonic(), len(work.data)
+        expected = self._cost.expected_seconds(work.kind, size_bytes)
         file = QueuedFile(next(self._keys), client, size_bytes, now, deadline_seconds, expected)
         self.asked.ask(expected, now)
         if refusal := self._queue.refusal_for(file, now):
             self._on_refusal(refusal.code)
             raise BY_CODE[refusal.code](refusal.detail, retry_after_seconds=refusal.retry_after_seconds)
-        job = Job(file, wanted, expected)
+        job = Job(file, work, expected)
         self._jobs[file.key] = job
         self._queue.join(file)
         return job
@@ -220,7 +220,7 @@ class ParserPool:
             parser = job.parser = await self._stock.take(job.file.client)
             if job.interrupted:
                 self._stock.interrupt(parser, True)
-            made = await job.wanted.ask(parser)
+            made = await job.work.ask(parser)
         except DEAD as error:
             await self._mourn(job, parser, error)
         except Exception as error:
@@ -232,7 +232,7 @@ class ParserPool:
         finally:
             if parser is not None:
                 job.parser = None if job.parser is parser else job.parser
-                self._stock.put_back(parser, sound=made is not None and job.wanted.left_little(made))
+                self._stock.put_back(parser, sound=made is not None and job.work.left_little(made))
         self._act()
 
     async def _mourn(self, job: Job[Any], parser: Parser | None, error: Exception) -> None:
@@ -251,7 +251,7 @@ class ParserPool:
         now = time.monotonic()
         seconds = self._queue.leave(job.file.key, now)
         if seconds is not None:
-            self._cost.observe(job.wanted.kind, job.file.size_bytes, seconds)
+            self._cost.observe(job.work.kind, job.file.size_bytes, seconds)
             self.asked.correct(job.expected_seconds, seconds, job.file.arrived, now)
 
     def _remove(self, job: Job[Any]) -> None:

@@ -1,4 +1,4 @@
-"""What is wanted of a file, as a value: its document, the file without what is to go, or a picture of a page."""
+"""The work on a file, as a value: wanted is its document, the file without what is to go, or a picture of a page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAGIC = ((b"%PDF", "pdf"), (b"PK", "zip"), (b"<", "markup"))
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted(Generic[T]):
+class FileWork(Generic[T]):
     """What a parser is to make of a file.
 
     Attributes:
@@ -48,24 +48,24 @@ class Wanted(Generic[T]):
         return max(len(self.data), size) <= MOST_SMALL_BYTES
 
 
-def document(data: bytes, media_type: str | None, name: str | None, limits: DocumentLimits) -> Wanted[Document]:
+def document(data: bytes, media_type: str | None, name: str | None, limits: DocumentLimits) -> FileWork[Document]:
     """Its document is wanted."""
     header = file_header(media_type, name, limits)
-    return Wanted(_format(data), data, lambda parser: parser.ask(header, data, limits))
+    return FileWork(_format(data), data, lambda parser: parser.ask(header, data, limits))
 
 
 def redacted(
     data: bytes, media_type: str | None, name: str | None, redaction: Redaction, limits: DocumentLimits
-) -> Wanted[RedactedFile]:
+) -> FileWork[RedactedFile]:
     """The file is wanted without what is to go."""
     header = file_header(media_type, name, limits, redaction=redaction)
-    return Wanted(f"redact {_format(data)}", data, lambda parser: parser.redact(header, data, redaction, limits))
+    return FileWork(f"redact {_format(data)}", data, lambda parser: parser.redact(header, data, redaction, limits))
 
 
-def picture(data: bytes, page: PictureWanted, limits: DocumentLimits) -> Wanted[PagePicture]:
+def picture(data: bytes, page: PictureWanted, limits: DocumentLimits) -> FileWork[PagePicture]:
     """The picture of a page is wanted."""
     header = file_header(None, None, limits, picture=page)
-    return Wanted("picture", data, lambda parser: parser.draw(header, data))
+    return FileWork("picture", data, lambda parser: parser.draw(header, data))
 
 
 def _format(data: bytes) -> str:
