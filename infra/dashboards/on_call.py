@@ -317,6 +317,33 @@ DEVICE = Row(
             alarm=1.0,
         ),
         Panel(
+            title="What runs each model",
+            kind=Kind.STATES,
+            unit="none",
+            queries=(
+                Query(
+                    "count by (path, attention, kernels, dtype, reason) (gleaner_model_path == 1)",
+                    "{{path}}, {{attention}}, {{kernels}}, {{dtype}}: {{reason}}",
+                ),
+            ),
+            meaning="How many revisions run so, and why no faster. On a GPU: fused; padded is slow.",
+            width=12,
+        ),
+        Panel(
+            title="Batches that graphs ran",
+            kind=Kind.LINES,
+            unit="percentunit",
+            queries=(
+                Query(
+                    "sum by (instance) (rate(gleaner_graph_batches_total[1m]))"
+                    " / sum by (instance) (rate(gleaner_batches_total[1m]))",
+                    "{{instance}}",
+                ),
+            ),
+            meaning="Share of small batches that CUDA graphs replayed, where GLEANER_CUDA_GRAPHS is auto.",
+            width=12,
+        ),
+        Panel(
             title="What keeps the clocks down",
             kind=Kind.STATES,
             unit="none",

@@ -120,8 +120,11 @@ class ModelMetrics:
         )
         self.path = gauge_by_model(
             "gleaner_model_path",
-            "1 for the code that runs a revision's batches, and why it is no faster.",
+            "1 for the code that runs a revision's batches, and why it is no faster; by graphs: gleaner_graph_batches.",
             "path",
+            "attention",
+            "kernels",
+            "dtype",
             "reason",
         )
         self.rejected = gauge(

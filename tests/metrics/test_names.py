@@ -47,7 +47,7 @@ METRICS: dict[str, tuple[str, ...]] = {
     "gleaner_memory_splits": ("counter",),
     "gleaner_model_move_seconds": ("counter", "direction"),
     "gleaner_model_moves": ("counter", "direction"),
-    "gleaner_model_path": ("gauge", "model", "path", "reason"),
+    "gleaner_model_path": ("gauge", "model", "path", "attention", "kernels", "dtype", "reason"),
     "gleaner_model_queue_tokens": ("gauge", "model"),
     "gleaner_model_tokens": ("counter", "model"),
     "gleaner_models": ("gauge", "place"),

@@ -33,13 +33,22 @@ class SmallEngine:
     """A model on the device of this process, warm, with two batches in flight as the engine has them."""
 
     def __init__(
-        self, gpu: Gpu, *, graphs: bool = False, kernels: bool = False, hidden: int = 64, layers: int = 2
+        self,
+        gpu: Gpu,
+        kind: str = "bert",
+        *,
+        graphs: bool = False,
+        kernels: bool = False,
+        dtype: str = "auto",
+        hidden: int = 64,
+        layers: int = 2,
     ) -> None:
         store = gpu.folder / "store"
-        publish(make_model(gpu.folder / "m", hidden=hidden, layers=layers), "tiny", Store(store))
+        publish(make_model(gpu.folder / "m", kind, hidden=hidden, layers=layers), "tiny", Store(store))
         settings = Settings(
             model_store=store,
             device="cuda",
+            dtype=dtype,
             threads=1,
             cuda_graphs="auto" if graphs else "off",
             cuda_kernels="auto" if kernels else "off",

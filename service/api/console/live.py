@@ -112,7 +112,7 @@ class LiveFeed:
                     "place": model.place,
                     "problem": model.problem,
                     "bytes": model.parameter_bytes,
-                    "kernels": model.kernels,
+                    "code": [model.path, model.attention, model.kernels, model.dtype],
                 }
                 for model in status.models
             ],

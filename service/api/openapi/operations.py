@@ -137,7 +137,11 @@ _MODEL = {
     "state": "serving",
     "place": "device",
     "problem": "",
+    "path": "packed",
+    "reason": "none",
+    "attention": "blockwise",
     "kernels": "onednn",
+    "dtype": "bfloat16",
     "calibrated": True,
 }
 _MODELS_ANSWER = {
@@ -153,9 +157,13 @@ ROUTE: dict[str, Any] = {"responses": _REFUSED}
 MODELS: dict[str, Any] = {
     "responses": {
         200: {
-            "description": "Every revision that is served. `kernels`: what computes its linear layers: `cuda`, "
-            "or on a CPU `native` (compiled with the service), `onednn`, or in float32 `torch`. `calibrated`: a score "
-            "is the share of such entities that is right, on documents like those that the map was fitted on.",
+            "description": "Every revision that is served. `path`: what runs its batches: `fused` "
+            "layers, `packed` rows through transformers' code, or `padded` ones; `reason`: why it is no "
+            "faster one. `attention`: what computes it, several joined by `+`, or the model's `own`. "
+            "`kernels`: what computes its linear layers: `cuda` (`nvrtc`: with kernels compiled at "
+            "load), or on a CPU `native` (compiled with the service), `onednn`, or in float32 `torch`. "
+            "`dtype`: the format of its numbers. `calibrated`: a score is the share of such entities "
+            "that is right, on documents like those that the map was fitted on.",
             "content": {"application/json": {"schema": schemas.models_answer(), "example": _MODELS_ANSWER}},
         },
         **_REFUSED,

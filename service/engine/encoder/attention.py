@@ -17,6 +17,7 @@ from transformers import AttentionInterface, PreTrainedModel
 from transformers.utils import logging as transformers_logging
 
 NAME = "gleaner_packed"
+OWN = "own"
 
 
 class AttentionCall(NamedTuple):
@@ -48,7 +49,9 @@ class AttentionCall(NamedTuple):
 
 
 class AttentionBackend(Protocol):
-    """One way to compute a call."""
+    """One way to compute a call; its name is a label of a metric."""
+
+    name: str
 
     def supports(self, call: AttentionCall) -> bool: ...
 
@@ -88,9 +91,13 @@ class PackedAttention:
         query, key, value = query[0].transpose(0, 1), key[0].transpose(0, 1), value[0].transpose(0, 1)
         scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
         call = AttentionCall(query, key, value, cu_seqlens, borders, max_length, scaling, sliding_window)
+        return self.backend_for(call).run(call).unsqueeze(0), None
+
+    def backend_for(self, call: AttentionCall) -> AttentionBackend:
+        """The first back-end that supports a call."""
         for backend in self._backends:
             if backend.supports(call):
-                return backend.run(call).unsqueeze(0), None
+                return backend
         raise AssertionError("the last back-end supports every call")
 
 
@@ -107,6 +114,22 @@ def set_attention(model: PreTrainedModel, name: str) -> None:
         model.set_attn_implementation(name)
     finally:
         transformers_logging.set_verbosity(verbosity)
+
+
+def names_of(model: PreTrainedModel, dtype: torch.dtype, max_tokens: int) -> str:
+    """The back-ends that a model's layers use on its device, joined by `+`; `own` where its own attention is set.
+
+    Several where some layers have a sliding window, in which a sequence of `max_tokens` does not fit.
+    """
+    table = AttentionInterface().get(model.config._attn_implementation)
+    if not isinstance(table, PackedAttention):
+        return OWN
+    heads = int(model.config.num_attention_heads)
+    rows = torch.empty(1, heads, int(model.config.hidden_size) // heads, dtype=dtype, device=model.device)
+    call = AttentionCall(rows, rows, rows, torch.tensor([0, 1]), (0, 1), max_tokens, 1.0, None)
+    windows = {part.sliding_window for part in model.modules() if hasattr(part, "sliding_window")} or {None}
+    calls = (call._replace(sliding_window=window) for window in windows)
+    return "+".join(sorted({table.backend_for(each).name for each in calls}))
 
 
 @contextmanager

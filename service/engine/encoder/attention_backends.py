@@ -32,6 +32,8 @@ FLASH_MAX_HEAD_SIZE = 256
 class FlashAttention:
     """Flash attention over sequences of different lengths."""
 
+    name = "flash"
+
     def supports(self, call: AttentionCall) -> bool:
         query = call.query
         if not query.is_cuda or query.dtype not in (torch.float16, torch.bfloat16):
@@ -64,6 +66,8 @@ class FlashAttention:
 class MemoryEfficientAttention:
     """torch's memory-efficient kernel, in any precision."""
 
+    name = "memory_efficient"
+
     def supports(self, call: AttentionCall) -> bool:
         return call.query.is_cuda and call.window is None
 
@@ -86,6 +90,8 @@ class MemoryEfficientAttention:
 
 class BlockwiseAttention:
     """Matrix products of torch, one sequence after the other; reads `borders`, so it cannot be captured."""
+
+    name = "blockwise"
 
     def supports(self, call: AttentionCall) -> bool:
         return True

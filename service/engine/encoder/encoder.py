@@ -21,6 +21,7 @@ import torch
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import InternalError
 from service.engine.device.dtype import FP8, INT8, name_of
+from service.engine.encoder import attention
 from service.engine.encoder.acceleration import Kernels, accelerate_for_cpu, weight_bytes
 from service.engine.encoder.attention_backends import register_packed_attention
 from service.engine.encoder.checkpoint import Checkpoint, read_checkpoint
@@ -95,8 +96,10 @@ def build_encoder(
         encoder.kernels, joined_layers = accelerate_for_cpu(
             model, dtype, trial, int8=int8, packed=path.packed, native_kernels=native_kernels
         )
+    encoder.attention = attention.names_of(model, dtype, encoder.max_tokens)
     facts = {"dtype": encoder.dtype_name, "kernels": encoder.kernels.value, "joined_layers": joined_layers}
     facts |= {"packed": path.packed, "path": path.path.value, "reason": path.reason.value}
+    facts |= {"attention": encoder.attention}
     log.info("model loaded", extra={"folder": checkpoint.name, **facts})
     return encoder
 
@@ -123,6 +126,7 @@ class TransformersEncoder:
         self.path = path
         self.packed = path.packed
         self.kernels = _kernels(device, fused)
+        self.attention = attention.OWN
         self.labels = checkpoint.labels
         self.dtype_name = dtype_name
         self.first_position = checkpoint.first_position

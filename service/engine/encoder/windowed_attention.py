@@ -42,6 +42,8 @@ class WindowPlan(NamedTuple):
 class WindowedAttention:
     """Attention of layers with a sliding window, on CUDA."""
 
+    name = "windowed"
+
     def __init__(self) -> None:
         self._plans = WeakIdKeyDictionary()
 

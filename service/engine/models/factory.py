@@ -119,7 +119,7 @@ class ModelFactory:
         module, prepare = weakref.ref(encoder.module), partial(self.capture_queue.run_early, captures)
         decoding = read_decoding(revision.folder)
         status = _status(revision, encoder, calibrated=decoding.calibration is not None)
-        return LoadedModel(status, sizes, runner, weights, module, encoder.path, prepare, decoding)
+        return LoadedModel(status, sizes, runner, weights, module, prepare, decoding)
 
     def make(self, revision: Revision) -> LoadedModel:
         """Read and build a revision's model on a device that has room for it."""
@@ -197,6 +197,10 @@ def _status(revision: Revision, encoder: TransformersEncoder, *, calibrated: boo
         max_tokens=encoder.max_tokens,
         packed=encoder.packed,
         parameter_bytes=encoder.parameter_bytes,
+        path=encoder.path.path.value,
+        reason=encoder.path.reason.value,
+        attention=encoder.attention,
         kernels=encoder.kernels.value,
+        dtype=encoder.dtype_name,
         calibrated=calibrated,
     )

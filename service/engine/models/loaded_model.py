@@ -10,7 +10,6 @@ from service.core.decoding.model_decoding import PLAIN, Decoding
 from service.core.memory.budget import ModelMemory
 from service.core.models.placement import Placement
 from service.core.scheduling.batch_latency import TimedBatch
-from service.engine.encoder.forward_path import PACKED, ChosenPath
 from service.engine.memory.guard import Guard
 from service.wire import ModelStatus
 
@@ -29,7 +28,6 @@ class LoadedModel:
         sizes: equal for models of equal architecture, whose batches take equal memory.
         module: the model itself; None while its weights are offloaded.
         prepare: to be called on the compute thread once it is warm, before it serves.
-        path: which code runs its batches, and why it is no faster.
         decoding: what its folder asks for, for the documents whose tags are found here.
     """
 
@@ -38,7 +36,6 @@ class LoadedModel:
     runner: Runner
     weights: Offloadable
     module: Callable[[], torch.nn.Module | None] = lambda: None
-    path: ChosenPath = PACKED
     prepare: Callable[[], None] = lambda: None
     decoding: Decoding = PLAIN
 

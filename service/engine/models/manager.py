@@ -220,8 +220,9 @@ class ModelManager:
         )
 
     def _export_path(self, model: LoadedModel, *, held: bool = True) -> None:
-        labels = model.revision, model.path.path.value, model.path.reason.value
-        self._metrics.models.path.labels(*labels).set(float(held))
+        status = model.status
+        code = status.path, status.attention, status.kernels, status.dtype, status.reason
+        self._metrics.models.path.labels(model.revision, *code).set(float(held))
 
     def _drop(self, revision: str) -> None:
         self._weights.remove(revision)

@@ -13,7 +13,10 @@ from service.core.observation import BatchRun, Observation
 from service.core.types import Load, Phase
 from service.wire import ModelStatus, Status
 
-MODEL = ModelStatus("m", "stable", "sha256:0", "/m", ("O",), 512, True, 1_000, problem="its golden examples failed")
+PROBLEM = "its golden examples failed"
+MODEL = ModelStatus(
+    "m", "stable", "sha256:0", "/m", ("O",), 512, True, 1_000, problem=PROBLEM, path="fused", dtype="fp8"
+)
 
 
 class FakeEngine:
@@ -91,7 +94,8 @@ def test_a_state_has_the_load_the_new_batches_the_models_and_the_thresholds() ->
         assert [each["number"] for each in first["engine"]["batches"]] == [1]
         assert [each["number"] for each in second["engine"]["batches"]] == [2]
         assert first["engine"]["load"]["documents"] == 3
-        assert first["models"][0]["problem"] == "its golden examples failed"
+        assert first["models"][0]["problem"] == PROBLEM
+        assert first["models"][0]["code"] == ["fused", "", "", "fp8"]
         assert list(first["thresholds"].values()) == sorted(first["thresholds"].values())
         shown = first["engine"]["batches"][0]
         assert (shown["sequences"], shown["documents"], shown["clients"]) == (2, 2, {"ada": 1, "bob": 2})

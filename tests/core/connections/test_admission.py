@@ -135,3 +135,10 @@ def test_clients_beyond_a_number_share_a_limit() -> None:
     for client in range(MOST_KINDS + 500):
         burst(control, 1, client=client + 1)
     assert len(control._kinds) <= MOST_KINDS + 1
+
+
+def test_the_end_of_a_request_whose_kind_was_forgotten_counts_for_no_limit() -> None:
+    control = OverloadControl()
+    (admitted,) = burst(control, 1)
+    control.finished(admitted._replace(kind=(7, 7)), 200, 0.0, 0.9)
+    assert (control.in_flight, control.limit) == (0, float("inf"))

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 from transformers import AutoModelForTokenClassification
 
 from service.engine.encoder import attention
 from service.engine.encoder.attention import AttentionCall, PackedAttention
-from tests.support.tiny_models import make_model
+from tests.support.tiny_models import SLIDING_WINDOW, make_model
 
 HEADS, HEAD_SIZE = 4, 8
 
 
 class Recorder:
     """A back-end that keeps its calls, and supports those of a sequence no longer than `longest`."""
+
+    name = "recorder"
 
     def __init__(self, longest: int) -> None:
         self.longest = longest
@@ -81,3 +85,31 @@ def test_a_model_calls_the_table_registered_under_its_name(tmp_path_factory: pyt
     lengths = {"cu_seqlens": torch.tensor([0, 2, 6], dtype=torch.int32), "borders": (0, 2, 6), "max_length": 4}
     model(input_ids=torch.arange(6)[None], position_ids=torch.arange(6)[None], **lengths)
     assert len(backend.calls) == model.config.num_hidden_layers
+
+
+class Windows(Recorder):
+    """A back-end that supports only calls whose window hides something."""
+
+    name = "windows"
+
+    def supports(self, call: AttentionCall) -> bool:
+        return call.window is not None
+
+
+@pytest.mark.parametrize(
+    ("kind", "max_tokens", "names"),
+    [
+        ("bert", 100, "recorder"),
+        ("modernbert", SLIDING_WINDOW, "recorder+windows"),
+        ("modernbert", SLIDING_WINDOW // 2, "recorder"),
+    ],
+)
+def test_what_computes_a_model_s_attention_is_named_layer_by_layer(
+    kind: str, max_tokens: int, names: str, tmp_path: Path
+) -> None:
+    """Two kinds of layer have two back-ends, unless no sequence is as long as the window."""
+    model = AutoModelForTokenClassification.from_pretrained(make_model(tmp_path / "m", kind)).eval()
+    assert attention.names_of(model, torch.float32, max_tokens) == "own"
+    attention.register("recorded", [Windows(0), Recorder(1_000)])
+    attention.set_attention(model, "recorded")
+    assert attention.names_of(model, torch.float32, max_tokens) == names

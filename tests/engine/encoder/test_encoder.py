@@ -60,6 +60,7 @@ def test_models_that_follow_the_attention_interface_are_packed(
     kind: str, encoders: dict[str, TransformersEncoder]
 ) -> None:
     assert encoders[kind].packed == (kind in PACKABLE)
+    assert encoders[kind].attention == ("blockwise" if kind in PACKABLE else "own")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -7,6 +7,7 @@ from concurrent.futures import Executor, Future
 from typing import Any
 
 import torch
+from msgspec import structs
 
 from service.core.lifecycle.workers import WorkerRegistry
 from service.core.models.placement import Placement
@@ -23,10 +24,12 @@ from service.engine.models.weight_mover import WeightMover
 from service.metrics.engine import EngineMetrics
 from service.wire import ModelStatus
 from tests.support.budgets import unmeasured
+from tests.support.metric_values import value
 
 WEIGHT_BYTES = 10
 MEMORY = unmeasured(512, 512)
 WORKER = b"w"
+CODE = {"path": "fused", "attention": "flash", "kernels": "nvrtc", "dtype": "fp8", "reason": "none"}
 
 
 class AtOnce(Executor):
@@ -98,6 +101,7 @@ class World:
         self.weights[revision] = Weights()
         status = ModelStatus(revision[0], "stable", revision, "/m", ("O",), 512, True, WEIGHT_BYTES)
         runner = Runner(self.weights[revision], AtOnce(), lambda: None)
+        status = structs.replace(status, **CODE)
         return ProfiledModel(LoadedModel(status, "", runner, self.weights[revision]), MEMORY)
 
     def bring_new(self, reference: str, revision: str) -> None:
@@ -271,3 +275,13 @@ def test_a_sequence_that_may_not_fit_the_device_is_refused() -> None:
     refusal = World().models.refusal_for(World().submission("a0", 513), 0.0)
     assert refusal is not None
     assert refusal.code == "insufficient_memory"
+
+
+def test_what_runs_a_revision_is_a_metric_for_as_long_as_it_is_held() -> None:
+    world = World()
+    for revision in ("a1", "a2"):
+        world.bring_new("a", revision)
+    assert [value(world.metrics.models.path, model=each, **CODE) for each in ("a0", "a2", "b0")] == [1.0, 1.0, 1.0]
+    world.hello("a1")
+    world.collect()
+    assert [value(world.metrics.models.path, model=each, **CODE) for each in ("a0", "a1", "a2")] == [0.0, 1.0, 1.0]

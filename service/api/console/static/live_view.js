@@ -138,10 +138,10 @@ export class View {
     const drawn = JSON.stringify([models, memory?.budget_tokens]);
     if (drawn === this.drawnModels) return;
     this.drawnModels = drawn;
-    const heads = [["Model"], ["Revision"], ["State"], ["Place"], ["Weights", "number"], ["Batch, most", "number"]];
+    const heads = [["Model"], ["Revision"], ["State"], ["Place"], ["Runs as"], ["Weights", "number"], ["Batch, most", "number"]];
     const rows = models.flatMap((model) => {
       const row = make("tr", {}, make("td", {}, make("span", { class: `swatch ${this.#colour(model.revision)}` }), ` ${model.name}${model.tag ? `@${model.tag}` : ""}`), make("td", { class: "mono", title: model.revision }, short(model.revision)),
-        make("td", {}, model.state), make("td", {}, model.place), make("td", { class: "number" }, bytes(model.bytes)),
+        make("td", {}, model.state), make("td", {}, model.place), make("td", { title: "Path, attention, kernels, number format" }, model.code.filter(Boolean).join(", ")), make("td", { class: "number" }, bytes(model.bytes)),
         make("td", { class: "number" }, memory?.budget_tokens[model.revision] ? `${memory.budget_tokens[model.revision].toLocaleString("en")} tokens` : "–"));
       return model.problem ? [row, make("tr", {}, make("td", { colspan: heads.length }, make("p", { class: "notice bad" }, `A newer revision was not taken: ${model.problem}`)))] : [row];
     });

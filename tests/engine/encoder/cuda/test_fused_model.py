@@ -27,6 +27,8 @@ CPU = torch.device("cpu")
 class SdpaAttention:
     """torch's own attention, one sequence after the other: in the place of flash attention."""
 
+    name = "sdpa"
+
     def supports(self, call: AttentionCall) -> bool:
         return True
 

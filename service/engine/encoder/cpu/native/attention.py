@@ -26,6 +26,8 @@ LONGEST_INT8_TOKENS = 1 << 16
 class NativeAttention:
     """Packed attention of layers without a sliding window."""
 
+    name = "native"
+
     def supports(self, call: AttentionCall) -> bool:
         return call.window is None and supports(call.query)
 
@@ -39,6 +41,8 @@ class NativeInt8Attention:
     If a window that the batch's longest sequence does not fill were accepted, that sequence would choose the kernel,
     and results would depend on batch mates.
     """
+
+    name = "native_int8"
 
     def supports(self, call: AttentionCall) -> bool:
         return call.sliding_window is None and supports(call.query)
