@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from service.api.doors.protocols.mcp import MOST_BODY_BYTES
 from tests.support.document_files import simple_docx, simple_pdf
 from tests.support.door_clients import FREE, POOR, run_client
 from tests.support.extraction import TEXT, random_texts
@@ -125,13 +124,3 @@ def test_there_are_no_sessions_and_no_pages_of_other_sites(opened: Service) -> N
     assert elsewhere.status_code == 403
     assert unnamed.status_code == 401
     assert unnamed.headers["www-authenticate"] == "Bearer"
-
-
-def test_a_message_over_the_limit_is_refused_with_a_type_with_and_without_a_declared_length(opened: Service) -> None:
-    data = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "x": "' + bytes(MOST_BODY_BYTES) + b'"}'
-    headers = {"X-API-Key": FREE, "Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-    for content in (data, iter([data])):
-        with opened.client() as client:
-            answer = client.post("/mcp", content=content, headers=headers)
-        assert answer.status_code == 413
-        assert answer.json()["error"]["data"]["code"] == "document_too_large"

@@ -11,7 +11,6 @@ import importlib.metadata
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any, NoReturn
 
 import msgspec
@@ -21,7 +20,6 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, TextContent, Tool
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.api import problems
 from service.api.calls import AppState, Visit
@@ -29,12 +27,9 @@ from service.api.doors.answering import visit
 from service.api.doors.doorway import JSON, DoorRoute, Doorway, refusal
 from service.api.doors.operation import operation
 from service.api.doors.protocols.mcp_tools import TOOLS, McpTool
-from service.api.http.request_body import read_all
 from service.core.errors import GleanerError, InternalError, Overloaded, WrongMethod
 from service.settings import Settings
 
-MOST_BODY_BYTES = 4 << 20
-"""Most bytes of a message, which the SDK decodes on the event loop: 4 MiB are its own default."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _INVALID, _INTERNAL, _REFUSED = -32600, -32603, -32000
 """JSON-RPC's codes; the last is of the range that servers define."""
@@ -72,33 +67,14 @@ class McpServer:
             yield
 
     async def serve(self, request: Request) -> Any:
-        """The SDK's application for a request that was let in.
-
-        Raises:
-            DocumentTooLarge: the message is too long.
-        """
+        """The SDK's application for a request that was let in."""
         assert self._manager is not None, "requests come while the worker runs"
-        request.scope["state"][_VISIT] = visited = visit(request)
-        own = visited.state.body_limits
-        body = await read_all(request, replace(own, request_bytes=min(own.request_bytes, MOST_BODY_BYTES)))
-        return _with_body(self._manager.asgi_app, await body.whole())
+        request.scope["state"][_VISIT] = visit(request)
+        return self._manager.asgi_app
 
     async def refuse_method(self, request: Request) -> NoReturn:
         """There is neither a stream from the server nor a session to end."""
         raise WrongMethod(f"/mcp does not take {request.method}: it has no sessions.")
-
-
-def _with_body(app: ASGIApp, body: bytes) -> ASGIApp:
-    """An application for a request whose body was read."""
-    unread: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        async def receive_again() -> Message:
-            return unread.pop() if unread else await receive()
-
-        await app(scope, receive_again, send)
-
-    return answer
 
 
 def _security(settings: Settings) -> TransportSecuritySettings | None:
