@@ -15,7 +15,7 @@ LEAST_PERCENT = 3.0
 SOONEST_MINUTES = 5
 """What the slowest of the alarms that roll back looks at."""
 LONGEST_MINUTES = 45
-"""No tasks are removed meanwhile; and the AWS CLI waits for a stack for an hour, of which the tasks' start takes some."""
+"""No tasks are removed meanwhile; and the AWS CLI waits an hour for a stack, of which the tasks' start takes some."""
 
 
 class BadRelease(ValueError):
