@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from service.core.fields.vocabulary.words import Words
+from service.core.fields.vocabulary.words import BillWords
 
-JAPANESE = Words(
+JAPANESE = BillWords(
     total="合計 合計金額 総計 総額",
     gross="税込合計 合計税込 税込金額 税込",
     to_pay="請求金額 ご請求金額 ご請求額 お支払金額 お会計",
@@ -24,7 +24,7 @@ JAPANESE = Words(
     buyer="お客様 請求先",
 )
 
-CHINESE = Words(
+CHINESE = BillWords(
     total="合计 合計 总计 總計 总额",
     gross="价税合计 價稅合計 含税合计",
     to_pay="应付金额 應付金額 应付 实付 实收 應付",
@@ -45,7 +45,7 @@ CHINESE = Words(
     buyer="购买方 买方 買方 客户",
 )
 
-KOREAN = Words(
+KOREAN = BillWords(
     total="합계 총계 총액 합계금액 총금액",
     to_pay="결제금액 청구금액 받을금액 총결제금액",
     net="공급가액 과세금액",
@@ -65,7 +65,7 @@ KOREAN = Words(
     buyer="공급받는자 구매자",
 )
 
-ARABIC = Words(
+ARABIC = BillWords(
     total="المجموع الإجمالي إجمالي مجموع المبلغ_الإجمالي",
     to_pay="المبلغ_المستحق المستحق الصافي_للدفع",
     net="المجموع_قبل_الضريبة الإجمالي_بدون_الضريبة",
@@ -87,7 +87,7 @@ ARABIC = Words(
     buyer="العميل المشتري",
 )
 
-HINDI = Words(
+HINDI = BillWords(
     total="कुल कुल_राशि कुल_योग योग",
     to_pay="देय_राशि",
     subtotal="उप_योग",
@@ -102,7 +102,7 @@ HINDI = Words(
     buyer="ग्राहक खरीदार",
 )
 
-MALAY = Words(
+MALAY = BillWords(
     total="jumlah jumlah_besar",
     to_pay="jumlah_perlu_dibayar total_bayar",
     rounded="jumlah_selepas_penggenapan",

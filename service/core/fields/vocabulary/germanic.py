@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from service.core.fields.vocabulary.words import Words
+from service.core.fields.vocabulary.words import BillWords
 
-ENGLISH = Words(
+ENGLISH = BillWords(
     total="total totals",
     gross="grand_total gross gross_amount gross_total total_gross",
     to_pay="amount_due total_due balance_due due_amount amount_payable amt_payable total_payable amount_to_pay "
@@ -38,7 +38,7 @@ ENGLISH = Words(
     to="to att",
 )
 
-GERMAN = Words(
+GERMAN = BillWords(
     total="summe gesamt gesamtsumme gesamtbetrag gesamtpreis gesamtbeitrag endbetrag endsumme rechnungsbetrag "
     "rechnungssumme",
     gross="brutto bruttosumme bruttobetrag rechnungssumme_brutto gesamtbetrag_brutto",
@@ -70,7 +70,7 @@ GERMAN = Words(
     to="an",
 )
 
-DUTCH = Words(
+DUTCH = BillWords(
     total="totaal totaalbedrag eindtotaal factuurbedrag",
     gross="totaal_incl bruto",
     to_pay="te_betalen te_voldoen openstaand_bedrag",
@@ -96,7 +96,7 @@ DUTCH = Words(
     to="aan",
 )
 
-SWEDISH = Words(
+SWEDISH = BillWords(
     total="totalt summa slutsumma totalbelopp",
     gross="summa_inkl_moms brutto",
     to_pay="att_betala",
@@ -120,7 +120,7 @@ SWEDISH = Words(
     buyer="köpare kund fakturamottagare",
 )
 
-DANISH = Words(
+DANISH = BillWords(
     total="i_alt total_beløb samlet_beløb",
     gross="i_alt_inkl_moms",
     to_pay="at_betale til_betaling",
@@ -143,7 +143,7 @@ DANISH = Words(
     buyer="køber kunde",
 )
 
-NORWEGIAN = Words(
+NORWEGIAN = BillWords(
     total="totalt sum",
     to_pay="å_betale",
     net="netto_beløp sum_eks_mva",

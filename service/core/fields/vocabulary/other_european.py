@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from service.core.fields.vocabulary.words import Words
+from service.core.fields.vocabulary.words import BillWords
 
-POLISH = Words(
+POLISH = BillWords(
     total="razem suma ogółem łącznie",
     gross="wartość_brutto kwota_brutto razem_brutto brutto suma_pln",
     to_pay="do_zapłaty razem_do_zapłaty pozostało_do_zapłaty",
@@ -26,7 +26,7 @@ POLISH = Words(
     buyer="nabywca",
 )
 
-CZECH = Words(
+CZECH = BillWords(
     total="celkem celková_částka",
     gross="celkem_s_dph částka_s_dph",
     to_pay="k_úhradě celkem_k_úhradě zbývá_uhradit",
@@ -50,7 +50,7 @@ CZECH = Words(
     buyer="odběratel zákazník",
 )
 
-RUSSIAN = Words(
+RUSSIAN = BillWords(
     total="итого всего сумма",
     gross="итого_с_ндс всего_с_ндс",
     to_pay="к_оплате итого_к_оплате всего_к_оплате",
@@ -72,7 +72,7 @@ RUSSIAN = Words(
     buyer="покупатель заказчик",
 )
 
-TURKISH = Words(
+TURKISH = BillWords(
     total="toplam genel_toplam toplam_tutar",
     gross="kdv_dahil vergiler_dahil_toplam_tutar",
     to_pay="ödenecek_tutar ödenecek",
@@ -95,7 +95,7 @@ TURKISH = Words(
     buyer="alıcı müşteri sayın",
 )
 
-FINNISH = Words(
+FINNISH = BillWords(
     total="yhteensä summa loppusumma",
     gross="yhteensä_sis_alv verollinen",
     to_pay="maksettava maksettavaa",

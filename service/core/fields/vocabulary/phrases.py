@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from service.core.fields.vocabulary import asian, germanic, other_european, romance
-from service.core.fields.vocabulary.words import Words
+from service.core.fields.vocabulary.words import BillWords
 
-LANGUAGES: Mapping[str, Words] = {
+LANGUAGES: Mapping[str, BillWords] = {
     "en": germanic.ENGLISH,
     "de": germanic.GERMAN,
     "nl": germanic.DUTCH,
@@ -61,7 +61,7 @@ def folded(text: str) -> str:
 
 
 class PhraseTable:
-    """The phrases of some kinds, which are fields of `Words`, in all languages; made once."""
+    """The phrases of some kinds, which are fields of `BillWords`, in all languages; made once."""
 
     def __init__(self, *kinds: str) -> None:
         """If one phrase is of two kinds, the one that is named first counts."""
@@ -87,7 +87,7 @@ def any_of(*kinds: str, starts: bool = True, ends: bool = True) -> str:
     """A regular expression for the phrases of some kinds in a folded line.
 
     Args:
-        kinds: fields of `Words`.
+        kinds: fields of `BillWords`.
         starts: a phrase begins where a word begins.
         ends: it ends where a word ends.
     """

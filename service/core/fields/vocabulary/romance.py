@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from service.core.fields.vocabulary.words import Words
+from service.core.fields.vocabulary.words import BillWords
 
-FRENCH = Words(
+FRENCH = BillWords(
     total="total montant_total total_général total_facture",
     gross="ttc total_ttc montant_ttc",
     to_pay="net_à_payer à_payer reste_à_payer solde_à_payer total_à_payer",
@@ -31,7 +31,7 @@ FRENCH = Words(
     to="à",
 )
 
-SPANISH = Words(
+SPANISH = BillWords(
     total="importe_total total_factura total_general",
     gross="total_con_iva bruto",
     to_pay="total_a_pagar a_pagar importe_a_pagar líquido_a_pagar",
@@ -56,7 +56,7 @@ SPANISH = Words(
     buyer="comprador cliente facturar_a facturado_a destinatario",
 )
 
-ITALIAN = Words(
+ITALIAN = BillWords(
     total="totale importo_totale totale_fattura totale_documento totale_complessivo",
     gross="totale_ivato lordo",
     to_pay="netto_a_pagare totale_a_pagare da_pagare importo_da_pagare totale_dovuto",
@@ -82,7 +82,7 @@ ITALIAN = Words(
     buyer="spett.le spettabile acquirente cessionario intestatario destinatario cliente",
 )
 
-PORTUGUESE = Words(
+PORTUGUESE = BillWords(
     total="valor_total total_geral total_da_fatura total_da_nota",
     gross="total_com_iva valor_bruto",
     to_pay="total_a_pagar valor_a_pagar a_pagar",
@@ -107,7 +107,7 @@ PORTUGUESE = Words(
     buyer="adquirente tomador destinatário cliente comprador",
 )
 
-ROMANIAN = Words(
+ROMANIAN = BillWords(
     total="total_general suma_totală valoare_totală",
     to_pay="total_de_plată de_plată rest_de_plată",
     net="valoare_fără_tva total_fără_tva bază_impozabilă",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class BillWords:
     """The phrases of one language; what it shares with English need not be repeated.
 
     Amounts:

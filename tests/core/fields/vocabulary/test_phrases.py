@@ -9,7 +9,7 @@ import pytest
 
 from service.core.fields.amount_words import AmountWord, amount_word
 from service.core.fields.vocabulary.phrases import LANGUAGES, PhraseTable, any_of, folded
-from service.core.fields.vocabulary.words import Words
+from service.core.fields.vocabulary.words import BillWords
 
 FAMILIES = (
     (*(word.value for word in AmountWord), "sums", "including", "excluding"),
@@ -32,7 +32,7 @@ def test_no_phrase_is_of_two_kinds_that_are_looked_for_together(family: tuple[st
 
 def test_every_kind_of_word_is_in_a_family() -> None:
     apart = {"number", "to"}
-    assert {kind for family in FAMILIES for kind in family} | apart == {field.name for field in fields(Words)}
+    assert {kind for family in FAMILIES for kind in family} | apart == {field.name for field in fields(BillWords)}
 
 
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
