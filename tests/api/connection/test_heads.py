@@ -104,15 +104,18 @@ def test_a_client_that_sends_on_still_reads_its_refusal() -> None:
 
 
 def test_a_refusal_before_which_all_was_well_is_the_only_answer_whatever_follows_it() -> None:
-    """What followed was refused too, over a connection whose end had been sent: it was reset, with the answer."""
+    """What followed was refused as well, which was an error: the end of the connection had been sent."""
 
     async def scene(world: World) -> None:
+        errors: list[object] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, context: errors.append(context))
         caller = await world.caller()
         head = b"POST /extract?deadline_ms=50 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
         caller.send(head + b"no size\r\n")
         time.sleep(0.2)
         assert (await caller.reply()).code == "deadline_exceeded"
         assert await caller.rest() == b""
+        assert errors == []
 
     play(scene)
 
