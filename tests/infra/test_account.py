@@ -216,6 +216,7 @@ def test_a_machine_image_needs_the_option_and_a_container_image_that_is_there(ac
     assert done.returncode != 0
     assert "set baking=Baking.ON_DEMAND" in done.stderr
     assert account.state["calls"] == []
+    assert account.deploy(BAKING="on-demand").returncode == 0
     missing = account.run("machine_image.sh", "v9", BAKING="on-demand")
     assert missing.returncode != 0
     assert "has no image v9" in missing.stderr
