@@ -118,14 +118,19 @@ def _gradual(template: Template) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _advanced(service: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = next(iter(service.get("LoadBalancers", ())), {}).get("AdvancedConfiguration", {})
+    found: dict[str, Any] = _balancer(service).get("AdvancedConfiguration", {})
     return found
+
+
+def _balancer(service: Mapping[str, Any]) -> dict[str, Any]:
+    """Its first balancer's entry; empty without one."""
+    found: list[dict[str, Any]] = service.get("LoadBalancers", [])
+    return found[0] if found else {}
 
 
 def _pair(service: Mapping[str, Any]) -> set[str]:
     """The logical names of both target groups."""
-    balancer = next(iter(service.get("LoadBalancers", ())), {})
-    arns = (balancer.get("TargetGroupArn"), _advanced(service).get("AlternateTargetGroupArn"))
+    arns = (_balancer(service).get("TargetGroupArn"), _advanced(service).get("AlternateTargetGroupArn"))
     return {each["Ref"] for each in arns if each}
 
 

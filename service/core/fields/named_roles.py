@@ -27,8 +27,8 @@ ANOTHER = "another"
 """Of another bill, or of a day that is no role."""
 WORD = 0.35
 """What words for a role before a mention add to its weight."""
-UNNAMED = 0.5
-"""Weight of a score under another label."""
+UNNAMED, WRITTEN = 0.5, 0.2
+"""Weight of a score under another label, and of a value that the model has not found."""
 CONTRADICTED = 0.35
 """Weight of a score as this bill's date after a word for when to pay."""
 BEFORE = 40
@@ -84,7 +84,8 @@ def _keys(lines: TextLines, start: int) -> Iterator[str]:
 def _weight(mention: Mention, label: str, said: dict[int, str | None]) -> float:
     words = said[mention.entity]
     if mention.label != label:
-        return UNNAMED * mention.score + WORD if words == label else 0.0
+        share = WRITTEN if mention.written else UNNAMED
+        return share * mention.score + WORD if words == label else 0.0
     if words == label:
         return mention.score + WORD
     if label == "INVOICE_ID" and words == ANOTHER:

@@ -23,7 +23,7 @@ from service.text.written.grammar import Span, amounts, counts, days, identifier
 from service.text.written.places import Places
 
 SCORES = {"MONEY": 0.9, "DATE": 0.9, "ID_NUMBER": 0.7, "QUANTITY": 0.9}
-"""The share of such values that is right."""
+"""What such a value counts for beside the model's scores: judged by a few dozen bills, not fitted."""
 ITEM = "LINE_ITEM"
 MOST_VALUES = 500
 """Of one document."""

@@ -105,3 +105,11 @@ def test_a_day_to_pay_by_in_prose_and_one_for_a_discount() -> None:
 )
 def test_words_for_a_bills_own_number(words: str) -> None:
     assert said(f"{words}A-88123", "ID_NUMBER", "A-88123") == "INVOICE_ID"
+
+
+def test_a_written_date_fills_a_role_and_takes_none_from_the_model() -> None:
+    text = "Due 11/03/2026\nPayable by 12/03/2026"
+    first, second = mentions_in(text, ("DUE_DATE", "11/03/2026", 0.3), ("DATE", "12/03/2026"))
+    written = second._replace(written=True)
+    assert choose_named([first, written], TextLines(text))["DUE_DATE"].best == first
+    assert choose_named([written], TextLines(text))["DUE_DATE"].best == written

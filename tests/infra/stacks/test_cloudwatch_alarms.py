@@ -40,7 +40,7 @@ def test_every_alarm_of_the_policy_is_there_with_its_numbers(template: Read, env
         assert (made["EvaluationPeriods"], made["DatapointsToAlarm"]) == (alarm.periods, alarm.datapoints_to_alarm)
         assert made["TreatMissingData"] == alarm.missing.value
         assert made["AlarmActions"], "an alarm without a listener"
-    assert len(found) == len(alarms_for(policy)) + len(policy.steps) + 3, "and the balancer's own two, and the shortfall"
+    assert len(found) == len(alarms_for(policy)) + len(policy.steps) + 3, "the balancer's two and the shortfall"
 
 
 @EACH
