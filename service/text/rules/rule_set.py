@@ -1,8 +1,8 @@
 """The rules that a model asks for, in `rules.json` beside its weights, and their work on one text.
 
-`rules.json`: `{"find": ["email", "iban"], "borders": ["date"]}`, each part optional; `FINDERS` and `BORDERS` are the
-names. A folder without it asks for none. It is a file of the folder, and not a field of the manifest, so that it is
-under the revision's digest while manifests that are stored stay canonical.
+`rules.json`: `{"find": ["email", "iban"], "borders": ["date"], "roles": ["date"]}`, each part optional; the names are
+those of the types below. A folder without it asks for none. It is a file of the folder, and not a field of the
+manifest, so that it is under the revision's digest while manifests that are stored stay canonical.
 
 The rule: a label that the model lacks is answered only if the request asks for it.
 """
@@ -24,6 +24,7 @@ from service.text.rules.contacts import emails, phones, urls
 from service.text.rules.finding import Finding
 from service.text.rules.identifiers import bics, cards, ibans, tax_ids
 from service.text.rules.merging import merge
+from service.text.rules.roles import BILL_DATES, named_dates
 from service.text.values.context import DocumentContext
 
 FILE = "rules.json"
@@ -32,6 +33,7 @@ MOST_BYTES = 65_536
 Finder = Callable[[str, DocumentContext], Iterator[Finding]]
 FinderName = Literal["email", "url", "phone", "iban", "bic", "tax_id", "card", "percent"]
 BorderName = Literal["date", "identifier"]
+RoleName = Literal["date"]
 
 FINDERS: dict[FinderName, tuple[str, Finder]] = {
     "email": ("EMAIL", emails),
@@ -51,6 +53,7 @@ class RuleFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     find: tuple[FinderName, ...] = ()
     borders: tuple[BorderName, ...] = ()
+    roles: tuple[RoleName, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,7 @@ class RuleSet:
 
     find: tuple[FinderName, ...] = ()
     borders: tuple[BorderName, ...] = ()
+    roles: tuple[RoleName, ...] = ()
 
     @classmethod
     def read(cls, folder: Path) -> RuleSet:
@@ -80,7 +84,7 @@ class RuleSet:
             asked = msgspec.json.decode(content, type=RuleFile)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise ModelError(f"{FILE} cannot be used: {error}") from error
-        return cls(asked.find, asked.borders)
+        return cls(asked.find, asked.borders, asked.roles)
 
     def apply(
         self, context: DocumentContext, entities: list[Entity], labels: Collection[str], asked: Collection[str] = ()
@@ -92,13 +96,15 @@ class RuleSet:
             labels: the model's types of entities.
             asked: labels that the request wants, the model's or not.
         """
-        if not self.find and not self.borders:
+        if not (self.find or self.borders or self.roles):
             return entities
         text = context.text
         if "date" in self.borders and any(each.label in DATES for each in entities):
             entities = whole_dates(text, entities, context)
         if "identifier" in self.borders and any(each.label in IDENTIFIERS for each in entities):
             entities = whole_identifiers(text, entities)
+        if "date" in self.roles and any(each.label in BILL_DATES for each in entities):
+            entities = named_dates(text, entities)
         answered = {*labels, *asked}
         chosen = [finder for name in self.find for label, finder in (FINDERS[name],) if label in answered]
         return merge(text, entities, [finding for finder in chosen for finding in finder(text, context)])
