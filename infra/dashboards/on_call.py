@@ -335,7 +335,8 @@ DEVICE = Row(
             unit="percentunit",
             queries=(
                 Query(
-                    "sum by (instance) (rate(gleaner_graph_batches_total[1m]))"
+                    "(sum by (instance) (rate(gleaner_graph_batches_total[1m]))"
+                    " or 0 * sum by (instance) (rate(gleaner_batches_total[1m])))"
                     " / sum by (instance) (rate(gleaner_batches_total[1m]))",
                     "{{instance}}",
                 ),

@@ -132,9 +132,6 @@ async def unless_disconnected(request: Request, work: Coroutine[Any, Any, Respon
     if departure is None:
         departure = Departure()
         watching = asyncio.create_task(_watch(request, departure))
-    if departure.has_left:
-        work.close()
-        return Response(status_code=CLIENT_CLOSED_REQUEST)
     left = False
 
     def leave() -> None:

@@ -63,17 +63,25 @@ def test_where_the_server_tells_of_a_departure_no_task_waits_for_it() -> None:
     asyncio.run(scene())
 
 
-def test_nothing_is_begun_for_a_client_that_has_left() -> None:
+def test_the_work_for_a_client_that_has_left_before_ends_at_its_first_wait_with_what_it_began() -> None:
     async def scene() -> None:
         departure = Departure()
         departure.tell()
+        documents = [asyncio.create_task(asyncio.Event().wait())]
 
         async def work() -> Response:
-            raise AssertionError("nobody waits for it")
+            try:
+                await asyncio.gather(*documents)
+            finally:
+                for each in documents:
+                    each.cancel()
+            raise AssertionError("nothing sets the event")
 
         request = Request({"type": "http", "headers": [], "state": {DEPARTURE: departure}}, Caller().receive)
         answer = await unless_disconnected(request, work())
         assert answer.status_code == CLIENT_CLOSED_REQUEST
+        await asyncio.wait(documents)
+        assert documents[0].cancelled()
 
     asyncio.run(scene())
 
