@@ -176,6 +176,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             return
         self._requests.finish_body(self.cycle)
         super().on_message_complete()
+        if not self.pipeline:
+            self.flow.resume_reading()  # A long body has paused it; and its client may leave.
         if self.cycle.response_complete:
             self._shared.table.idle(self, now)
 

@@ -7,6 +7,7 @@ import socket
 
 import pytest
 
+from service.api.http.departure import DEPARTURE
 from tests.support.bounded_server import World, play
 
 POST = b"POST /%s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
@@ -82,3 +83,18 @@ def test_an_answer_whose_connection_ends_and_whose_client_never_reads_is_dropped
         assert world.connections.budget.held_bytes == 0
 
     play(scene, write_seconds=1.0)
+
+
+def test_a_client_that_leaves_after_a_long_body_is_noticed_though_nobody_asks() -> None:
+    """Reading is paused while a long body waits for its application, which reads it once and never again."""
+
+    async def scene(world: World) -> None:
+        caller = await world.caller()
+        caller.send(POST % (b"hold", 1_000_000) + bytes(1_000_000))
+        await world.until(lambda: len(world.scopes) == 1 and world.connections.budget.held_bytes >= 1_000_000)
+        departure = world.scopes[0]["state"][DEPARTURE]
+        caller.writer.close()
+        await world.until(lambda: departure.has_left)
+        world.held.set()
+
+    play(scene)
