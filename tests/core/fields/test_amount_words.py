@@ -121,3 +121,7 @@ def test_beside_a_description_words_speak_of_the_goods() -> None:
     text = "Total care shampoo 9.00\nTotal 9.00"
     found = mentions_in(text, ("LINE_ITEM", "Total care shampoo"), ("MONEY", "9.00"), ("MONEY", "9.00"))
     assert words_for_amounts(found, TextLines(text)) == {2: AmountWord.TOTAL}
+
+
+def test_a_rounded_total_with_its_tax_is_the_rounded_one() -> None:
+    assert amount_word("Rounded total incl. GST") is AmountWord.ROUNDED
