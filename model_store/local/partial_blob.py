@@ -16,6 +16,7 @@ import os
 import threading
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from model_store import fileio
@@ -156,9 +157,13 @@ def gaps(written: list[Interval], size_bytes: int) -> list[Interval]:
 
 
 def partial_sizes(folder: Path) -> dict[str, int]:
-    """The disk space in bytes of each unfinished blob, by digest."""
-    found = folder.iterdir() if folder.is_dir() else ()
-    return {path.name: path.stat().st_blocks * 512 for path in found if not path.suffix}
+    """The disk space in bytes of each unfinished blob, by digest; none of one that another process finishes now."""
+    sizes = {}
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if not path.suffix:
+            with suppress(FileNotFoundError):
+                sizes[path.name] = path.stat().st_blocks * 512
+    return sizes
 
 
 def _open(path: Path, flags: int) -> int:

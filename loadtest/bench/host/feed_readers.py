@@ -10,7 +10,7 @@ import multiprocessing
 import selectors
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.connection import Connection
 
 REQUEST = b"GET /console/live HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
@@ -37,15 +37,24 @@ def open_consoles(port: int, count: int) -> Iterator[None]:
     reader.start()
     theirs.close()
     try:
-        if not ours.poll(OPENED_SECONDS) or not ours.recv():
+        if not _says_well(ours):
             raise FeedClosed(f"{count} consoles could not be opened")
         yield
-        ours.send("end")
-        if not ours.poll(OPENED_SECONDS) or not ours.recv():
+        with suppress(BrokenPipeError):  # of readers that ended before us; what they said is still there to be read
+            ours.send("end")
+        if not _says_well(ours):
             raise FeedClosed("a console's feed ended early")
     finally:
         reader.terminate()
         reader.join()
+
+
+def _says_well(reader: Connection) -> bool:
+    """What the readers say of their feeds; False when they say nothing, or are gone."""
+    try:
+        return reader.poll(OPENED_SECONDS) and reader.recv() is True
+    except EOFError:
+        return False
 
 
 def _read(port: int, count: int, caller: Connection) -> None:

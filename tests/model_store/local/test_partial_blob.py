@@ -10,7 +10,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_store.local.partial_blob import PartialBlob, gaps
+from model_store.local.partial_blob import PartialBlob, gaps, partial_sizes
 
 DATA = random.Random(0).randbytes(10_000)
 DIGEST = hashlib.sha256(DATA).hexdigest()
@@ -118,3 +118,12 @@ def test_gaps_and_intervals_partition_all_bytes(borders: list[int]) -> None:
     written = list(zip(borders[::2], borders[1::2], strict=False))
     covered = [*written, *gaps(written, 61)]
     assert sorted(byte for start, end in covered for byte in range(start, end)) == list(range(61))
+
+
+def test_sizes_are_of_the_blobs_that_are_still_unfinished(tmp_path: Path) -> None:
+    digest = hashlib.sha256(b"whole").hexdigest()
+    (tmp_path / digest).write_bytes(bytes(8192))
+    (tmp_path / f"{digest}.journal").write_text("0 8192 0")
+    (tmp_path / hashlib.sha256(b"finished meanwhile").hexdigest()).symlink_to(tmp_path / "finished")
+    assert partial_sizes(tmp_path) == {digest: 8192}
+    assert partial_sizes(tmp_path / "none") == {}

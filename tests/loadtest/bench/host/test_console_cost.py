@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -66,6 +68,12 @@ def test_so_many_consoles_are_open_as_are_asked_for() -> None:
 def test_a_feed_that_is_refused_or_ends_spoils_the_round(answer: bytes) -> None:
     with feeds(answer, ends=True) as (port, _), pytest.raises(FeedClosed), open_consoles(port, 1):
         pass
+
+
+def test_readers_that_were_gone_before_they_were_asked_to_end_spoil_it_too() -> None:
+    with feeds(EVENTS, ends=True) as (port, _), pytest.raises(FeedClosed), open_consoles(port, 1):
+        while multiprocessing.active_children():
+            time.sleep(0.01)
 
 
 def test_each_pair_is_compared_before_the_median_is_taken() -> None:
