@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,6 +12,7 @@ import pytest
 
 from loadtest.bench.host.console_cost import changes
 from loadtest.bench.host.feed_readers import FeedClosed, open_consoles
+from tests.support.service import wait_until
 
 EVENTS = b"HTTP/1.1 200 OK\r\n\r\nretry: 2000\n\ndata: {}\n\n"
 
@@ -72,8 +72,7 @@ def test_a_feed_that_is_refused_or_ends_spoils_the_round(answer: bytes) -> None:
 
 def test_readers_that_were_gone_before_they_were_asked_to_end_spoil_it_too() -> None:
     with feeds(EVENTS, ends=True) as (port, _), pytest.raises(FeedClosed), open_consoles(port, 1):
-        while multiprocessing.active_children():
-            time.sleep(0.01)
+        wait_until(lambda: not multiprocessing.active_children())
 
 
 def test_each_pair_is_compared_before_the_median_is_taken() -> None:
