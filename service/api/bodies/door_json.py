@@ -11,6 +11,7 @@ from typing import Protocol, Self, TypeVar
 
 import msgspec
 
+from service.api.bodies.decoding import decoded
 from service.core.errors import DocumentTooLarge, MalformedRequest
 
 COUNTED_BYTES = 1 << 18
@@ -43,13 +44,7 @@ def decode_json(data: bytes, kind: type[_T], most_documents: int) -> _T:
     """
     if len(data) > COUNTED_BYTES and (data.count(b'"') - data.count(b'\\"')) // 2 > most_documents + MOST_STRINGS:
         raise DocumentTooLarge(f"The body holds too many texts; one request may have {most_documents}.")
-    try:
-        return msgspec.json.decode(data, type=kind)
-    except msgspec.ValidationError as error:
-        raise MalformedRequest(f"{str(error)[:_MOST_CHARACTERS]}.") from None
-    except RecursionError:
-        raise MalformedRequest("The body is JSON that is nested too deeply.") from None
-    except UnicodeError:
-        raise MalformedRequest("The body is not JSON: it is not UTF-8.") from None
-    except msgspec.DecodeError as error:
-        raise MalformedRequest(f"The body is not JSON: {error}.") from None
+    return decoded(
+        lambda: msgspec.json.decode(data, type=kind),
+        lambda error: MalformedRequest(f"{str(error)[:_MOST_CHARACTERS]}."),
+    )

@@ -11,10 +11,11 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import msgspec
 
+from service.api.bodies.decoding import decoded
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
 
 ID_CHARACTERS = 1_024
@@ -24,7 +25,6 @@ OPTION_BYTES = 65_536
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*)`", re.S)
 _KINDS = {"`str | null`": "a string or null", "`str`": "a string", "`object`": "an object", "`array`": "a list"}
 
-_T = TypeVar("_T")
 _Id = Annotated[str, msgspec.Meta(max_length=ID_CHARACTERS)]
 _ABSENT = msgspec.Raw(b"")
 _decode_text = msgspec.json.Decoder(str).decode
@@ -79,20 +79,20 @@ def read_json(data: bytes, most_documents: int, options: tuple[str, ...]) -> Jso
         InvalidOptions: an option that does not exist, or one that is far too long.
         DocumentTooLarge: more documents than one request may have.
     """
-    values = _decoded(lambda: _envelope_decoder(options)(data), lambda error: _body_error(error, options))
+    values = decoded(lambda: _envelope_decoder(options)(data), lambda error: _body_error(error, options))
     batch = values.documents is not _ABSENT
     if batch == (values.text is not _ABSENT):
         raise MalformedRequest("The body needs either `text` or `documents`.")
     given = {name: _option(name, value) for name in options if (value := getattr(values, name)) is not _ABSENT}
     if not batch:
-        text = _decoded(lambda: _decode_text(values.text), lambda error: _value_error("text", error))
+        text = decoded(lambda: _decode_text(values.text), lambda error: _value_error("text", error))
         return JsonBody(((None, text),), False, given)
     return JsonBody(_documents(values.documents, most_documents), True, given)
 
 
 def _documents(data: msgspec.Raw, most: int) -> tuple[tuple[str | None, str], ...]:
     try:
-        found = _decoded(lambda: _decoder(most).decode(data), lambda error: _value_error("documents", error))
+        found = decoded(lambda: _decoder(most).decode(data), lambda error: _value_error("documents", error))
     except _TooManyDocumentsError:
         raise DocumentTooLarge(f"The request has more than {most} documents, the limit of one request.") from None
     if not found:
@@ -115,21 +115,7 @@ def _decoder(most: int) -> _DocumentsDecoder:
 def _option(name: str, value: msgspec.Raw) -> Any:
     if len(memoryview(value)) > OPTION_BYTES:
         raise InvalidOptions(f"{name}: longer than {OPTION_BYTES:,} bytes.")
-    return _decoded(lambda: msgspec.json.decode(value), lambda error: _value_error(name, error))
-
-
-def _decoded(decode: Callable[[], _T], wrong: Callable[[msgspec.ValidationError], GleanerError]) -> _T:
-    """What `decode` returns; `wrong` makes the error of JSON that is something else than it should be."""
-    try:
-        return decode()
-    except msgspec.ValidationError as error:
-        raise wrong(error) from None
-    except RecursionError:
-        raise MalformedRequest("The body is JSON that is nested too deeply.") from None
-    except UnicodeError:
-        raise MalformedRequest("The body is not JSON: it is not UTF-8.") from None
-    except msgspec.DecodeError as error:
-        raise MalformedRequest(f"The body is not JSON: {error}.") from None
+    return decoded(lambda: msgspec.json.decode(value), lambda error: _value_error(name, error))
 
 
 def _body_error(error: msgspec.ValidationError, options: tuple[str, ...]) -> GleanerError:

@@ -87,7 +87,7 @@ class Extractor:
                     await self._time_slicer.turn(request.queue)
                 estimate = request.estimate(source, time.monotonic())
                 with self.memory.lease() as lease, self._metered(estimate, timer):
-                    return await self._extract(source, request, timer, lease)
+                    return await self._extract(source, request, estimate, timer, lease)
         except TimeoutError:
             raise DeadlineExceeded("the deadline passed before the document was finished") from None
 
@@ -101,9 +101,13 @@ class Extractor:
         self.text.work.correct(expected, timer.work_seconds, came, time.monotonic())
 
     async def _extract(
-        self, source: DocumentInput, request: ExtractRequest, timer: StageTimer, lease: MemoryLease
+        self,
+        source: DocumentInput,
+        request: ExtractRequest,
+        estimate: WorkEstimate,
+        timer: StageTimer,
+        lease: MemoryLease,
     ) -> DocumentResult:
-        estimate = request.estimate(source, time.monotonic())
         self._engine.refusals.check(estimate)
         with timer.measure("parse"):
             document = await self._document(source, request)

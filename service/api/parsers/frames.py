@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Callable
+from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -24,6 +26,7 @@ from service.documents.redacted import RedactedFile, RedactedPage, Redaction
 
 LENGTH = struct.Struct("<I")
 _PNG = b"\x89PNG\r\n\x1a\n"
+_T = TypeVar("_T")
 
 
 class FileHeader(msgspec.Struct, frozen=True):
@@ -142,16 +145,25 @@ def crash_frames(crash: str) -> list[bytes | memoryview]:
     return [msgspec.msgpack.encode(ParsedHeader(crash=crash))]
 
 
+def decoded_header(decode: Callable[[bytes], _T], data: bytes) -> _T:
+    """The header of an answer.
+
+    Raises:
+        BadAnswer: it is none.
+    """
+    try:
+        return decode(data)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise BadAnswer(f"no header: {type(error).__name__}") from None
+
+
 def decode_header(data: bytes) -> ParsedHeader:
     """Decode the header of a document or an error.
 
     Raises:
         BadAnswer: it is none.
     """
-    try:
-        return _decode_parsed(data)
-    except (msgspec.MsgspecError, UnicodeError) as error:
-        raise BadAnswer(f"no header: {type(error).__name__}") from None
+    return decoded_header(_decode_parsed, data)
 
 
 def decode_redacted(data: bytes, redaction: Redaction, limits: DocumentLimits) -> RedactedHeader:
@@ -160,10 +172,7 @@ def decode_redacted(data: bytes, redaction: Redaction, limits: DocumentLimits) -
     Raises:
         BadAnswer: it is none.
     """
-    try:
-        head = _decode_redacted(data)
-    except (msgspec.MsgspecError, UnicodeError) as error:
-        raise BadAnswer(f"no header: {type(error).__name__}") from None
+    head = decoded_header(_decode_redacted, data)
     failed = bool(head.error_code or head.crash)
     if not failed and (len(head.places) != len(redaction.ranges) or len(head.pages) > limits.max_pages):
         raise BadAnswer("a report of another file")

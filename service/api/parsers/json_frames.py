@@ -15,7 +15,7 @@ import msgspec
 
 from service.api.bodies.door_json import Content
 from service.api.bodies.kinds import JsonKind
-from service.api.parsers.frames import BadAnswer
+from service.api.parsers.frames import BadAnswer, decoded_header
 from service.core.errors import DocumentTooLarge
 from service.documents.left_out_text import LeftOutText
 from service.documents.limits import MEBIBYTE, DocumentLimits
@@ -84,10 +84,7 @@ def decode_json_header(data: bytes, body_bytes: int) -> JsonHeader:
     Raises:
         BadAnswer: it is none.
     """
-    try:
-        head = _decode_header(data)
-    except (msgspec.MsgspecError, UnicodeError) as error:
-        raise BadAnswer(f"no header: {type(error).__name__}") from None
+    head = decoded_header(_decode_header, data)
     if sum(size.length for size in head.sizes) > body_bytes:
         raise BadAnswer("contents of a larger body")
     return head

@@ -86,6 +86,7 @@ class ParserPool:
         self._queue = ParserQueue(size, limits.queue_bytes, limits.seconds, limits.wait_seconds)
         self._cost = ParseCost()
         self._jobs: dict[int, Job[Any]] = {}
+        self._reading: set[asyncio.Task[None]] = set()
         self._keys = count()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -97,10 +98,10 @@ class ParserPool:
         """End all parsers."""
         if self._timer is not None:
             self._timer.cancel()
-        tasks = [job.reading for job in self._jobs.values() if job.reading]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        for task in self._reading:
+            if not task.cancelling():  # What an abandoned one does at its end is not to be broken off.
+                task.cancel()
+        await asyncio.gather(*self._reading, return_exceptions=True)
         await self._stock.stop()
 
     def seconds_worked(self, now: float) -> float:
@@ -210,7 +211,9 @@ class ParserPool:
         match step:
             case Step.START:
                 job.interrupted = False
-                job.reading = asyncio.get_running_loop().create_task(self._read(job))
+                job.reading = task = asyncio.get_running_loop().create_task(self._read(job))
+                self._reading.add(task)
+                task.add_done_callback(self._reading.discard)
             case Step.INTERRUPT | Step.RESUME:
                 job.interrupted = step is Step.INTERRUPT
                 if job.parser is not None:
