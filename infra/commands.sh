@@ -37,11 +37,13 @@ engine() {
   "$python" -c 'from infra.image.build import works; from infra.image.engines import choose; print(choose(works).value)' 2>/dev/null
 }
 
-# prepare ENVIRONMENT: what both need; sets region
+# prepare ENVIRONMENT: what all of them need; sets environment, fleet and region
 prepare() {
-  [ -n "$1" ] || fail "Which environment? make deploy ENV=production; they are in infra/environments.py."
+  environment=$1
+  fleet=gleaner-$environment
+  [ -n "$environment" ] || fail "Which environment? make deploy ENV=production; they are in infra/environments.py."
   [ -x "$python" ] || fail "$python is missing; run make infra first."
-  region=$("$python" -m infra.environments "$1") || exit 2
+  region=$("$python" -m infra.environments "$environment") || exit 2
   [ -n "${DRY_RUN:-}" ] || command -v aws >/dev/null || fail "The AWS CLI is needed (https://aws.amazon.com/cli/), signed in."
 }
 

@@ -7,9 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source infra/commands.sh
 
-environment=${1:-}
-fleet=gleaner-$environment
-prepare "$environment"
+prepare "${1:-}"
 tag=${2:-$(git rev-parse --short=12 HEAD)}
 # Under the commit's tag an image is found and left alone, and the changes would not be in it.
 [ -n "${2:-}" ] || [ -n "${DRY_RUN:-}" ] || [ -z "$(git status --porcelain)" ] \

@@ -5,9 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source infra/commands.sh
 
-environment=${1:-}
-fleet=gleaner-$environment
-prepare "$environment"
+prepare "${1:-}"
 if [ -z "${DRY_RUN:-}" ]; then
   confirmed=${CONFIRM:-}
   [ -n "$confirmed" ] || { [ -t 0 ] && read -rp "This ends $fleet in $region. Type its name to go on: " confirmed; } || true

@@ -6,9 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source infra/commands.sh
 
-environment=${1:-}
-fleet=gleaner-$environment
-prepare "$environment"
+prepare "${1:-}"
 tag=${2:-$(git rev-parse --short=12 HEAD)}
 bakes "$environment" || fail "$environment makes no machine images: set baking=Baking.ON_DEMAND in infra/environments.py, and deploy."
 

@@ -6,6 +6,7 @@ Where releases are moved between two target groups, either may be the empty one:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_elasticloadbalancingv2 as elb
@@ -42,18 +43,16 @@ def too_few_healthy(
         for name, group in names.items()
     ]
     healthy = " + ".join(f"FILL({name}, 0)" for name in names)
-    return cloudwatch.CfnAlarm(
+    return _alarm(
         scope,
         "TooFewHealthy",
+        topic,
         alarm_name=f"{environment.fleet}-{TOO_FEW}",
         alarm_description="Fewer tasks answer /readyz than the minimum. See the service's events.",
         metrics=[*parts, _whole("healthy", healthy)],
-        evaluation_periods=3,
         comparison_operator="LessThanThreshold",
         threshold=environment.limits.minimum_tasks,
         treat_missing_data="breaching",
-        alarm_actions=[topic],
-        ok_actions=[topic],
     )
 
 
@@ -72,20 +71,24 @@ def server_errors(
         _part("requests", BALANCER, "RequestCount", whole, "Sum"),
     ]
     share = "(FILL(errors, 0) - FILL(refused, 0)) / requests"
-    return cloudwatch.CfnAlarm(
+    return _alarm(
         scope,
         "ServerErrors",
+        topic,
         alarm_name=f"{environment.fleet}-{ERRORS}",
         alarm_description="More than 1 % of the answers are errors of ours (5xx). See the tasks' logs.",
         metrics=[*parts, _whole("share", share)],
-        evaluation_periods=3,
         datapoints_to_alarm=2,
         comparison_operator="GreaterThanThreshold",
         threshold=MOST_ERRORS,
         treat_missing_data="notBreaching",
-        alarm_actions=[topic],
-        ok_actions=[topic],
     )
+
+
+def _alarm(scope: Construct, name: str, topic: str, **properties: Any) -> cloudwatch.CfnAlarm:
+    """Both look at three minutes, and tell the topic what has come and gone."""
+    told = [topic]
+    return cloudwatch.CfnAlarm(scope, name, evaluation_periods=3, alarm_actions=told, ok_actions=told, **properties)
 
 
 def _part(
