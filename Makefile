@@ -124,7 +124,7 @@ sbom: ## list all packages of an image, as CycloneDX: make sbom IMAGE=gleaner (b
 	$(call needs,$(SYFT),syft,https://github.com/anchore/syft)
 	@mkdir -p "$(dir $(SBOM))"
 	$(SYFT) scan "$(IMAGE)" --output "cyclonedx-json=$(SBOM)"
-scan: ## fail if that list has a known hole, high or critical, for which there is a cure (by grype)
+scan: $(filter sbom,$(MAKECMDGOALS)) ## fail if that list has a known hole, high or critical, for which there is a cure (by grype)
 	@test -s "$(SBOM)" || { echo "There is no list yet: make sbom IMAGE=…"; exit 2; }
 	$(call needs,$(GRYPE),grype,https://github.com/anchore/grype)
 	$(GRYPE) "sbom:$(SBOM)" --only-fixed --fail-on high

@@ -69,7 +69,7 @@ forget_failed() {
   status=$(ask '<no such stack>' aws cloudformation describe-stacks --region "$region" --stack-name "$1" \
     --query 'Stacks[0].StackStatus' --output text 2>/dev/null) || return 0
   case $status in
-    ROLLBACK_COMPLETE | ROLLBACK_FAILED | DELETE_FAILED)
+    REVIEW_IN_PROGRESS | ROLLBACK_COMPLETE | ROLLBACK_FAILED | DELETE_FAILED)
       say "$1 is $status: what an attempt before this one has left is deleted first."
       remove "$1"
       ;;

@@ -47,13 +47,20 @@ say "Image $repository:$tag…"
 if ! in_repository; then
   engine=$(ask '<engine>' engine) || fail "To build and push the image, docker, podman or buildah is needed."
   run "$python" -m infra.image.build --tag "$repository:$tag"
-  [ -z "${VERIFY:-}" ] || run make --no-print-directory sbom scan IMAGE="$repository:$tag"
+  if [ -n "${VERIFY:-}" ]; then
+    run make --no-print-directory sbom IMAGE="$repository:$tag"
+    run make --no-print-directory scan
+  fi
   run_piped "aws ecr get-login-password --region $region | $engine login --username AWS --password-stdin ${repository%%/*}"
   run "$engine" push "$repository:$tag"
   if [ -n "${VERIFY:-}" ]; then
+    # Left there without a signature, the next attempt would take it for one that was verified.
     digest=$(ask '<digest>' aws ecr describe-images --region "$region" --repository-name "${repository#*/}" \
-      --image-ids "imageTag=$tag" --query 'imageDetails[0].imageDigest' --output text)
-    run make --no-print-directory sign IMAGE="$repository@$digest"
+      --image-ids "imageTag=$tag" --query 'imageDetails[0].imageDigest' --output text) \
+      && run make --no-print-directory sign IMAGE="$repository@$digest" || {
+        attempt aws ecr batch-delete-image --region "$region" --repository-name "${repository#*/}" --image-ids "imageTag=$tag"
+        fail "$repository:$tag could not be signed, and was taken out of the repository again."
+      }
   fi
 fi
 
@@ -62,7 +69,7 @@ machine_image=$("$python" -m infra.environments "$environment" machine_image)
 if bakes "$environment"; then
   deploy_pipeline
   if ! probe aws ssm get-parameter --region "$region" --name "$machine_image"; then
-    say "There is no machine image yet, so instances start from AWS's: make machine-image ENV=$environment, then deploy again."
+    say "There is no machine image yet, so instances start from AWS's, later than the policy counts on: make machine-image ENV=$environment, then deploy again."
     machine_image=$("$python" -c 'from infra.machine_images import GPU_IMAGE; print(GPU_IMAGE)')
   fi
 fi

@@ -1,7 +1,8 @@
 """Rules on the pipeline of machine images: what would fail half an hour into a build, or in the fleet afterwards. Pure.
 
-recipe    starts from AWS's newest GPU image; an encrypted disk; a version that follows its content
-component pulls the wanted image, looks for it in the finished machine image, and forgets the instance it was made on
+recipe    starts from AWS's newest GPU image; an encrypted disk
+component a version that follows its content; pulls the wanted image, looks for it in the finished machine image, and
+          forgets the instance it was made on
 building  IMDSv2; ends when it fails, and says so; writes where Image Builder's own role may write
 result    noted in a parameter that Image Builder's own role may write, as an image's id
 """

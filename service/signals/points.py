@@ -51,7 +51,7 @@ COUNTS = {
     RESTARTS: "gleaner_engine_starts_total",
     MEMORY_SPLITS: "gleaner_memory_splits_total",
 }
-CAPACITY_REFUSALS = ("queue_full", "deadline_exceeded")
+CAPACITY_REFUSALS = ("queue_full", "deadline_exceeded", "too_much_at_once")
 PHASE_NAME = "gleaner_phase"
 GPU_LOST_NAME = "gleaner_gpu_lost"
 BUSY_NAME = "gleaner_busy_seconds_total"

@@ -25,7 +25,7 @@ PYTHON = """#!/bin/sh
 case "$*" in
   "-m infra.stacks "*) exit 0 ;;
   "-m infra.image.build "*) echo "$*" >> "$STATE.builds"; exit 0 ;;
-  "-m infra.traffic "*) exit "${TRAFFIC:-0}" ;;
+  "-m infra.traffic "*) grep -q REVIEW_IN_PROGRESS "$STATE" && exit 1; exit "${TRAFFIC:-0}" ;;
   "-m infra.environments production baking") [ -z "$BAKING" ] || { echo "$BAKING"; exit 0; } ;;
   "-m infra.environments production machine_image") [ -z "$BAKING" ] || { echo BAKED; exit 0; } ;;
 esac
@@ -97,7 +97,7 @@ def test_roles_that_are_there_are_no_error(account: Account) -> None:
     assert len(account.state["roles"]) == 6
 
 
-@pytest.mark.parametrize("status", ["ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "DELETE_FAILED"])
+@pytest.mark.parametrize("status", ["REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "DELETE_FAILED"])
 def test_what_a_failed_attempt_has_left_is_deleted_first(account: Account, status: str) -> None:
     account.change(stacks={"gleaner-production-fleet": status}, protected=["i-7", "i-8"], pool=["1"])
     done = account.deploy()
@@ -285,6 +285,21 @@ def test_an_image_with_a_known_hole_is_neither_pushed_nor_deployed(verifying: Ac
 def test_an_image_that_nobody_could_sign_is_not_deployed(verifying: Account) -> None:
     program(verifying.folder / "cosign", "#!/bin/sh\nexit 1\n")
     assert verify(verifying, "v3").returncode != 0
+    assert verifying.state["tag"] is None
+
+
+def test_an_image_that_could_not_be_signed_is_not_taken_for_a_verified_one_by_the_next_attempt(
+    verifying: Account,
+) -> None:
+    docker = (verifying.folder / "docker").read_text()
+    pushes = f'[ "$1" != push ] || sed -i \'s/"images": \\[/&"v3", /\' {verifying.folder}/state\n'
+    program(verifying.folder / "docker", docker + pushes)
+    program(verifying.folder / "cosign", "#!/bin/sh\nexit 1\n")
+    for _ in range(2):
+        done = verify(verifying, "v3")
+        assert done.returncode != 0
+        assert "could not be signed" in done.stderr
+        assert verifying.state["images"] == ["v1", "v2"]
     assert verifying.state["tag"] is None
 
 

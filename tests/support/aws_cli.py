@@ -188,6 +188,11 @@ class FakeAws:
             raise Refused("ImageNotFoundException")
         return ""
 
+    def ecr_batch_delete_image(self) -> str:
+        tag = self.options["image-ids"].partition("=")[2]
+        self.state["images"] = [each for each in self.state["images"] if each != tag]
+        return ""
+
     def cloudwatch_set_alarm_state(self) -> str:
         self.state["alarms"].append(self.options["state-value"])
         return ""

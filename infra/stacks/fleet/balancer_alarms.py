@@ -42,7 +42,7 @@ def too_few_healthy(
         )
         for name, group in names.items()
     ]
-    healthy = " + ".join(f"FILL({name}, 0)" for name in names)
+    healthy = f"SUM([{', '.join(names)}])"  # No point where none has one yet: a late minute is not an empty fleet.
     return _alarm(
         scope,
         "TooFewHealthy",
@@ -61,16 +61,18 @@ def server_errors(
 ) -> cloudwatch.CfnAlarm:
     """More than one answer in a hundred is an error of ours, in two minutes of three.
 
-    A deadline that cannot be met is answered with a 5xx as well, and is no error: what the service counts as refused
-    is taken off, so the alarm errs on the silent side while documents are refused.
+    The balancer's own are those of connections that a task broke, or never took. A deadline that cannot be met, or a
+    crowd, is answered with a 5xx as well, and is no error: what the service counts as refused is taken off. That is
+    documents, a batch each of its own, so the alarm is all but deaf while batches are refused.
     """
     whole = {"LoadBalancer": balancer.load_balancer_full_name}
     parts = [
         _part("errors", BALANCER, "HTTPCode_Target_5XX_Count", whole, "Sum"),
+        _part("broken", BALANCER, "HTTPCode_ELB_5XX_Count", whole, "Sum"),
         _part("refused", NAMESPACE, REFUSALS.name, {SERVICE_DIMENSION: environment.fleet}, "Sum"),
         _part("requests", BALANCER, "RequestCount", whole, "Sum"),
     ]
-    share = "(FILL(errors, 0) - FILL(refused, 0)) / requests"
+    share = "(FILL(errors, 0) + FILL(broken, 0) - FILL(refused, 0)) / requests"
     return _alarm(
         scope,
         "ServerErrors",

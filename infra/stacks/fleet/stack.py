@@ -16,6 +16,7 @@ from infra.stacks.base.network import retention
 from infra.stacks.base.stack import BaseStack
 from infra.stacks.cloudwatch_alarms import alarm
 from infra.stacks.fleet.balancer import Balancer
+from infra.stacks.image_tag import tagged_image
 
 
 class Fleet(Stack):
@@ -31,7 +32,7 @@ class Fleet(Stack):
             description=f"Gleaner: the fleet ({environment.variant.value})",
         )
         self.environment_values, self.policy, self.base = environment, policy, base
-        self.image = self._image()
+        self.image = tagged_image(self, base.storage.repository, "Tag of the image in the repository")
         self.machine_image = CfnParameter(
             self,
             "MachineImage",
@@ -58,13 +59,3 @@ class Fleet(Stack):
         group = ec2.SecurityGroup(self, name, vpc=self.base.vpc, allow_all_outbound=False, description=description)
         group.add_egress_rule(ec2.Peer.any_ipv4(), ec2.Port.tcp(443), "AWS endpoints; there is no way further")
         return group
-
-    def _image(self) -> str:
-        tag = CfnParameter(
-            self,
-            "ImageTag",
-            type="String",
-            description="Tag of the image in the repository",
-            allowed_pattern=r"[\w.-]{1,128}",
-        )
-        return f"{self.base.storage.repository.repository_uri}:{tag.value_as_string}"

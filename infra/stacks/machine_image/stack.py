@@ -7,7 +7,10 @@ to which parameter and logs are known by the beginning of their names.
 
 from __future__ import annotations
 
-from aws_cdk import Aws, BootstraplessSynthesizer, CfnOutput, CfnParameter, Fn, RemovalPolicy, Stack, aws_logs
+import json
+from typing import Any
+
+from aws_cdk import Aws, BootstraplessSynthesizer, CfnOutput, Fn, RemovalPolicy, Stack, aws_logs
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_imagebuilder as builder
@@ -19,6 +22,7 @@ from infra.machine_images import BAKED_GIB, GPU_IMAGE, Baking, baked_image, want
 from infra.stacks.acknowledged import MACHINE_IMAGE_REASONS, acknowledge
 from infra.stacks.base.network import retention
 from infra.stacks.base.stack import BaseStack
+from infra.stacks.image_tag import tagged_image
 from infra.stacks.machine_image.component import document, version_of
 from infra.stacks.roles import (
     downloads_build_tools,
@@ -33,8 +37,14 @@ from infra.stacks.roles import (
 BUILD_TYPES = ("m6i.xlarge", "m5.xlarge")
 """Without a GPU: pulling an image needs none, and the quota for G instances is the fleet's."""
 SUNDAYS = "cron(0 3 ? * sun *)"
+ROOT_DEVICE = "/dev/xvda"
+DISK: dict[str, Any] = {
+    "encrypted": True,
+    "volume_type": "gp3",
+    "volume_size": BAKED_GIB,
+    "delete_on_termination": True,
+}
 TEST_MINUTES = 60
-PATTERN = r"[\w.-]{1,128}"
 
 
 class MachineImageStack(Stack):
@@ -94,15 +104,12 @@ class MachineImageStack(Stack):
         )
 
     def _component(self) -> builder.CfnComponent:
-        tag = CfnParameter(
-            self, "ImageTag", type="String", description="Tag of the image that is baked in", allowed_pattern=PATTERN
-        )
         self._wanted = ssm.CfnParameter(
             self,
             "Wanted",
             name=wanted_container(self._environment.fleet),
             type="String",
-            value=f"{self._base.storage.repository.repository_uri}:{tag.value_as_string}",
+            value=tagged_image(self, self._base.storage.repository, "Tag of the image that is baked in"),
             description="The container image that the next machine image has in it",
         )
         text = document()
@@ -118,17 +125,15 @@ class MachineImageStack(Stack):
     def _recipe(self, component: builder.CfnComponent) -> builder.CfnImageRecipe:
         """Encrypted with the account's key for disks; the fleet's may be larger than this one, not smaller."""
         Recipe = builder.CfnImageRecipe  # noqa: N806
-        disk = Recipe.EbsInstanceBlockDeviceSpecificationProperty(
-            encrypted=True, volume_type="gp3", volume_size=BAKED_GIB, delete_on_termination=True
-        )
+        ebs = Recipe.EbsInstanceBlockDeviceSpecificationProperty(**DISK)
         return Recipe(
             self,
             "Recipe",
             name=self._name,
-            version=version_of(component.version or "", str(BAKED_GIB), GPU_IMAGE),
+            version=version_of(component.version or "", json.dumps(DISK), ROOT_DEVICE, GPU_IMAGE),
             parent_image=f"ssm:{GPU_IMAGE}",
             components=[Recipe.ComponentConfigurationProperty(component_arn=component.attr_arn)],
-            block_device_mappings=[Recipe.InstanceBlockDeviceMappingProperty(device_name="/dev/xvda", ebs=disk)],
+            block_device_mappings=[Recipe.InstanceBlockDeviceMappingProperty(device_name=ROOT_DEVICE, ebs=ebs)],
         )
 
     def _infrastructure(self, component: builder.CfnComponent) -> builder.CfnInfrastructureConfiguration:

@@ -50,7 +50,7 @@ class Refusals:
         self.problems = PreparedProblems(limits)
         self.translate = translate
         self._on_overload = on_overload
-        self._counts: Counter[tuple[str, str, int]] = Counter()
+        self._counts: Counter[tuple[str, str, int, bool]] = Counter()
 
     def count(self, problem: PreparedProblem, request: RefusedRequest) -> PreparedProblem:
         """A refusal that was counted, in the words of the protocol that the request speaks."""
@@ -59,7 +59,8 @@ class Refusals:
             found = self.translate(request.method, request.path, request.headers, problem.error)
             if found is not None:
                 route, problem = found.route, PreparedProblem(problem.error, found.response)
-        self._counts[problem.code, route, problem.status] += 1
+        may_be_work = route != OTHER or not request.path
+        self._counts[problem.code, route, problem.status, may_be_work] += 1
         return problem
 
     def report(self, metrics: WorkerMetrics) -> None:
@@ -67,10 +68,10 @@ class Refusals:
         if not self._counts:
             return
         codes: Counter[str] = Counter()
-        for (code, route, status), count in self._counts.items():
+        for (code, route, status, may_be_work), count in self._counts.items():
             codes[code] += count
             metrics.requests.labels(route, str(status)).inc(count)
-            if route != OTHER and issubclass(BY_CODE[code], Overloaded):
+            if may_be_work and issubclass(BY_CODE[code], Overloaded):
                 self._on_overload(code, count)
         self._counts.clear()
         for code, count in codes.items():
