@@ -45,6 +45,7 @@ class LogEvent(StrEnum):
     DOCUMENT_FAILED = "document_failed"
     ANSWER_NOT_KEPT = "answer_not_kept"
     PARSER_DIED = "parser_died"
+    PARSER_FAILED = "parser_failed"
     PARSER_SANDBOX = "parser_sandbox"
     ZYGOTE_DIED = "zygote_died"
     ENGINE_MESSAGE_FAILED = "engine_message_failed"

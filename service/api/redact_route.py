@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from service.api.calls import AppState, let_in
-from service.api.http.arrival import arrived_seconds
+from service.api.calls import AppState, visit
 from service.api.http.request_body import read_body
 from service.api.http.response import unless_disconnected
 from service.api.redaction.answers import redact_response
@@ -21,22 +18,21 @@ router = APIRouter()
 
 @router.post("/redact", summary="Documents in, the same without what was found in them out", **REDACT)
 async def redact(request: Request) -> Response:
-    begun = arrived_seconds(request.scope, time.monotonic())
     state: AppState = request.state.app_state
     worker = state.worker
-    address = request.client.host if request.client else None
-    visit = let_in(state, request.headers, address, begun, request.scope["state"].get("trace"))
-    body = await read_body(request, state.body_limits, visit.reader, RedactOptions)
+    visited = visit(request)
+    body = await read_body(request, state.body_limits, visited.reader, RedactOptions)
     options = body.options
     assert isinstance(options, RedactOptions), "read as such"
     if options.raw and len(body.sources) > 1:
         raise InvalidOptions(f"raw: the answer can be one document only, and {len(body.sources)} came.")
     worker.redactor.check(options)
-    call = visit.call(body)
+    call = visited.call(body)
 
     async def answer(*, stays: bool) -> Response:
+        call.refuse_again()
         with worker.engine.leases.hold(call.revision):
-            work = redact_response(worker.redactor, worker.metrics, body, call.request, options, begun)
+            work = redact_response(worker.redactor, worker.metrics, body, call.request, options, call.begun_seconds)
             return await (work if stays else unless_disconnected(request, work))
 
-    return await state.idempotent.answer(request, visit.tenant.name, body, call.request.deadline_seconds, answer)
+    return await state.idempotent.answer(request, visited.tenant.name, body, call.request.deadline_seconds, answer)

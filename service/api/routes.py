@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
 import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
-from service.api.calls import AppState, let_in
-from service.api.http.arrival import arrived_seconds
+from service.api.calls import AppState, visit
 from service.api.http.request_body import read_body
 from service.api.http.response import json_response, ndjson_lines, unless_disconnected
 from service.api.openapi.operations import EXTRACT, MODELS, READY, ROUTE
@@ -24,24 +22,23 @@ router = APIRouter()
 
 @router.post("/extract", summary="Documents in, entities out", **EXTRACT)
 async def extract(request: Request) -> Response:
-    begun = arrived_seconds(request.scope, time.monotonic())
     state: AppState = request.state.app_state
-    address = request.client.host if request.client else None
-    visit = let_in(state, request.headers, address, begun, request.scope["state"].get("trace"))
-    body = await read_body(request, state.body_limits, visit.reader)
-    call = visit.call(body)
+    visited = visit(request)
+    body = await read_body(request, state.body_limits, visited.reader)
+    call = visited.call(body)
     leases = state.worker.engine.leases
 
     async def answer(*, stays: bool) -> Response:
+        call.refuse_again()
         if NDJSON in request.headers.get("accept", ""):
-            lines = ndjson_lines(call.start, call.request, begun)
+            lines = ndjson_lines(call.start, call.request, call.begun_seconds)
             leases.hold_while_alive(call.revision, lines)
             return StreamingResponse(lines, media_type=NDJSON)
         with leases.hold(call.revision):
-            work = json_response(call.start(), body, call.request, begun)
+            work = json_response(call.start(), body, call.request, call.begun_seconds)
             return await (work if stays else unless_disconnected(request, work))
 
-    return await state.idempotent.answer(request, visit.tenant.name, body, call.request.deadline_seconds, answer)
+    return await state.idempotent.answer(request, visited.tenant.name, body, call.request.deadline_seconds, answer)
 
 
 @router.get("/livez", summary="Is the process alive?", **ROUTE)

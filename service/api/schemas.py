@@ -178,7 +178,7 @@ class FieldResult(EntityResult, frozen=True, kw_only=True):
     """The entity chosen for a role, and those with other values, best first.
 
     With `source: rule` and a label of no role (MONEY, DATE, ID_NUMBER) it may be none of `entities`: a value that the
-    model has not found, beside words for the role. `score` is then the share of such values that are right.
+    model has not found, beside words for the role. `score` is then judged by the kind of words, and not calibrated.
     `reason`: what decided: its label and score, amounts that add up (`sum`), or words and place (`context`).
     """
 

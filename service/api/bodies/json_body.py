@@ -83,7 +83,7 @@ def read_json(data: bytes, most_documents: int, options: tuple[str, ...]) -> Jso
     batch = values.documents is not _ABSENT
     if batch == (values.text is not _ABSENT):
         raise MalformedRequest("The body needs either `text` or `documents`.")
-    given = {name: _option(name, value) for name in options if (value := getattr(values, name)) is not _ABSENT}
+    given = {name: decode_option(name, value) for name in options if (value := getattr(values, name)) is not _ABSENT}
     if not batch:
         text = decoded(lambda: _decode_text(values.text), lambda error: _value_error("text", error))
         return JsonBody(((None, text),), False, given)
@@ -112,7 +112,13 @@ def _decoder(most: int) -> _DocumentsDecoder:
     return _DocumentsDecoder(most)
 
 
-def _option(name: str, value: msgspec.Raw) -> Any:
+def decode_option(name: str, value: msgspec.Raw) -> Any:
+    """An option's value.
+
+    Raises:
+        InvalidOptions: it is far too long.
+        MalformedRequest: it is not JSON.
+    """
     if len(memoryview(value)) > OPTION_BYTES:
         raise InvalidOptions(f"{name}: longer than {OPTION_BYTES:,} bytes.")
     return decoded(lambda: msgspec.json.decode(value), lambda error: _value_error(name, error))

@@ -16,7 +16,7 @@ import msgspec
 from service.api.bodies.comprehend import BatchRequest, EntitiesRequest, TextRequest
 from service.api.bodies.door_json import Content, DoorBody, decode_json
 from service.api.bodies.huggingface import TokenClassificationInput
-from service.api.bodies.json_body import ID_CHARACTERS, JsonBody, read_json
+from service.api.bodies.json_body import ID_CHARACTERS, JsonBody, decode_option, read_json
 from service.api.bodies.oip import InferBody
 from service.api.bodies.presidio import AnalyzeRequest, AnonymizeRequest
 from service.api.bodies.sagemaker import has_inputs
@@ -62,7 +62,7 @@ class JsonKind(Protocol[T]):
 class _DocumentsRest(msgspec.Struct, forbid_unknown_fields=True):
     ids: list[Annotated[str, msgspec.Meta(max_length=ID_CHARACTERS)] | None]
     batch: bool
-    options: dict[str, Any]
+    options: dict[str, msgspec.Raw]
 
 
 _decode_documents_rest = msgspec.json.Decoder(_DocumentsRest).decode
@@ -91,7 +91,8 @@ class DocumentsJson:
         texts = [each for each in contents if isinstance(each, str)]
         if len(texts) != len(contents):
             raise ValueError("a file among texts")
-        return JsonBody(tuple(zip(found.ids, texts, strict=True)), found.batch, found.options)
+        options = {name: decode_option(name, value) for name, value in found.options.items()}
+        return JsonBody(tuple(zip(found.ids, texts, strict=True)), found.batch, options)
 
 
 @dataclass(frozen=True, slots=True)

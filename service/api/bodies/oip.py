@@ -9,6 +9,7 @@ import msgspec
 
 from service.api.bodies.door_json import Content
 
+_MOST_DIMENSIONS = 8
 _Size = Annotated[int, msgspec.Meta(ge=0)]
 
 
@@ -24,7 +25,7 @@ class InputTensor(msgspec.Struct, frozen=True):
 
     name: str
     datatype: str
-    shape: list[int]
+    shape: Annotated[list[int], msgspec.Meta(max_length=_MOST_DIMENSIONS)]
     data: list[str | list[str]] | None = None
     parameters: TensorParameters | None = None
 

@@ -10,7 +10,6 @@ from service.api.connection.connections import Connections
 from service.api.connection.prepared import PreparedProblem, PreparedProblems
 from service.core.connections.admission import Admitted
 from service.core.connections.connection_table import Acceptance
-from service.core.connections.limits import MOST_PIPELINED
 from service.core.connections.request_head import Headers, RequestHead, read_head
 from service.core.errors import MalformedRequest
 from service.logs import LogEvent
@@ -48,13 +47,13 @@ class HeadGate:
         self._overload = shared.overload
         self._problems = shared.refusals.problems
 
-    def read(self, target: bytes, version: str, headers: Headers, pipelined: int) -> RequestHead:
-        """The head as a value; `pipelined` requests of its connection wait for their turn.
+    def read(self, target: bytes, version: str, headers: Headers) -> RequestHead:
+        """The head as a value.
 
         Raises:
-            HeadRefused: it is not valid HTTP, or too many wait.
+            HeadRefused: it is not valid HTTP.
         """
-        if not target.startswith((b"/", b"http://", b"https://")) or pipelined >= MOST_PIPELINED:
+        if not target.startswith((b"/", b"http://", b"https://")):
             raise HeadRefused(self._problems.malformed)
         try:
             return read_head(version, headers)

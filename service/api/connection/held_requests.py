@@ -19,7 +19,7 @@ class HeldRequest:
 
 
 class HeldRequests:
-    """The requests of one connection that have not ended; several, where a client does not wait for its answers."""
+    """The requests of one connection whose applications have not ended: the next may come when one is answered."""
 
     __slots__ = ("_connection", "_requests", "_shared")
 

@@ -7,6 +7,9 @@
 
 A refusal leaves the connection open where its body is small. Otherwise it is closed after the client has, or after a
 while (`linger`).
+
+One request at a time: one whose head is complete before the answer to the one before it (pipelining, which no common
+client does) is not begun. The connection is closed after that answer, by which a client knows what to ask again.
 """
 
 from __future__ import annotations
@@ -143,11 +146,14 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             raise HeadRefused(self._problems.headers_too_large)
         self._message.end_head()
         self._shared.table.busy(self)
-        head = self._gate.read(self.url, self.parser.get_http_version(), self.headers, len(self.pipeline))
+        if self._is_answering():
+            self._close_after_answer(now)
+            return
+        head = self._gate.read(self.url, self.parser.get_http_version(), self.headers)
         if self.parser.get_method() == b"POST" and self._shared.clock.peer_has_ended(self._file):
             self._leave(now)
             return
-        admitted = None if self._is_answering() else self._admit(head, now)
+        admitted = self._admit(head, now)
         if isinstance(admitted, PreparedProblem):
             self._refuse(admitted, head)
             return
@@ -176,8 +182,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             return
         self._requests.finish_body(self.cycle)
         super().on_message_complete()
-        if not self.pipeline:
-            self.flow.resume_reading()  # A long body has paused it; and its client may leave.
+        self.flow.resume_reading()  # A long body has paused it; and its client may leave.
         if self.cycle.response_complete:
             self._shared.table.idle(self, now)
 
@@ -185,7 +190,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if self._message.in_head and not self.pipeline:
+        if self._message.in_head:
             now = time.monotonic()
             self._message.wait(now)
             self._shared.table.idle(self, now)
@@ -240,7 +245,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         """End this connection because of the bytes that one of its transfers holds."""
         if self._unread_answer.holds(transfer):
             self._drop("held_bytes")
-        else:
+        elif not self.transport.is_closing():
             self._end_request(self._problems.too_many_bytes)
 
     def evict(self) -> bool:
@@ -326,6 +331,11 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self.transport.write_eof()
         else:
             self.transport.close()
+
+    def _close_after_answer(self, now: float) -> None:
+        """Drop whatever comes, and close the connection after the answer that is under way."""
+        self._linger = Linger(ALL_THAT_COMES, now + self._limits.linger_seconds)
+        self.cycle.keep_alive = False
 
     def _write(self, problem: PreparedProblem, *, close: bool) -> None:
         method = self.parser.get_method().decode()

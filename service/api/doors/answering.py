@@ -1,10 +1,9 @@
-"""What doors have in common over HTTP: letting a request in, and one answer made of its documents' results."""
+"""What doors have in common over HTTP: reading a body, and one answer made of its documents' results."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -16,11 +15,10 @@ from starlette.responses import Response
 from service.api.bodies.door_json import DoorBody
 from service.api.bodies.kinds import DoorJson
 from service.api.bodies.received_body import ReceivedBody
-from service.api.calls import AppState, Call, Visit, let_in
+from service.api.calls import Call, Visit
 from service.api.doors.doorway import JSON
 from service.api.extraction.request import DocumentInput
 from service.api.http.answer_encoder import ENTITIES_AT_ONCE
-from service.api.http.arrival import arrived_seconds
 from service.api.http.request_body import Body, read_all
 from service.api.http.response import REVISION_HEADER, DocumentOutcome, DoorAnswer, unless_disconnected
 from service.api.idempotency.requests import HEADER as IDEMPOTENCY_KEY
@@ -44,15 +42,6 @@ Form = Callable[[list[DocumentOutcome]], Any]
 
 Raises the error of a document that failed, where the protocol has no place for it.
 """
-
-
-def visit(request: Request, headers: Mapping[str, str] | None = None) -> Visit:
-    """Let a request in. `headers`: in the place of its own, where the protocol has keys elsewhere."""
-    state: AppState = request.state.app_state
-    begun = arrived_seconds(request.scope, time.monotonic())
-    address = request.client.host if request.client else None
-    sent = request.headers if headers is None else headers
-    return let_in(state, sent, address, begun, request.scope["state"].get("trace"))
 
 
 async def read(request: Request, visited: Visit) -> ReceivedBody:

@@ -18,6 +18,7 @@ from service.core.tenants import UNLIMITED, ClientQuota
 from service.core.types import Wanted
 from service.documents.document import Document
 from service.documents.format_detection import declared_format
+from service.documents.left_out_text import characters_of
 from service.text.pipeline import MarkedWords, Prepared, mark_words
 from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer
 from service.wire import ModelStatus, Submitted
@@ -103,7 +104,7 @@ class ExtractRequest:
             client=self.client,
             priority=self.options.priority,
             format=TEXT if source.text is not None else declared_format(source.media_type, source.name) or UNKNOWN,
-            size=len(source.text) if source.text is not None else len(source.data),
+            size=characters_of(source.text) if source.text is not None else len(source.data),
             at_seconds=now,
             left_seconds=self.deadline_seconds - now,
         )

@@ -24,6 +24,7 @@ from service.api.http.form_charset import check_charset, check_name
 from service.api.http.json_reader import JsonReader
 from service.api.schemas import OPTION_CHARACTERS, Options, option_names, read_options
 from service.core.errors import DocumentTooLarge, MalformedRequest
+from service.documents.left_out_text import characters_of
 
 JSON = "application/json"
 FORM = "multipart/form-data"
@@ -48,7 +49,7 @@ class Body:
     @property
     def bytes(self) -> int:
         """Bytes of its files and characters of its texts."""
-        return sum(len(source.data) or len(source.text or "") for source in self.sources)
+        return sum(len(source.data) or characters_of(source.text or "") for source in self.sources)
 
 
 async def read_body(request: Request, limits: BodyLimits, reader: JsonReader, kind: type[Options] = Options) -> Body:

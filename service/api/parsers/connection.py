@@ -165,7 +165,8 @@ def _check(head: ParsedHeader | RedactedHeader | JsonHeader) -> None:
 def cause_of_death(error: Exception, exit_code: int | None) -> str:
     """What ended a parser: a signal, what no reader would answer, or what its worker saw."""
     if exit_code is not None and exit_code < 0:
-        return signal.Signals(-exit_code).name
+        number = -exit_code
+        return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
     return str(error) if isinstance(error, BadAnswer) else type(error).__name__
 
 

@@ -113,7 +113,7 @@ class ContentPieces:
             length = self._kept(frame)
         except UnicodeError:
             raise BadAnswer("a text that is none") from None
-        if not 0 < length <= self._missing:
+        if not length or length != min(self._missing, PIECE_BYTES if self._size.is_file else PIECE_CHARACTERS):
             raise BadAnswer("a piece of another length")
         self._missing -= length
 

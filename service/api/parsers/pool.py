@@ -240,6 +240,8 @@ class ParserPool:
         except DEAD as error:
             await self._mourn(job, parser, error)
         except Exception as error:
+            if not isinstance(error, GleanerError):
+                log.exception("what a parser answered was not understood", extra={"event": LogEvent.PARSER_FAILED})
             self._learn(job)
             job.fail(error if isinstance(error, GleanerError) else InternalError("A parser failed."))
         else:

@@ -10,8 +10,6 @@ KEPT_FILES = 96
 """Open files that a worker keeps for all but connections: sockets, pipes to parsers, metrics."""
 BRIEF_SHARE = 0.25
 """Connections beyond the limit that are still open long enough to be told so, as a share of the limit."""
-MOST_PIPELINED = 128
-"""Requests of one connection that may wait for their turn."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,10 +48,10 @@ def has_characters(text: str) -> bool:
 
 def key_above(lines: TextLines, start: int) -> str:
     """The cell above the one that a value at `start` begins; empty if lines have other cells, or that one a digit."""
-    above, line = lines.above(start, 1, LONGEST_ABOVE), lines.line(start)
-    if not above or len(line) > LONGEST_ABOVE:
+    above = lines.above(start, 1, LONGEST_ABOVE)
+    if not above or lines.length(start) > LONGEST_ABOVE:
         return ""
-    cells, begins = _CELL.findall(above[0]), [cell.start() for cell in _CELL.finditer(line)]
+    cells, begins = _CELL.findall(above[0]), [cell.start() for cell in _CELL.finditer(lines.line(start))]
     place = lines.column(start)
     if len(cells) != len(begins) or place not in begins:
         return ""

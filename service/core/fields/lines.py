@@ -42,6 +42,11 @@ class TextLines:
         number = self.at(offset)
         return self._text[self._starts[number] : self.end(number)]
 
+    def length(self, offset: int) -> int:
+        """The characters of the line that holds `offset`."""
+        number = self.at(offset)
+        return self.end(number) - self._starts[number]
+
     def column(self, offset: int) -> int:
         """The characters that stand before `offset` on its line."""
         return offset - self._starts[self.at(offset)]

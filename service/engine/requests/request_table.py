@@ -1,8 +1,8 @@
 """Request table: every admitted document with its token ids and its worker, from admission to its last answer.
 
 The scheduler holds the entries as its payloads, so queue and table cannot disagree: a document leaves both at once, and
-one that left gets no further answer. Every admitted document is answered exactly once: all its sequences as Scored, or
-one Refused.
+one that left gets no further answer. Every admitted document is answered exactly once: all its sequences as Scored, its
+words in one Tagged, which may be about several documents, or one Refused.
 """
 
 from __future__ import annotations

@@ -22,7 +22,8 @@ _URL = re.compile(
     re.IGNORECASE,
 )
 _URL_SIGN = re.compile(r"[.wW:](?:(?<=\.)[^\W\d_]{2}|(?<=[wW])\d?\.\w|(?<=:)//)")
-_HOST_BEGIN = re.compile(r"(?<![\w@.-])[\w@.-]{0,256}\Z")
+_LONGEST_HOST = 256
+_HOST_BEGIN = re.compile(rf"(?<![\w@.-])[\w@.-]{{0,{_LONGEST_HOST}}}\Z")
 """Where the run of characters begins that a sign is in, or follows: the only place where its address may begin."""
 _AFTER_URL = ".,;:!?'\"»”’*"
 _GENERIC = frozenset("com org net edu gov int info biz io dev app eu".split())
@@ -101,7 +102,7 @@ def _addresses(text: str) -> Iterator[re.Match[str]]:
     """All matches of `_URL`, found by their signs."""
     sign_start = end = 0
     for sign in scan(_URL_SIGN, text):
-        begin = _HOST_BEGIN.search(text, max(sign_start, end), sign.start())
+        begin = _HOST_BEGIN.search(text, max(sign_start, end, sign.start() - _LONGEST_HOST), sign.start())
         sign_start = sign.start()
         match = _URL.match(text, begin.start(), sign_start + LONGEST_CHARACTERS) if begin is not None else None
         if match is not None:

@@ -39,7 +39,7 @@ _NAMED_TAX_IDS = (
     (re.compile(r"(?:GSTIN|GST(?:IN)?\s*(?:no|number)?)[\s.:#-]{0,4}$", re.IGNORECASE), "in", "gstin"),
     (re.compile(r"(?<![^\W_])ABN[\s.:#-]{0,4}$", re.IGNORECASE), "au", "abn"),
     (re.compile(r"(?<![^\W_])ИНН[\s.:№-]{0,4}$", re.IGNORECASE), "ru", "inn"),
-    (re.compile(r"(?:EIN|employer identification number)[\s.:#-]{0,4}$", re.IGNORECASE), "us", "ein"),
+    (re.compile(r"(?:EIN|er identification number)[\s.:#-]{0,4}$", re.IGNORECASE), "us", "ein"),
 )
 """What stands before a tax number without a country's prefix, and whose number it is then."""
 _TAX_NAMES = re.compile("|".join(f"(?:{names.pattern})" for names, _, _ in _NAMED_TAX_IDS), re.IGNORECASE)
@@ -116,7 +116,7 @@ def _has_tax_word(text: str) -> bool:
     lower = text.lower()
     if not text.isascii():  # Of these letters there are more forms than two.
         lower = lower.replace("ſ", "s").replace("ı", "i").replace("i\u0307", "i")
-    return any(word in lower and _before_digit(word).search(lower) is not None for word in _TAX_WORDS)
+    return any(word in lower and next(scan(_before_digit(word), lower), None) is not None for word in _TAX_WORDS)
 
 
 @cache

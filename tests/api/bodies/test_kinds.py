@@ -12,10 +12,11 @@ import pytest
 
 from service.api.bodies.comprehend import BatchRequest, EntitiesRequest, TextRequest
 from service.api.bodies.huggingface import TokenClassificationInput
+from service.api.bodies.json_body import OPTION_BYTES
 from service.api.bodies.kinds import DocumentsJson, DoorJson, HasInputs, JsonKind, kind_of
 from service.api.bodies.oip import InferBody
 from service.api.bodies.presidio import AnalyzeRequest, AnonymizeRequest
-from service.core.errors import GleanerError
+from service.core.errors import GleanerError, InvalidOptions
 from tests.support.json_ways import Decode, json_parser
 
 LONG = "Grüße, 世界 😀\n" * 40_000
@@ -112,3 +113,9 @@ def test_a_kind_is_found_by_what_names_it_to_another_process(kind: JsonKind[Any]
 def test_parts_that_are_of_no_one_body_are_not_put_together(kind: JsonKind[Any], rest: bytes, contents: Any) -> None:
     with pytest.raises((ValueError, msgspec.MsgspecError)):
         kind.restore(rest, contents)
+
+
+def test_an_option_that_is_too_long_for_one_is_not_built() -> None:
+    rest = b'{"ids":[null],"batch":false,"options":{"labels":[' + b"[]," * OPTION_BYTES + b"[]]}}"
+    with pytest.raises(InvalidOptions, match="labels"):
+        DocumentsJson(("labels",)).restore(rest, ["a"])

@@ -13,6 +13,11 @@ MIB = 1 << 20
 GET = "GET /livez HTTP/1.1\r\nHost: a\r\n"
 
 
+def posted(body: bytes, path: str = "/extract") -> bytes:
+    """A request with this body."""
+    return b"POST %s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % (path.encode(), len(body)) + body
+
+
 def test_a_head_without_end_is_refused_after_its_limit() -> None:
     """It grew the worker by 180 MB in nine seconds, until the kernel killed it."""
 
@@ -164,17 +169,45 @@ def test_each_request_of_a_connection_has_its_own_state_and_time_of_arrival() ->
     play(scene)
 
 
-def test_pipelined_requests_are_answered_in_order_and_no_more_than_a_number_of_them() -> None:
+def test_a_request_that_does_not_wait_for_the_answer_before_it_is_not_begun() -> None:
     async def scene(world: World) -> None:
         caller = await world.caller()
-        bodies = [b"x" * number for number in range(40)]
-        for body in bodies:
-            caller.send(b"POST /extract HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
-        assert [int((await caller.reply()).body) for _ in bodies] == list(range(40))
+        caller.send((GET + "\r\n").encode() + posted(b"x" * 1_000))
+        assert (await caller.reply()).status == 200
+        assert await caller.rest() == b""
+        assert [scope["method"] for scope in world.scopes] == ["GET"]
+
+    play(scene)
+
+
+def test_of_many_requests_at_once_the_first_is_answered_and_then_the_connection_closed() -> None:
+    async def scene(world: World) -> None:
         flood = await world.caller()
-        flood.send((GET + "\r\n").encode() * 2_000)
-        await flood.rest()
-        assert len(world.scopes) < 40 + 200
+        flood.send(posted(b"ab", "/hold") + posted(b"c") * 2_000)
+        await world.until(lambda: len(world.scopes) == 1)
+        await asyncio.sleep(0.2)
+        world.held.set()
+        answered = await flood.reply()
+        assert (answered.status, answered.body, answered.headers["connection"]) == (200, b"2", "close")
+        assert await flood.rest() == b""
+        assert len(world.scopes) == 1
+
+    play(scene, linger_seconds=0.1)
+
+
+def test_what_is_bad_in_a_request_that_did_not_wait_is_not_the_answer_to_the_one_before_it() -> None:
+    async def scene(world: World) -> None:
+        caller = await world.caller()
+        caller.send(posted(b"ab", "/hold"))
+        await world.until(lambda: len(world.scopes) == 1)
+        caller.send(b"POST /hold HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        await asyncio.sleep(0.05)
+        caller.send(b"1;" + b"x" * 70 * 1024 + b"\r\na\r\n")
+        await asyncio.sleep(0.05)
+        assert world.disconnects == 0
+        world.held.set()
+        assert (await caller.reply()).body == b"2"
+        assert await caller.rest() == b""
 
     play(scene)
 

@@ -10,11 +10,13 @@ import time
 from collections.abc import Awaitable, Callable
 
 import pytest
+from starlette.requests import ClientDisconnect
 
 from service.api.bodies.json_body import JsonBody
 from service.api.bodies.kinds import DocumentsJson, DoorJson
 from service.api.bodies.oip import InferBody
 from service.api.bodies.received_body import PIECE_BYTES, SHORT_BYTES, BodyCollector, ReceivedBody
+from service.api.http.departure import Departure
 from service.api.http.json_reader import RequestJsonReader
 from service.api.parsers.json_frames import PIECE_CHARACTERS
 from service.api.parsers.pool import ParserPool
@@ -198,3 +200,32 @@ def test_bodies_wait_for_parsers_within_the_bytes_of_the_queue() -> None:
     setup = PoolSetup(queue_bytes=SHORT_BYTES)
     play(scene, setup)
     assert setup.refused == ["queue_full"]
+
+
+def test_a_body_is_not_decoded_on_for_a_client_that_has_left() -> None:
+    async def scene(pool: ParserPool) -> None:
+        parser, departure = await waiting(), Departure()
+        os.kill(parser, signal.SIGSTOP)
+        reader = RequestJsonReader(pool, "c", time.monotonic() + LIMIT_SECONDS, departure)
+        reading = asyncio.create_task(reader.read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST))
+        await asyncio.sleep(0.05)
+        departure.tell()
+        with pytest.raises(ClientDisconnect):
+            await reading
+        assert pool.wait_seconds == 0.0
+        assert await reader_of(pool).read(long_body("b" * SHORT_BYTES), ELSEWHERE, MOST)
+
+    play(scene)
+
+
+def test_a_reader_that_is_called_off_is_no_client_that_left() -> None:
+    async def scene(pool: ParserPool) -> None:
+        os.kill(await waiting(), signal.SIGSTOP)
+        reader = RequestJsonReader(pool, "c", time.monotonic() + LIMIT_SECONDS, Departure())
+        reading = asyncio.create_task(reader.read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST))
+        await asyncio.sleep(0.05)
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+
+    play(scene)

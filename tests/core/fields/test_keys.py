@@ -45,3 +45,12 @@ def test_amounts_in_a_row_are_several(text: str, several: bool) -> None:
 def test_the_cell_above_is_that_of_a_cell_which_a_value_begins(value: str, above: str) -> None:
     text = "Date\tDue date  Total\n1.1.2026\t2.2.2026  of 3.3.2026"
     assert key_above(TextLines(text), text.index(value)) == above
+
+
+def test_a_long_line_is_not_copied_for_each_of_its_values() -> None:
+    class Lines(TextLines):
+        def line(self, offset: int) -> str:
+            raise AssertionError("copied")
+
+    text = "Date\n" + "1.1.2026  " * 20
+    assert key_above(Lines(text), text.rindex("1.1.2026")) == ""

@@ -20,8 +20,8 @@ from starlette.responses import Response
 from service.api import problems
 from service.api.bodies.comprehend import BatchRequest, EntitiesRequest, TextRequest
 from service.api.bodies.received_body import ReceivedBody
-from service.api.calls import Visit
-from service.api.doors.answering import answer, asked, read, results, text_body, visit
+from service.api.calls import Visit, visit
+from service.api.doors.answering import answer, asked, read, results, text_body
 from service.api.doors.aws_signature import headers_with_key
 from service.api.doors.doorway import DoorRoute, Doorway, refusal
 from service.api.doors.label_names import COMPREHEND, COMPREHEND_PII

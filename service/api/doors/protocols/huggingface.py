@@ -17,8 +17,8 @@ from starlette.responses import Response
 from service.api import problems
 from service.api.bodies.huggingface import Parameters, Strategy, TokenClassificationInput
 from service.api.bodies.received_body import ReceivedBody
-from service.api.calls import Visit
-from service.api.doors.answering import answer, asked, read, results, text_body, visit
+from service.api.calls import Visit, visit
+from service.api.doors.answering import answer, asked, read, results, text_body
 from service.api.doors.doorway import JSON, DoorRoute, Doorway, refusal
 from service.api.doors.operation import operation, with_parameters
 from service.api.extraction.request import DocumentInput

@@ -24,8 +24,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.api import problems
-from service.api.calls import AppState, Visit
-from service.api.doors.answering import visit
+from service.api.calls import AppState, Visit, visit
 from service.api.doors.doorway import JSON, DoorRoute, Doorway, refusal
 from service.api.doors.operation import operation
 from service.api.doors.protocols.mcp_tools import TOOLS, McpTool
@@ -57,7 +56,7 @@ class McpServer:
         server: Server[Any] = Server(
             "gleaner",
             version=importlib.metadata.version("gleaner"),
-            instructions="Entities with exact offsets from documents of any length.",
+            instructions="Entities with exact offsets from documents; a message may have 4 MiB.",
             on_list_tools=_list_tools,
             on_call_tool=_call_tool,
         )
@@ -66,7 +65,7 @@ class McpServer:
             json_response=True,
             stateless=True,
             security_settings=_security(settings),
-            max_request_body_size=settings.max_request_bytes,
+            max_request_body_size=MOST_BODY_BYTES,
         )
         async with self._manager.run():
             yield

@@ -112,6 +112,7 @@ async def _redact(visited: Visit, arguments: Arguments) -> object:
     assert isinstance(options, RedactOptions), "read as such"
     worker.redactor.check(options)
     call = visited.call(body)
+    call.refuse_again()
     with worker.engine.leases.hold(call.revision):
         (outcome,) = await redacted_outcomes(worker.redactor, worker.metrics, body, call.request, options)
     if outcome.error is not None:
@@ -145,7 +146,7 @@ _EXTRACT_ARGUMENTS: dict[str, Any] = {
     "type": "object",
     "additionalProperties": False,
     "properties": {
-        "text": {"type": "string", "description": "The document's text, of any length."},
+        "text": {"type": "string", "description": "The document's text; a message may have 4 MiB."},
         "base64": {"type": "string", "description": "Or a file (PDF, DOCX, HTML, text) in base64."},
         "file_name": {"type": "string", "description": "The file's name; its ending tells the format."},
         "model": {"type": "string", "description": "`name`, `name@tag` or `name@sha256:…`; see list_models."},

@@ -10,9 +10,11 @@ clients ask for by default. What tensors hold: `oip_tensors`.
 
 from __future__ import annotations
 
+import asyncio
 import importlib.metadata
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -21,8 +23,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from service.api.bodies.oip import InferBody
-from service.api.calls import AppState, Visit
-from service.api.doors.answering import Formed, answer, asked, read, results, text_body, visit
+from service.api.calls import AppState, Visit, visit
+from service.api.doors.answering import Formed, answer, asked, read, results, text_body
 from service.api.doors.doorway import JSON, DoorRoute, Doorway, refusal
 from service.api.doors.operation import BINARY, operation, with_parameters
 from service.api.doors.protocols.oip_tensors import (
@@ -55,7 +57,9 @@ async def _infer(request: Request, model: str, version: str = "") -> Response:
     received = await read(request, visited)
     head, tail = received.divided(_json_bytes(request, len(received)))
     sent = await asked(head, visited, InferBody)
-    wanted = _wanted(sent, await tail.whole(), model, version, visited.state.body_limits.documents)
+    data = await tail.whole()
+    read_tensor = partial(_wanted, sent, data, model, version, visited.state.body_limits.documents)
+    wanted = read_tensor() if tail.is_short else await asyncio.to_thread(read_tensor)
     body = text_body(wanted.input.texts, visited, **wanted.options, model=wanted.reference)
     call = visited.call(body, left_seconds=wanted.timeout_seconds)
     binary = _wants_binary(sent)

@@ -23,8 +23,8 @@ from starlette.responses import PlainTextResponse, Response
 
 from service.api import problems
 from service.api.bodies.presidio import FLAGS, OPERATORS, AnalyzeRequest, AnonymizeRequest
-from service.api.calls import AppState
-from service.api.doors.answering import answer, asked, read, results, text_body, visit
+from service.api.calls import AppState, visit
+from service.api.doors.answering import answer, asked, read, results, text_body
 from service.api.doors.doorway import JSON, DoorRoute, Doorway, refusal
 from service.api.doors.label_names import PRESIDIO
 from service.api.doors.operation import operation

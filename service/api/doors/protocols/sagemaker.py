@@ -19,8 +19,8 @@ from starlette.responses import Response
 
 from service.api import problems
 from service.api.bodies.kinds import HasInputs
-from service.api.calls import AppState, Visit
-from service.api.doors.answering import answer, read, visit
+from service.api.calls import AppState, Visit, visit
+from service.api.doors.answering import answer, read
 from service.api.doors.aws_signature import headers_with_key
 from service.api.doors.doorway import JSON, DoorRoute, Doorway, refusal
 from service.api.doors.operation import BINARY, NOTHING, operation, with_parameters
