@@ -24,7 +24,7 @@ TIMEOUT_SECONDS = 120.0
 MOST_TRIES = 5
 """Of learning an answer: a machine with much else to do may be too slow for a deadline."""
 BETWEEN_FAULTS_SECONDS = (0.5, 4.0)
-RECOVERY_SECONDS = 60.0
+RECOVERY_SECONDS = 150.0
 MOST_EXTRA_SECONDS = 240.0
 """For how long callers go on who have had no answer at all yet, because engines are slow to start again."""
 REST_SECONDS = 0.05
@@ -110,7 +110,7 @@ async def _recovery(client: HttpClient, oracle: Oracle, subject: Subject) -> lis
     if subject.service.instance.process.poll() is not None:
         return [f"the service ended with exit code {subject.service.instance.process.returncode}"]
     end = time.monotonic() + RECOVERY_SECONDS
-    async with httpx.AsyncClient(base_url=subject.service.url, timeout=10.0, verify=False) as probe:
+    async with httpx.AsyncClient(base_url=subject.service.url, timeout=TIMEOUT_SECONDS, verify=False) as probe:
         while not (ready := await asyncio.to_thread(is_ready, subject.service.url)) and time.monotonic() < end:
             await asyncio.sleep(0.1)
         if not ready:
@@ -120,6 +120,9 @@ async def _recovery(client: HttpClient, oracle: Oracle, subject: Subject) -> lis
     wrong = []
     for question in subject.questions:
         verdict = oracle.judge(question.kind, await client.post(question))
+        while verdict is Verdict.REFUSED and time.monotonic() < end:  # It says so, and when to ask again.
+            await asyncio.sleep(REST_SECONDS)
+            verdict = oracle.judge(question.kind, await client.post(question))
         if verdict is not Verdict.RIGHT:
             wrong.append(f"{question.kind}: {verdict} after the last fault")
     return wrong

@@ -84,6 +84,7 @@ class GeneratorPool:
         self._lines: queue.SimpleQueue[tuple[int, bytes]] = queue.SimpleQueue()
         self._config = GeneratorConfig(endpoint.url, scenario, 0, self._count, "", endpoint.keys, at_once, seconds)
         self._processes: list[subprocess.Popen[bytes]] = []
+        self._readers: list[threading.Thread] = []
 
     def __enter__(self) -> GeneratorPool:
         try:
@@ -97,6 +98,9 @@ class GeneratorPool:
         for process in self._processes:
             process.kill()
             process.wait()
+        for reader in self._readers:
+            reader.join()  # Its pipe has ended with the process.
+        for process in self._processes:
             for pipe in (process.stdin, process.stdout):
                 assert pipe is not None
                 pipe.close()
@@ -130,7 +134,8 @@ class GeneratorPool:
             self._processes.append(process)
             config = msgspec.structs.replace(self._config, share=share, records=str(self._file(share)))
             self._write(process, msgspec.json.encode(config))
-            threading.Thread(target=self._read_lines, args=(share, process), daemon=True).start()
+            self._readers.append(threading.Thread(target=self._read_lines, args=(share, process), daemon=True))
+            self._readers[-1].start()
         while len(self._ready) < self._count:
             self._take_line()
         self.start = time.monotonic() + LEAD_SECONDS

@@ -96,7 +96,7 @@ def delivered(cloud: Endpoint) -> dict[float, float]:
 
 
 def test_every_round_arrives_once_in_order_and_the_last_one_at_the_stop(cloud: Endpoint) -> None:
-    with publishing() as running:
+    with publishing((60.0, 60.0)) as running:
         wait_until(lambda: len(cloud.calls) >= 5)
         running.stop()
     assert arrived(cloud) == [float(number) for number in range(1, running.seen + 1)]

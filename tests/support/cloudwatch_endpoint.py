@@ -55,7 +55,7 @@ class Endpoint:
         self.calls.append(_decode(headers, body))
         if self._upstream is None:
             return 200, b"{}"
-        answer = httpx.post(self._upstream + path, headers=headers, content=body)
+        answer = httpx.post(self._upstream + path, headers=headers, content=body, timeout=60.0)
         return answer.status_code, answer.content
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:

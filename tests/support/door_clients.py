@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -25,13 +24,6 @@ FREE, POOR = "AKIAFREE0KEY", "AKIAPOOR0KEY"
 def key_line(client: str, key: str, limits: str = "") -> str:
     """A line of a keys file."""
     return f"{client} {hashlib.sha256(key.encode()).hexdigest()} {limits}\n"
-
-
-def free_port() -> int:
-    """A port that nobody has now."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-    return port
 
 
 def run_client(name: str, url: str, cases: Any, *more: str) -> Any:

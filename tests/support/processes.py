@@ -7,7 +7,10 @@ from pathlib import Path
 
 def children_of(process: int) -> list[int]:
     """The processes that any thread of this one has started."""
-    tasks = Path(f"/proc/{process}/task").iterdir()
+    try:
+        tasks = list(Path(f"/proc/{process}/task").iterdir())
+    except (FileNotFoundError, ProcessLookupError):
+        return []  # It has ended.
     return [int(pid) for task in tasks for pid in _content(task / "children").split()]
 
 

@@ -27,7 +27,7 @@ PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """For callers of plain HTTP: httpx would read all certificates of the machine for each client, 20 ms of a core."""
 
 
-def wait_until(holds: Callable[[], bool], seconds: float = 60.0) -> None:
+def wait_until(holds: Callable[[], bool], seconds: float = 150.0) -> None:
     """Wait for a condition; fail when it does not come true in time."""
     end = time.monotonic() + seconds
     while not holds():

@@ -93,7 +93,7 @@ def test_boxes_lie_where_the_words_are(page: Page) -> None:
     }""")
     assert {each[0] for each in shown} == set(range(len(found["entities"])))
     assert len(shown) > 20
-    picture = httpx.post(drawn.value.url, content=documents.invoice()).raise_for_status().content
+    picture = httpx.post(drawn.value.url, content=documents.invoice(), timeout=60.0).raise_for_status().content
     ink = np.asarray(Image.open(io.BytesIO(picture)).convert("L")) < 140
     high, wide = ink.shape
     for index, left, top, right, bottom in shown:
@@ -262,7 +262,7 @@ def test_of_a_long_report_only_the_pages_in_view_are_drawn(page: Page) -> None:
 
 def test_of_a_long_document_the_windows_that_are_done_are_counted(browser: Browser, home: Path) -> None:
     with (
-        serving(home, MODELS="tiny", WORKERS=2, PARSERS=1, PACE_TOKENS_PER_SECOND=3_000) as slow,
+        serving(home, MODELS="tiny", WORKERS=2, PARSERS=1, PACE_TOKENS_PER_SECOND=1_000) as slow,
         opened(browser, slow.url) as page,
     ):
         drop(page, "long.txt", ("from anna smith " * 5_000).encode())
@@ -409,7 +409,10 @@ def test_two_models_are_compared_on_one_document(page: Page, service: Service) -
 
 def found(service: Service, model: str) -> list[dict[str, Any]]:
     answer = httpx.post(
-        f"{service.url}/extract?model={model}", content=documents.invoice(), headers={"Content-Type": "application/pdf"}
+        f"{service.url}/extract?model={model}",
+        content=documents.invoice(),
+        headers={"Content-Type": "application/pdf"},
+        timeout=60.0,
     )
     entities: list[dict[str, Any]] = answer.raise_for_status().json()["documents"][0]["entities"]
     return entities

@@ -26,6 +26,8 @@ MOST_BYTES = 500_000_000
 """Of a worker; it has some 100 MB when it starts, and had up to eight gigabytes."""
 MOST_SHARE = 0.5
 """Of a costly request's own time that a question of life may wait beside it; it was all of it."""
+LEAST_SECONDS = 2.0
+"""What it may wait in any case, on a machine with much else to do; it was 10 to 100 s."""
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +115,7 @@ def test_a_long_text_leaves_the_worker_to_others_and_ends_with_its_deadline(alon
         answer = alone.extract(text=text, deadline_ms=2_000, timeout=120.0)
         seconds = time.monotonic() - begun
     assert answer.status_code in (200, 504), answer.text
-    assert longest.seconds < max(MOST_SHARE * seconds, 0.5)
+    assert longest.seconds < max(MOST_SHARE * seconds, LEAST_SECONDS)
     assert workers(alone)
     assert all(peak_bytes(pid) < MOST_BYTES for pid in workers(alone))
     assert alone.extract(text=TEXT).status_code == 200
@@ -157,14 +159,13 @@ def test_a_text_that_is_too_long_is_refused_alone_and_its_neighbours_are_answere
 
 def test_a_worker_stays_small_and_never_decodes_a_long_body_itself(alone: Service) -> None:
     """All others are answered by one worker while a parser decodes body after body."""
+    body = lists(8_000_000)
     with asking(alone) as longest:
         begun = time.monotonic()
         for _ in range(3):
             with alone.client() as client:
-                answer = client.post(
-                    "/extract", content=lists(8_000_000), headers={"Content-Type": JSON}, timeout=120.0
-                )
+                answer = client.post("/extract", content=body, headers={"Content-Type": JSON}, timeout=120.0)
             assert_problem(answer, 422, "invalid_options")
         seconds = time.monotonic() - begun
-    assert longest.seconds < max(MOST_SHARE * seconds, 0.5)
+    assert longest.seconds < max(MOST_SHARE * seconds, LEAST_SECONDS)
     assert all(peak_bytes(pid) < MOST_BYTES for pid in workers(alone))

@@ -59,7 +59,7 @@ def test_killing_the_engine_fails_no_request(home: Path) -> None:
 
 
 def test_a_stopped_engine_is_unready_within_seconds_then_replaced_and_fails_no_request(home: Path) -> None:
-    settings = {"MODELS": "tiny", "DTYPE": "float32", "PACE_TOKENS_PER_SECOND": PACE, "ENGINE_SILENCE_SECONDS": 9}
+    settings = {"MODELS": "tiny", "DTYPE": "float32", "PACE_TOKENS_PER_SECOND": PACE, "ENGINE_SILENCE_SECONDS": 15}
     with serving(home, **settings) as service, ThreadPoolExecutor(20) as pool:
         right = [found(service.extract(text=text)) for text in TEXTS]
         asked = ask_all(service, pool)
@@ -91,7 +91,7 @@ def test_a_service_that_is_paused_as_a_whole_loses_nothing_and_goes_on(home: Pat
 
 
 def test_a_drain_replaces_an_engine_that_is_stopped_and_finishes(home: Path) -> None:
-    settings = {"MODELS": "tiny", "PACE_TOKENS_PER_SECOND": PACE, "ENGINE_SILENCE_SECONDS": 2}
+    settings = {"MODELS": "tiny", "PACE_TOKENS_PER_SECOND": PACE, "ENGINE_SILENCE_SECONDS": 5}
     with serving(home, **settings) as service, ThreadPoolExecutor(20) as pool:
         asked = ask_all(service, pool)
         os.kill(service.child("engine"), signal.SIGSTOP)
@@ -125,7 +125,7 @@ def test_stopping_while_the_engine_is_replaced_fails_no_request(home: Path) -> N
 
 
 def test_a_service_in_its_drain_grace_is_not_ready_and_answers(home: Path) -> None:
-    with serving(home, MODELS="tiny", DRAIN_GRACE_SECONDS=5) as service:
+    with serving(home, MODELS="tiny", DRAIN_GRACE_SECONDS=15) as service:
         service.process.send_signal(signal.SIGTERM)
         wait_until(lambda: service.phase() == "draining")
         assert found(service.extract(text=TEXT))

@@ -111,7 +111,7 @@ def test_a_hanging_call_and_a_dead_publisher_harm_no_request(home: Path, monkeyp
             cloud.mood = "hanging"
             begun = time.monotonic()
             assert service.stop() == 0
-            assert time.monotonic() - begun < STOP_SECONDS + 10.0
+            assert time.monotonic() - begun < STOP_SECONDS + 40.0
 
 
 def test_without_a_namespace_there_is_no_publisher(service: Service) -> None:

@@ -88,7 +88,7 @@ def test_what_cannot_be_redacted_is_refused_with_a_reason(redacting: Service) ->
 
 
 def test_hashes_need_a_key(service: Service) -> None:
-    answer = httpx.post(service.url + "/redact", json={"text": TEXT, "mode": "hash"})
+    answer = httpx.post(service.url + "/redact", json={"text": TEXT, "mode": "hash"}, timeout=60.0)
     assert_problem(answer, 422, "invalid_options", "GLEANER_REDACT_KEY")
 
 

@@ -154,7 +154,7 @@ def test_health_metrics_and_documentation(service: Service) -> None:
 
 
 def test_the_health_check_of_containers_finds_it_alive(service: Service) -> None:
-    assert main(["healthcheck", "--port", service.url.rpartition(":")[2]]) == 0
+    assert main(["healthcheck", "--port", service.url.rpartition(":")[2], "--seconds", "30"]) == 0
 
 
 def test_a_request_id_comes_back(service: Service) -> None:

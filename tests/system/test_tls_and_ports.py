@@ -53,16 +53,16 @@ def test_tls_is_all_that_is_spoken_and_the_health_check_speaks_it(home: Path, tm
 
 def test_the_operators_routes_are_on_the_internal_port_alone(home: Path) -> None:
     kept = KeptPort()
-    with serving(home, MODELS="tiny", INTERNAL_PORT=kept.number) as service:
-        internal = f"http://127.0.0.1:{kept.number}"
+    inside = httpx.Client(base_url=f"http://127.0.0.1:{kept.number}", verify=PLAIN, timeout=60.0)
+    with serving(home, MODELS="tiny", INTERNAL_PORT=kept.number) as service, inside:
         for path in ("/metrics", "/models", "/docs", "/openapi.json", "/console"):
             assert service.get(path).status_code == 404, path
-            assert httpx.get(internal + path, verify=PLAIN).status_code == 200, path
+            assert inside.get(path).status_code == 200, path
         for path in ("/livez", "/readyz"):
-            assert service.get(path).status_code == httpx.get(internal + path, verify=PLAIN).status_code == 200
+            assert service.get(path).status_code == inside.get(path).status_code == 200
         assert service.extract(text=TEXT).status_code == 200
-        assert httpx.post(internal + "/extract", json={"text": TEXT}, verify=PLAIN).status_code == 200
-        assert service.get("/").status_code == httpx.get(internal + "/", verify=PLAIN).status_code == 404
+        assert inside.post("/extract", json={"text": TEXT}).status_code == 200
+        assert service.get("/").status_code == inside.get("/").status_code == 404
 
 
 @pytest.mark.parametrize("settings", [{"TLS_CERTIFICATE": "/nowhere", "TLS_KEY": "/nowhere"}, {"TLS_KEY": "/nowhere"}])

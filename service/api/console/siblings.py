@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 PREFIX = "console-"
-ASK_SECONDS = 2.0
+ASK_SECONDS = 5.0
 MOST_BYTES = 4 << 20
 """Of an answer."""
 

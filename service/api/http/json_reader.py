@@ -64,3 +64,4 @@ async def _unless_left(work: Coroutine[Any, Any, _T], departure: Departure) -> _
         raise
     finally:
         departure.forget()
+        del reading  # It holds an error whose traceback holds this frame: in a circle, the body would stay.

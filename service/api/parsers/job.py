@@ -38,9 +38,12 @@ class Job(Generic[T]):
             self.result.set_result(made)
 
     def fail(self, error: Exception) -> None:
-        """Answer its caller with an error, unless he has an answer or has left."""
+        """Answer its caller with an error, unless he has an answer or has left.
+
+        The error comes without its traceback, which holds this job, and so the file, in a circle.
+        """
         if not self.result.done():
-            self.result.set_exception(error)
+            self.result.set_exception(error.with_traceback(None))
 
     def abandon(self) -> None:
         """End the reading, if there is one; its parser is not used again."""

@@ -182,6 +182,7 @@ class ParserPool:
             raise DeadlineExceeded(detail, retry_after_seconds=wait) from None
         finally:
             self._remove(job)
+            del job  # An error's traceback holds this frame, and the job its error: in a circle, the file would stay.
 
     def _admit(self, work: ParserWork[T], client: str, deadline_seconds: float) -> Job[T]:
         """Queue a file, or refuse it."""

@@ -40,7 +40,7 @@ class GpuMonitor:
         self._readings: list[GpuReading] = []
         self._lost: str | None = None
         self.answers: int | None = None
-        self._begun = 0
+        self._begun = self._wanted = 0
         self._turn = threading.Condition()
 
     def begin(self, name: str) -> None:
@@ -66,7 +66,7 @@ class GpuMonitor:
         if self.answers is None:
             return self._lost
         with self._turn:
-            wanted = self._begun + 1
+            wanted = self._wanted = self._begun + 1
             self._turn.notify_all()
             answered = self._turn.wait_for(lambda: self._lost is not None or (self.answers or 0) >= wanted, seconds)
         return self._lost if answered else f"NVML did not answer within {seconds:.0f} s of a failure"
@@ -87,7 +87,7 @@ class GpuMonitor:
     def _poll(self, gpu: PolledGpu) -> None:
         while self._lost is None:
             with self._turn:
-                self._turn.wait(POLL_SECONDS)
+                self._turn.wait_for(lambda: self._wanted > self._begun, POLL_SECONDS)
                 self._begun += 1
             lost: str | None
             try:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import signal
 import time
+import weakref
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -28,6 +30,7 @@ from tests.support.parsers import PoolSetup, parsers_of, pool_of
 LIMIT_SECONDS = 240.0
 MOST = 10
 KIND = DocumentsJson(("labels",))
+LISTS = b'{"text": "a", "labels": [' + b"[]," * SHORT_BYTES + b"[]]}"
 
 
 class DecodedElsewhere(DocumentsJson):
@@ -227,5 +230,38 @@ def test_a_reader_that_is_called_off_is_no_client_that_left() -> None:
         reading.cancel()
         with pytest.raises(asyncio.CancelledError):
             await reading
+
+    play(scene)
+
+
+class WatchedBody(ReceivedBody):
+    """A body that tells when nobody holds it any more."""
+
+    __slots__ = ("__weakref__",)
+
+
+@pytest.mark.parametrize("departure", [None, Departure()])
+def test_a_body_that_was_refused_is_held_by_nobody_before_any_garbage_is_collected(
+    departure: Departure | None,
+) -> None:
+    """Fifty bodies of 57 MB stayed in the worker until there was other garbage enough."""
+
+    async def scene(pool: ParserPool) -> None:
+        reader = RequestJsonReader(pool, "c", time.monotonic() + LIMIT_SECONDS, departure)
+
+        async def refused() -> weakref.ref[WatchedBody]:
+            body = WatchedBody(body_of(LISTS).pieces)
+            with pytest.raises(InvalidOptions):
+                await reader.read(body, ELSEWHERE, MOST)
+            return weakref.ref(body)
+
+        gc.collect()
+        gc.disable()
+        try:
+            body = await refused()
+            await asyncio.sleep(0)
+            assert body() is None
+        finally:
+            gc.enable()
 
     play(scene)

@@ -21,7 +21,7 @@ from service.api.idempotency.requests import (
     idempotency_key,
     is_final,
 )
-from service.api.idempotency.store import AnswerStore, KeptAnswer
+from service.api.idempotency.store import AnswerStore, Claim, KeptAnswer
 from service.api.schemas import Options
 from service.core.errors import DeadlineExceeded, InvalidOptions, MalformedRequest
 from service.metrics.worker import WorkerMetrics
@@ -42,13 +42,26 @@ def asking(key: str | None = "k") -> Request:
     return Request({"type": "http", "headers": raw, "method": "POST", "path": "/extract"}, receive)
 
 
+class WatchedStore(AnswerStore):
+    """Knows which tasks have looked for an answer."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, 600.0, 100_000)
+        self.lookers: set[object] = set()
+
+    def claim(self, client: str, key: str, fingerprint: str, now: float) -> Claim | KeptAnswer | None:
+        found = super().claim(client, key, fingerprint, now)
+        self.lookers.add(asyncio.current_task())
+        return found
+
+
 class Place:
     """Two workers of one service, and an answer that is given when told."""
 
     def __init__(self, folder: Path) -> None:
-        store = AnswerStore(folder / "answers", 600.0, 100_000)
+        self.store = WatchedStore(folder / "answers")
         self.metrics = WorkerMetrics()
-        self.workers = [IdempotentRequests(store, self.metrics) for _ in range(2)]
+        self.workers = [IdempotentRequests(self.store, self.metrics) for _ in range(2)]
         self.calls = 0
         self.stays: list[bool] = []
         self.go = asyncio.Event()
@@ -89,7 +102,7 @@ def test_tries_of_one_request_in_several_workers_are_answered_once(tmp_path: Pat
         first = place.ask(0)
         await until(lambda: place.calls == 1)
         others = [place.ask(number % 2) for number in range(6)]
-        await asyncio.sleep(0.1)
+        await until(lambda: len(place.store.lookers) == 7)
         assert not any(each.done() for each in others)
         place.go.set()
         assert {(await each).body for each in (first, *others)} == {DONE}

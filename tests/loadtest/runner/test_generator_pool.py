@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import pytest
 
 from loadtest.bench.generator.capacity import null_server
 from loadtest.runner.generator_pool import Endpoint, GeneratorPool, GeneratorRun, RunProgress, processes_for
@@ -31,8 +30,8 @@ def test_a_stall_counts_for_every_request_that_was_due_in_it() -> None:
     """Coordinated omission: 50 a second for 5 s, a stall of 2 s in the middle.
 
     A request due x seconds into the stall waits 2 - x. So of 250 requests 100 wait, evenly from 0 to 2 s, and the 99th
-    percentile, between the 2nd and the 3rd longest wait, is 2 - 2.5 / 50 s. A closed loop of one client meets the stall
-    once: its 99th percentile is that of the good times.
+    percentile, between the 2nd and the 3rd longest wait, is 2 - 2.5 / 50 s, and more on a machine that stalls too. A
+    closed loop of one client meets the stall once: its 90th percentile is that of the good times.
     """
     with null_server(2.0, STALL_SECONDS) as url:
         records = run(url, scenario()).records
@@ -41,11 +40,11 @@ def test_a_stall_counts_for_every_request_that_was_due_in_it() -> None:
     assert len(records) == RATE * SECONDS
     assert records.ok.all()
     arithmetic = STALL_SECONDS - 0.01 * SECONDS
-    assert np.quantile(records.latency_ms, 0.99) / 1000 == pytest.approx(arithmetic, abs=0.15)
-    waited = records.latency_ms > 100
-    assert waited.sum() == pytest.approx(RATE * (STALL_SECONDS - 0.1), abs=15)
+    assert np.quantile(records.latency_ms, 0.99) / 1000 > arithmetic - 0.15
+    assert (records.latency_ms > 100).sum() > RATE * (STALL_SECONDS - 0.1) - 15
+    assert np.median(records.latency_ms) < 500, "three in five were not due in the stall"
     assert closed.latency_ms.max() > 1_500
-    assert np.quantile(closed.latency_ms, 0.99) < 500
+    assert np.quantile(closed.latency_ms, 0.9) < 500
 
 
 def test_several_processes_together_send_exactly_the_schedule() -> None:
@@ -89,7 +88,8 @@ def test_a_refused_connection_and_a_timeout_are_told_apart() -> None:
     with null_server(0.0, 3.0) as url:
         slow = run(url, scenario(20, 0.5, timeout=1.0)).records
     assert set(slow.outcome.tolist()) == {"timeout"}
-    assert slow.latency_ms == pytest.approx(1000, abs=400)
+    assert (slow.latency_ms > 990).all()
+    assert np.median(slow.latency_ms) < 1_400
 
 
 def test_new_requests_go_to_the_url_of_a_redirect() -> None:

@@ -29,5 +29,5 @@ def test_sigterm_ends_the_started_processes_too(name: str) -> None:
         wait_until(lambda: any(STARTED[name] in command_of(each) for each in ids_below(process.pid)))
         below = ids_below(process.pid)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 1
+        assert process.wait(180) == 1
     wait_until(lambda: not any(lives(each) for each in below))  # The kernel ends those whose parent has ended.

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
+from pathlib import Path
 from random import Random
 from typing import Protocol
 
@@ -91,7 +92,8 @@ def _run_child(target: Target, seed: int, first: int, end: int, report: FuzzRepo
 
 
 def _attack(target: Target, seed: int, first: int, end: int, sink: Connection) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (mapped + MEMORY_BYTES, mapped + MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for number in range(first, end):
         data = input_of(target, seed, number)

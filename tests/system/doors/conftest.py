@@ -7,16 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.door_clients import FREE, POOR, free_port, key_line
+from loadtest.service_process.ports import KeptPort
+from tests.support.door_clients import FREE, POOR, key_line
 from tests.support.service import Service, serving
 
 DOORS = "huggingface,sagemaker,comprehend,presidio,oip,mcp"
 
 
 @pytest.fixture(scope="session")
-def grpc_port() -> int:
-    """A port that is free."""
-    return free_port()
+def grpc_port() -> Iterator[int]:
+    """A port that is kept for the service."""
+    kept = KeptPort()
+    yield kept.number
+    del kept
 
 
 @pytest.fixture(scope="session")

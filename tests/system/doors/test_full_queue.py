@@ -17,7 +17,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.door_clients import FREE, free_port, key_line, run_client
+from loadtest.service_process.ports import KeptPort
+from tests.support.door_clients import FREE, key_line, run_client
 from tests.support.extraction import random_texts
 from tests.support.service import Service, serving, wait_until
 
@@ -69,8 +70,10 @@ def _is_right(answer: httpx.Response) -> bool:
 
 
 @pytest.fixture(scope="module")
-def full_grpc_port() -> int:
-    return free_port()
+def full_grpc_port() -> Iterator[int]:
+    kept = KeptPort()
+    yield kept.number
+    del kept
 
 
 @pytest.fixture(scope="module")
