@@ -68,8 +68,11 @@ def _shortened(detail: str) -> str:
 
 
 def response(error: GleanerError) -> Response:
-    """The HTTP response of an error, with `Retry-After` where the same request may succeed later."""
-    body = problem(error)
+    """The HTTP response of an error, with `Retry-After` where the same request may succeed later.
+
+    The error is over, and loses its traceback: the frames in it hold the request's documents, and some hold the error.
+    """
+    body = problem(error.with_traceback(None))
     return Response(msgspec.json.encode(body), body["status"], headers(error), MEDIA_TYPE)
 
 

@@ -44,7 +44,7 @@ async def _answer(match: DoorMatch, request: Request) -> ASGIApp:
     try:
         answer: ASGIApp = await match.route.answer(request, **match.parameters)
     except GleanerError as error:
-        return match.door.refuse(error)
+        return match.door.refuse(error.with_traceback(None))
     except ClientDisconnect:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
     return answer

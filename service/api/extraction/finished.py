@@ -114,7 +114,7 @@ async def _finish(work: DocumentWork[R], source: DocumentInput, request: Extract
         result = await work.result(source, request, timer)
         request.charge_tokens(result.tokens)
     except GleanerError as known:
-        error = known
+        error = known.with_traceback(None)  # Which holds this frame, and so the document, in a circle.
     except Exception as unknown:
         log.exception("a document failed", extra={"event": LogEvent.DOCUMENT_FAILED})
         error = InternalError(f"The service failed over this ({type(unknown).__name__}).")

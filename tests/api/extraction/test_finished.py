@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from service.api import problems
 from service.api.extraction.finished import FinishedDocument, error_of_all, gathered, start_all, total_timer
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.stage_timer import StageTimer
@@ -91,3 +95,26 @@ def test_an_error_is_the_whole_request_s_for_one_document_or_where_all_were_refu
 
 def test_stages_add_up_over_documents() -> None:
     assert total_timer(ended(Stamping({"a": None, "b": QueueFull("full")}))).seconds == {"stamp": 0.5}
+
+
+class WatchedText(str):
+    """A text that tells when nobody holds it any more."""
+
+
+def test_a_document_that_failed_is_held_by_nobody_before_any_garbage_is_collected() -> None:
+    async def scene() -> weakref.ref[WatchedText]:
+        text = WatchedText("Anna")
+        work = Stamping({"a": UnreadableDocument("bad")})
+        (failed,) = await gathered(start_all(work, [DocumentInput("a", text=text)], REQUEST))
+        assert failed.error is not None
+        with suppress(UnreadableDocument):
+            raise failed.error
+        problems.response(failed.error)
+        return weakref.ref(text)
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert asyncio.run(scene())() is None
+    finally:
+        gc.enable()

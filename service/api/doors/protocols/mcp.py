@@ -124,7 +124,7 @@ async def _call_tool(context: Any, parameters: CallToolRequestParams) -> CallToo
     try:
         return _result(msgspec.to_builtins(await tool.call(visited, parameters.arguments or {})), failed=False)
     except GleanerError as error:
-        return _result(_said(error), failed=True)
+        return _result(_said(error.with_traceback(None)), failed=True)
     except Exception as error:
         log.exception("a tool failed")
         failed = InternalError(f"The service failed over this request ({type(error).__name__}).")

@@ -102,7 +102,7 @@ class InferenceService:
                 return answered
             except GleanerError as error:
                 status = problems.STATUS[error.code]
-                await _abort(context, error)
+                await _abort(context, error.with_traceback(None))
             except Exception as error:
                 if isinstance(error, grpc.aio.AbortError):
                     raise
