@@ -102,7 +102,8 @@ def test_every_test_that_is_named_exists() -> None:
 
 
 def test_every_finding_on_the_fleet_has_a_test_or_a_record_that_says_why_not() -> None:
-    rows = re.findall(r"^\| ([BL]\d+) \| .+ \| ([^|]+) \|$", (ROOT / "BENCHMARKS.md").read_text(), re.MULTILINE)
+    _, _, table = (ROOT / "BENCHMARKS.md").read_text().partition("### Findings on the fleet and their tests")
+    rows = re.findall(r"^\| ([BL]\d+) \| .+ \| ([^|]+) \|$", table.partition("\n## ")[0], re.MULTILINE)
     assert [name for name, _ in rows] == [*(f"B{n}" for n in range(1, 21)), *(f"L{n}" for n in range(1, 18))]
     for name, shown in rows:
         assert "::test_" in shown or "infra/decisions/" in shown, name
