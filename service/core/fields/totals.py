@@ -7,6 +7,8 @@ The rules:
 - What the buyer paid, less the change, is likelier the total; also if only a line for rounding or the payment says it.
 - Of all triples of likely amounts with net + tax = total the heaviest settles the roles, unless it would give up far
   more of the weight than the best amounts of each role alone have: then amounts are missing, not wrong.
+- Where the amount to pay is what adds up and another sum besides, such as supplies that bear no tax, it is the total,
+  and what adds up is of one rate: its net is not the bill's, and its tax only if no other amount is called a tax.
 - Nothing is no proof: an amount and nothing add up to it always, so a net of nothing settles no roles, and a tax of
   nothing only if the model or a word called it a tax.
 """
@@ -34,6 +36,8 @@ CONTRADICTED = 0.5
 """Weight of a score whose label the words before the amount contradict."""
 HANDED_OVER = 0.25
 """What an amount gains as a total for being what was paid less the change."""
+SUMS = frozenset((AmountWord.TOTAL, AmountWord.GROSS, AmountWord.NET_OR_TOTAL, AmountWord.SUBTOTAL))
+"""Words for a sum that may be one of several."""
 KEPT_WEIGHT = 0.6
 """The least share of the weight that amounts which add up must keep."""
 
@@ -62,10 +66,30 @@ def settle_totals(
     choices = {role: choice for role in ROLES if (choice := _alone(own[role], role))}
     settled = _heaviest_sum(likely, words)
     alone = sum(own[role][0][1] for role in ROLES if own[role])
-    if settled is not None and sum(weight for _, weight in settled) >= KEPT_WEIGHT * alone:
-        for role, (mention, _) in zip(ROLES, settled, strict=True):
-            choices[role] = _settled(choices.get(role), mention, likely[role])
+    if settled is None or sum(weight for _, weight in settled) < KEPT_WEIGHT * alone:
+        return choices, _checked(choices)
+    net, tax, total = (mention for mention, _ in settled)
+    whole = _whole(total, likely[TOTAL], words)
+    found = {NET: net, TAX: tax, TOTAL: total} if whole is None else {TAX: tax, TOTAL: whole}
+    if whole is not None:
+        choices.pop(NET, None)
+        if len(own[TAX]) > 1:
+            del found[TAX]
+            choices.pop(TAX, None)
+    for role, mention in found.items():
+        choices[role] = _settled(choices.get(role), mention, likely[role])
     return choices, _checked(choices)
+
+
+def _whole(part: Mention, likely: Weighted, words: Words) -> Mention | None:
+    """The amount to pay of which a total is a part, the other part being called a sum too; None if there is none."""
+    called = [(mention, number) for mention, _ in likely if (number := amount(mention))]
+    others = {number for mention, number in called if words.get(mention.entity) in SUMS and mention != part}
+    of_part = amount(part) or Decimal()
+    for mention, number in called:
+        if words.get(mention.entity) is AmountWord.TO_PAY and number - of_part in others:
+            return mention
+    return None
 
 
 def _is_called(mention: Mention, role: str, words: Words, paid: frozenset[Decimal] = frozenset()) -> bool:

@@ -162,3 +162,43 @@ def test_a_total_that_only_the_payment_states_is_what_was_paid_less_the_change()
 def test_a_total_goes_before_a_part_that_was_paid() -> None:
     found = amounts(("MONEY", "9.00", 0.9), ("MONEY", "5.00", 0.9))
     assert settled(found, AmountWord.TOTAL, AmountWord.PAID)["TOTAL_AMOUNT"] == ("9.00", "context")
+
+
+RATES = (
+    ("MONEY", "20.67", 0.9),
+    ("MONEY", "69.36", 0.9),
+    ("MONEY", "4.16", 0.9),
+    ("MONEY", "73.52", 0.9),
+    ("TOTAL_AMOUNT", "94.19", 0.7),
+)
+RATE_WORDS = {
+    0: AmountWord.TOTAL,
+    1: AmountWord.NET,
+    2: AmountWord.TAX,
+    3: AmountWord.GROSS,
+    4: AmountWord.TO_PAY,
+}
+"""A bill of some supplies without tax and some with it, whose own net, tax and total add up."""
+
+
+def test_of_two_rates_the_total_is_what_is_to_be_paid_and_the_net_of_one_rate_is_none() -> None:
+    choices, checks = settle_totals(amounts(*RATES), RATE_WORDS)
+    assert {label: text for label, (text, _) in texts(choices).items()} == {
+        "TAX_AMOUNT": "4.16",
+        "TOTAL_AMOUNT": "94.19",
+    }
+    assert checks == ()
+
+
+def test_of_two_rates_with_a_tax_each_neither_tax_is_the_bill_s() -> None:
+    found, words = amounts(*RATES, ("MONEY", "1.17", 0.9)), {**RATE_WORDS, 5: AmountWord.TAX}
+    assert {label: text for label, (text, _) in texts(settle_totals(found, words)[0]).items()} == {
+        "TOTAL_AMOUNT": "94.19"
+    }
+
+
+def test_what_is_to_be_paid_beside_an_older_debt_is_not_the_total() -> None:
+    words = {**RATE_WORDS, 0: AmountWord.PAID}
+    choices, checks = settle_totals(amounts(*RATES), words)
+    assert texts(choices)["TOTAL_AMOUNT"] == ("73.52", "sum")
+    assert checks[0].holds
