@@ -5,7 +5,8 @@ The rules:
 - A date or number that the model gave no role, or another, is of the role whose words stand before it on its line, or
   else in the cell above it.
 - A date called the bill's own that stands after a word for when to pay counts less.
-- A number after words for another bill ("related invoice", "Facture liée") is not this one's.
+- A number after words for another bill ("related invoice", "Facture liée") is not this one's; one after words for this
+  bill is not its order's.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def _weight(mention: Mention, label: str, said: dict[int, str | None]) -> float:
         return share * mention.score + WORD if words == label else 0.0
     if words == label:
         return mention.score + WORD
-    if label == "INVOICE_ID" and words == ANOTHER:
+    if (label, words) in (("INVOICE_ID", ANOTHER), ("PURCHASE_ORDER", "INVOICE_ID")):
         return 0.0
     if label == "INVOICE_DATE" and words == "DUE_DATE":
         return CONTRADICTED * mention.score

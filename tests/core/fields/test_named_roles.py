@@ -113,3 +113,9 @@ def test_a_written_date_fills_a_role_and_takes_none_from_the_model() -> None:
     written = second._replace(written=True)
     assert choose_named([first, written], TextLines(text))["DUE_DATE"].best == first
     assert choose_named([written], TextLines(text))["DUE_DATE"].best == written
+
+
+def test_a_bill_s_own_number_is_not_its_order_s_whatever_the_model_says() -> None:
+    assert roles("Avoir AV-2017-0005", ("PURCHASE_ORDER", "AV-2017-0005")) == {
+        "INVOICE_ID": ("AV-2017-0005", "context")
+    }
