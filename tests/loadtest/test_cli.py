@@ -115,8 +115,8 @@ def test_the_knee_of_a_server_is_found_and_written_for_the_scaling_policy(tmp_pa
         assert call(*words, "--out", str(tmp_path)) == 0
     text = (tmp_path / "capacity.json").read_text()
     found, policy = json.loads(text), read_capacity(text)
-    assert 20 < found["documents_per_second"] < 1.15 / 0.004, "more than the server does on any machine"
-    assert 20 < found["saturated_documents_per_second"] < 1.15 / 0.004
+    assert 20 < found["documents_per_second"] < 400, "250 a second is all that the server does, on any machine"
+    assert 20 < found["saturated_documents_per_second"] < 400
     assert policy.tokens_per_second == pytest.approx(40 * policy.documents_per_second)
     assert found["p99_ms"] <= 400
     assert [trial["word"] for trial in found["knee"]].count("holds") >= 1

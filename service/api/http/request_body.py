@@ -49,7 +49,7 @@ class Body:
     @property
     def bytes(self) -> int:
         """Bytes of its files and characters of its texts."""
-        return sum(len(source.data) or characters_of(source.text or "") for source in self.sources)
+        return sum(len(each.data) if each.text is None else characters_of(each.text) for each in self.sources)
 
 
 async def read_body(request: Request, limits: BodyLimits, reader: JsonReader, kind: type[Options] = Options) -> Body:

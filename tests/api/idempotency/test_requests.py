@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import weakref
 from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ class WatchedStore(AnswerStore):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, 600.0, 100_000)
-        self.lookers: set[object] = set()
+        self.lookers = weakref.WeakSet[object]()
 
     def claim(self, client: str, key: str, fingerprint: str, now: float) -> Claim | KeptAnswer | None:
         found = super().claim(client, key, fingerprint, now)

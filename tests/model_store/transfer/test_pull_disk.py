@@ -17,6 +17,8 @@ from model_store.transfer.pull import pull
 from tests.support.stores import SHARDS, Upload, read_only
 
 ROOT = Path(__file__).parents[3]
+UNMEASURED = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
+"""For processes that cannot write what `make coverage` wants of them either."""
 
 
 def test_a_disk_that_is_too_small_is_an_error_before_any_download(
@@ -72,7 +74,9 @@ def test_a_disk_that_fills_up_is_one_line_and_exit_code_1(store: Store, remote: 
         "sys.exit(main(sys.argv[1:]))"
     )
     arguments = ["models", "pull", "documents", "--store", str(store.root), "--remote", remote.url]
-    ended = subprocess.run([sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", code, *arguments], cwd=ROOT, env=UNMEASURED, capture_output=True, text=True
+    )
     assert ended.returncode == 1
     assert ended.stderr.startswith("gleaner: The disk of the model store")
     assert ended.stderr.count("\n") == 1
@@ -94,7 +98,9 @@ def test_a_read_only_store_is_one_line_and_exit_code_1(
     with read_only(public_folder):
         if os.getuid() == 0:
             os.seteuid(0)  # The child becomes nobody by itself, after its imports.
-        ended = subprocess.run([sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True)
+        ended = subprocess.run(
+            [sys.executable, "-c", code, *arguments], cwd=ROOT, env=UNMEASURED, capture_output=True, text=True
+        )
     assert ended.returncode == 1
     assert ended.stderr.startswith("gleaner: The model store")
     assert "cannot be written to: [Errno 13]" in ended.stderr
