@@ -69,15 +69,10 @@ def settle_totals(
     if settled is None or sum(weight for _, weight in settled) < KEPT_WEIGHT * alone:
         return choices, _checked(choices)
     net, tax, total = (mention for mention, _ in settled)
-    whole = _whole(total, likely[TOTAL], words)
-    found = {NET: net, TAX: tax, TOTAL: total} if whole is None else {TAX: tax, TOTAL: whole}
-    if whole is not None:
-        choices.pop(NET, None)
-        if len(own[TAX]) > 1:
-            del found[TAX]
-            choices.pop(TAX, None)
-    for role, mention in found.items():
-        choices[role] = _settled(choices.get(role), mention, likely[role])
+    found = {NET: net, TAX: tax, TOTAL: total}
+    if (whole := _whole(total, likely[TOTAL], words)) is not None:
+        found = {TAX: tax, TOTAL: whole} if len(own[TAX]) <= 1 else {TOTAL: whole}
+    choices = {role: _settled(choices.get(role), mention, likely[role]) for role, mention in found.items()}
     return choices, _checked(choices)
 
 
