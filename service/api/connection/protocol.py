@@ -147,11 +147,11 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._message.end_head()
         self._shared.table.busy(self)
         if self._is_answering():
-            self._close_after_answer(now)
+            self._end_reading(ALL_THAT_COMES)
             return
         head = self._gate.read(self.url, self.parser.get_http_version(), self.headers)
         if self.parser.get_method() == b"POST" and self._shared.clock.peer_has_ended(self._file):
-            self._leave(now)
+            self._leave()
             return
         admitted = self._admit(head, now)
         if isinstance(admitted, PreparedProblem):
@@ -290,9 +290,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade:  # No other protocol is spoken here; what follows the head is not HTTP.
-            self._linger = Linger(0, time.monotonic() + self._limits.linger_seconds)
-            if self.cycle is not None:
-                self.cycle.keep_alive = False
+            self._end_reading(0)
         except httptools.HttpParserError as error:
             self._answer_and_close(problem_of(error, self._problems))
 
@@ -320,10 +318,9 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         """Answer, unless another answer is under way or was the last one, and close once the client has read it."""
         if self._linger is not None:
             return
-        self._linger = Linger(linger_bytes, time.monotonic() + self._limits.linger_seconds)
+        self._end_reading(linger_bytes)
         self._shared.table.busy(self)
         if self._is_answering():
-            self.cycle.keep_alive = False
             return
         self._write(problem, close=True)
         self.flow.resume_reading()
@@ -332,10 +329,11 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         else:
             self.transport.close()
 
-    def _close_after_answer(self, now: float) -> None:
-        """Drop whatever comes, and close the connection after the answer that is under way."""
-        self._linger = Linger(ALL_THAT_COMES, now + self._limits.linger_seconds)
-        self.cycle.keep_alive = False
+    def _end_reading(self, most_bytes: float) -> None:
+        """Drop what comes from now on; an answer that is under way is the connection's last."""
+        self._linger = Linger(most_bytes, time.monotonic() + self._limits.linger_seconds)
+        if self.cycle is not None:
+            self.cycle.keep_alive = False
 
     def _write(self, problem: PreparedProblem, *, close: bool) -> None:
         method = self.parser.get_method().decode()
@@ -354,9 +352,9 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._departure.tell()
         self._answer_and_close(problem)
 
-    def _leave(self, now: float) -> None:
+    def _leave(self) -> None:
         """Close the connection of a client that has ended its side with a request that no work was begun for."""
-        self._linger = Linger(0, now + self._limits.linger_seconds)
+        self._end_reading(0)
         self._shared.dropped("left")
         self.transport.close()
 
