@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
+from starlette.requests import ClientDisconnect
 from starlette.types import Scope
 
 DEPARTURE = "departure"
 """Under this name a request's state has its `Departure`, where the HTTP server tells it."""
+
+_T = TypeVar("_T")
 
 
 class Departure:
@@ -44,3 +49,29 @@ def departure_of(scope: Scope) -> Departure | None:
     """Of the client of a request; None where the server does not tell it."""
     found = scope.get("state", {}).get(DEPARTURE)
     return found if isinstance(found, Departure) else None
+
+
+async def unless_left(work: Coroutine[Any, Any, _T], departure: Departure) -> _T:
+    """What `work` returns; when the client leaves first, it is cancelled.
+
+    Raises:
+        ClientDisconnect: the client left.
+    """
+    working = asyncio.current_task()
+    assert working is not None, "requests are answered by tasks"
+    left = False
+
+    def leave() -> None:
+        nonlocal left
+        left = True
+        working.cancel()
+
+    departure.then(leave)
+    try:
+        return await work
+    except asyncio.CancelledError:
+        if left and not working.uncancel():
+            raise ClientDisconnect from None
+        raise
+    finally:
+        departure.forget()

@@ -7,16 +7,12 @@ decoded; and it is not decoded on for a client that has left.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
-
-from starlette.requests import ClientDisconnect
+from typing import Protocol, TypeVar
 
 from service.api.bodies.kinds import JsonKind
 from service.api.bodies.received_body import ReceivedBody
-from service.api.http.departure import Departure
+from service.api.http.departure import Departure, unless_left
 from service.api.parsers.pool import ParserPool
 
 _T = TypeVar("_T")
@@ -50,18 +46,4 @@ class RequestJsonReader:
         work = self.parsers.read_json(
             body, kind, most_documents, client=self.client, deadline_seconds=self.deadline_seconds
         )
-        return await (work if self.departure is None else _unless_left(work, self.departure))
-
-
-async def _unless_left(work: Coroutine[Any, Any, _T], departure: Departure) -> _T:
-    reading = asyncio.create_task(work)
-    departure.then(reading.cancel)
-    try:
-        return await reading
-    except asyncio.CancelledError:
-        if departure.has_left:
-            raise ClientDisconnect from None
-        raise
-    finally:
-        departure.forget()
-        del reading  # It holds an error whose traceback holds this frame: in a circle, the body would stay.
+        return await (work if self.departure is None else unless_left(work, self.departure))

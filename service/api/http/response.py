@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from service.api import problems
@@ -22,7 +22,7 @@ from service.api.extraction.finished import FinishedDocument, error_of_all, gath
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.stage_timer import StageTimer
 from service.api.http.answer_encoder import encode_line, encode_result
-from service.api.http.departure import Departure, departure_of
+from service.api.http.departure import Departure, departure_of, unless_left
 from service.api.http.request_body import Body
 from service.api.problems import Problem
 from service.api.schemas import DocumentLine, DocumentResult, ExtractResult, ModelName
@@ -126,28 +126,15 @@ async def unless_disconnected(request: Request, work: Coroutine[Any, Any, Respon
 
     The HTTP server tells it at once (`departure`). Under another server a task waits for it.
     """
-    answering = asyncio.current_task()
-    assert answering is not None, "requests are answered by tasks"
     departure, watching = departure_of(request.scope), None
     if departure is None:
         departure = Departure()
         watching = asyncio.create_task(_watch(request, departure))
-    left = False
-
-    def leave() -> None:
-        nonlocal left
-        left = True
-        answering.cancel()
-
-    departure.then(leave)
     try:
-        return await work
-    except asyncio.CancelledError:
-        if left and not answering.uncancel():
-            return Response(status_code=CLIENT_CLOSED_REQUEST)
-        raise
+        return await unless_left(work, departure)
+    except ClientDisconnect:
+        return Response(status_code=CLIENT_CLOSED_REQUEST)
     finally:
-        departure.forget()
         if watching is not None:
             watching.cancel()
             await asyncio.wait((watching,))
