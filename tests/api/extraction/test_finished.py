@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import weakref
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -18,6 +17,7 @@ from service.api.schemas import Options
 from service.core.errors import InternalError, QueueFull, UnreadableDocument
 from service.metrics.worker import WorkerMetrics
 from service.wire import ModelStatus
+from tests.support.garbage import uncollected
 
 REQUEST = ExtractRequest(ModelStatus("m", "stable", "sha256:0", "/m", ("O",), 512, True, 1), Options(), "c", 1e9)
 
@@ -112,9 +112,5 @@ def test_a_document_that_failed_is_held_by_nobody_before_any_garbage_is_collecte
         problems.response(failed.error)
         return weakref.ref(text)
 
-    gc.collect()
-    gc.disable()
-    try:
+    with uncollected():
         assert asyncio.run(scene())() is None
-    finally:
-        gc.enable()

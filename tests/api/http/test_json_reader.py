@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import os
 import signal
@@ -25,6 +24,7 @@ from service.api.parsers.pool import ParserPool
 from service.core.errors import DeadlineExceeded, DocumentTooLarge, InvalidOptions, QueueFull, UnreadableDocument
 from service.documents.left_out_text import LeftOutText, characters_of
 from service.documents.limits import MEBIBYTE, DocumentLimits
+from tests.support.garbage import uncollected
 from tests.support.parsers import PoolSetup, parsers_of, pool_of
 
 LIMIT_SECONDS = 240.0
@@ -255,13 +255,9 @@ def test_a_body_that_was_refused_is_held_by_nobody_before_any_garbage_is_collect
                 await reader.read(body, ELSEWHERE, MOST)
             return weakref.ref(body)
 
-        gc.collect()
-        gc.disable()
-        try:
+        with uncollected():
             body = await refused()
             await asyncio.sleep(0)
             assert body() is None
-        finally:
-            gc.enable()
 
     play(scene)
