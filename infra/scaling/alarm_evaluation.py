@@ -151,17 +151,20 @@ class Series:
 
 
 class _Track:
-    """One signal's points. Statistics of past periods are read repeatedly, so they are cached."""
+    """One signal's points. Several alarms read the same statistics, again and again, so they are cached."""
 
     def __init__(self) -> None:
         self._times: list[float] = []
         self._points: list[Point] = []
         self._known: dict[tuple[Statistic, float, float], float | None] = {}
+        self._latest: dict[tuple[Statistic, float, float], float | None] = {}
+        """Of periods into which more may come: until the next point does."""
 
     def append(self, point: Point) -> None:
         assert not self._times or self._times[-1] <= point.at_seconds, "points come in order"
         self._times.append(point.at_seconds)
         self._points.append(point)
+        self._latest.clear()
 
     def forget(self, until: float) -> None:
         """Drop older points once they are more than half of all."""
@@ -174,9 +177,11 @@ class _Track:
         key = (statistic, after, until)
         if key in self._known:
             return self._known[key]
+        if key in self._latest:
+            return self._latest[key]
         found = statistic_of(statistic, self.between(after, until))
-        if self._times and self._times[-1] > until:  # Nothing more can come into this period.
-            self._known[key] = found
+        is_over = bool(self._times) and self._times[-1] > until
+        (self._known if is_over else self._latest)[key] = found
         return found
 
     def between(self, after: float, until: float) -> list[Point]:
@@ -186,10 +191,12 @@ class _Track:
 def statistic_of(statistic: Statistic, points: Iterable[Point]) -> float | None:
     """The statistic over the points of one period; None if there are none."""
     found = list(points)
-    count = sum(point.count for point in found)
+    count, total = 0, 0.0
+    for point in found:
+        count += point.count
+        total += point.value * point.count
     if not count:
         return None
-    total = sum(point.value * point.count for point in found)
     match statistic:
         case Statistic.SAMPLE_COUNT:
             return float(count)
@@ -261,10 +268,12 @@ def _state(alarm: Alarm, breaching: int, sound: int, before: State) -> State:
 
 def _value(alarm: Alarm, series: Series, until: float) -> tuple[float | None, ...]:
     after = until - alarm.period_seconds
-    return tuple(series.statistic(each, after, until) for each in alarm.conditions)
+    return tuple([series.statistic(each, after, until) for each in alarm.conditions])
 
 
 def _breaches(alarm: Alarm, values: tuple[float | None, ...]) -> bool:
     """True where every condition holds; all of them have data."""
-    known = zip(alarm.conditions, values, strict=True)
-    return all(value is not None and each.comparison.holds(value, each.threshold) for each, value in known)
+    for each, value in zip(alarm.conditions, values, strict=True):
+        if value is None or not each.comparison.holds(value, each.threshold):
+            return False
+    return True

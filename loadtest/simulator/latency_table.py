@@ -19,6 +19,8 @@ LEVELS = 20
 QUANTILES = 200
 SAMPLED = 1_000
 WARM = 150
+_UTILIZATIONS = np.array([0.0, *((np.arange(LEVELS - 1) + 0.5) / LEVELS), 1.0])
+"""Middles of the levels without a queue, and both ends."""
 WAIT_SECONDS = 2.0
 TOO_MUCH = 1.3
 OVERLOADED = 6_000
@@ -39,8 +41,7 @@ class LatencyTable:
 
     def busy_at(self, utilization: Floats) -> Floats:
         """The device's busy share at these utilizations."""
-        at = (np.arange(LEVELS) + 0.5) / LEVELS
-        busy: Floats = np.interp(utilization, [0.0, *at[:-1], 1.0], [0.0, *self.busy[:-1], 1.0])
+        busy: Floats = np.interp(utilization, _UTILIZATIONS, [0.0, *self.busy[:-1].tolist(), 1.0])
         return busy
 
 

@@ -37,10 +37,11 @@ def publish(series: Series, tasks: TaskGroup, now: float) -> None:
 
 def points(values: Floats, now: float) -> list[Point]:
     """At most three points with the statistics of all."""
-    low, high, number = float(values.min()), float(values.max()), len(values)
+    each: list[float] = values.tolist()  # For so few, numpy's own take several times as long.
+    low, high, others = min(each), max(each), len(each) - 2
     if low == high:
-        return [Point(now, low, number)]
+        return [Point(now, low, len(each))]
     found = [Point(now, low), Point(now, high)]
-    if number > 2:
-        found.append(Point(now, (float(values.sum()) - low - high) / (number - 2), number - 2))
+    if others:
+        found.append(Point(now, (sum(each) - low - high) / others, others))
     return found

@@ -17,11 +17,14 @@ from loadtest.simulator.fleet.tally import Tally
 from loadtest.simulator.latency_table import LEVELS, LatencyTable, level_of
 from loadtest.simulator.service_model import ServiceModel
 from service.core.scheduling.decaying_sum import HORIZON_SECONDS
+from service.signals.catalog import PERIOD_SECONDS
 
 NEARLY_FULL = 0.999
 DECAY = math.exp(-1 / HORIZON_SECONDS)
 FRESH = math.exp(-0.5 / HORIZON_SECONDS)
 """What came in the course of a second is half a second old at its end."""
+FADING = FRESH * np.power(DECAY, np.arange(PERIOD_SECONDS)[::-1])
+"""What is left at a period's end of what came in each of its seconds."""
 
 
 class Balancing(StrEnum):
@@ -74,13 +77,13 @@ class TaskGroup:
         return self._tally.take_back(waiting)
 
     def calm_seconds(self, counts: Floats, lengths: Floats) -> bool:
-        """Let documents come for several seconds, if no queue forms in any of them; else nothing is done: False."""
+        """Let documents come for a period or less, if no queue forms in any second; else nothing is done: False."""
         if not self.names or self.queue.max() > 0:
             return False
         work = counts * lengths * (self._model.document_seconds / len(self.names))
         if work.max() > NEARLY_FULL:
             return False
-        weights = FRESH * np.power(DECAY, np.arange(len(work))[::-1])
+        weights = FADING[-len(work) :]
         faded = math.pow(DECAY, len(work))
         self.asked = self.asked * faded + float((work * weights).sum())
         self.refused = self.refused * faded

@@ -3,6 +3,7 @@
 For each set: half of its groups, of those that the built-in model learned from, train two models with the same steps,
 one from the built-in model and one from the same architecture with random weights (`gleaner train`). Both, and a CRF
 that learned from the same half, are scored on the groups that none of them saw (`gleaner evaluate --left-out 12`).
+A model whose report lies in OUT is not trained again.
 """
 
 from __future__ import annotations
@@ -87,12 +88,13 @@ def _row(name: str, data: Path, out: Path, limit: str) -> str:
     mapped = _write(out / "half" / source.name, relabelled(records, labels))
     scores = []
     for start, base in (("builtin", "builtin"), ("random", str(out / "random"))):
-        model = out / f"{start}-{name}"
-        steps = ("--left-out", "0", "--epochs", str(PASSES[name]), "--batch-tokens", "512")
-        _gleaner("train", str(mapped), "--from", base, "--out", str(model), *steps)
         report = out / f"{start}-{name}.json"
-        asked = ("--left-out", str(LEFT_OUT_PERCENT), "--limit", limit, "--crf", str(native), "--out", str(report))
-        _gleaner("evaluate", str(model), str(source), *asked)
+        if not report.is_file():
+            model = out / f"{start}-{name}"
+            steps = ("--left-out", "0", "--epochs", str(PASSES[name]), "--batch-tokens", "512")
+            _gleaner("train", str(mapped), "--from", base, "--out", str(model), *steps)
+            asked = ("--left-out", str(LEFT_OUT_PERCENT), "--limit", limit, "--crf", str(native), "--out", str(report))
+            _gleaner("evaluate", str(model), str(source), *asked)
         scores.append(json.loads(report.read_text(encoding="utf-8"))["sets"][0])
     ours, random, crf = scores[0]["rates"], scores[1]["rates"], scores[0]["crf"]["rates"]
     return f"| {name} | {PASSES[name]} | {ours['f1']:.2f} | {random['f1']:.2f} | {crf['f1']:.2f} |"
