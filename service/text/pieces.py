@@ -79,6 +79,21 @@ SEAM_KINDS = (
 """From the place that is best to cut at to the least."""
 
 
+def _word_seam(separators: str) -> SeamKind:
+    """One of `separators` between what may end a word and what may begin one."""
+    blank = f"[{separators}]"
+    ends = "one{0}two three,{0}Four.{0}5,{0}six:{0}(seven){0}8%;{0}"
+    probe = ends + "n\u0303o{0}ïe\u0301{0}ÉA{0}. .{0}b{0}一二{0}三 -{0}- ten{0}"
+    return SeamKind(
+        re.compile(rf"{blank}(?<=[^\W_]{blank}|[,.:;)%]{blank})(?=[^\W_]|\()"),
+        "".join(probe.format(each) for each in separators),
+    )
+
+
+WORD_SEAM_KINDS = (_word_seam(" \n"), _word_seam(" "))
+"""Where the words begin whose tokens are looked up: after blanks and line ends, or for some tokenizers after blanks."""
+
+
 def pieces(
     text: str,
     seams: Sequence[Seam],

@@ -2,7 +2,8 @@
 
 A text is encoded as a whole, without special tokens, and then cut into windows. A long text is encoded piece by piece
 (`pieces`), and without the GIL, so that it neither stops other threads nor takes more memory than its tokens; where it
-may be cut without changing them is tried out when the tokenizer is loaded.
+may be cut without changing them is tried out when the tokenizer is loaded. Of a short text, the words that came before
+are looked up (`known_words`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from service.core.decoding.tokens import Encoding
 from service.core.decoding.windows import Window, split_windows
 from service.core.errors import ModelError
 from service.text.decoding_files import read_decoding
-from service.text.pieces import SEAM_KINDS, Seam, SeamKind, Separator, pieces
+from service.text.known_words import KnownWords
+from service.text.pieces import SEAM_KINDS, WORD_SEAM_KINDS, Seam, SeamKind, Separator, pieces
 from service.text.rules.rule_set import RuleSet
 
 UNKNOWN_TOKENS = ("[UNK]", "<unk>")
@@ -51,6 +53,7 @@ class TextTokenizer:
     """The fast tokenizer of one model folder, and what the folder asks for in decoding. Thread-safe.
 
     `prefix` and `suffix` are the special tokens before and after each sequence, `rules` those that the folder asks for.
+    `seams` are the places where a long text is cut, `word_seam` where words begin that are looked up in a short one.
 
     Raises:
         ModelError: the folder's tokenizer, or its files for decoding or rules, cannot be read.
@@ -64,7 +67,9 @@ class TextTokenizer:
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self.prefix, self.suffix = self._special_tokens()
-        self.seams = self._find_seams()
+        self.seams = self._find_seams(SEAM_KINDS)
+        self.word_seam = self._find_word_seam()
+        self._known_words = None if self.word_seam is None else KnownWords(self.word_seam.kind.pattern, self._encode)
         self.rules = RuleSet.read(folder)
         self.decoding = read_decoding(folder)
         self._unknown_id = self._find_unknown()
@@ -84,7 +89,11 @@ class TextTokenizer:
 
     def encode_piece(self, text: str, start: int, end: int) -> Tokens:
         """Tokenize one piece of a text; the offsets count from the text's beginning."""
-        encoding = self._encode(text[start:end])
+        piece = text[start:end]
+        if self._known_words is not None and len(piece) <= SHORT_CHARACTERS:
+            rows = self._known_words.tokens(piece)
+            return Tokens(rows[:, 0].copy(), rows[:, 1:] + np.int32(start))
+        encoding = self._encode(piece)
         borders = np.fromiter(chain.from_iterable(encoding.offsets), dtype=np.int32)
         return Tokens(np.array(encoding.ids, dtype=np.int32), borders.reshape(-1, 2) + np.int32(start))
 
@@ -160,14 +169,19 @@ class TextTokenizer:
         names = (named,) if isinstance(named, str) else UNKNOWN_TOKENS
         return next((found for name in names if (found := self._tokenizer.token_to_id(name)) is not None), None)
 
-    def _find_seams(self) -> tuple[Seam, ...]:
-        """The places where this tokenizer's texts may be cut, the best first."""
+    def _find_seams(self, kinds: Sequence[SeamKind]) -> tuple[Seam, ...]:
+        """Those of the kinds of places where this tokenizer's texts may be cut."""
         added = list(self._tokenizer.get_added_tokens_decoder().values())
         if any(map(_reaches_out, added)):
             return ()
-        whole = [kind for kind in SEAM_KINDS if not any(kind.pattern.search(each.content) for each in added)]
+        whole = [kind for kind in kinds if not any(kind.pattern.search(each.content) for each in added)]
         found = (self._seam(kind) for kind in whole if self._splits_at(kind))
         return tuple(seam for seam in found if seam is not None)
+
+    def _find_word_seam(self) -> Seam | None:
+        """Where words begin whose tokens are the same in every text; None where their white space is not their own."""
+        found = self._find_seams(WORD_SEAM_KINDS)
+        return next((seam for seam in found if seam.separator is Separator.WITH_NEXT), None)
 
     def _splits_at(self, kind: SeamKind) -> bool:
         """True if no pre-token of the kind's probe reaches across one of its places."""

@@ -1,0 +1,80 @@
+"""Tokens of words that came before: looked up, in place of being tokenized again.
+
+A tokenizer's work on a word is the same wherever the word stands, if it stands between two seams (`pieces`); and most
+words of a text are those of other texts. So a text is cut at its word seams, each word is looked up, and the tokenizer
+gets only the unknown ones, end to end: between any two of them there is a seam again.
+
+The rule: the tokens are those that the tokenizer gives for the whole text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import accumulate, chain, pairwise
+
+import numpy as np
+import numpy.typing as npt
+from tokenizers import Encoding as Encoded
+
+MOST_WORDS = 32_768
+"""Words of a generation. Two are kept, some 15 MB; what no text has had for so many new words is forgotten."""
+LONGEST_WORD = 48
+"""Characters of a word that is kept."""
+ROW_BYTES = 3 * np.dtype(np.int32).itemsize
+"""A token is three numbers: its id, and its offsets from the beginning of its word."""
+
+
+class KnownWords:
+    """The words that one tokenizer has seen lately. Thread-safe: at worst a word is tokenized once more.
+
+    Args:
+        seam: finds where words begin, with their white space.
+        encode: the tokenizer, without special tokens.
+    """
+
+    def __init__(self, seam: re.Pattern[str], encode: Callable[[str], Encoded]) -> None:
+        self._seam = seam
+        self._encode = encode
+        self._young: dict[str, bytes] = {}
+        self._old: dict[str, bytes] = {}
+
+    def tokens(self, text: str) -> npt.NDArray[np.int32]:
+        """Id, start and end of each token of a text, int32 `[tokens, 3]`."""
+        starts = [0, *[found.start() for found in self._seam.finditer(text)]]
+        words = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
+        try:
+            rows = [*map(self._young.__getitem__, words)]
+        except KeyError:
+            found = self._find(words)
+            rows = [found[word] for word in words]
+        return _placed(b"".join(rows), np.fromiter(map(len, rows), dtype=np.intp), starts)
+
+    def _find(self, words: Sequence[str]) -> dict[str, bytes]:
+        """The rows of each word; what is unknown is tokenized, all of it at once, and known from now on."""
+        young, old = self._young, self._old
+        found = {word: rows for word in words if (rows := young.get(word, old.get(word))) is not None}
+        if unknown := [word for word in dict.fromkeys(words) if word not in found]:
+            found.update(zip(unknown, self._tokenized(unknown), strict=True))
+        young.update((word, rows) for word, rows in found.items() if len(word) <= LONGEST_WORD)
+        if len(young) > MOST_WORDS:
+            self._young, self._old = {}, young
+        return found
+
+    def _tokenized(self, words: Sequence[str]) -> list[bytes]:
+        """The rows of each word by the tokenizer."""
+        encoding = self._encode("".join(words))
+        rows = np.empty((len(encoding.ids), 3), dtype=np.int32)
+        rows[:, 0] = encoding.ids
+        rows[:, 1:] = np.fromiter(chain.from_iterable(encoding.offsets), dtype=np.int32).reshape(-1, 2)
+        starts = np.fromiter(accumulate(map(len, words[:-1]), initial=0), dtype=np.int32)
+        firsts = [*np.searchsorted(rows[:, 1], starts).tolist(), len(rows)]
+        rows[:, 1:] -= np.repeat(starts, np.diff(firsts))[:, None]
+        return [rows[first:stop].tobytes() for first, stop in pairwise(firsts)]
+
+
+def _placed(rows: bytes, sizes: npt.NDArray[np.intp], starts: Sequence[int]) -> npt.NDArray[np.int32]:
+    """The rows of a text's words, with offsets from the text's beginning. `sizes`: of each word's rows, in bytes."""
+    placed = np.frombuffer(rows, dtype=np.int32).reshape(-1, 3).copy()
+    placed[:, 1:] += np.repeat(np.array(starts, dtype=np.int32), sizes // ROW_BYTES)[:, None]
+    return placed

@@ -1,0 +1,135 @@
+"""Words that came before are looked up, and a text's tokens are those that its tokenizer gives for the whole of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tokenizers import AddedToken, Encoding, Tokenizer
+
+from model_store.builtin import model_folder
+from service.text.known_words import LONGEST_WORD, MOST_WORDS, KnownWords
+from service.text.pieces import WORD_SEAM_KINDS
+from service.text.tokenizer import TextTokenizer
+from tests.text.test_tokenizer import KINDS, tokenizer
+
+SEAM = WORD_SEAM_KINDS[0].pattern
+WORDS = st.sampled_from(
+    [
+        "a",
+        "invoice",
+        "Straße",
+        "12,50",
+        "é",
+        "e\u0301",
+        "(no",
+        "5%",
+        "日本",
+        "ｶﾞ",
+        "x_",
+        "_y",
+        "--",
+        ".",
+        "of:",
+        "ﬁ",
+        "٣",
+        "'s",
+    ]
+)
+BLANKS = st.sampled_from([" ", " ", " ", "\n", "\n", "  ", "\r\n", "\t", "   ", "\u00a0", "\n\n", " \u0301", "\u00ad"])
+TEXTS = st.lists(st.tuples(WORDS, BLANKS).map("".join), max_size=20).map("".join)
+
+
+class Counted:
+    """The built-in model's tokenizer, and what it was asked."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.tokenizer = Tokenizer.from_file(str((folder or model_folder()) / "tokenizer.json"))
+        self.asked: list[str] = []
+
+    def encode(self, text: str) -> Encoding:
+        self.asked.append(text)
+        return self.whole(text)
+
+    def whole(self, text: str) -> Encoding:
+        return self.tokenizer.encode(text, add_special_tokens=False)
+
+    def assert_same(self, words: KnownWords, text: str) -> None:
+        rows, whole = words.tokens(text), self.whole(text)
+        assert rows.dtype == np.int32
+        assert rows[:, 0].tolist() == whole.ids
+        assert [tuple(pair) for pair in rows[:, 1:].tolist()] == whole.offsets
+
+
+@given(texts=st.lists(TEXTS, max_size=4))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_whatever_came_before_a_text_has_the_tokens_of_the_whole(texts: list[str]) -> None:
+    counted = Counted()
+    words = KnownWords(SEAM, counted.encode)
+    for text in [*texts, *texts, "".join(texts)]:
+        counted.assert_same(words, text)
+
+
+def test_each_word_is_tokenized_once() -> None:
+    counted = Counted()
+    words = KnownWords(SEAM, counted.encode)
+    counted.assert_same(words, "Total due: 5 EUR to Anna")
+    counted.assert_same(words, "Total due: 7 EUR to Anna\nBerg and 5 EUR")
+    counted.assert_same(words, "Total due: 7 EUR to Anna")
+    assert counted.asked == ["Total due: 5 EUR to Anna", " 7\nBerg and"]
+
+
+def test_what_no_text_has_had_for_long_is_forgotten_and_what_is_used_stays() -> None:
+    counted = Counted()
+    words = KnownWords(SEAM, counted.encode)
+    words.tokens("used unused")
+    for start in range(0, 3 * MOST_WORDS, 1_000):
+        words.tokens("used " + " ".join(map(str, range(start, start + 1_000))))
+    counted.asked.clear()
+    words.tokens("used unused")
+    assert counted.asked == [" unused"]
+
+
+def test_a_long_word_is_not_kept() -> None:
+    counted = Counted()
+    words = KnownWords(SEAM, counted.encode)
+    for size in (LONGEST_WORD, LONGEST_WORD, LONGEST_WORD + 1, LONGEST_WORD + 1):
+        counted.assert_same(words, "a" * size)
+    assert counted.asked == ["a" * LONGEST_WORD, *["a" * (LONGEST_WORD + 1)] * 2]
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("Anna Berg, Berlin\n5 EUR (net)", ["Anna", " Berg,", " Berlin", "\n5", " EUR", " (net)"]),
+    ("a  b", ["a  b"]),
+    (" a\n\nb\r\nc", [" a\n\nb\r\nc"]),
+    ("_ _ _ x_ y", ["_ _ _ x_ y"]),
+    ("- - a . b", ["- - a .", " b"]),
+    ("e\u0301 b a \u0301b", ["e\u0301 b", " a \u0301b"]),
+])  # fmt: skip
+def test_words_begin_where_nothing_around_them_matters(text: str, words: list[str]) -> None:
+    starts = [0, *(found.start() for found in re.finditer(SEAM, text))]
+    assert [text[a:b] for a, b in zip(starts, [*starts[1:], None], strict=True)] == words
+
+
+@pytest.mark.parametrize(("kind", "number"), list(zip(KINDS, (0, 1, 0), strict=True)))
+def test_a_tokenizer_s_words_are_known_after_the_white_space_that_goes_with_them(
+    tmp_path: Path, kind: str, number: int
+) -> None:
+    tokenizer(kind).save(str(tmp_path / "tokenizer.json"))
+    seam = TextTokenizer(tmp_path).word_seam
+    assert seam is not None
+    assert seam.kind is WORD_SEAM_KINDS[number]
+
+
+@pytest.mark.parametrize("added", [AddedToken("total due"), AddedToken("mask", lstrip=True)])
+def test_words_are_not_known_where_a_token_may_reach_across_them(tmp_path: Path, added: AddedToken) -> None:
+    made = tokenizer("word pieces")
+    made.add_tokens([added])
+    made.save(str(tmp_path / "tokenizer.json"))
+    ours = TextTokenizer(tmp_path)
+    for text in ("due", f"the {added.content} is", "total", "due"):
+        assert ours.encode(text).ids.tolist() == made.encode(text, add_special_tokens=False).ids
