@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from service.core.fields.vocabulary import asian, germanic, other_european, romance
@@ -41,6 +42,8 @@ LANGUAGES: Mapping[str, BillWords] = {
 _FIRST_WITHOUT_SPACES = "\u2e80"
 """From here on scripts write their words without spaces between; folded Hangul (U+11xx) and kana are among them."""
 _HANGUL = re.compile("[\u1100-\u11ff]")
+_SIGNS = {"_": r"[\s-]{0,2}", "*": r"\w*", ".": r"\.?", "'": "'?"}
+"""What stands for more than itself in a phrase."""
 _NO_MARKS = str.maketrans("ıłøđ’‐‑", "ilod'--")
 
 
@@ -70,9 +73,8 @@ class PhraseTable:
             for words in LANGUAGES.values():
                 for phrase in getattr(words, kind).split():
                     by_phrase.setdefault(folded(phrase), kind)
-        ordered = sorted(by_phrase, key=lambda phrase: (-len(phrase), phrase))
-        self._kinds = [by_phrase[phrase] for phrase in ordered]
-        self._pattern = re.compile("|".join(f"({_expression(phrase)})" for phrase in ordered))
+        self._kinds = [by_phrase[phrase] for phrase in _ordered(by_phrase)]
+        self._pattern = re.compile(_any_of(by_phrase, group="("))
 
     def find(self, line: str) -> Sequence[FoundPhrase]:
         """The phrases in a folded line from left to right, none overlapping."""
@@ -92,16 +94,38 @@ def any_of(*kinds: str, starts: bool = True, ends: bool = True) -> str:
         ends: it ends where a word ends.
     """
     phrases = {folded(each) for words in LANGUAGES.values() for kind in kinds for each in getattr(words, kind).split()}
-    ordered = sorted(phrases, key=lambda phrase: (-len(phrase), phrase))
-    return "|".join(_expression(phrase, starts=starts, ends=ends) for phrase in ordered)
+    return _any_of(phrases, starts=starts, ends=ends)
 
 
-def _expression(phrase: str, *, starts: bool = True, ends: bool = True) -> str:
-    parts = {"_": r"[\s-]{0,2}", "*": r"\w*", ".": r"\.?", "'": "'?"}
-    core = "".join(parts.get(each) or re.escape(each) for each in phrase)
-    before = r"(?<![\w-])" if starts and not _is_run_together(phrase[0]) else ""
+def _ordered(phrases: Iterable[str]) -> list[str]:
+    """Those of one beginning together, so that a search tries it once for all of them; the longest of them first."""
+    return sorted(
+        phrases, key=lambda phrase: (_is_run_together(phrase[0]), phrase[0] == "*", phrase[0], -len(phrase), phrase)
+    )
+
+
+def _any_of(phrases: Iterable[str], *, starts: bool = True, ends: bool = True, group: str = "(?:") -> str:
+    """An expression for any of the phrases. `group` begins that of each, in their order."""
+    parts = []
+    for run_together, some in groupby(_ordered(phrases), lambda phrase: _is_run_together(phrase[0])):
+        by_beginning = (
+            f"{_written(beginning)}(?:{'|'.join(f'{group}{_rest(phrase, ends=ends)})' for phrase in same)})"
+            for beginning, same in groupby(some, lambda phrase: phrase[0])
+        )
+        before = "" if run_together or not starts else r"(?<![\w-])"
+        parts.append(f"{before}(?:{'|'.join(by_beginning)})")
+    return "|".join(parts)
+
+
+def _rest(phrase: str, *, ends: bool) -> str:
+    """An expression for what follows a phrase's first character."""
     after = r"(?![^\W\d_])" if ends and phrase[-1].isalpha() and not _is_run_together(phrase[-1]) else ""
-    return before + core + after
+    return "".join(map(_written, phrase[1:])) + after
+
+
+def _written(character: str) -> str:
+    """An expression for one character of a phrase."""
+    return _SIGNS.get(character) or re.escape(character)
 
 
 def _is_run_together(character: str) -> bool:
