@@ -146,8 +146,8 @@ def line(pair: Pair) -> str:
 def main() -> int:
     """Start a service, load it, simulate it, and print both."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=60.0, help="of each load (default: 60)")
-    parser.add_argument("--pace", type=float, default=10_000.0, help="tokens a second of the device; 0: as it is")
+    parser.add_argument("--seconds", type=float, default=150.0, help="of each load (default: 150)")
+    parser.add_argument("--pace", type=float, default=2_500.0, help="tokens a second of the device; 0: as it is")
     chosen = parser.parse_args()
     end_on_sigterm()
     settings = {

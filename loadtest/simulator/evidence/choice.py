@@ -1,7 +1,8 @@
 """The choice that follows from the grid, by a rule, and the grid as a table. Pure.
 
 bursty   of those that keep nearly as many documents as the best on each sudden demand, the cheapest over all
-steady   of those that keep 99.9 % on each demand that is not sudden, the cheapest on these
+steady   of those that keep 99.9 % on each demand that is not sudden, or where none does nearly as many as the best,
+         the cheapest on these
 either   what is deployed stays, unless the cheapest saves a twentieth: a policy that people know is worth that
 """
 
@@ -70,7 +71,7 @@ def cell(candidate: str, sudden: bool, outcomes: Sequence[Outcome]) -> Cell:
 def bursty(cells: Sequence[Cell]) -> str:
     """For demands that may jump."""
     sudden = [each for each in cells if each.sudden]
-    best = {each.shape: max(other.kept for other in sudden if other.shape == each.shape) for each in sudden}
+    best = _best(sudden)
     behind = {each.candidate for each in sudden if each.kept < best[each.shape] - NEARLY}
     return _cheapest([each for each in cells if each.candidate not in behind])
 
@@ -78,8 +79,14 @@ def bursty(cells: Sequence[Cell]) -> str:
 def steady(cells: Sequence[Cell]) -> str:
     """For demands that instances can follow."""
     calm = [each for each in cells if not each.sudden]
-    short = {each.candidate for each in calm if each.kept < GOAL}
+    enough = {shape: GOAL if kept >= GOAL else kept - NEARLY for shape, kept in _best(calm).items()}
+    short = {each.candidate for each in calm if each.kept < enough[each.shape]}
     return _cheapest([each for each in calm if each.candidate not in short])
+
+
+def _best(cells: Sequence[Cell]) -> dict[str, float]:
+    """The most that any candidate keeps of each demand."""
+    return {each.shape: max(other.kept for other in cells if other.shape == each.shape) for each in cells}
 
 
 def _cheapest(cells: Sequence[Cell]) -> str:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from itertools import product
 from pathlib import Path
 from statistics import fmean
@@ -38,10 +39,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--part", choices=PARTS, action="append", help="default: review and goals")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--only", action="append", choices=[each.name for each in TRACES], help="these traces")
+    names = [each.name for each in CANDIDATES]
+    parser.add_argument("--candidate", action="append", choices=names, help="of the grid: these (default: all)")
     chosen = parser.parse_args(arguments)
     traces = [each for each in TRACES if not chosen.only or each.name in chosen.only]
     seeds = range(1, chosen.seeds + 1)
-    parts = {"review": _review, "goals": _goals, "grid": _grid}
+    tried = [each for each in CANDIDATES if not chosen.candidate or each.name in chosen.candidate]
+    parts: dict[str, Callable[..., Iterator[str]]] = {
+        "review": _review,
+        "goals": _goals,
+        "grid": partial(_grid, candidates=tried),
+    }
     try:
         with ProcessPoolExecutor(PROCESSES) as pool:
             for part in chosen.part or PARTS[:2]:
@@ -104,8 +112,10 @@ def _outcome_line(trace: Trace, chain: Chain, found: list[Outcome]) -> str:
     return f"{trace.name:10} {chain.name:28} {kept:8.3%} {oracle:7.3f} {brief:6.1%} {p99:7,.0f} {most:5}"
 
 
-def _grid(pool: ProcessPoolExecutor, folder: Path, traces: list[Trace], seeds: range) -> Iterator[str]:
-    pairs = list(product(CANDIDATES, traces))
+def _grid(
+    pool: ProcessPoolExecutor, folder: Path, traces: list[Trace], seeds: range, candidates: list[Candidate]
+) -> Iterator[str]:
+    pairs = list(product(candidates, traces))
     jobs = [(folder, trace, candidate, seed) for candidate, trace in pairs for seed in seeds]
     found = list(pool.map(_tried, jobs))
     cells = tuple(

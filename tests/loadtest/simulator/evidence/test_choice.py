@@ -80,6 +80,14 @@ def test_the_cheapest_that_keeps_enough_is_chosen(
     assert (bursty(cells), steady(cells)) == (for_bursts, for_calm)
 
 
+@pytest.mark.parametrize(("kept_by_cheap", "chosen"), [(0.9905, "cheap"), (0.985, "dear")])
+def test_where_none_keeps_what_is_wanted_those_that_keep_nearly_as_many_as_the_best_are_left(
+    kept_by_cheap: float, chosen: str
+) -> None:
+    cells = [a_cell("dear", "wave", False, 0.995, 5.0), a_cell("cheap", "wave", False, kept_by_cheap, 4.0)]
+    assert steady(cells) == chosen
+
+
 @pytest.mark.parametrize(("dollars", "chosen"), [(4.8, INCUMBENT), (4.7, "cheap")])
 def test_what_is_deployed_stays_unless_a_change_pays(dollars: float, chosen: str) -> None:
     cells = [a_cell(INCUMBENT, "wave", False, 1.0, 5.0), a_cell("cheap", "wave", False, 1.0, dollars)]
