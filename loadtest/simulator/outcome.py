@@ -1,7 +1,7 @@
 """The outcome of a simulated run: what callers saw, what it cost, and how far from the best that is. Pure.
 
-The best is an oracle: at each minute the fewest tasks that carry what comes within the time that an instance boots,
-at full load, never fewer than the minimum.
+The best is an oracle: in each period of the metrics the fewest tasks that carry what comes within the time that an
+instance boots, at full load, never fewer than the minimum.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from loadtest.simulator.demand import Demand, Floats
 from loadtest.simulator.fleet.timeline import FleetRun
 from loadtest.simulator.latency_table import LatencyTable
 from loadtest.simulator.service_model import ServiceModel
+from service.signals.catalog import PERIOD_SECONDS
 
 BOOT_SECONDS = 350
 SHORT_LIFE_SECONDS = 900.0
@@ -94,9 +95,10 @@ def outcome_of(
 
 def oracle_hours(demand: Demand, document_seconds: float, fewest: int) -> float:
     """Instance hours of who knows the demand."""
-    minutes = np.add.reduceat(demand.counts * demand.lengths, np.arange(0, demand.seconds, 60)) / 60
-    tasks = np.maximum(np.ceil(minutes * document_seconds), fewest)
-    return float(_held(tasks, math.ceil(BOOT_SECONDS / 60)).sum()) / 60
+    work = demand.counts * demand.lengths * document_seconds
+    busy = np.add.reduceat(work, np.arange(0, demand.seconds, PERIOD_SECONDS)) / PERIOD_SECONDS
+    tasks = np.maximum(np.ceil(busy), fewest)
+    return float(_held(tasks, math.ceil(BOOT_SECONDS / PERIOD_SECONDS)).sum()) * PERIOD_SECONDS / 3600
 
 
 def _held(values: Floats, ahead: int) -> Floats:

@@ -176,7 +176,7 @@ def test_the_oracle_pays_for_what_boots_ahead() -> None:
     counts[600:660] = 350.0
     demand = Demand("one minute", counts, np.ones(1200))
     hours = oracle_hours(demand, 0.01, 2)
-    assert hours == pytest.approx((20 * 2 + 2 * 7) / 60), "two tasks, and two more for the minute and six before it"
+    assert hours == pytest.approx((1200 * 2 + 410 * 2) / 3600), "two tasks, and two more for the minute and the boot"
 
 
 def test_the_chart_shows_what_is_paid_for_above_what_serves(table: LatencyTable) -> None:
