@@ -7,6 +7,9 @@ from infra.dashboards.page import RUNBOOK, Kind, Page, Panel, Query, Row, Text, 
 PRICE = Variable(name="price", label="Dollars per task and hour", default="1.006")
 """A g5.xlarge in us-east-1, on demand; the load balancer and the traffic are not in it."""
 
+BY_REVISION = 'label_replace({}, "revision", "$1", "model", "sha256:(.{{12}}).*")'
+"""The first letters of a revision's digest are enough to tell it by."""
+
 HOW_TO_READ = """
 **Work ratio** is what to size by: 70 % leaves room for one task to fail. **GPU utilization** is not: a batching server
 shows 95 % at 40 % of its capacity. Below 30 % for days: lower the minimum, or take a smaller instance. Batches that are
@@ -130,6 +133,7 @@ ROOM = Row(
                 ),
             ),
             meaning="Tokens of a batch over the most that it may hold.",
+            width=6,
         ),
         Panel(
             title="Tokens per document",
@@ -137,6 +141,7 @@ ROOM = Row(
             unit="none",
             queries=(Query("gleaner:tokens:rate1m / (gleaner:documents:rate1m > 0)", "tokens"),),
             meaning="Costs follow tokens: if this doubles, capacity in documents halves.",
+            width=6,
         ),
         Panel(
             title="Tokens that wait",
@@ -144,6 +149,7 @@ ROOM = Row(
             unit="none",
             queries=(Query("sum by (instance) (gleaner_queue_tokens)", "{{instance}}"),),
             meaning="By task.",
+            width=6,
         ),
         Panel(
             title="Seconds from start to ready",
@@ -151,6 +157,7 @@ ROOM = Row(
             unit="s",
             queries=(Query("max by (part) (gleaner_start_seconds)", "{{part}}"),),
             meaning="The slowest task, by part. What scaling out has to wait for, beside the instance itself.",
+            width=6,
         ),
     ),
 )
@@ -176,8 +183,8 @@ MODELS = Row(
             title="Largest batch",
             kind=Kind.LINES,
             unit="none",
-            queries=(Query("min by (model) (gleaner_budget_tokens)", "{{model}}"),),
-            meaning="Most tokens that a batch may hold now, on the tightest task.",
+            queries=(Query(BY_REVISION.format("min by (model) (gleaner_budget_tokens)"), "{{revision}}"),),
+            meaning="Most tokens that a batch may hold now, on the tightest task; by revision.",
         ),
     ),
 )

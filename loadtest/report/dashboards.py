@@ -30,6 +30,8 @@ DASHBOARDS = Path(__file__).parents[2] / "infra" / "grafana"
 COLOURS = ("green", "orange", "blue", "red", "purple", "teal", "gold", "navy", "sky", "grey")
 MARKS = {"green": "green", "yellow": "gold", "red": "red"}
 STEPS = 240
+UNITS = {"none": "", "s": " s", "cps": "/s", "reqps": "/s", "bytes": " bytes", "currencyUSD": " $"}
+"""Grafana's ids → what stands behind a number."""
 STYLE = """<style>
 main { max-width: 1800px } .page { display: grid; grid-template-columns: repeat(24, 1fr); gap: 8px }
 .page h2.row { grid-column: 1 / -1; margin: 16px 0 0 } .page .card { margin: 0; padding: 8px; overflow: hidden }
@@ -53,19 +55,23 @@ class Prometheus:
     def __init__(self, client: httpx.Client, seconds: float, variables: Mapping[str, str]) -> None:
         self._client, self._seconds, self._variables = client, seconds, variables
 
+    def filled_in(self, text: str) -> str:
+        """A text with the variables' values."""
+        for name, value in self._variables.items():
+            text = text.replace(f"${name}", value)
+        return text
+
     def ask(self, target: Json) -> list[Found]:
         """The series of one query; those that are no numbers have no points.
 
         Raises:
             httpx.HTTPError: it does not answer, or refuses the expression.
         """
-        expression, now = target["expr"], time.time()
-        for name, value in self._variables.items():
-            expression = expression.replace(f"${name}", value)
-        way, asked = "query", {"query": expression, "time": now}
-        if not target.get("instant"):
-            step = max(self._seconds / STEPS, 1.0)
-            way, asked = "query_range", {"query": expression, "start": now - self._seconds, "end": now, "step": step}
+        expression, now = self.filled_in(target["expr"]), time.time()
+        way = "query" if target.get("instant") else "query_range"
+        asked: dict[str, str | float] = {"query": expression, "time": now}
+        if way == "query_range":
+            asked |= {"start": now - self._seconds, "end": now, "step": max(self._seconds / STEPS, 1.0)}
         answer = self._client.get(f"/api/v1/{way}", params=asked)
         answer.raise_for_status()
         return [
@@ -101,7 +107,7 @@ def _panel(panel: Json, prometheus: Prometheus) -> str:
 
 def _body(panel: Json, prometheus: Prometheus) -> str:
     if panel["type"] == "text":
-        return f"<pre>{escape(panel['options']['content'])}</pre>"
+        return f"<pre>{escape(prometheus.filled_in(panel['options']['content']))}</pre>"
     found = [each for target in panel["targets"] for each in prometheus.ask(target) if each.points]
     if not found:
         return '<p class="big">No data</p>'
@@ -128,7 +134,7 @@ def _limited(chart: Chart, level: float) -> Chart:
 def _number(found: Found, unit: str, panel: Json) -> str:
     value = found.points[-1][1]
     colour = next(step["color"] for step in reversed(_steps(panel)) if step["value"] is None or value >= step["value"])
-    shown = f"{100 * value:.3g} %" if unit == "percentunit" else f"{number(value)} {'' if unit == 'none' else unit}"
+    shown = f"{100 * value:.3g} %" if unit == "percentunit" else number(value) + UNITS.get(unit, f" {unit}")
     return f'<span class="big" style="color: var(--{MARKS[colour]})">{shown}</span> {escape(found.name)}'
 
 
@@ -154,16 +160,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=60.0, help="of the past that are shown (default: 60)")
     chosen = parser.parse_args(arguments)
     chosen.folder.mkdir(parents=True, exist_ok=True)
-    with httpx.Client(base_url=chosen.prometheus, timeout=30.0) as client:
-        for file in sorted(DASHBOARDS.glob("*.json")):
-            dashboard = json.loads(file.read_text(encoding="utf-8"))
-            try:
+    try:
+        with httpx.Client(base_url=chosen.prometheus, timeout=30.0) as client:
+            for file in sorted(DASHBOARDS.glob("*.json")):
+                dashboard = json.loads(file.read_text(encoding="utf-8"))
                 text = page(dashboard, Prometheus(client, 60 * chosen.minutes, variables(dashboard)))
-            except (httpx.HTTPError, httpx.InvalidURL) as error:
-                print(f"dashboards: {chosen.prometheus}: {error}", file=sys.stderr)
-                return 1
-            (chosen.folder / f"{file.stem}.html").write_text(text, encoding="utf-8")
-            print(chosen.folder / f"{file.stem}.html")
+                (chosen.folder / f"{file.stem}.html").write_text(text, encoding="utf-8")
+                print(chosen.folder / f"{file.stem}.html")
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        print(f"dashboards: {chosen.prometheus}: {error}", file=sys.stderr)
+        return 1
+    except (KeyError, ValueError):
+        print(f"dashboards: {chosen.prometheus} does not answer as a Prometheus", file=sys.stderr)
+        return 1
     return 0
 
 

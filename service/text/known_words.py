@@ -19,8 +19,8 @@ from tokenizers import Encoding as Encoded
 
 MOST_WORDS = 32_768
 """Words of a generation. Two are kept, some 15 MB; what no text has had for so many new words is forgotten."""
-LONGEST_WORD = 48
-"""Characters of a word that is kept."""
+LONGEST_WORD, MOST_TOKENS = 32, 16
+"""Characters and tokens of a word that is kept: 35 MB are the most, whatever clients send."""
 ROW_BYTES = 3 * np.dtype(np.int32).itemsize
 """A token is three numbers: its id, and its offsets from the beginning of its word."""
 
@@ -47,30 +47,50 @@ class KnownWords:
             rows = [*map(self._young.__getitem__, words)]
         except KeyError:
             found = self._find(words)
+            if found is None:
+                return _rows(self._encode(text))
             rows = [found[word] for word in words]
         return _placed(b"".join(rows), np.fromiter(map(len, rows), dtype=np.intp), starts)
 
-    def _find(self, words: Sequence[str]) -> dict[str, bytes]:
-        """The rows of each word; what is unknown is tokenized, all of it at once, and known from now on."""
+    def _find(self, words: Sequence[str]) -> dict[str, bytes] | None:
+        """The rows of each word; what is unknown is tokenized, all of it at once, and known from now on.
+
+        None where a token reaches across words after all.
+        """
         young, old = self._young, self._old
         found = {word: rows for word in words if (rows := young.get(word, old.get(word))) is not None}
         if unknown := [word for word in dict.fromkeys(words) if word not in found]:
-            found.update(zip(unknown, self._tokenized(unknown), strict=True))
-        young.update((word, rows) for word, rows in found.items() if len(word) <= LONGEST_WORD)
+            fresh = self._tokenized(unknown)
+            if fresh is None:
+                return None
+            found.update(zip(unknown, fresh, strict=True))
+        young.update((word, rows) for word, rows in found.items() if _is_kept(word, rows))
         if len(young) > MOST_WORDS:
             self._young, self._old = {}, young
         return found
 
-    def _tokenized(self, words: Sequence[str]) -> list[bytes]:
-        """The rows of each word by the tokenizer."""
-        encoding = self._encode("".join(words))
-        rows = np.empty((len(encoding.ids), 3), dtype=np.int32)
-        rows[:, 0] = encoding.ids
-        rows[:, 1:] = np.fromiter(chain.from_iterable(encoding.offsets), dtype=np.int32).reshape(-1, 2)
-        starts = np.fromiter(accumulate(map(len, words[:-1]), initial=0), dtype=np.int32)
-        firsts = [*np.searchsorted(rows[:, 1], starts).tolist(), len(rows)]
-        rows[:, 1:] -= np.repeat(starts, np.diff(firsts))[:, None]
+    def _tokenized(self, words: Sequence[str]) -> list[bytes] | None:
+        """The rows of each word by the tokenizer; None where one is not within its word."""
+        rows = _rows(self._encode("".join(words)))
+        borders = np.fromiter(accumulate(map(len, words), initial=0), dtype=np.int32)
+        firsts = [*np.searchsorted(rows[:, 1], borders[:-1]).tolist(), len(rows)]
+        counts = np.diff(firsts)
+        if (rows[:, 2] > np.repeat(borders[1:], counts)).any():
+            return None
+        rows[:, 1:] -= np.repeat(borders[:-1], counts)[:, None]
         return [rows[first:stop].tobytes() for first, stop in pairwise(firsts)]
+
+
+def _rows(encoding: Encoded) -> npt.NDArray[np.int32]:
+    """Id, start and end of each token."""
+    rows = np.empty((len(encoding.ids), 3), dtype=np.int32)
+    rows[:, 0] = encoding.ids
+    rows[:, 1:] = np.fromiter(chain.from_iterable(encoding.offsets), dtype=np.int32).reshape(-1, 2)
+    return rows
+
+
+def _is_kept(word: str, rows: bytes) -> bool:
+    return len(word) <= LONGEST_WORD and len(rows) <= MOST_TOKENS * ROW_BYTES
 
 
 def _placed(rows: bytes, sizes: npt.NDArray[np.intp], starts: Sequence[int]) -> npt.NDArray[np.int32]:

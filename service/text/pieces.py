@@ -82,7 +82,7 @@ SEAM_KINDS = (
 def _word_seam(separators: str) -> SeamKind:
     """One of `separators` between what may end a word and what may begin one."""
     blank = f"[{separators}]"
-    ends = "one{0}two three,{0}Four.{0}5,{0}six:{0}(seven){0}8%;{0}"
+    ends = "one{0}two three,{0}Four.{0}5,{0}six:{0}(seven){0}8%;{0}1{0}000{0}ten{0}5%{0}"
     probe = ends + "n\u0303o{0}ïe\u0301{0}ÉA{0}. .{0}b{0}一二{0}三 -{0}- ten{0}"
     return SeamKind(
         re.compile(rf"{blank}(?<=[^\W_]{blank}|[,.:;)%]{blank})(?=[^\W_]|\()"),

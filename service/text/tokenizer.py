@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -69,7 +70,14 @@ class TextTokenizer:
         self.prefix, self.suffix = self._special_tokens()
         self.seams = self._find_seams(SEAM_KINDS)
         self.word_seam = self._find_word_seam()
-        self._known_words = None if self.word_seam is None else KnownWords(self.word_seam.kind.pattern, self._encode)
+        self._known_words = (
+            None
+            if self.word_seam is None
+            else KnownWords(
+                self.word_seam.kind.pattern,
+                partial(_encoded, self._tokenizer),  # Without a circle: what is dropped is freed at once.
+            )
+        )
         self.rules = RuleSet.read(folder)
         self.decoding = read_decoding(folder)
         self._unknown_id = self._find_unknown()
@@ -93,7 +101,7 @@ class TextTokenizer:
         if self._known_words is not None and len(piece) <= SHORT_CHARACTERS:
             rows = self._known_words.tokens(piece)
             return Tokens(rows[:, 0].copy(), rows[:, 1:] + np.int32(start))
-        encoding = self._encode(piece)
+        encoding = _encoded(self._tokenizer, piece)
         borders = np.fromiter(chain.from_iterable(encoding.offsets), dtype=np.int32)
         return Tokens(np.array(encoding.ids, dtype=np.int32), borders.reshape(-1, 2) + np.int32(start))
 
@@ -159,11 +167,6 @@ class TextTokenizer:
             raise ModelError("the tokenizer gives no token for the letter 'a'")
         return ids[: content[0]], ids[content[-1] + 1 :]
 
-    def _encode(self, text: str) -> Encoded:
-        if len(text) <= SHORT_CHARACTERS:
-            return self._tokenizer.encode(text, add_special_tokens=False)
-        return self._tokenizer.encode_batch([text], add_special_tokens=False)[0]
-
     def _find_unknown(self) -> int | None:
         named = getattr(self._tokenizer.model, "unk_token", None)
         names = (named,) if isinstance(named, str) else UNKNOWN_TOKENS
@@ -174,7 +177,7 @@ class TextTokenizer:
         added = list(self._tokenizer.get_added_tokens_decoder().values())
         if any(map(_reaches_out, added)):
             return ()
-        whole = [kind for kind in kinds if not any(kind.pattern.search(each.content) for each in added)]
+        whole = [kind for kind in kinds if not any(kind.pattern.search(f"a{each.content}a") for each in added)]
         found = (self._seam(kind) for kind in whole if self._splits_at(kind))
         return tuple(seam for seam in found if seam is not None)
 
@@ -184,13 +187,18 @@ class TextTokenizer:
         return next((seam for seam in found if seam.separator is Separator.WITH_NEXT), None)
 
     def _splits_at(self, kind: SeamKind) -> bool:
-        """True if no pre-token of the kind's probe reaches across one of its places."""
+        """True if no pre-token of the kind's probe reaches across a place, whatever white space becomes."""
         normalizer, splitter = self._tokenizer.normalizer, self._tokenizer.pre_tokenizer
         if splitter is None:
             return False
-        text = kind.probe if normalizer is None else normalizer.normalize_str(kind.probe)
+        normal = str if normalizer is None else normalizer.normalize_str
+        text = normal(kind.probe)
         spans = [span for _, span in splitter.pre_tokenize_str(text)]
-        return not any(kind.pattern.search(text[start:end]) for start, end in spans)
+        places = [
+            (len(normal(kind.probe[: found.start()])), len(text) - len(normal(kind.probe[found.end() :])))
+            for found in kind.pattern.finditer(kind.probe)
+        ]
+        return not any(start < left and end > right for start, end in spans for left, right in places)
 
     def _seam(self, kind: SeamKind) -> Seam | None:
         """The way to cut at places of a kind that leaves its probe's tokens as they are, if there is one."""
@@ -205,6 +213,13 @@ class TextTokenizer:
             if ids == whole.ids and offsets == whole.offsets:
                 return seam
         return None
+
+
+def _encoded(tokenizer: Tokenizer, text: str) -> Encoded:
+    """The tokens of a text without special tokens; of a long one without the GIL."""
+    if len(text) <= SHORT_CHARACTERS:
+        return tokenizer.encode(text, add_special_tokens=False)
+    return tokenizer.encode_batch([text], add_special_tokens=False)[0]
 
 
 def _reaches_out(token: AddedToken) -> bool:

@@ -39,6 +39,7 @@ CLIENTS = 24
 PAUSE_SECONDS = 0.1
 """Between two texts of the interactive client."""
 SETTLE_SECONDS = 5.0
+ANSWER_SECONDS = 300.0
 SECONDS = 20.0
 FLOOD, INTERACTIVE = "flood", "interactive"
 KEYS = "\n".join(f"{name} {hashlib.sha256(name.encode()).hexdigest()}" for name in (FLOOD, INTERACTIVE))
@@ -105,9 +106,10 @@ async def connected(url: str, key: str) -> AsyncIterator[Callable[[object], Awai
     async def post(body: object) -> int:
         data = json.dumps(body).encode()
         head = f"POST /extract HTTP/1.1\r\nHost: {address.netloc}\r\nX-API-Key: {key}\r\nContent-Type: application/json"
-        writer.write(f"{head}\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data)
-        answer = await reader.readuntil(b"\r\n\r\n")
-        await reader.readexactly(int(answer.lower().partition(b"content-length:")[2].split(b"\r\n")[0]))
+        async with asyncio.timeout(ANSWER_SECONDS):
+            writer.write(f"{head}\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data)
+            answer = await reader.readuntil(b"\r\n\r\n")
+            await reader.readexactly(int(answer.lower().partition(b"content-length:")[2].split(b"\r\n")[0]))
         return int(answer.split(b" ", 2)[1])
 
     try:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+import weakref
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tokenizers import AddedToken, Encoding, Tokenizer
+from tokenizers import AddedToken, Encoding, Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 from model_store.builtin import model_folder
-from service.text.known_words import LONGEST_WORD, MOST_WORDS, KnownWords
+from service.text.known_words import LONGEST_WORD, MOST_TOKENS, MOST_WORDS, KnownWords
 from service.text.pieces import WORD_SEAM_KINDS
-from service.text.tokenizer import TextTokenizer
+from service.text.tokenizer import TextTokenizer, Tokenizers
+from tests.support.garbage import uncollected
 from tests.text.test_tokenizer import KINDS, tokenizer
 
 SEAM = WORD_SEAM_KINDS[0].pattern
@@ -98,8 +100,18 @@ def test_a_long_word_is_not_kept() -> None:
     counted = Counted()
     words = KnownWords(SEAM, counted.encode)
     for size in (LONGEST_WORD, LONGEST_WORD, LONGEST_WORD + 1, LONGEST_WORD + 1):
-        counted.assert_same(words, "a" * size)
-    assert counted.asked == ["a" * LONGEST_WORD, *["a" * (LONGEST_WORD + 1)] * 2]
+        counted.assert_same(words, ("invoice" * 10)[:size])
+    assert list(map(len, counted.asked)) == [LONGEST_WORD, LONGEST_WORD + 1, LONGEST_WORD + 1]
+
+
+def test_a_word_of_many_tokens_is_not_kept() -> None:
+    """One sign may stand for a sentence: the most that clients can fill is bounded."""
+    counted = Counted()
+    words = KnownWords(SEAM, counted.encode)
+    assert len(counted.whole("ﷺ" * 8).ids) > MOST_TOKENS
+    for _ in range(2):
+        counted.assert_same(words, "ﷺ" * 8)
+    assert counted.asked == ["ﷺ" * 8] * 2
 
 
 @pytest.mark.parametrize(("text", "words"), [
@@ -123,6 +135,70 @@ def test_a_tokenizer_s_words_are_known_after_the_white_space_that_goes_with_them
     seam = TextTokenizer(tmp_path).word_seam
     assert seam is not None
     assert seam.kind is WORD_SEAM_KINDS[number]
+
+
+def split_by(normalizer: normalizers.Normalizer | None, splitter: pre_tokenizers.PreTokenizer) -> Tokenizer:
+    """Pairs of bytes with a merge of `New York`, as a tokenizer may have that does not split at blanks."""
+    letters = [*"▁ abknoNrwYe0125%.,:;()iĀ\n"]
+    pieces = ["Ne", "New", "New▁", "Yo", "Yor", "York", "New▁York", "1 ", "00", "000", "1 000"]
+    merges = [("N", "e"), ("Ne", "w"), ("New", "▁"), ("Y", "o"), ("Yo", "r"), ("Yor", "k"), ("New▁", "York"),
+              ("1", " "), ("0", "0"), ("00", "0"), ("1 ", "000")]  # fmt: skip
+    made = Tokenizer(models.BPE({piece: i for i, piece in enumerate([*letters, *pieces])}, merges))
+    made.normalizer, made.pre_tokenizer = normalizer, splitter
+    return made
+
+
+@pytest.mark.parametrize(
+    ("made", "texts"),
+    [
+        (
+            split_by(normalizers.Replace(" ", "▁"), pre_tokenizers.Split(" ", "merged_with_previous")),
+            ("a New York b", "New York", "New", "New York", "York"),
+        ),
+        (
+            split_by(None, pre_tokenizers.Split(Regex(r"\d+(?: \d{3})*| ?[^\s\d]+|\s"), "isolated")),
+            ("a 1 000 b", "1 000", "1", "1 000", "000"),
+        ),
+    ],
+    ids=["blanks are no blanks", "numbers have blanks"],
+)
+def test_a_token_that_reaches_across_words_is_found_in_every_text(
+    tmp_path: Path, made: Tokenizer, texts: tuple[str, ...]
+) -> None:
+    made.save(str(tmp_path / "tokenizer.json"))
+    ours = TextTokenizer(tmp_path)
+    for text in texts:
+        whole = made.encode(text, add_special_tokens=False)
+        assert ours.encode(text).ids.tolist() == whole.ids
+        assert [tuple(each) for each in ours.encode(text).offsets.tolist()] == whole.offsets
+
+
+def test_a_text_whose_tokens_reach_across_words_after_all_is_tokenized_whole() -> None:
+    """Where a probe has not shown it: what is seen to reach across is not kept."""
+    made = split_by(normalizers.Replace(" ", "▁"), pre_tokenizers.Split(" ", "merged_with_previous"))
+    words = KnownWords(SEAM, lambda text: made.encode(text, add_special_tokens=False))
+    for text in ("a New York b", "New York", "New", "a"):
+        assert words.tokens(text)[:, 0].tolist() == made.encode(text, add_special_tokens=False).ids
+
+
+@pytest.mark.parametrize("added", [AddedToken("foo ", normalized=False), AddedToken("Name: "), AddedToken(" foo")])
+def test_a_token_with_white_space_at_its_end_is_found(tmp_path: Path, added: AddedToken) -> None:
+    made = tokenizer("word pieces")
+    made.add_tokens([added])
+    made.save(str(tmp_path / "tokenizer.json"))
+    ours = TextTokenizer(tmp_path)
+    for text in ("x foo", "x foo bar", "Name: a", "Name:", "x foo"):
+        assert ours.encode(text).ids.tolist() == made.encode(text, add_special_tokens=False).ids
+
+
+def test_a_tokenizer_that_is_dropped_is_freed_at_once(tmp_path: Path) -> None:
+    tokenizer("word pieces").save(str(tmp_path / "tokenizer.json"))
+    tokenizers = Tokenizers()
+    tokenizers.get("old", tmp_path).encode("Total due")
+    held = weakref.ref(tokenizers.get("old", tmp_path))
+    with uncollected():
+        tokenizers.replace({})
+        assert held() is None
 
 
 @pytest.mark.parametrize("added", [AddedToken("total due"), AddedToken("mask", lstrip=True)])

@@ -3,7 +3,8 @@
 bursty   of those that keep nearly as many documents as the best on each sudden demand, the cheapest over all
 steady   of those that keep 99.9 % on each demand that is not sudden, or where none does nearly as many as the best,
          the cheapest on these
-either   what is deployed stays, unless the cheapest saves a twentieth: a policy that people know is worth that
+either   what is deployed stays, unless the cheapest saves a twentieth: a policy that people know is worth that; it
+         stays as well where none keeps enough of all demands
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import msgspec
 from loadtest.simulator.outcome import Outcome
 
 NEARLY = 0.005
-"""Of the documents of a sudden demand: what two seeds differ by."""
+"""Of a demand's documents: about what two seeds differ by."""
 GOAL = 0.999
 WORTH_A_CHANGE = 0.05
 INCUMBENT = "+ pool of 8"
@@ -93,6 +94,8 @@ def _cheapest(cells: Sequence[Cell]) -> str:
     prices: dict[str, list[float]] = {}
     for each in cells:
         prices.setdefault(each.candidate, []).append(each.dollars_per_million)
+    if not prices:
+        return INCUMBENT
     cheapest = min(prices, key=lambda name: fmean(prices[name]))
     stays = INCUMBENT in prices and fmean(prices[cheapest]) > fmean(prices[INCUMBENT]) * (1 - WORTH_A_CHANGE)
     return INCUMBENT if stays else cheapest

@@ -100,7 +100,7 @@ def any_of(*kinds: str, starts: bool = True, ends: bool = True) -> str:
 def _ordered(phrases: Iterable[str]) -> list[str]:
     """Those of one beginning together, so that a search tries it once for all of them; the longest of them first."""
     return sorted(
-        phrases, key=lambda phrase: (_is_run_together(phrase[0]), phrase[0] == "*", phrase[0], -len(phrase), phrase)
+        phrases, key=lambda phrase: (_is_run_together(phrase[0]), phrase[0] != "*", phrase[0], -len(phrase), phrase)
     )
 
 

@@ -83,3 +83,8 @@ def test_an_expression_may_be_the_beginning_or_the_end_of_a_word() -> None:
     assert not re.search(any_of("bill"), folded("Rechnungsnummer"))
     assert re.search(any_of("number", starts=False), folded("Rechnungsnummer"))
     assert not re.search(any_of("number"), folded("Rechnungsnummer"))
+
+
+@pytest.mark.parametrize("line", ["Netto_Listenpreis", "Bruttolistenpreis", "netto2listenpreis"])
+def test_a_phrase_that_any_letters_may_begin_goes_before_what_they_are(line: str) -> None:
+    assert amount_word(line) is AmountWord.NO_SUM
