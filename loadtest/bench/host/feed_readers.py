@@ -74,10 +74,8 @@ def _read(port: int, count: int, caller: Connection) -> None:
         selector.register(caller, selectors.EVENT_READ)
         caller.send(True)
         while True:
-            for key, _ in selector.select():
-                if key.fileobj is caller:
-                    caller.send(True)
-                    return
-                if isinstance(key.fileobj, socket.socket) and not key.fileobj.recv(MOST_READ_BYTES):
-                    caller.send(False)
-                    return
+            ready = [key.fileobj for key, _ in selector.select()]
+            has_ended = any(isinstance(each, socket.socket) and not each.recv(MOST_READ_BYTES) for each in ready)
+            if has_ended or caller in ready:  # Both at once: it ended before it was told to.
+                caller.send(not has_ended)
+                return

@@ -26,6 +26,7 @@ class Feeds:
         self.asked: list[bytes] = []
         self.listener = socket.create_server(("127.0.0.1", 0))
         self._open: list[socket.socket] = []
+        self.ended = threading.Event()
 
     def serve(self) -> None:
         """Answer until the listener is closed."""
@@ -36,6 +37,7 @@ class Feeds:
                 feed.sendall(self._answer)
                 if self._ends:
                     feed.close()
+                    self.ended.set()
                 self._open.append(feed)
         except OSError:
             for each in self._open:
@@ -66,8 +68,8 @@ def test_so_many_consoles_are_open_as_are_asked_for() -> None:
 
 @pytest.mark.parametrize("answer", [b"HTTP/1.1 401 Unauthorized\r\n\r\n", EVENTS])
 def test_a_feed_that_is_refused_or_ends_spoils_the_round(answer: bytes) -> None:
-    with feeds(answer, ends=True) as (port, _), pytest.raises(FeedClosed), open_consoles(port, 1):
-        pass
+    with feeds(answer, ends=True) as (port, served), pytest.raises(FeedClosed), open_consoles(port, 1):
+        assert served.ended.wait(30.0)
 
 
 def test_readers_that_were_gone_before_they_were_asked_to_end_spoil_it_too() -> None:
