@@ -66,7 +66,14 @@ ONLY_IN = {
     "stdnum": ("service/text/", TRAINING),
     "babel": ("service/text/values/", TRAINING),
     "pycrfsuite": ("service/evaluation/crf.py",),
-    "tokenizers": ("service/text/tokenizer.py", TRAINING, PEERS, RANDOM_MODELS),
+    "tokenizers": (
+        "service/text/tokenizer.py",
+        "service/text/known_words.py",
+        "service/text/benchmark.py",
+        TRAINING,
+        PEERS,
+        RANDOM_MODELS,
+    ),
 }
 """Library → the only places that may import it."""
 
@@ -96,10 +103,13 @@ MAY_IMPORT = {
     "service/commands/healthcheck.py": ("service.environment",),
     "service/metrics/": ("service.core", "service.metrics"),
     "service/text/pieces.py": (),
+    "service/text/known_words.py": (),
+    "service/text/benchmark.py": ("service.text.tokenizer",),
     "service/text/decoding_files.py": ("service.core",),
     "service/text/tokenizer.py": (
         "service.core",
         "service.text.decoding_files",
+        "service.text.known_words",
         "service.text.pieces",
         "service.text.rules",
     ),

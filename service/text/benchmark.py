@@ -1,4 +1,4 @@
-"""`python -m loadtest.bench.host.known_words FILES…`: what looking words up saves of tokenizing, by set of documents.
+"""`python -m service.text.benchmark --model FOLDER FILES…`: what looking words up saves of tokenizing, by set.
 
 Each file is JSONL with a `text` a line. Its first 1,500 documents, 4,096 characters of each, are tokenized by Hugging
 Face's tokenizer alone, then by the service's, which knows no word at first and gets to know them document by document,
@@ -18,7 +18,6 @@ from typing import TypeVar
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
-from model_store.builtin import model_folder
 from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer, Tokens
 
 MOST_DOCUMENTS = 1_500
@@ -56,9 +55,9 @@ def _are_equal(theirs: Encoding, ours: Tokens) -> bool:
 
 def main() -> int:
     """Print a row for each file."""
-    parser = argparse.ArgumentParser(prog="python -m loadtest.bench.host.known_words", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m service.text.benchmark", description=__doc__)
     parser.add_argument("files", type=Path, nargs="+")
-    parser.add_argument("--model", type=Path, default=model_folder(), help="a folder with tokenizer.json")
+    parser.add_argument("--model", type=Path, required=True, help="a folder with tokenizer.json")
     chosen = parser.parse_args()
     print(f"| documents | tokens each | {', µs | '.join(PARTS)}, µs |\n|---|---|{'---|' * len(PARTS)}")
     for file in chosen.files:

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from loadtest.bench.host.known_words import compare, main
 from model_store.builtin import model_folder
+from service.text.benchmark import compare, main
 from service.text.tokenizer import TextTokenizer, Tokens
 
 
@@ -19,7 +19,7 @@ def test_a_row_for_each_file(
 ) -> None:
     file = tmp_path / "bills.jsonl"
     file.write_text("".join(json.dumps({"text": f"Invoice {n}\nTotal due: {n},50 EUR"}) + "\n" for n in range(5)))
-    monkeypatch.setattr(sys, "argv", ["known_words", str(file)])
+    monkeypatch.setattr(sys, "argv", ["benchmark", str(file), "--model", str(model_folder())])
     assert main() == 0
     heads, _, row = capsys.readouterr().out.splitlines()
     assert heads.startswith("| documents | tokens each | Hugging Face's alone, µs | words new at first, µs |")
