@@ -121,14 +121,10 @@ def _body(panel: Json, prometheus: Prometheus) -> str:
     stacked = panel["fieldConfig"]["defaults"].get("custom", {}).get("stacking", {}).get("mode") == "normal"
     lines = zip(found, cycle(COLOURS), strict=False)
     series = tuple(Series(each.name, each.points, colour) for each, colour in lines)
-    level = [step["value"] for step in _steps(panel) if step["color"] == "red"]
     stacked = stacked and len({tuple(x for x, _ in each.points) for each in found}) == 1
-    chart = Chart(panel["title"], "", "", "seconds from now", unit, series, stacked=stacked)
-    return draw(chart if not level else _limited(chart, level[0])).svg
-
-
-def _limited(chart: Chart, level: float) -> Chart:
-    return Chart(chart.key, "", "", chart.x_label, chart.y_label, chart.series, limit=(level, "alarm"))
+    limit = next(((step["value"], "alarm") for step in _steps(panel) if step["color"] == "red"), None)
+    chart = Chart(panel["title"], "", "", "seconds from now", unit, series, stacked=stacked, limit=limit)
+    return draw(chart).svg
 
 
 def _number(found: Found, unit: str, panel: Json) -> str:

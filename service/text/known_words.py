@@ -48,7 +48,7 @@ class KnownWords:
         except KeyError:
             found = self._find(words)
             if found is None:
-                return _rows(self._encode(text))
+                return rows_of(self._encode(text))
             rows = [found[word] for word in words]
         return _placed(b"".join(rows), np.fromiter(map(len, rows), dtype=np.intp), starts)
 
@@ -71,7 +71,7 @@ class KnownWords:
 
     def _tokenized(self, words: Sequence[str]) -> list[bytes] | None:
         """The rows of each word by the tokenizer; None where one is not within its word."""
-        rows = _rows(self._encode("".join(words)))
+        rows = rows_of(self._encode("".join(words)))
         borders = np.fromiter(accumulate(map(len, words), initial=0), dtype=np.int32)
         firsts = [*np.searchsorted(rows[:, 1], borders[:-1]).tolist(), len(rows)]
         counts = np.diff(firsts)
@@ -81,8 +81,8 @@ class KnownWords:
         return [rows[first:stop].tobytes() for first, stop in pairwise(firsts)]
 
 
-def _rows(encoding: Encoded) -> npt.NDArray[np.int32]:
-    """Id, start and end of each token."""
+def rows_of(encoding: Encoded) -> npt.NDArray[np.int32]:
+    """Id, start and end of each token, int32 `[tokens, 3]`."""
     rows = np.empty((len(encoding.ids), 3), dtype=np.int32)
     rows[:, 0] = encoding.ids
     rows[:, 1:] = np.fromiter(chain.from_iterable(encoding.offsets), dtype=np.int32).reshape(-1, 2)

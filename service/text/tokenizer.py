@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +24,7 @@ from service.core.decoding.tokens import Encoding
 from service.core.decoding.windows import Window, split_windows
 from service.core.errors import ModelError
 from service.text.decoding_files import read_decoding
-from service.text.known_words import KnownWords
+from service.text.known_words import KnownWords, rows_of
 from service.text.pieces import SEAM_KINDS, WORD_SEAM_KINDS, Seam, SeamKind, Separator, pieces
 from service.text.rules.rule_set import RuleSet
 
@@ -70,14 +69,8 @@ class TextTokenizer:
         self.prefix, self.suffix = self._special_tokens()
         self.seams = self._find_seams(SEAM_KINDS)
         self.word_seam = self._find_word_seam()
-        self._known_words = (
-            None
-            if self.word_seam is None
-            else KnownWords(
-                self.word_seam.kind.pattern,
-                partial(_encoded, self._tokenizer),  # Without a circle: what is dropped is freed at once.
-            )
-        )
+        encode = partial(_encoded, self._tokenizer)  # Not of this object: what is dropped is freed at once.
+        self._known_words = None if self.word_seam is None else KnownWords(self.word_seam.kind.pattern, encode)
         self.rules = RuleSet.read(folder)
         self.decoding = read_decoding(folder)
         self._unknown_id = self._find_unknown()
@@ -100,10 +93,9 @@ class TextTokenizer:
         piece = text[start:end]
         if self._known_words is not None and len(piece) <= SHORT_CHARACTERS:
             rows = self._known_words.tokens(piece)
-            return Tokens(rows[:, 0].copy(), rows[:, 1:] + np.int32(start))
-        encoding = _encoded(self._tokenizer, piece)
-        borders = np.fromiter(chain.from_iterable(encoding.offsets), dtype=np.int32)
-        return Tokens(np.array(encoding.ids, dtype=np.int32), borders.reshape(-1, 2) + np.int32(start))
+        else:
+            rows = rows_of(_encoded(self._tokenizer, piece))
+        return Tokens(rows[:, 0].copy(), rows[:, 1:] + np.int32(start))
 
     def windows(self, tokens: int, *, longest: int, overlap: int) -> tuple[Window, ...]:
         """The windows of a text of `tokens` tokens for a model that takes `longest`, special tokens included."""

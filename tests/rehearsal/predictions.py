@@ -17,15 +17,15 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import patch
-from urllib.parse import urlsplit
 
 import httpx
 
+from loadtest.bench.attacks.wire import CLOSED, RawConnection, connected, head
 from loadtest.bench.fixtures import published, service, texts
 from loadtest.telemetry.process_usage import usage
 from tests.rehearsal import environment
@@ -73,49 +73,34 @@ class Load:
 
     async def flood(self, number: int) -> None:
         """Post one batch after the other."""
-        async with connected(self.url, FLOOD) as post:
+        async with connected(self.url) as connection:
             while not self.ended:
                 begin = number * DOCUMENTS_A_REQUEST
                 texts = [self.texts[(begin + n) % len(self.texts)] for n in range(DOCUMENTS_A_REQUEST)]
-                answered = self._counted(await post({"documents": [{"text": text} for text in texts]}))
+                answered = await self._post(connection, FLOOD, {"documents": [{"text": text} for text in texts]})
                 self.documents += DOCUMENTS_A_REQUEST if answered and self.measured else 0
                 number += CLIENTS
 
     async def interact(self) -> None:
         """Post a short text, look at the answer for a moment, and so on."""
-        async with connected(self.url, INTERACTIVE) as post:
+        async with connected(self.url) as connection:
             while not self.ended:
                 text = self.texts[len(self.waits) % len(self.texts)][:SHORT_CHARACTERS]
                 asked = time.monotonic()
-                if self._counted(await post({"text": text})) and self.measured:
+                if await self._post(connection, INTERACTIVE, {"text": text}) and self.measured:
                     self.waits.append(time.monotonic() - asked)
                 await asyncio.sleep(PAUSE_SECONDS)
 
-    def _counted(self, status: int) -> bool:
-        answered = status == 200
-        self.refused += self.measured and not answered
-        return answered
-
-
-@asynccontextmanager
-async def connected(url: str, key: str) -> AsyncIterator[Callable[[object], Awaitable[int]]]:
-    """A connection that posts documents and returns the answer's status; nearly all of the cores are the service's."""
-    address = urlsplit(url)
-    reader, writer = await asyncio.open_connection(address.hostname, address.port)
-
-    async def post(body: object) -> int:
+    async def _post(self, connection: RawConnection, key: str, body: object) -> bool:
+        """Post over a plain connection, which leaves nearly all of the cores to the service."""
         data = json.dumps(body).encode()
-        head = f"POST /extract HTTP/1.1\r\nHost: {address.netloc}\r\nX-API-Key: {key}\r\nContent-Type: application/json"
+        fields = (("X-API-Key", key), ("Content-Type", "application/json"))
+        connection.send(head("POST", "/extract", fields, len(data)) + data)
         async with asyncio.timeout(ANSWER_SECONDS):
-            writer.write(f"{head}\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data)
-            answer = await reader.readuntil(b"\r\n\r\n")
-            await reader.readexactly(int(answer.lower().partition(b"content-length:")[2].split(b"\r\n")[0]))
-        return int(answer.split(b" ", 2)[1])
-
-    try:
-        yield post
-    finally:
-        writer.close()
+            answer = await connection.answer()
+        assert answer != CLOSED, "a connection was closed without an answer"
+        self.refused += self.measured and answer != "200 ok"
+        return answer == "200 ok"
 
 
 def predict(device: Device, model: str, home: Path, seconds: float) -> dict[str, object]:

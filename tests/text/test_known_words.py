@@ -49,8 +49,8 @@ TEXTS = st.lists(st.tuples(WORDS, BLANKS).map("".join), max_size=20).map("".join
 class Counted:
     """The built-in model's tokenizer, and what it was asked."""
 
-    def __init__(self, folder: Path | None = None) -> None:
-        self.tokenizer = Tokenizer.from_file(str((folder or model_folder()) / "tokenizer.json"))
+    def __init__(self) -> None:
+        self.tokenizer = Tokenizer.from_file(str(model_folder() / "tokenizer.json"))
         self.asked: list[str] = []
 
     def encode(self, text: str) -> Encoding:
