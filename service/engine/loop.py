@@ -2,11 +2,12 @@
 
 One thread owns the queue, the socket and the models; the device's executor computes. While a batch runs, the queue
 fills by itself, so there is no batching timer: a lone document is launched at once. A second batch is formed ahead only
-when it is full; otherwise it stays open for late arrivals until the device is free.
+when it is full, and shortly before the device is free; otherwise it stays open for late arrivals.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
@@ -111,7 +112,7 @@ class EngineLoop:
     # Receive
 
     def _receive(self) -> None:
-        timeout = LOADING_SECONDS if self._waits_for_weights else 0.0 if self._can_launch() else IDLE_SECONDS
+        timeout = LOADING_SECONDS if self._waits_for_weights else min(self._can_launch_after(), IDLE_SECONDS)
         for worker, message, buffer in self._ipc.receive(timeout):
             self._requests.handle(worker, message, buffer, self._clock())
         self._ipc.calls.run()
@@ -123,8 +124,11 @@ class EngineLoop:
 
     # Schedule and launch
 
-    def _can_launch(self) -> bool:
-        return bool(self._scheduler.waiting_tokens) and self._in_flight.accepts(self._is_full)
+    def _can_launch_after(self) -> float:
+        """Seconds until a batch may be launched, 0 for now; infinite while that waits for another event than time."""
+        if not self._scheduler.waiting_tokens:
+            return math.inf
+        return self._in_flight.accepts_after(self._is_full, self._clock())
 
     def _is_full(self) -> bool:
         """True when what waits makes a full batch of the model that is served next."""
@@ -132,7 +136,7 @@ class EngineLoop:
         return bool(models) and self._scheduler.waiting_tokens >= self.models.guard.budget_tokens(models[0])
 
     def _launch(self) -> None:
-        while self._can_launch():
+        while self._can_launch_after() == 0.0:
             batch = self._next_batch()
             self._waits_for_weights = batch is None
             if batch is None:
@@ -167,8 +171,9 @@ class EngineLoop:
     def _learn(self, launched: InFlightBatch) -> None:
         """Update throughput and memory budget by a completed batch; the time of one that was paused says nothing."""
         timed = not self._lifecycle.was_paused_since(launched.handle.begun_seconds)
-        self._status.completed(launched, timed=timed)
+        seconds = self._status.completed(launched, timed=timed)
         if timed:
+            self._in_flight.learn(launched, seconds)
             self._batch_watch.measured(launched.handle.seconds)
         for shape in launched.handle.out_of_memory:
             self.models.guard.budget.failed(launched.batch.model, shape, self._clock())

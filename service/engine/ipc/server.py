@@ -6,6 +6,7 @@ what waits, not the socket. Bytes that are no message come as the `WireError` th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import zmq
@@ -43,7 +44,7 @@ class EngineSocket:
 
     def receive(self, timeout_seconds: float) -> Iterator[tuple[bytes, Message | WireError, Buffer | None]]:
         """Wait for a message, a wake-up or the timeout; then yield (worker, message, buffer) without waiting."""
-        ready = dict(self._poller.poll(int(max(timeout_seconds, 0.0) * 1000)))
+        ready = dict(self._poller.poll(math.ceil(max(timeout_seconds, 0.0) * 1000)))
         if self._waker.fileno() in ready:
             self._waker.clear()
         if self._socket not in ready:

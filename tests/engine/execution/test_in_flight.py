@@ -1,0 +1,86 @@
+"""When a batch may be launched: at once on a free device, else shortly before the one that runs is expected to end."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from service.core.scheduling.batch_forecast import LEAD_SHARE
+from service.core.types import Batch, Sequence
+from service.engine.execution.in_flight import InFlightBatches
+from service.engine.execution.runner import BatchHandle
+
+TOKENS = 1_000
+TAKES = 0.2
+LEAD = LEAD_SHARE * TAKES
+
+
+class Device:
+    """Batches of one model that take `TAKES` seconds each, one after the other."""
+
+    def __init__(self) -> None:
+        self.batches = InFlightBatches()
+        self._handles: list[BatchHandle] = []
+
+    def launch(self, now: float, model: str = "m") -> None:
+        handle = BatchHandle()
+        handle.begun_seconds = now
+        self._handles.append(handle)
+        self.batches.add(Batch(model, (Sequence("k", 0, TOKENS),)), handle, TOKENS)
+
+    def end(self, now: float) -> None:
+        handle = self._handles.pop(0)
+        handle.ended_seconds = now
+        handle.complete([])
+        for launched in self.batches.completed():
+            self.batches.learn(launched, TAKES)
+
+    def accepts_after(self, now: float, *, full: bool = True) -> float:
+        return self.batches.accepts_after(lambda: full, now)
+
+
+@pytest.fixture
+def device() -> Device:
+    """One that has computed a good many batches."""
+    found = Device()
+    for number in range(200):
+        found.launch(number * TAKES)
+        found.end((number + 1) * TAKES)
+    return found
+
+
+def test_a_free_device_gets_a_batch_at_once(device: Device) -> None:
+    assert device.accepts_after(50.0, full=False) == 0.0
+
+
+def test_a_full_batch_is_formed_as_late_as_the_device_can_wait_for_it(device: Device) -> None:
+    device.launch(50.0)
+    assert device.accepts_after(50.0) == pytest.approx(TAKES - LEAD, rel=0.02)
+    assert device.accepts_after(50.1) == pytest.approx(TAKES - LEAD - 0.1, rel=0.04)
+    assert device.accepts_after(50.0 + TAKES - LEAD + 0.01) == 0.0
+
+
+def test_a_batch_that_is_not_full_waits_for_the_device_to_be_free(device: Device) -> None:
+    device.launch(50.0)
+    assert device.accepts_after(50.0 + TAKES - LEAD + 0.01, full=False) == math.inf
+
+
+def test_one_that_was_launched_early_begins_when_the_one_before_it_ends(device: Device) -> None:
+    device.launch(50.0)
+    device.launch(50.0)
+    assert device.accepts_after(50.1) == math.inf
+    device.end(50.3)
+    assert device.accepts_after(50.3) == pytest.approx(TAKES - LEAD, rel=0.02)
+
+
+def test_behind_a_model_that_never_ran_a_full_batch_is_formed_at_once(device: Device) -> None:
+    device.launch(50.0, model="new")
+    assert device.accepts_after(50.0) == 0.0
+
+
+def test_a_batch_that_takes_longer_than_expected_has_the_next_one_behind_it(device: Device) -> None:
+    device.launch(50.0)
+    assert device.accepts_after(60.0) == 0.0
+    device.launch(60.0)
+    assert device.accepts_after(60.0) == math.inf
