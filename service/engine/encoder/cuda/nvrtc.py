@@ -46,7 +46,8 @@ def compile_kernels(source: str, architecture: str, options: Sequence[str] = ())
         chosen = [f"--gpu-architecture={architecture}", "--std=c++17", *options]
         texts = (ctypes.c_char_p * len(chosen))(*(each.encode() for each in chosen))
         if nvrtc.nvrtcCompileProgram(program, len(chosen), texts) != 0:
-            raise DoesNotCompile(_text(nvrtc, program, "ProgramLog").decode(errors="replace").strip())
+            said = _text(nvrtc, program, "ProgramLog").rstrip(b"\0").decode(errors="replace").strip()
+            raise DoesNotCompile(f"for {architecture}: {said}")
         return _text(nvrtc, program, "CUBIN")
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
