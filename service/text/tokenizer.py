@@ -235,8 +235,13 @@ class Tokenizers:
         return self._loaded.get(revision)
 
     def replace(self, folders: Mapping[str, Path]) -> None:
-        """Read the tokenizers of new revisions, and drop those of all revisions that are not named."""
+        """Read the tokenizers of new revisions, and drop those of all revisions that are not named.
+
+        Where none is named, an engine starts anew, most likely with the same ones, and to read one holds the GIL.
+        """
         for revision, folder in folders.items():
             self.get(revision, folder)
+        if not folders:
+            return
         for revision in set(self._loaded) - set(folders):
             self._loaded.pop(revision, None)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from service.api.__main__ import COLLECTION_OBJECTS, GunicornServer
+from service.api.__main__ import COLLECTIONS, GunicornServer
 from service.settings import Settings
 
 
@@ -25,7 +25,7 @@ def _collections_as_before() -> Iterator[None]:
 def test_a_worker_collects_garbage_seldom_and_freezes_its_modules() -> None:
     front = GunicornServer(Settings())
     front.cfg.post_worker_init(None)
-    assert gc.get_threshold()[0] == COLLECTION_OBJECTS
+    assert gc.get_threshold() == COLLECTIONS
     assert gc.get_freeze_count() > 0
 
 

@@ -197,7 +197,7 @@ def test_a_tokenizer_that_is_dropped_is_freed_at_once(tmp_path: Path) -> None:
     tokenizers.get("old", tmp_path).encode("Total due")
     held = weakref.ref(tokenizers.get("old", tmp_path))
     with uncollected():
-        tokenizers.replace({})
+        tokenizers.replace({"new": tmp_path})
         assert held() is None
 
 

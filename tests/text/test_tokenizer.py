@@ -222,3 +222,11 @@ def test_tokenizers_of_other_revisions_are_forgotten_and_new_ones_read(folder: P
     tokenizers.replace({"new": folder})
     assert tokenizers.get("new", Path("/nowhere"))
     assert tokenizers.get("old", folder) is not old
+
+
+def test_tokenizers_are_kept_while_an_engine_that_starts_names_none(folder: Path) -> None:
+    """To read one holds the GIL for a tenth of a second, in which a worker says nothing."""
+    tokenizers = Tokenizers()
+    old = tokenizers.get("old", folder)
+    tokenizers.replace({})
+    assert tokenizers.get("old", Path("/nowhere")) is old

@@ -1,4 +1,4 @@
-"""When the bytes of a socket arrived, and whether more can, as the kernel knows it before the event loop does.
+"""What the kernel knows of a socket before the event loop does: when its bytes came, whether more can, the first ones.
 
 Linux's TCP_INFO has the milliseconds since the last segment with data (`tcpi_last_data_recv`, tcp(7), linux/tcp.h). A
 worker that is late reads requests late, so its own clock at that moment would hide how long they have waited.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import os
 import socket
 import sys
 import termios
@@ -51,6 +52,15 @@ class ArrivalClock:
             self._info_bytes.value = len(self._info)
             return False
         return True
+
+
+def first_unread(file: int, count: int) -> bytes:
+    """The first bytes that have come to a socket and were not read, which stay unread."""
+    with socket.socket(fileno=os.dup(file)) as again:
+        try:
+            return again.recv(count, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except OSError:
+            return b""
 
 
 def unread_bytes(file: int) -> int:

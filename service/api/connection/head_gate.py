@@ -16,8 +16,16 @@ from service.logs import LogEvent
 
 ALWAYS_ANSWERED = (b"/livez", b"/readyz", b"/metrics", b"/ping", b"/v2/health/")
 """Asked by those who would replace a service that does not answer, so never refused for load."""
+LINE_BYTES = 32
+"""Of a request's first line, enough to tell one of these."""
 
 log = logging.getLogger(__name__)
+
+
+def is_always_answered(line: bytes) -> bool:
+    """True if a request whose first line begins like this is never refused for load."""
+    method, _, target = line.partition(b" ")
+    return method in (b"GET", b"HEAD") and target.startswith(ALWAYS_ANSWERED)
 
 
 class HeadRefused(Exception):
@@ -64,7 +72,7 @@ class HeadGate:
         """Why a request is refused whatever the load; None if it is not."""
         if head.length is not None and head.length > self._limits.body_bytes:
             return self._problems.body_too_large
-        if place is Acceptance.BRIEF and (method == b"POST" or not target.startswith(ALWAYS_ANSWERED)):
+        if place is not Acceptance.OPEN and (method == b"POST" or not target.startswith(ALWAYS_ANSWERED)):
             return self._problems.too_many_connections
         return None
 

@@ -21,10 +21,9 @@ class HeldRequest:
 class HeldRequests:
     """The requests of one connection whose applications have not ended: the next may come when one is answered."""
 
-    __slots__ = ("_connection", "_requests", "_shared")
+    __slots__ = ("_requests", "_shared")
 
-    def __init__(self, connection: Connection, shared: Connections) -> None:
-        self._connection = connection
+    def __init__(self, shared: Connections) -> None:
         self._shared = shared
         self._requests: dict[RequestResponseCycle, HeldRequest] = {}
 
@@ -32,11 +31,11 @@ class HeldRequests:
         """Hold a request, unless it is held already; what it was admitted with."""
         return self._requests.setdefault(cycle, HeldRequest(admitted)).admitted
 
-    def hold_body(self, cycle: RequestResponseCycle, count: int, whole: int) -> None:
+    def hold_body(self, connection: Connection, cycle: RequestResponseCycle, count: int, whole: int) -> None:
         """Hold `count` more bytes of a body, of which `whole` have come, small ones having been free."""
         request = self._requests[cycle]
         if request.body is None:
-            request.body, count = Transfer(self._connection), whole
+            request.body, count = Transfer(connection), whole
         self._shared.hold(request.body, count)
 
     def finish_body(self, cycle: RequestResponseCycle) -> None:

@@ -24,9 +24,9 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from service.api.connection.arrival import unread_bytes
+from service.api.connection.arrival import first_unread, unread_bytes
 from service.api.connection.connections import Connections
-from service.api.connection.head_gate import HeadGate, HeadRefused, problem_of
+from service.api.connection.head_gate import LINE_BYTES, HeadGate, HeadRefused, is_always_answered, problem_of
 from service.api.connection.held_requests import HeldRequests
 from service.api.connection.prepared import PreparedProblem, PreparedProblems
 from service.api.connection.refusals import RefusedRequest
@@ -62,10 +62,10 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._received = b""
         self._discarding = False
         self._linger: Linger | None = None
-        self._unread_answer = UnreadAnswer(self, self._shared)
+        self._unread_answer = UnreadAnswer(self._shared)
         self._admitting: Admitted | None = None
         self._departure = Departure()
-        self._requests = HeldRequests(self, self._shared)
+        self._requests = HeldRequests(self._shared)
 
     # The transport's calls
 
@@ -76,7 +76,9 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._file: int = transport.get_extra_info("socket").fileno()
         self._place = self._shared.table.opened(self, now)
         if self._place is Acceptance.NONE:
-            self._answer_and_close(self._problems.too_many_connections)
+            line = first_unread(self._file, LINE_BYTES)
+            if line and not is_always_answered(line):
+                self._answer_and_close(self._problems.too_many_connections)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -108,7 +110,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._unread_answer.pause(self.transport, time.monotonic())
+        self._unread_answer.pause(self, self.transport, time.monotonic())
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -169,7 +171,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             return
         super().on_body(body)
         if self._message.body_bytes > SMALL_BODY_BYTES and not self.cycle.response_complete:
-            self._requests.hold_body(self.cycle, len(body), self._message.body_bytes)
+            self._requests.hold_body(self, self.cycle, len(body), self._message.body_bytes)
 
     def on_message_complete(self) -> None:
         if self._linger is not None:
@@ -234,7 +236,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
                 self._drop("unread")
         elif self.transport.is_closing():
             if self.transport.get_write_buffer_size():  # It ends when that is read, so not by itself.
-                self._unread_answer.pause(self.transport, now)
+                self._unread_answer.pause(self, self.transport, now)
         elif self._linger is not None:
             if self._linger.is_over(now) and not self._is_answering():
                 self.transport.abort()

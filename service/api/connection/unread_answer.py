@@ -11,9 +11,8 @@ from service.core.connections.pace import Pace
 class UnreadAnswer:
     """What waits in a transport's write buffer, from when it is over a mark until it is under another."""
 
-    def __init__(self, connection: Connection, shared: Connections) -> None:
+    def __init__(self, shared: Connections) -> None:
         self._shared = shared
-        self._connection = connection
         self._transfer: Transfer | None = None
         self._pace: Pace | None = None
         self._unread_bytes = 0
@@ -22,11 +21,11 @@ class UnreadAnswer:
         """True for the transfer of this answer."""
         return self._transfer is not None and transfer is self._transfer
 
-    def pause(self, transport: asyncio.WriteTransport, now: float) -> None:
-        """Much waits to be read: hold it."""
+    def pause(self, connection: Connection, transport: asyncio.WriteTransport, now: float) -> None:
+        """Much waits to be read on this connection: hold it."""
         if self._transfer is None:
             self._unread_bytes = transport.get_write_buffer_size()
-            self._transfer = Transfer(self._connection)
+            self._transfer = Transfer(connection)
             self._pace = Pace(self._shared.limits.write_seconds, now)
             self._shared.hold(self._transfer, self._unread_bytes)
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import socket
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from uvicorn_worker import UvicornWorker
 
 from service.api.connection.protocol import BoundedHttpProtocol
+
+ACCEPTS_A_TURN = 16
+"""Connections that a listening socket accepts in one turn of the event loop."""
 
 
 class BoundedUvicornWorker(UvicornWorker):  # type: ignore[misc]
@@ -18,3 +23,16 @@ class BoundedUvicornWorker(UvicornWorker):  # type: ignore[misc]
         "ws": "none",
         "server_header": False,
     }
+
+    async def _serve(self) -> None:
+        self.sockets: list[socket.socket] = several(self.sockets)
+        await super()._serve()
+
+
+def several(listening: Sequence[socket.socket]) -> list[socket.socket]:
+    """These sockets and as many further descriptors of each as it accepts connections in a turn.
+
+    libuv accepts one connection by each descriptor in a turn. With a single one, a new connection waits for as many
+    turns as others came before it, a health check too, though the loop is hardly late.
+    """
+    return [*listening, *(each.dup() for each in listening for _ in range(ACCEPTS_A_TURN - 1))]

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import socket
+from collections.abc import AsyncIterator
 
-from tests.support.bounded_server import Caller, World, play
+from service.api.connection.protocol import BoundedHttpProtocol
+from tests.support.bounded_server import LIMIT_SECONDS, Caller, World, play
+from tests.support.garbage import uncollected
 
 GET = b"GET %s HTTP/1.1\r\nHost: a\r\n\r\n"
 POST = b"POST /extract HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
@@ -38,15 +43,41 @@ def test_connections_beyond_the_limit_are_told_so_and_health_is_answered_all_the
     play(scene, connections=20)
 
 
-def test_far_beyond_the_limit_the_answer_is_there_before_the_question() -> None:
+def already_asking(world: World, request: bytes) -> socket.socket:
+    """A connection whose request has come before the event loop has looked at it."""
+    caller = socket.create_connection(("127.0.0.1", world.port), timeout=LIMIT_SECONDS)
+    caller.sendall(request)
+    return caller
+
+
+async def answer(caller: socket.socket) -> bytes:
+    """All that a server says before it closes."""
+    with caller:
+        return b"".join([each async for each in _parts(caller)])
+
+
+async def _parts(caller: socket.socket) -> AsyncIterator[bytes]:
+    caller.setblocking(False)
+    while part := await asyncio.get_running_loop().sock_recv(caller, 1 << 16):
+        yield part
+
+
+def test_far_beyond_the_limit_a_question_that_has_come_is_refused_unread_unless_it_is_for_health() -> None:
     async def scene(world: World) -> None:
         await crowd(world, 20)
         brief = [await world.caller() for _ in range(16)]
         await world.until(lambda: len(world.connections.table) == 36)
+        for request in (POST % 5 + b"12345", GET % b"/models", b"not HTTP at all"):
+            refused = await answer(already_asking(world, request))
+            assert refused.startswith(b"HTTP/1.1 503 ")
+            assert b"too_much_at_once" in refused
+        for path in (b"/livez", b"/readyz", b"/v2/health/live"):
+            assert (await answer(already_asking(world, GET % path))).startswith(b"HTTP/1.1 200 "), path
         late = await world.caller()
-        assert (await late.reply()).code == "too_much_at_once"
-        silent = await brief[0].reply()
-        assert (silent.status, silent.code) == (503, "too_much_at_once")
+        late.send(GET % b"/livez")
+        assert (await late.reply()).status == 200
+        silent = [await each.reply() for each in (brief[0], await world.caller())]
+        assert [(each.status, each.code) for each in silent] == [(503, "too_much_at_once")] * 2
 
     play(scene, connections=20)
 
@@ -148,3 +179,26 @@ def test_a_crowd_at_once_is_answered_or_told_so_each_and_every_one() -> None:
         assert set(statuses) == {200, 503}
 
     play(scene, connections=100)
+
+
+def test_a_connection_leaves_nothing_to_collect() -> None:
+    """Each left some 35 objects in circles, and to look through all that lived stopped the event loop for 0.1 s."""
+
+    async def scene(world: World) -> None:
+        async def one(number: int) -> None:
+            caller = await world.caller()
+            caller.send(POST % (200_000 if number % 4 == 0 else 5) + bytes(200_000 if number % 4 == 0 else 5))
+            if number % 3:
+                assert (await caller.reply()).status == 200
+            caller.close()
+
+        await one(1)
+        await world.until(lambda: not len(world.connections.table))
+        world.callers.clear()
+        with uncollected():
+            for number in range(60):
+                await one(number)
+            await world.until(lambda: not len(world.connections.table))
+            await world.until(lambda: not any(isinstance(each, BoundedHttpProtocol) for each in gc.get_objects()))
+
+    play(scene)
