@@ -26,6 +26,9 @@ IDLE_SECONDS = 0.25
 LOADING_SECONDS = 0.01
 """How often to try again while all that waits is for models that may not be loaded to the device yet."""
 
+GATHER_SECONDS = 0.002
+"""For how long messages may gather while the device computes and gets no further batch: one wake-up for several."""
+
 PARTING_SECONDS = 2.0
 """How long a worker may take to say that it has heard that no engine follows."""
 
@@ -112,8 +115,10 @@ class EngineLoop:
     # Receive
 
     def _receive(self) -> None:
-        timeout = LOADING_SECONDS if self._waits_for_weights else min(self._can_launch_after(), IDLE_SECONDS)
-        for worker, message, buffer in self._ipc.receive(timeout):
+        after = self._can_launch_after()
+        timeout = LOADING_SECONDS if self._waits_for_weights else min(after, IDLE_SECONDS)
+        gather = min(after, GATHER_SECONDS) if self._in_flight else 0.0
+        for worker, message, buffer in self._ipc.receive(timeout, gather):
             self._requests.handle(worker, message, buffer, self._clock())
         self._ipc.calls.run()
 

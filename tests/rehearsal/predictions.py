@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from unittest.mock import patch
 
 import httpx
@@ -36,8 +37,8 @@ MODELS = ("bert-base", "bert-large")
 TEXTS, SHORT_CHARACTERS = 128, 80
 DOCUMENTS_A_REQUEST = 16
 CLIENTS = 24
-PAUSE_SECONDS = 0.1
-"""Between two texts of the interactive client."""
+PAUSE_SECONDS = (0.05, 0.15)
+"""Between two texts of the interactive client, drawn: a constant pause would keep step with a model's equal batches."""
 SETTLE_SECONDS = 5.0
 ANSWER_SECONDS = 300.0
 SECONDS = 20.0
@@ -83,13 +84,14 @@ class Load:
 
     async def interact(self) -> None:
         """Post a short text, look at the answer for a moment, and so on."""
+        draw = Random(INTERACTIVE)
         async with connected(self.url) as connection:
             while not self.ended:
                 text = self.texts[len(self.waits) % len(self.texts)][:SHORT_CHARACTERS]
                 asked = time.monotonic()
                 if await self._post(connection, INTERACTIVE, {"text": text}) and self.measured:
                     self.waits.append(time.monotonic() - asked)
-                await asyncio.sleep(PAUSE_SECONDS)
+                await asyncio.sleep(draw.uniform(*PAUSE_SECONDS))
 
     async def _post(self, connection: RawConnection, key: str, body: object) -> bool:
         """Post over a plain connection, which leaves nearly all of the cores to the service."""

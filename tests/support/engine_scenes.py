@@ -18,7 +18,7 @@ from service.engine.assembly import make_loop
 from service.engine.device.gpu_monitor import GpuMonitor
 from service.engine.execution.runner import Runner
 from service.engine.ipc.loop_calls import LoopCalls
-from service.engine.ipc.server import EngineSocket
+from service.engine.ipc.server import EngineSocket, Received
 from service.engine.memory.guard import Guard
 from service.engine.models.loaded_model import InitialModels, LoadedModel, ProfiledModel
 from service.engine.models.startup_state import StartupState
@@ -35,7 +35,6 @@ from service.wire import (
     Started,
     Status,
     Submitted,
-    WireError,
 )
 from tests.support.budgets import unmeasured
 from tests.support.manual_device import BROKEN, Encoder, HandMovedDevice
@@ -48,7 +47,6 @@ FAR = 1e9
 MODEL, OTHER_MODEL = "sha256:a", "sha256:b"
 A, B = b"a", b"b"
 MOST_TURNS = 10_000
-Received = tuple[bytes, Message | WireError, Buffer | None]
 Turn = list[Received]
 Scene = Callable[["World"], Iterator[Turn]]
 
@@ -92,7 +90,7 @@ class World:
 
     # The socket
 
-    def receive(self, timeout_seconds: float) -> Iterator[Received]:
+    def receive(self, timeout_seconds: float, gather_seconds: float = 0.0) -> Iterator[Received]:
         self.waits.append(timeout_seconds)
         assert len(self.waits) < MOST_TURNS, "the loop does not find its end"
         turn = next(self._turns, None)

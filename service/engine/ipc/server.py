@@ -7,6 +7,7 @@ what waits, not the socket. Bytes that are no message come as the `WireError` th
 from __future__ import annotations
 
 import math
+import select
 from collections.abc import Iterator
 
 import zmq
@@ -19,6 +20,10 @@ MOST_AT_ONCE = 1_000
 """Messages received before the loop goes on to launch and deliver."""
 MOST_FRAME_BYTES = 1 << 30
 """Ten times the token ids of the longest document; whoever sends more is disconnected."""
+
+
+Received = tuple[bytes, Message | WireError, Buffer | None]
+"""Who sent it, what it is, and its buffer."""
 
 
 class EngineSocket:
@@ -42,8 +47,13 @@ class EngineSocket:
         self._poller.register(self._socket, zmq.POLLIN)
         self._poller.register(waker.fileno(), zmq.POLLIN)
 
-    def receive(self, timeout_seconds: float) -> Iterator[tuple[bytes, Message | WireError, Buffer | None]]:
-        """Wait for a message, a wake-up or the timeout; then yield (worker, message, buffer) without waiting."""
+    def receive(self, timeout_seconds: float, gather_seconds: float = 0.0) -> Iterator[Received]:
+        """Wait for a message, a wake-up or the timeout; then yield (worker, message, buffer) without waiting.
+
+        A message that comes within `gather_seconds` does not end the wait before these are over, a wake-up does.
+        """
+        if gather_seconds:
+            select.select([self._waker.fileno()], [], [], gather_seconds)
         ready = dict(self._poller.poll(math.ceil(max(timeout_seconds, 0.0) * 1000)))
         if self._waker.fileno() in ready:
             self._waker.clear()

@@ -27,7 +27,7 @@ from service.engine.assembly import make_loop
 from service.engine.device.health import DeviceHealth
 from service.engine.execution.runner import Runner
 from service.engine.ipc.loop_calls import LoopCalls
-from service.engine.ipc.server import EngineSocket
+from service.engine.ipc.server import EngineSocket, Received
 from service.engine.memory.guard import Guard
 from service.engine.models.loaded_model import InitialModels, LoadedModel, ProfiledModel
 from service.engine.models.startup_state import StartupState
@@ -116,7 +116,7 @@ class _Messages:
         self.over = False
         self.calls = LoopCalls(lambda: None)
 
-    def receive(self, timeout_seconds: float) -> Iterator[tuple[bytes, Message, Buffer | None]]:
+    def receive(self, timeout_seconds: float, gather_seconds: float = 0.0) -> Iterator[Received]:
         turn = next(self._turns, None)
         self.over = turn is None
         for frames in turn or ():

@@ -29,10 +29,14 @@ class Device:
         self._handles.append(handle)
         self.batches.add(Batch(model, (Sequence("k", 0, TOKENS),)), handle, TOKENS)
 
-    def end(self, now: float) -> None:
+    def end(self, now: float, *, deliver: bool = True) -> None:
         handle = self._handles.pop(0)
         handle.ended_seconds = now
         handle.complete([])
+        if deliver:
+            self.deliver()
+
+    def deliver(self) -> None:
         for launched in self.batches.completed():
             self.batches.learn(launched, TAKES)
 
@@ -72,6 +76,14 @@ def test_one_that_was_launched_early_begins_when_the_one_before_it_ends(device: 
     assert device.accepts_after(50.1) == math.inf
     device.end(50.3)
     assert device.accepts_after(50.3) == pytest.approx(TAKES - LEAD, rel=0.02)
+
+
+def test_one_that_follows_a_batch_that_is_not_delivered_yet_has_just_begun(device: Device) -> None:
+    """The next one is launched before the last one is delivered; it was formed a whole batch too early."""
+    device.launch(50.0)
+    device.launch(50.0)
+    device.end(50.2, deliver=False)
+    assert device.accepts_after(50.2) == pytest.approx(TAKES - LEAD, rel=0.02)
 
 
 def test_behind_a_model_that_never_ran_a_full_batch_is_formed_at_once(device: Device) -> None:
