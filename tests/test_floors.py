@@ -67,7 +67,7 @@ ONLY_IN = {
     "babel": ("service/text/values/", TRAINING),
     "pycrfsuite": ("service/evaluation/crf.py",),
     "tokenizers": (
-        "service/text/tokenizer.py",
+        "service/text/vocabulary.py",
         "service/text/known_words.py",
         "service/text/benchmark.py",
         TRAINING,
@@ -106,12 +106,14 @@ MAY_IMPORT = {
     "service/text/known_words.py": (),
     "service/text/benchmark.py": ("service.text.tokenizer",),
     "service/text/decoding_files.py": ("service.core",),
+    "service/text/vocabulary.py": ("service.core", "service.text.known_words", "service.text.pieces"),
     "service/text/tokenizer.py": (
         "service.core",
         "service.text.decoding_files",
         "service.text.known_words",
         "service.text.pieces",
         "service.text.rules",
+        "service.text.vocabulary",
     ),
     "service/text/pipeline.py": ("service.core", "service.text.tokenizer", "service.text.values"),
     "service/text/values/": ("service.core", "service.text.values"),

@@ -132,7 +132,7 @@ def test_a_tokenizer_s_words_are_known_after_the_white_space_that_goes_with_them
     tmp_path: Path, kind: str, number: int
 ) -> None:
     tokenizer(kind).save(str(tmp_path / "tokenizer.json"))
-    seam = TextTokenizer(tmp_path).word_seam
+    seam = TextTokenizer(tmp_path).vocabulary.word_seam
     assert seam is not None
     assert seam.kind is WORD_SEAM_KINDS[number]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -100,7 +102,7 @@ def test_pieces_at_every_border_have_the_tokens_of_the_whole_text(
     whole = theirs.encode(snippet, add_special_tokens=False)
     parts = [
         (start, theirs.encode(snippet[start:end], add_special_tokens=False))
-        for start, end in pieces(snippet, ours.seams, shortest=1)
+        for start, end in pieces(snippet, ours.vocabulary.seams, shortest=1)
     ]
     assert [token for _, part in parts for token in part.ids] == whole.ids
     assert [(start + a, start + b) for start, part in parts for a, b in part.offsets] == whole.offsets
@@ -115,7 +117,7 @@ def test_texts_are_cut_where_that_is_harmless(tmp_path: Path, kind: str, places:
     RoBERTa puts a blank before a piece that has none, so only blanks can be cut at.
     """
     tokenizer(kind).save(str(tmp_path / "tokenizer.json"))
-    assert [seam.kind for seam in TextTokenizer(tmp_path).seams] == [SEAM_KINDS[number] for number in places]
+    assert [seam.kind for seam in TextTokenizer(tmp_path).vocabulary.seams] == [SEAM_KINDS[number] for number in places]
 
 
 @pytest.mark.parametrize("added", [AddedToken("invoice total"), AddedToken("mask", lstrip=True), AddedToken("a--b")])
@@ -123,7 +125,7 @@ def test_texts_are_not_cut_where_an_added_token_may_stand(tmp_path: Path, added:
     made = tokenizer("word pieces")
     made.add_tokens([added])
     made.save(str(tmp_path / "tokenizer.json"))
-    assert len(TextTokenizer(tmp_path).seams) < len(SEAM_KINDS)
+    assert len(TextTokenizer(tmp_path).vocabulary.seams) < len(SEAM_KINDS)
     text = f"one {added.content} two " * 2_000
     assert_same(TextTokenizer(tmp_path), made, text)
 
@@ -134,7 +136,7 @@ HOSTILE = ("- ", "-", "の", "\n--", "&", "a", "\n", "中", "e\u0301", "[SEP]")
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_no_text_makes_a_piece_that_is_long(ours: TextTokenizer, unit: str) -> None:
     text = unit * ((LONGEST_CHARACTERS + SHORTEST_CHARACTERS) // len(unit))
-    assert max(end - start for start, end in pieces(text, ours.seams)) <= LONGEST_CHARACTERS
+    assert max(end - start for start, end in pieces(text, ours.vocabulary.seams)) <= LONGEST_CHARACTERS
 
 
 @pytest.mark.parametrize("unit", ["- ", "\n--"])
@@ -230,3 +232,22 @@ def test_tokenizers_are_kept_while_an_engine_that_starts_names_none(folder: Path
     old = tokenizers.get("old", folder)
     tokenizers.replace({})
     assert tokenizers.get("old", Path("/nowhere")) is old
+
+
+def test_revisions_whose_tokenizer_files_are_equal_share_what_was_read_and_nothing_else(
+    folder: Path, tmp_path: Path
+) -> None:
+    """Most new revisions are new weights; to read the file again would stop the event loop for as long as it takes."""
+    tokenizers, same, other = Tokenizers(), tmp_path / "same", tmp_path / "other"
+    for copy in (same, other):
+        shutil.copytree(folder, copy)
+    (same / "decoding.json").write_text(json.dumps({"compounds": True}))
+    written = json.loads((other / "tokenizer.json").read_text())
+    (other / "tokenizer.json").write_text(json.dumps(written, indent=1))
+    first, second, third = (tokenizers.get(name, each) for name, each in (("1", folder), ("2", same), ("3", other)))
+    assert second.vocabulary is first.vocabulary
+    assert second.decoding.compounds
+    assert not first.decoding.compounds
+    assert third.vocabulary is not first.vocabulary
+    tokenizers.replace({"2": same})
+    assert tokenizers.get("4", folder).vocabulary is first.vocabulary, "the first one's is the second one's too"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 SMALL_BODY_BYTES = 64 * 1024
 """Bodies up to this size are read and dropped after a refusal, so that their connection stays open."""
-KEPT_FILES = 96
-"""Open files that a worker keeps for all but connections: sockets, pipes to parsers, metrics."""
+KEPT_FILES = 128
+"""Open files that a worker keeps for all but connections: sockets, those it listens on in several, pipes, metrics."""
 BRIEF_SHARE = 0.25
 """Connections beyond the limit that are still open long enough to be told so, as a share of the limit."""
 
