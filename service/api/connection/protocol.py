@@ -75,10 +75,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._message.wait(now)
         self._file: int = transport.get_extra_info("socket").fileno()
         self._place = self._shared.table.opened(self, now)
-        if self._place is Acceptance.NONE:
-            line = first_unread(self._file, LINE_BYTES)
-            if line and not is_always_answered(line):
-                self._answer_and_close(self._problems.too_many_connections)
+        if self._place is Acceptance.CROWDED:
+            self._refuse_unread()
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -342,6 +340,12 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         head = (self.url.partition(b"?")[0].decode("latin-1"), self.headers) if self.scope else ("", [])
         problem = self._shared.refusals.count(problem, RefusedRequest(method, *head))
         self.transport.write(problem.response(self.server_state.default_headers, close=close))
+
+    def _refuse_unread(self) -> None:
+        """Far beyond the limit, refuse what has come already, unless it asks for health."""
+        line = first_unread(self._file, LINE_BYTES)
+        if line and not is_always_answered(line):
+            self._answer_and_close(self._problems.too_many_connections)
 
     def _end_request(self, problem: PreparedProblem) -> None:
         """Refuse the request whose body arrives; its application sees that the client is gone."""

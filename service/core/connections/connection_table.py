@@ -22,11 +22,17 @@ T = TypeVar("T")
 
 
 class Acceptance(enum.Enum):
-    """What a new connection may do: all, say what it wants, or nothing."""
+    """What a new connection may do.
+
+    Attributes:
+        OPEN: all.
+        BRIEF: say what it wants; only health is answered.
+        CROWDED: the same, and what it has said already is not read for it.
+    """
 
     OPEN = "open"
     BRIEF = "brief"
-    NONE = "none"
+    CROWDED = "crowded"
 
 
 class ConnectionTable(Generic[T]):
@@ -54,7 +60,7 @@ class ConnectionTable(Generic[T]):
         over = len(self._open) + 1 - self._limits.connections
         self._open.add(connection)
         if over > self._limits.brief_connections:
-            return Acceptance.NONE
+            return Acceptance.CROWDED
         if over > 0 and not self._evict_idle(now) and not self._evict_slow():
             return Acceptance.BRIEF
         self._idle[connection] = now
