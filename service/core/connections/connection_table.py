@@ -2,7 +2,7 @@
 
 The rule: at the limit it is not the newcomer who goes, but one that has been idle for a while, or else one whose body
 hardly goes on. Where there is none, the newcomer may say what he wants, so that a health check is still answered; far
-beyond the limit he may not even that, unless he has said it already.
+beyond the limit what he has said already is refused unread, unless that is what it asks.
 """
 
 from __future__ import annotations
