@@ -168,7 +168,9 @@ class Tokenizers:
             self._digests.pop(revision, None)
 
     def _read(self, revision: str, folder: Path) -> TextTokenizer:
-        digest = self._digests[revision] = digest_of(folder / TOKENIZER_FILE)
-        alike = (each for each, known in list(self._digests.items()) if known == digest and each in self._loaded)
-        found = self.loaded(next(alike, ""))
-        return TextTokenizer(folder, found.vocabulary if found is not None else None)
+        digest = digest_of(folder / TOKENIZER_FILE)
+        alike = (self.loaded(each) for each, known in list(self._digests.items()) if digest and known == digest)
+        found = next((each.vocabulary for each in alike if each is not None), None)
+        tokenizer = TextTokenizer(folder, found)
+        self._digests[revision] = digest
+        return tokenizer

@@ -195,9 +195,11 @@ def test_a_tokenizer_that_is_dropped_is_freed_at_once(tmp_path: Path) -> None:
     tokenizer("word pieces").save(str(tmp_path / "tokenizer.json"))
     tokenizers = Tokenizers()
     tokenizers.get("old", tmp_path).encode("Total due")
-    held = weakref.ref(tokenizers.get("old", tmp_path))
+    held = weakref.ref(tokenizers.get("old", tmp_path).vocabulary)
+    (tmp_path / "new").mkdir()
+    tokenizer("bytes").save(str(tmp_path / "new" / "tokenizer.json"))
     with uncollected():
-        tokenizers.replace({"new": tmp_path})
+        tokenizers.replace({"new": tmp_path / "new"})
         assert held() is None
 
 

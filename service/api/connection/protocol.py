@@ -342,8 +342,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self.transport.write(problem.response(self.server_state.default_headers, close=close))
 
     def _refuse_unread(self) -> None:
-        """Far beyond the limit, refuse what has come already, unless it asks for health."""
-        line = first_unread(self._file, LINE_BYTES)
+        """Far beyond the limit, refuse what has come already, unless it asks for health; not where it is encrypted."""
+        line = first_unread(self._file, LINE_BYTES) if self.scheme == "http" else b""
         if line and not is_always_answered(line):
             self._answer_and_close(self._problems.too_many_connections)
 

@@ -11,7 +11,9 @@ from uvicorn_worker import UvicornWorker
 from service.api.connection.protocol import BoundedHttpProtocol
 
 ACCEPTS_A_TURN = 16
-"""Connections that a listening socket accepts in one turn of the event loop."""
+"""Connections of a listening socket that all workers together accept in one turn of their event loops."""
+LEAST_ACCEPTS = 2
+"""Of each worker. Few, where there are many, so that a crowd that comes at once is not one worker's alone."""
 
 
 class BoundedUvicornWorker(UvicornWorker):  # type: ignore[misc]
@@ -25,14 +27,15 @@ class BoundedUvicornWorker(UvicornWorker):  # type: ignore[misc]
     }
 
     async def _serve(self) -> None:
-        self.sockets: list[socket.socket] = several(self.sockets)
+        accepts = max(ACCEPTS_A_TURN // self.cfg.workers, LEAST_ACCEPTS)
+        self.sockets: list[socket.socket] = several(self.sockets, accepts)
         await super()._serve()
 
 
-def several(listening: Sequence[socket.socket]) -> list[socket.socket]:
-    """These sockets and as many further descriptors of each as it accepts connections in a turn.
+def several(listening: Sequence[socket.socket], count: int) -> list[socket.socket]:
+    """These sockets, and further descriptors of each: `count` in all, as many as it accepts connections in a turn.
 
     libuv accepts one connection by each descriptor in a turn. With a single one, a new connection waits for as many
     turns as others came before it, a health check too, though the loop is hardly late.
     """
-    return [*listening, *(each.dup() for each in listening for _ in range(ACCEPTS_A_TURN - 1))]
+    return [*listening, *(each.dup() for each in listening for _ in range(count - 1))]

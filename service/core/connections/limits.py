@@ -46,7 +46,7 @@ class ConnectionLimits:
 
     @property
     def brief_connections(self) -> int:
-        """Connections beyond the limit that may say what they want, so that a health check is still answered."""
+        """Connections beyond the limit whose requests are read, to be refused in the words of their protocol."""
         return max(16, int(self.connections * BRIEF_SHARE))
 
 

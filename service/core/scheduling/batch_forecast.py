@@ -28,12 +28,9 @@ class BatchForecast:
         self._models.setdefault(model, BatchLatencyModel()).add(tokens, seconds)
 
     def seconds(self, model: str, tokens: int) -> float:
-        """Of a batch; 0 for a model that never ran."""
+        """Of a batch; 0 for a model that never ran, or never ran one nearly as large."""
         latency = self._models.get(model)
-        if latency is None:
-            return 0.0
-        base, per_token = latency.fit()
-        return base + per_token * tokens
+        return (latency.seconds(tokens) or 0.0) if latency is not None else 0.0
 
 
 def lead_seconds(forecast_seconds: float) -> float:

@@ -67,12 +67,24 @@ class BatchLatencyModel:
         per_token = min(max(together / spread, 0.0), seconds / tokens)
         return seconds - per_token * tokens, per_token
 
+    def seconds(self, tokens: int) -> float | None:
+        """Of a batch; None before the first one, and for one beyond the line's reach."""
+        if not self._sizes or tokens > REACH * self._largest_tokens:
+            return None
+        base, per_token = self.fit()
+        return base + per_token * tokens
+
     def tokens_per_second(self, full_tokens: int) -> float | None:
         """Throughput in batches of `full_tokens`; None before the first batch, and when `full_tokens` is 0."""
         if not self._sizes or not full_tokens:
             return None
-        largest = self._sizes[max(self._sizes)]
-        batch_tokens = min(full_tokens, REACH * largest.tokens / largest.batches)
+        batch_tokens = min(full_tokens, REACH * self._largest_tokens)
         base, per_token = self.fit()
         seconds = base + per_token * batch_tokens
         return batch_tokens / seconds if seconds else None
+
+    @property
+    def _largest_tokens(self) -> float:
+        """The mean of the batches of the largest size."""
+        largest = self._sizes[max(self._sizes)]
+        return largest.tokens / largest.batches

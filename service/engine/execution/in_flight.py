@@ -87,11 +87,11 @@ class InFlightBatches:
 
     def _seconds_to_lead(self, head: InFlightBatch, now: float) -> float:
         """Until so little of the batch at the head is left that the next one is to be formed."""
-        begun = max(head.handle.begun_seconds, self._free_since()) if head.handle.begun_seconds else now
+        begun = max(head.handle.begun_seconds, self._free_since(head)) if head.handle.begun_seconds else now
         left = min(begun - now, 0.0) + head.forecast_seconds
         return max(left - lead_seconds(head.forecast_seconds), 0.0)
 
-    def _free_since(self) -> float:
+    def _free_since(self, head: InFlightBatch) -> float:
         """When the batch before the head ended, which may not be delivered yet: the head did not begin before."""
-        ended = (launched.handle.ended_seconds for launched in self._batches if launched.handle.done())
+        ended = (launched.handle.ended_seconds for launched in self._batches if launched.number < head.number)
         return max(ended, default=self._free_seconds)

@@ -54,7 +54,7 @@ class EngineSocket:
         """
         if gather_seconds:
             select.select([self._waker.fileno()], [], [], gather_seconds)
-        ready = dict(self._poller.poll(math.ceil(max(timeout_seconds, 0.0) * 1000)))
+        ready = dict(self._poller.poll(math.ceil(max(timeout_seconds - gather_seconds, 0.0) * 1000)))
         if self._waker.fileno() in ready:
             self._waker.clear()
         if self._socket not in ready:

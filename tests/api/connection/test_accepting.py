@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from contextlib import closing
+from types import SimpleNamespace
 
 import pytest
 import uvloop
@@ -30,9 +31,8 @@ async def _turns() -> int:
             accepted += 1
 
     with closing(socket.create_server(("127.0.0.1", 0), backlog=2 * CALLERS)) as listening:
-        servers = [
-            await loop.create_server(Connection, sock=each, backlog=2 * CALLERS) for each in several([listening])
-        ]
+        sockets = several([listening], ACCEPTS_A_TURN)
+        servers = [await loop.create_server(Connection, sock=each, backlog=2 * CALLERS) for each in sockets]
         callers = [socket.create_connection(listening.getsockname()) for _ in range(CALLERS)]
         turns = 0
         while accepted < CALLERS:
@@ -46,18 +46,20 @@ async def _turns() -> int:
     return turns
 
 
-def test_a_worker_serves_by_several_descriptors_of_each_socket(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("workers", "each"), [(1, ACCEPTS_A_TURN), (4, 4), (100, 2)])
+def test_workers_share_what_is_accepted_in_a_turn(monkeypatch: pytest.MonkeyPatch, workers: int, each: int) -> None:
     served: list[list[int]] = []
 
     async def serve(worker: UvicornWorker) -> None:
-        served.append([each.getsockname()[1] for each in worker.sockets])
+        served.append([listening.getsockname()[1] for listening in worker.sockets])
 
     monkeypatch.setattr(UvicornWorker, "_serve", serve)
     worker = BoundedUvicornWorker.__new__(BoundedUvicornWorker)
+    worker.cfg = SimpleNamespace(workers=workers)
     with closing(socket.create_server(("127.0.0.1", 0))) as one, closing(socket.create_server(("127.0.0.1", 0))) as two:
         worker.sockets = [one, two]
         asyncio.run(worker._serve())
-        ports = [each.getsockname()[1] for each in (one, two)]
-    for each in worker.sockets:
-        each.close()
-    assert sorted(served[0]) == sorted(ports * ACCEPTS_A_TURN)
+        ports = [listening.getsockname()[1] for listening in (one, two)]
+    for listening in worker.sockets:
+        listening.close()
+    assert sorted(served[0]) == sorted(ports * each)

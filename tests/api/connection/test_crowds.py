@@ -199,6 +199,6 @@ def test_a_connection_leaves_nothing_to_collect() -> None:
             for number in range(60):
                 await one(number)
             await world.until(lambda: not len(world.connections.table))
-            await world.until(lambda: not any(isinstance(each, BoundedHttpProtocol) for each in gc.get_objects()))
+            await world.until(lambda: not any(type(each) is BoundedHttpProtocol for each in gc.get_objects()))
 
     play(scene)

@@ -47,7 +47,7 @@ def test_up_to_the_limit_all_come_in_and_one_that_leaves_makes_room() -> None:
     assert len(worker.table) == LIMIT
 
 
-def test_far_beyond_the_limit_nobody_may_say_anything() -> None:
+def test_far_beyond_the_limit_it_is_crowded() -> None:
     worker = Worker(frozenset()).full()
     places = [worker.table.opened(LIMIT + number, LATER) for number in range(17)]
     assert places == [Acceptance.BRIEF] * 16 + [Acceptance.CROWDED]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.core.scheduling.batch_forecast import LEAD_SECONDS, LEAD_SHARE, BatchForecast, lead_seconds
+from service.core.scheduling.batch_latency import REACH
 
 
 def test_what_never_ran_may_end_at_any_moment() -> None:
@@ -24,3 +25,12 @@ def test_a_batch_takes_what_those_of_its_model_took() -> None:
 def test_the_lead_is_what_the_host_needs_and_grows_with_the_error_of_a_forecast() -> None:
     assert lead_seconds(0.0) == lead_seconds(0.01) == LEAD_SECONDS
     assert lead_seconds(1.0) == LEAD_SHARE
+
+
+def test_of_batches_far_larger_than_any_that_ran_nothing_is_known() -> None:
+    """A device takes as long for ten tokens as for a thousand: a line through small batches would lead far astray."""
+    forecast = BatchForecast()
+    for _ in range(50):
+        forecast.learn("m", 10, 0.008)
+    assert forecast.seconds("m", 10 * REACH) > 0.0
+    assert forecast.seconds("m", 16_384) == 0.0

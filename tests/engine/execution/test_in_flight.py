@@ -29,8 +29,8 @@ class Device:
         self._handles.append(handle)
         self.batches.add(Batch(model, (Sequence("k", 0, TOKENS),)), handle, TOKENS)
 
-    def end(self, now: float, *, deliver: bool = True) -> None:
-        handle = self._handles.pop(0)
+    def end(self, now: float, *, number: int = 0, deliver: bool = True) -> None:
+        handle = self._handles.pop(number)
         handle.ended_seconds = now
         handle.complete([])
         if deliver:
@@ -84,6 +84,14 @@ def test_one_that_follows_a_batch_that_is_not_delivered_yet_has_just_begun(devic
     device.launch(50.0)
     device.end(50.2, deliver=False)
     assert device.accepts_after(50.2) == pytest.approx(TAKES - LEAD, rel=0.02)
+
+
+def test_a_small_batch_that_ends_beside_the_one_before_it_does_not_make_that_one_new(device: Device) -> None:
+    """On a CPU two run side by side, and the second one may end first."""
+    device.launch(50.0)
+    device.launch(50.0)
+    device.end(50.15, number=1, deliver=False)
+    assert device.accepts_after(50.16) == 0.0
 
 
 def test_behind_a_model_that_never_ran_a_full_batch_is_formed_at_once(device: Device) -> None:
