@@ -177,10 +177,10 @@ class EngineLoop:
         """Update throughput and memory budget by a completed batch; the time of one that was paused says nothing."""
         timed = not self._lifecycle.was_paused_since(launched.handle.begun_seconds)
         seconds = self._status.completed(launched, timed=timed)
-        if timed and launched.handle.attempts == 1:
-            self._in_flight.learn(launched, seconds)
         if timed:
             self._batch_watch.measured(launched.handle.seconds)
+            if launched.handle.attempts == 1:
+                self._in_flight.learn(launched, seconds)
         for shape in launched.handle.out_of_memory:
             self.models.guard.budget.failed(launched.batch.model, shape, self._clock())
 

@@ -8,7 +8,7 @@ are looked up (`known_words`). What is tried out of a tokenizer's file is its `v
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from service.text.known_words import rows_of
 from service.text.pieces import pieces
 from service.text.rules.rule_set import RuleSet
 from service.text.vocabulary import SHORT_CHARACTERS as SHORT_CHARACTERS
-from service.text.vocabulary import Vocabulary, digest_of, encoded
+from service.text.vocabulary import Vocabulary, encoded, vocabulary_of
 
 TOKENIZER_FILE = "tokenizer.json"
 
@@ -47,15 +47,14 @@ class Tokens:
 class TextTokenizer:
     """The fast tokenizer of one model folder, and what the folder asks for in decoding. Thread-safe.
 
-    `rules`: those that the folder asks for; other attributes as in `Vocabulary`, which may be given if the folder's
-    file is equal to the one that it was read from.
+    `rules`: those that the folder asks for; other attributes as in `Vocabulary`. `known`: those that may be shared.
 
     Raises:
         ModelError: the folder's tokenizer, or its files for decoding or rules, cannot be read.
     """
 
-    def __init__(self, folder: Path, vocabulary: Vocabulary | None = None) -> None:
-        self.vocabulary = vocabulary or Vocabulary(folder / TOKENIZER_FILE)
+    def __init__(self, folder: Path, known: Iterable[Vocabulary] = ()) -> None:
+        self.vocabulary = vocabulary_of(folder / TOKENIZER_FILE, known)
         self._tokenizer = self.vocabulary.tokenizer
         self.prefix, self.suffix = self.vocabulary.prefix, self.vocabulary.suffix
         self.rules = RuleSet.read(folder)
@@ -144,11 +143,13 @@ class Tokenizers:
 
     def __init__(self) -> None:
         self._loaded: dict[str, TextTokenizer] = {}
-        self._digests: dict[str, str] = {}
 
     def get(self, revision: str, folder: Path) -> TextTokenizer:
         """The tokenizer of a revision, read from its folder the first time."""
-        return self.loaded(revision) or self._loaded.setdefault(revision, self._read(revision, folder))
+        if loaded := self.loaded(revision):
+            return loaded
+        known = [each.vocabulary for each in list(self._loaded.values())]
+        return self._loaded.setdefault(revision, TextTokenizer(folder, known))
 
     def loaded(self, revision: str) -> TextTokenizer | None:
         """The tokenizer of a revision, if it has been read already."""
@@ -165,12 +166,3 @@ class Tokenizers:
             return
         for revision in set(self._loaded) - set(folders):
             self._loaded.pop(revision, None)
-            self._digests.pop(revision, None)
-
-    def _read(self, revision: str, folder: Path) -> TextTokenizer:
-        digest = digest_of(folder / TOKENIZER_FILE)
-        alike = (self.loaded(each) for each, known in list(self._digests.items()) if digest and known == digest)
-        found = next((each.vocabulary for each in alike if each is not None), None)
-        tokenizer = TextTokenizer(folder, found)
-        self._digests[revision] = digest
-        return tokenizer

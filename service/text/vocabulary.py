@@ -7,7 +7,7 @@ one 0.5), in which a worker says nothing, so revisions whose files are equal sha
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -33,6 +33,7 @@ class Vocabulary:
         ModelError: it is no tokenizer file.
 
     Attributes:
+        digest: of the file.
         prefix, suffix: special tokens before and after each sequence.
         seams: the places where a long text may be cut without changing its tokens.
         word_seam: where words begin whose tokens are the same in every text; None if that cannot be said.
@@ -40,11 +41,12 @@ class Vocabulary:
         unknown_id: of the token for a text that the vocabulary has nothing for, if there is one.
     """
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, digest: str) -> None:
         try:
             self.tokenizer = Tokenizer.from_file(str(file))
         except Exception as error:
-            raise ModelError(f"the tokenizer in {file.parent} cannot be read: {error}") from error
+            raise _unreadable(file, error) from error
+        self.digest = digest
         self.tokenizer.no_truncation()
         self.tokenizer.no_padding()
         self.prefix, self.suffix = _special_tokens(self.tokenizer)
@@ -55,13 +57,18 @@ class Vocabulary:
         self.unknown_id = _find_unknown(self.tokenizer)
 
 
-def digest_of(file: Path) -> str:
-    """Equal for equal files; '' for one that cannot be read."""
+def vocabulary_of(file: Path, known: Iterable[Vocabulary] = ()) -> Vocabulary:
+    """The one of those known that was read from an equal file, or else a new one.
+
+    Raises:
+        ModelError: it is no tokenizer file.
+    """
     try:
         with file.open("rb") as opened:
-            return hashlib.file_digest(opened, "sha256").hexdigest()
-    except OSError:
-        return ""
+            digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    except OSError as error:
+        raise _unreadable(file, error) from error
+    return next((each for each in known if each.digest == digest), None) or Vocabulary(file, digest)
 
 
 def encoded(tokenizer: Tokenizer, text: str) -> Encoded:
@@ -69,6 +76,10 @@ def encoded(tokenizer: Tokenizer, text: str) -> Encoded:
     if len(text) <= SHORT_CHARACTERS:
         return tokenizer.encode(text, add_special_tokens=False)
     return tokenizer.encode_batch([text], add_special_tokens=False)[0]
+
+
+def _unreadable(file: Path, error: Exception) -> ModelError:
+    return ModelError(f"the tokenizer in {file.parent} cannot be read: {error}")
 
 
 def _special_tokens(tokenizer: Tokenizer) -> tuple[TokenIds, TokenIds]:

@@ -12,11 +12,11 @@ import socket
 import sys
 import termios
 
+_LIBC = ctypes.CDLL(None)
 _STATE_AT = 0
 _CLOSE_WAIT = 8
 """The peer has ended its side (`TCP_CLOSE_WAIT`, linux/tcp_states.h)."""
 _LAST_DATA_RECEIVED_AT = 52
-_C = ctypes.CDLL(None)
 _MOST_SECONDS = 600.0
 """A longer wait is no wait but a value that the kernel never set."""
 
@@ -25,7 +25,7 @@ class ArrivalClock:
     """Asks the kernel how long ago data came, and whether more can: a microsecond each. For one thread."""
 
     def __init__(self) -> None:
-        self._getsockopt = _C.getsockopt if sys.platform == "linux" else None
+        self._getsockopt = _LIBC.getsockopt if sys.platform == "linux" else None
         self._info = ctypes.create_string_buffer(_LAST_DATA_RECEIVED_AT + 4)
         self._info_bytes = ctypes.c_uint32(len(self._info))
         self._milliseconds = ctypes.c_uint32.from_buffer(self._info, _LAST_DATA_RECEIVED_AT)
@@ -57,7 +57,7 @@ class ArrivalClock:
 def first_unread(file: int, count: int) -> bytes:
     """The first bytes that have come to a socket and were not read, which stay unread."""
     found = ctypes.create_string_buffer(count)
-    received = _C.recv(file, found, count, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    received = _LIBC.recv(file, found, count, socket.MSG_PEEK | socket.MSG_DONTWAIT)
     return found.raw[: max(received, 0)]
 
 

@@ -6,6 +6,7 @@ import logging
 
 import httptools
 
+from service.api.connection.arrival import first_unread
 from service.api.connection.connections import Connections
 from service.api.connection.prepared import PreparedProblem, PreparedProblems
 from service.core.connections.admission import Admitted
@@ -20,12 +21,6 @@ LINE_BYTES = 32
 """Of a request's first line, enough to tell one of these."""
 
 log = logging.getLogger(__name__)
-
-
-def is_always_answered(line: bytes) -> bool:
-    """True if a request whose first line begins like this is never refused for load."""
-    method, _, target = line.partition(b" ")
-    return method in (b"GET", b"HEAD") and target.startswith(ALWAYS_ANSWERED)
 
 
 class HeadRefused(Exception):
@@ -75,6 +70,12 @@ class HeadGate:
         if place is not Acceptance.OPEN and (method == b"POST" or not target.startswith(ALWAYS_ANSWERED)):
             return self._problems.too_many_connections
         return None
+
+    def refuses_unread(self, file: int) -> bool:
+        """True if a request has begun to come to this socket that may be refused for load whatever else it says."""
+        line = first_unread(file, LINE_BYTES)
+        method, _, target = line.partition(b" ")
+        return bool(line) and not (method in (b"GET", b"HEAD") and target.startswith(ALWAYS_ANSWERED))
 
     def admit(self, client: int, deadline_ms: int | None, arrived: float, now: float) -> Admitted | PreparedProblem:
         """What a request that is work was admitted with, or its refusal for load. `arrived`: seconds, as `now`."""

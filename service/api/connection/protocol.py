@@ -24,9 +24,9 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from service.api.connection.arrival import first_unread, unread_bytes
+from service.api.connection.arrival import unread_bytes
 from service.api.connection.connections import Connections
-from service.api.connection.head_gate import LINE_BYTES, HeadGate, HeadRefused, is_always_answered, problem_of
+from service.api.connection.head_gate import HeadGate, HeadRefused, problem_of
 from service.api.connection.held_requests import HeldRequests
 from service.api.connection.prepared import PreparedProblem, PreparedProblems
 from service.api.connection.refusals import RefusedRequest
@@ -75,8 +75,9 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._message.wait(now)
         self._file: int = transport.get_extra_info("socket").fileno()
         self._place = self._shared.table.opened(self, now)
-        if self._place is Acceptance.CROWDED:
-            self._refuse_unread()
+        # Where it is encrypted, what is unread says nothing.
+        if self._place is Acceptance.CROWDED and self.scheme == "http" and self._gate.refuses_unread(self._file):
+            self._answer_and_close(self._problems.too_many_connections)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -340,12 +341,6 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         head = (self.url.partition(b"?")[0].decode("latin-1"), self.headers) if self.scope else ("", [])
         problem = self._shared.refusals.count(problem, RefusedRequest(method, *head))
         self.transport.write(problem.response(self.server_state.default_headers, close=close))
-
-    def _refuse_unread(self) -> None:
-        """Far beyond the limit, refuse what has come already, unless it asks for health; not where it is encrypted."""
-        line = first_unread(self._file, LINE_BYTES) if self.scheme == "http" else b""
-        if line and not is_always_answered(line):
-            self._answer_and_close(self._problems.too_many_connections)
 
     def _end_request(self, problem: PreparedProblem) -> None:
         """Refuse the request whose body arrives; its application sees that the client is gone."""

@@ -67,7 +67,7 @@ class BatchLatencyModel:
         per_token = min(max(together / spread, 0.0), seconds / tokens)
         return seconds - per_token * tokens, per_token
 
-    def seconds(self, tokens: int) -> float | None:
+    def seconds(self, tokens: float) -> float | None:
         """Of a batch; None before the first one, and for one beyond the line's reach."""
         if not self._sizes or tokens > REACH * self._largest_tokens:
             return None
@@ -79,8 +79,7 @@ class BatchLatencyModel:
         if not self._sizes or not full_tokens:
             return None
         batch_tokens = min(full_tokens, REACH * self._largest_tokens)
-        base, per_token = self.fit()
-        seconds = base + per_token * batch_tokens
+        seconds = self.seconds(batch_tokens)
         return batch_tokens / seconds if seconds else None
 
     @property

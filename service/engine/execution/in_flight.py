@@ -48,7 +48,7 @@ class InFlightBatches:
     @property
     def progress(self) -> tuple[int, int] | None:
         """Number of the batch at the head, and how often it or a part of it was begun; None while there is none."""
-        head = self._head()
+        head = next((each for each in self._batches if not each.handle.done()), None)
         return None if head is None else (head.number, head.handle.attempts)
 
     def add(self, batch: Batch, handle: BatchHandle, full_tokens: int) -> None:
@@ -81,9 +81,6 @@ class InFlightBatches:
     def learn(self, launched: InFlightBatch, seconds: float) -> None:
         """Learn what a completed batch took of the device."""
         self._forecast.learn(launched.batch.model, launched.batch.tokens, seconds)
-
-    def _head(self) -> InFlightBatch | None:
-        return next((each for each in self._batches if not each.handle.done()), None)
 
     def _seconds_to_lead(self, head: InFlightBatch, now: float) -> float:
         """Until so little of the batch at the head is left that the next one is to be formed."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from service.core.connections.limits import KEPT_FILES, ConnectionLimits, connections_within
+from service.core.connections.limits import ConnectionLimits, connections_within
 
 
 def test_connections_fit_the_limit_of_open_files() -> None:
     assert connections_within(4_096, 20_000) == 4_096
-    assert connections_within(4_096, 1_024) + connections_within(4_096, 1_024) // 4 + KEPT_FILES <= 1_024
+    assert connections_within(4_096, 1_024) + connections_within(4_096, 1_024) // 4 + 128 <= 1_024
     assert connections_within(4_096, 100) == 16
 
 

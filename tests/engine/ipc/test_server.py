@@ -13,7 +13,7 @@ import pytest
 import zmq
 
 from service.core.types import Priority
-from service.engine.ipc.server import MOST_AT_ONCE, EngineSocket
+from service.engine.ipc.server import MOST_AT_ONCE, EngineSocket, Received
 from service.engine.ipc.waker import Waker
 from service.wire import Buffer, Cancelled, Hello, Message, Refused, Scored, Submitted, WireError, pack, unpack
 
@@ -54,9 +54,9 @@ class Place:
         self._workers.append(Worker(self.address, name))
         return self._workers[-1]
 
-    def receive(self, count: int) -> list[tuple[bytes, Message | WireError, Buffer | None]]:
+    def receive(self, count: int) -> list[Received]:
         """So many messages, however many looks it takes."""
-        end, found = time.monotonic() + LIMIT_SECONDS, list[tuple[bytes, Message | WireError, Buffer | None]]()
+        end, found = time.monotonic() + LIMIT_SECONDS, list[Received]()
         while len(found) < count:
             assert time.monotonic() < end, f"only {len(found)} of {count} messages came"
             found += self.ipc.receive(0.1)
