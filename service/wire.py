@@ -115,6 +115,7 @@ class Status(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
         admitting: false before there are models, and once a drain has closed admission.
         models_version: grows with every change of the revision that a name stands for.
         queue_limit_tokens: most tokens that may wait; 0 while it is unknown.
+        limits_waiting: a document that would wait for long is refused (GLEANER_MAX_QUEUE_MS).
         final: no other engine follows this one, so nothing may wait for it.
     """
 
@@ -131,6 +132,7 @@ class Status(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     start_seconds: dict[str, float] = {}
     models_version: int = 0
     queue_limit_tokens: int = 0
+    limits_waiting: bool = False
     final: bool = False
 
 

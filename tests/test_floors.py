@@ -165,6 +165,7 @@ ENGINE_FLOORS = (
     ("__main__",),
     ("assembly",),
     ("loop",),
+    ("batch_forming",),
     ("requests",),
     ("lifecycle",),
     ("models",),

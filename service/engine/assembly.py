@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from service.core.scheduling.rate_limit import ModelQuotas
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
 from service.core.scheduling.throughput import ThroughputMeter
+from service.engine.batch_forming import BatchFormer
 from service.engine.device.watch import DeviceWatch
 from service.engine.execution.executor import DeviceWork
 from service.engine.ipc.server import EngineSocket
@@ -53,4 +54,4 @@ def make_loop(
     status = StatusPublisher(ipc, lifecycle, scheduler, models, throughput, metrics)
     table = RequestTable(scheduler, ipc, metrics)
     requests = RequestHandler(table, models, lifecycle, throughput, status, metrics)
-    return EngineLoop(ipc, requests, models, lifecycle, status, clock)
+    return EngineLoop(ipc, requests, BatchFormer(scheduler, models, executor), lifecycle, status, clock)

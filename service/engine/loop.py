@@ -1,23 +1,19 @@
 """The engine's loop: receive, schedule, launch, deliver.
 
-One thread owns the queue, the socket and the models; the device's executor computes. While a batch runs, the queue
-fills by itself, so there is no batching timer: a lone document is launched at once. A second batch is formed ahead only
-when it is full, and shortly before the device is free; otherwise it stays open for late arrivals.
+One thread owns the queue, the socket and the models; the device's executor computes.
 """
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 
 from service.core.lifecycle.batch_watch import BatchWatch
-from service.core.types import Batch
-from service.engine.execution.in_flight import InFlightBatch, InFlightBatches
+from service.engine.batch_forming import BatchFormer
+from service.engine.execution.in_flight import InFlightBatch
 from service.engine.ipc.server import EngineSocket
 from service.engine.lifecycle import ExitReason, Lifecycle
 from service.engine.models.loaded_model import InitialModels
-from service.engine.models.manager import ModelManager
 from service.engine.requests.intake import RequestHandler
 from service.engine.requests.status import StatusPublisher
 from service.wire import Hello
@@ -44,22 +40,22 @@ class EngineLoop:
         self,
         ipc: EngineSocket,
         requests: RequestHandler,
-        models: ModelManager,
+        former: BatchFormer,
         lifecycle: Lifecycle,
         status: StatusPublisher,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._ipc = ipc
         self._requests = requests
-        self.models = models
+        self.models = former.models
         self._lifecycle = lifecycle
         self._status = status
         self._clock = clock
         self._table = requests.table
         self._scheduler = requests.table.scheduler
-        self._in_flight = InFlightBatches()
+        self._former = former
+        self._in_flight = former.in_flight
         self._batch_watch = BatchWatch()
-        self._waits_for_weights = False
 
     def run(self, stopping: Callable[[], bool], beat: Callable[[bool], None] = lambda _: None) -> None:
         """Serve until a drain is done, or until the engine must exit (`exit_reason`).
@@ -102,6 +98,7 @@ class EngineLoop:
         for each in initial.models:
             if each.timed is not None:
                 self._batch_watch.measured(each.timed.seconds)
+                self._in_flight.learn(each.model.revision, each.timed)
 
     @property
     def exit_reason(self) -> ExitReason | None:
@@ -115,8 +112,8 @@ class EngineLoop:
     # Receive
 
     def _receive(self) -> None:
-        after = self._can_launch_after()
-        timeout = LOADING_SECONDS if self._waits_for_weights else min(after, IDLE_SECONDS)
+        after = self._former.forms_after(self._clock())
+        timeout = LOADING_SECONDS if self._former.waits_for_weights else min(after, IDLE_SECONDS)
         gather = min(after, GATHER_SECONDS) if self._in_flight else 0.0
         for worker, message, buffer in self._ipc.receive(timeout, gather):
             self._requests.handle(worker, message, buffer, self._clock())
@@ -127,39 +124,18 @@ class EngineLoop:
         if self._lifecycle.advance(stopping=stopping, now=now):
             self._status.send_to_all(now)
 
-    # Schedule and launch
-
-    def _can_launch_after(self) -> float:
-        """Seconds until a batch may be launched, 0 for now; infinite while that waits for another event than time."""
-        if not self._scheduler.waiting_tokens:
-            return math.inf
-        return self._in_flight.accepts_after(self._is_full, self._clock())
-
-    def _is_full(self) -> bool:
-        """True when what waits makes a full batch of the model that is served next."""
-        models = self._scheduler.models()
-        return bool(models) and self._scheduler.waiting_tokens >= self.models.guard.budget_tokens(models[0])
+    # Launch
 
     def _launch(self) -> None:
-        while self._can_launch_after() == 0.0:
-            batch = self._next_batch()
-            self._waits_for_weights = batch is None
-            if batch is None:
-                return
+        while (formed := self._former.next_batch(self._clock())) is not None:
+            batch = formed.batch
             model = self.models[batch.model]
             finish = self._table.condenser(batch, model.status.labels, model.decoding)
             handle = model.runner.launch(self._table.start(batch), finish)
             self.models.launched(batch.model, batch.tokens, self._clock())
             full_tokens = self.models.guard.budget_tokens(batch.model)
-            self._in_flight.add(batch, handle, full_tokens)
+            self._in_flight.add(batch, handle, full_tokens, is_beside=formed.is_beside)
             self._status.launched(batch.tokens, full_tokens)
-
-    def _next_batch(self) -> Batch | None:
-        """Of the first model in fair order whose weights are on the device, or may be loaded now."""
-        waiting, now = self._scheduler.models(), self._clock()
-        ready = (model for model in waiting if self.models.is_ready(model, now, waiting))
-        batches = (self._scheduler.next_batch_of(model, self.models.guard.budget) for model in ready)
-        return next(filter(None, batches), None)
 
     # Deliver
 
@@ -174,13 +150,13 @@ class EngineLoop:
             self._table.deliver(launched.batch, handle.result(), launched.number, handle.seconds)
 
     def _learn(self, launched: InFlightBatch) -> None:
-        """Update throughput and memory budget by a completed batch; the time of one that was paused says nothing."""
-        timed = not self._lifecycle.was_paused_since(launched.handle.begun_seconds)
+        """Update throughput and memory budget by a completed batch; of one that was paused or ran beside, no times."""
+        timed = not (launched.is_beside or self._lifecycle.was_paused_since(launched.handle.begun_seconds))
         seconds = self._status.completed(launched, timed=timed)
         if timed:
             self._batch_watch.measured(launched.handle.seconds)
             if launched.handle.attempts == 1:
-                self._in_flight.learn(launched, seconds)
+                self._former.learn(launched, seconds)
         for shape in launched.handle.out_of_memory:
             self.models.guard.budget.failed(launched.batch.model, shape, self._clock())
 

@@ -25,6 +25,7 @@ from service.api.engine.pending import NO_LOGITS, InferenceResult
 from service.api.engine.refusal_cache import WorkEstimate
 from service.api.engine.token_allowance import check_tokens
 from service.api.extraction.document_memory import DocumentMemory, MemoryLease
+from service.api.extraction.preparation_turns import PreparationTurns
 from service.api.extraction.request import DocumentInput, ExtractRequest, refuse_if_late
 from service.api.extraction.result import build_result, find_entities
 from service.api.extraction.stage_timer import StageTimer
@@ -33,6 +34,7 @@ from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult
 from service.core.errors import DeadlineExceeded, Overloaded
 from service.core.parsers.front_load import TextMeter
+from service.core.preparation import FEW_TOKENS, DeviceState, TextPlace
 from service.core.types import Wanted
 from service.documents.document import Document
 from service.documents.left_out_text import characters_of
@@ -71,6 +73,7 @@ class Extractor:
         self._overlap_tokens = overlap_tokens
         self._tokenizers = Tokenizers()
         self._time_slicer = TimeSlicer()
+        self._turns = PreparationTurns(self._device)
         self.memory = DocumentMemory(free_bytes)
 
     async def extract(self, source: DocumentInput, request: ExtractRequest, timer: StageTimer) -> DocumentResult:
@@ -83,13 +86,35 @@ class Extractor:
         refuse_if_late(request.deadline_seconds, now)
         try:
             async with asyncio.timeout(request.deadline_seconds - now):
-                if not request.alone:
-                    await self._time_slicer.turn(request.queue)
-                estimate = request.estimate(source, time.monotonic())
-                with self.memory.lease() as lease, self._metered(estimate, timer):
-                    return await self._extract(source, request, estimate, timer, lease)
+                with self._placed(source, request) as place:
+                    if not request.alone:
+                        await self._turns.turn(place)
+                        await self._time_slicer.turn(request.queue)
+                    estimate = request.estimate(source, time.monotonic())
+                    with self.memory.lease() as lease, self._metered(estimate, timer):
+                        return await self._extract(source, request, estimate, timer, lease, place)
         except TimeoutError:
             raise DeadlineExceeded("the deadline passed before the document was finished") from None
+
+    def _device(self) -> DeviceState:
+        status = self._engine.status
+        return DeviceState(status.tokens_per_second, status.queue_limit_tokens, status.limits_waiting)
+
+    @contextmanager
+    def _placed(self, source: DocumentInput, request: ExtractRequest) -> Iterator[TextPlace]:
+        """The place of a document's text among its client's; that of a file is counted once it was read."""
+        characters = characters_of(source.text) if source.text is not None else 0
+        client = (request.model.revision, request.client, request.options.priority)
+        left_seconds = request.deadline_seconds - time.monotonic()
+        try:
+            place = self._turns.enter(client, characters, left_seconds, alone=request.alone)
+        except Overloaded as error:
+            self._engine.refusals.count(error.code, 1, round(FEW_TOKENS * characters))
+            raise
+        try:
+            yield place
+        finally:
+            self._turns.leave(place)
 
     @contextmanager
     def _metered(self, estimate: WorkEstimate, timer: StageTimer) -> Iterator[None]:
@@ -107,6 +132,7 @@ class Extractor:
         estimate: WorkEstimate,
         timer: StageTimer,
         lease: MemoryLease,
+        place: TextPlace,
     ) -> DocumentResult:
         self._engine.refusals.check(estimate)
         with timer.measure("parse"):
@@ -114,6 +140,7 @@ class Extractor:
         with timer.measure("tokenize"):
             tokenizer = await self._tokenizer(request.model)
             prepared = await self._prepare(tokenizer, document.text, source, request, timer, lease)
+            self._turns.count(place, sum(map(len, prepared.sequences)))
             words = timer.working(partial(request.marked_words, tokenizer, prepared))
         timer.begun_seconds["queue"] = submitted = time.monotonic()
         try:

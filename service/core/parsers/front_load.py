@@ -22,8 +22,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from service.core.decaying_sum import HORIZON_SECONDS, DecayingSum
 from service.core.parsers.parse_cost import ParseCost
-from service.core.scheduling.decaying_sum import HORIZON_SECONDS, DecayingSum
 
 MOST_FOR_WAITING = 0.5
 """Callers who wait for their answers ask for no more than is done: by their waiting it is known that it is too little,

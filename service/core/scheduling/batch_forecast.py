@@ -32,6 +32,11 @@ class BatchForecast:
         latency = self._models.get(model)
         return (latency.seconds(tokens) or 0.0) if latency is not None else 0.0
 
+    def base_seconds(self, model: str) -> float:
+        """What each batch takes beside its tokens; 0 for a model that never ran."""
+        latency = self._models.get(model)
+        return latency.fit()[0] if latency is not None else 0.0
+
 
 def lead_seconds(forecast_seconds: float) -> float:
     """How long before the end of a batch the next one is to be formed."""

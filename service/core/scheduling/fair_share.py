@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from service.core.scheduling.fair_queue import FairQueue
 from service.core.types import Priority, Submission
@@ -63,16 +64,22 @@ class FairShareQueue:
 
     def documents(self, model: str) -> Iterator[str]:
         """Keys of one model's documents, the one to be served next first."""
-        if model not in self._clients:
-            return
-        for client in self._clients[model].in_order():
-            queue, urgent = self._queues[model, client], self._urgent.get((model, client), ())
-            for key in urgent:
-                if key in queue:
-                    yield key
-            for key in queue.in_order():
-                if key not in urgent:
-                    yield key
+        return chain.from_iterable(keys for _, keys in self.clients(model))
+
+    def clients(self, model: str) -> Iterator[tuple[Client, Iterator[str]]]:
+        """The clients of one model with the keys of their documents; both in order, the next to be served first."""
+        if model in self._clients:
+            for client in self._clients[model].in_order():
+                yield client, self._documents(model, client)
+
+    def _documents(self, model: str, client: Client) -> Iterator[str]:
+        queue, urgent = self._queues[model, client], self._urgent.get((model, client), ())
+        for key in urgent:
+            if key in queue:
+                yield key
+        for key in queue.in_order():
+            if key not in urgent:
+                yield key
 
 
 def _client(submission: Submission) -> Client:

@@ -7,6 +7,7 @@ The rules:
 - Models by weight, then clients by weight, then documents share by tokens (`fair_share`), so that a long document
   cannot block short ones. A sequence that no longer fits the batch is passed over: short sequences fill the gaps.
 - A client's urgent documents go first, and late ones are refused (`deadline_plan`).
+- Who has little waiting may have a batch of its own (`express_lane`).
 - A document that an engine died on runs alone until it is finished, so that it cannot harm others a second time.
 
 Time is passed in. An opaque payload travels with each document from its admission to its end.
@@ -23,10 +24,11 @@ from typing import Generic, TypeVar
 from service.core.memory.budget import MemoryBudget
 from service.core.scheduling.admission import Admission
 from service.core.scheduling.deadline_plan import DeadlinePlan, DeadlineTracker, Waiting
-from service.core.scheduling.fair_share import FairShareQueue
+from service.core.scheduling.express_lane import ALL_LIGHT_SHARE, LIGHT_SHARE
+from service.core.scheduling.fair_share import Client, FairShareQueue
 from service.core.scheduling.occupancy import QueueOccupancy
 from service.core.scheduling.queue_stats import ModelQueueStats, QueueStats
-from service.core.types import Batch, Load, Refusal, Sequence, Shape, Submission
+from service.core.types import Batch, Load, Priority, Refusal, Sequence, Shape, Submission
 
 LOOK_AHEAD = 32
 """Documents that are tried for a gap before the batch is closed."""
@@ -134,12 +136,19 @@ class Scheduler(Generic[Payload]):
 
     def next_batch_of(self, model: str, memory: MemoryBudget) -> Batch | None:
         """The next batch of one model; None when nothing of it waits, or the budget admits nothing of it."""
-        sequences = tuple(self._fill(model, memory))
-        if not sequences:
+        return self._batch(model, tuple(self._fill(model, memory)))
+
+    def light_batch_of(self, model: str, memory: MemoryBudget) -> Batch | None:
+        """A batch of the interactive documents of the clients that have little waiting (`express_lane`).
+
+        None if there are no such clients, or if they have much together.
+        """
+        full_tokens, light = memory.budget_tokens(model), list[_Document[Payload]]()
+        for client, keys in islice(self._fair_share.clients(model), LOOK_AHEAD):
+            light += self._light(client, keys, LIGHT_SHARE * full_tokens)
+        if sum(document.waiting_tokens for document in light) > ALL_LIGHT_SHARE * full_tokens:
             return None
-        batch = Batch(model, sequences)
-        self._running_tokens += batch.tokens
-        return batch
+        return self._batch(model, tuple(self._fill_with(light, model, memory)))
 
     def delivered(self, batch: Batch) -> None:
         """Count a batch as finished; documents whose sequences are all delivered are removed."""
@@ -166,6 +175,13 @@ class Scheduler(Generic[Payload]):
     def stats(self, model: str) -> ModelQueueStats:
         """What one model has in the queue."""
         return self._stats.of(model)
+
+    def _batch(self, model: str, sequences: tuple[Sequence, ...]) -> Batch | None:
+        if not sequences:
+            return None
+        batch = Batch(model, sequences)
+        self._running_tokens += batch.tokens
+        return batch
 
     def _make_plan(self, now: float, speed: float) -> DeadlinePlan:
         waiting = (
@@ -219,6 +235,27 @@ class Scheduler(Generic[Payload]):
             if memory.admits(model, shape.plus(document.next_sequence().tokens)):
                 return document
         return None
+
+    def _light(self, client: Client, keys: Iterator[str], most_tokens: float) -> list[_Document[Payload]]:
+        """All documents of a client that waits for answers, if they have few tokens and none is to run alone."""
+        found, tokens = list[_Document[Payload]](), 0
+        if client[1] is not Priority.INTERACTIVE:
+            return found
+        for document in map(self._documents.__getitem__, keys):
+            tokens += document.waiting_tokens
+            if tokens > most_tokens or document.submission.attempt:
+                return []
+            found.append(document)
+        return found
+
+    def _fill_with(self, documents: list[_Document[Payload]], model: str, memory: MemoryBudget) -> Iterator[Sequence]:
+        shape = Shape()
+        for document in documents:
+            while document.waits and memory.admits(model, shape.plus(document.next_sequence().tokens)):
+                sequence = document.next_sequence()
+                self._take(document, sequence)
+                shape = shape.plus(sequence.tokens)
+                yield sequence
 
     def _take(self, document: _Document[Payload], sequence: Sequence) -> None:
         self._fair_share.charge(document.submission, sequence.tokens)

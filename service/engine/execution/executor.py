@@ -25,10 +25,12 @@ class DeviceWork(Protocol):
     Attributes:
         health: of the device.
         lanes: threads that batches run on.
+        side_by_side: the device shares itself among the batches that run; else it runs one after the other.
     """
 
     health: DeviceHealth
     lanes: int
+    side_by_side: bool
 
     def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]: ...
 
@@ -43,17 +45,20 @@ class DeviceExecutor(Executor):
     Attributes:
         health: of the device.
         lanes: threads that batches run on.
+        side_by_side: the device shares itself among the batches that run; else it runs one after the other.
     """
 
     def __init__(self, health: DeviceHealth | None = None) -> None:
         self.health = health or DeviceHealth()
         self.lanes = 1
+        self.side_by_side = False
         self._order = ThreadPoolExecutor(1, thread_name_prefix="compute")
         self._batches: ThreadPoolExecutor | None = None
         self._running: list[Future[None]] = []
 
-    def overlap(self, batches: int) -> None:
-        """Let this number of batches run side by side; to be called before the first one."""
+    def overlap(self, batches: int, *, side_by_side: bool = False) -> None:
+        """Let this number of batches overlap; to be called before the first one."""
+        self.side_by_side = side_by_side
         self._batches = ThreadPoolExecutor(batches, thread_name_prefix="batch")
         self.lanes = batches
 

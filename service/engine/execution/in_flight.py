@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from service.core.scheduling.batch_forecast import BatchForecast, lead_seconds
+from service.core.scheduling.batch_latency import TimedBatch
 from service.core.types import Batch
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class InFlightBatch:
     Attributes:
         full_tokens: the tokens of a full batch when it was launched.
         forecast_seconds: what it was expected to take of the device; 0 if that was unknown.
+        is_beside: it was formed to run beside another one, so its times say nothing of the device.
     """
 
     number: int
@@ -31,6 +33,7 @@ class InFlightBatch:
     handle: BatchHandle
     full_tokens: int
     forecast_seconds: float
+    is_beside: bool
 
 
 class InFlightBatches:
@@ -46,49 +49,74 @@ class InFlightBatches:
         return len(self._batches)
 
     @property
+    def running(self) -> list[InFlightBatch]:
+        """Those that are not completed."""
+        return [launched for launched in self._batches if not launched.handle.done()]
+
+    @property
     def progress(self) -> tuple[int, int] | None:
         """Number of the batch at the head, and how often it or a part of it was begun; None while there is none."""
-        head = next((each for each in self._batches if not each.handle.done()), None)
+        head = next(iter(self.running), None)
         return None if head is None else (head.number, head.handle.attempts)
 
-    def add(self, batch: Batch, handle: BatchHandle, full_tokens: int) -> None:
+    def add(self, batch: Batch, handle: BatchHandle, full_tokens: int, *, is_beside: bool = False) -> None:
         """Add a launched batch."""
         self._launches += 1
         forecast = self._forecast.seconds(batch.model, batch.tokens)
-        self._batches.append(InFlightBatch(self._launches, batch, handle, full_tokens, forecast))
+        self._batches.append(InFlightBatch(self._launches, batch, handle, full_tokens, forecast, is_beside))
 
     def accepts_after(self, is_full: Callable[[], bool], now: float) -> float:
         """Seconds until a batch may be launched, 0 for now; infinite while that waits for another event than time.
 
         `is_full` tells of the next batch: only a full one is formed while another runs.
         """
-        if len(self._batches) > MOST_IN_FLIGHT:  # Completed ones are delivered first.
+        if sum(not each.is_beside for each in self._batches) > MOST_IN_FLIGHT:  # Completed ones are delivered first.
             return math.inf
-        running = [launched for launched in self._batches if not launched.handle.done()]
+        running = [each for each in self.running if not each.is_beside]
         if not running:
             return 0.0
         if len(running) >= MOST_IN_FLIGHT or not is_full():
             return math.inf
-        return self._seconds_to_lead(running[0], now)
+        return max(self._seconds_left(running[0], now) - lead_seconds(running[0].forecast_seconds), 0.0)
+
+    def seconds_waited_for(self, now: float) -> float:
+        """What a document that comes now would wait for those in flight, as far as that is known."""
+        running = [each for each in self.running if not each.is_beside]
+        if not running:
+            return 0.0
+        left = self._seconds_left(running[0], now)
+        return left if left > 0.0 else running[0].forecast_seconds
 
     def completed(self) -> Iterator[InFlightBatch]:
-        """Remove and yield the completed batches, up to the first that is not."""
-        while self._batches and self._batches[0].handle.done():
-            launched = self._batches.popleft()
-            self._free_seconds = launched.handle.ended_seconds
-            yield launched
+        """Remove and yield the completed batches in their order; who ran beside another one does not wait for it."""
+        in_order = True
+        for launched in list(self._batches):
+            done = launched.handle.done()
+            if done and (in_order or launched.is_beside):
+                self._batches.remove(launched)
+                if not launched.is_beside:
+                    self._free_seconds = launched.handle.ended_seconds
+                yield launched
+            in_order = in_order and done
 
-    def learn(self, launched: InFlightBatch, seconds: float) -> None:
-        """Learn what a completed batch took of the device."""
-        self._forecast.learn(launched.batch.model, launched.batch.tokens, seconds)
+    def learn(self, model: str, timed: TimedBatch) -> None:
+        """Learn what a batch took of the device."""
+        self._forecast.learn(model, timed.tokens, timed.seconds)
 
-    def _seconds_to_lead(self, head: InFlightBatch, now: float) -> float:
-        """Until so little of the batch at the head is left that the next one is to be formed."""
+    def forecast_seconds(self, model: str, tokens: int) -> float:
+        """What a batch is expected to take of the device; 0 if that is unknown."""
+        return self._forecast.seconds(model, tokens)
+
+    def base_seconds(self, model: str) -> float:
+        """What each batch of a model takes beside its tokens; 0 if that is unknown."""
+        return self._forecast.base_seconds(model)
+
+    def _seconds_left(self, head: InFlightBatch, now: float) -> float:
+        """Until the batch at the head is expected to end; 0 or less if that may be at any moment."""
         begun = max(head.handle.begun_seconds, self._free_since(head)) if head.handle.begun_seconds else now
-        left = min(begun - now, 0.0) + head.forecast_seconds
-        return max(left - lead_seconds(head.forecast_seconds), 0.0)
+        return min(begun - now, 0.0) + head.forecast_seconds
 
     def _free_since(self, head: InFlightBatch) -> float:
         """When the batch before the head ended, which may not be delivered yet: the head did not begin before."""
-        ended = (launched.handle.ended_seconds for launched in self._batches if launched.number < head.number)
-        return max(ended, default=self._free_seconds)
+        before = (each for each in self._batches if each.number < head.number and not each.is_beside)
+        return max((each.handle.ended_seconds for each in before), default=self._free_seconds)

@@ -28,12 +28,12 @@ class MemoryLimit:
     Attributes:
         fraction: of the free memory.
         limit_bytes: most for the engine as a whole, weights included; 0: no limit.
-        batches: how many may be in memory side by side.
+        batches: how many full ones may be in memory side by side.
     """
 
     fraction: float
     limit_bytes: int = 0
-    batches: int = 1
+    batches: float = 1
 
 
 class MemoryProbe(Protocol):

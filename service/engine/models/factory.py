@@ -176,7 +176,7 @@ class ModelFactory:
 
         from service.engine.execution.cpu_sharding import BATCHES, Threads
 
-        self._compute.overlap(BATCHES)
+        self._compute.overlap(BATCHES + 1, side_by_side=True)
         return Threads(torch.get_num_threads())
 
 

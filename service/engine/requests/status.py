@@ -5,6 +5,8 @@ Reads everything, decides nothing.
 
 from __future__ import annotations
 
+import math
+
 from service.core.memory.budget import MemoryReport
 from service.core.observation import EngineHistory, GpuUse, MemoryUse, Observation
 from service.core.parsers.front_load import Stage
@@ -151,6 +153,7 @@ class StatusPublisher:
             load=self._scheduler.load(now),
             tokens_per_second=self._throughput.tokens_per_second,
             queue_limit_tokens=self._scheduler.limits.queue_tokens,
+            limits_waiting=self._scheduler.limits.wait_seconds < math.inf,
             start_seconds=dict(startup.seconds),
             final=reason is not None and reason.refuse,
         )

@@ -47,6 +47,7 @@ class _ImmediateExecutor(Executor):
     def __init__(self) -> None:
         self.health = DeviceHealth()
         self.lanes = 1
+        self.side_by_side = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         done: Future[Any] = Future()

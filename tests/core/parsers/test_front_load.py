@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from infra.scaling.policy import policy_for
+from service.core.decaying_sum import HORIZON_SECONDS
 from service.core.parsers.front_load import IDLE, AskedWork, FrontLoad, Stage, TextMeter, front_load, mean_of
-from service.core.scheduling.decaying_sum import HORIZON_SECONDS
 from service.signals.catalog import STAGES
 
 TARGETS = policy_for().targets

@@ -7,6 +7,7 @@ import math
 import pytest
 
 from service.core.scheduling.batch_forecast import LEAD_SHARE
+from service.core.scheduling.batch_latency import TimedBatch
 from service.core.types import Batch, Sequence
 from service.engine.execution.in_flight import InFlightBatches
 from service.engine.execution.runner import BatchHandle
@@ -38,7 +39,7 @@ class Device:
 
     def deliver(self) -> None:
         for launched in self.batches.completed():
-            self.batches.learn(launched, TAKES)
+            self.batches.learn(launched.batch.model, TimedBatch(launched.batch.tokens, TAKES))
 
     def accepts_after(self, now: float, *, full: bool = True) -> float:
         return self.batches.accepts_after(lambda: full, now)

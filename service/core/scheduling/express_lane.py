@@ -1,0 +1,38 @@
+"""Express lane: whether documents of clients that ask for little run in a batch of their own. Pure.
+
+A full batch takes up to a tenth of a second on most devices, and who has one short text in it waits for all of it. In a
+batch of their own such documents are done in a fraction of that; what it costs the device is a batch's base
+(`batch_latency`), since their tokens are to be computed anyway. The rules:
+- It is done where it saves at least `LEAST_SAVED_SECONDS` of waiting: on a fast device batches are short.
+- The bases take at most `SHARE` of the device's time. What is not used is saved up, to a limit.
+"""
+
+from __future__ import annotations
+
+SHARE = 0.125
+MOST_SECONDS = 0.25
+LEAST_SAVED_SECONDS = 0.02
+
+LIGHT_SHARE = 1 / 8
+"""Part of a full batch up to which a client asks for little."""
+ALL_LIGHT_SHARE = 1 / 4
+"""Part of a full batch up to which all of them together do: with more, their own batch is nearly a full one."""
+
+
+class ExpressLane:
+    """The account of one device's express batches, in seconds."""
+
+    def __init__(self) -> None:
+        self._saved_up_seconds = 0.0
+
+    def earn(self, seconds: float) -> None:
+        """Count the device's time for a completed batch."""
+        self._saved_up_seconds = min(self._saved_up_seconds + SHARE * seconds, MOST_SECONDS)
+
+    def affords(self, base_seconds: float, saved_seconds: float) -> bool:
+        """True if a batch may be added that costs the device its base, and saves its documents so much waiting."""
+        return saved_seconds >= LEAST_SAVED_SECONDS and base_seconds <= self._saved_up_seconds
+
+    def spend(self, base_seconds: float) -> None:
+        """Count a batch that was added."""
+        self._saved_up_seconds -= base_seconds

@@ -1,0 +1,97 @@
+"""Batch former: which batch is launched next, and when.
+
+While a batch runs, the queue fills by itself, so there is no batching timer: a lone document is launched at once. A
+second batch is formed ahead only when it is full, and shortly before the device is free; otherwise it stays open for
+late arrivals. Who has little waiting gets an express batch where others would fill his batch up (`express_lane`): as
+the next one, or beside the one that runs where the device, a CPU, shares itself among batches.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from service.core.scheduling.batch_latency import TimedBatch
+from service.core.scheduling.express_lane import ExpressLane
+from service.core.scheduling.scheduler import Scheduler
+from service.core.types import Batch
+from service.engine.execution.executor import DeviceWork
+from service.engine.execution.in_flight import InFlightBatch, InFlightBatches
+from service.engine.models.manager import ModelManager
+
+
+class FormedBatch(NamedTuple):
+    """A batch that is to be launched, behind what runs or beside it."""
+
+    batch: Batch
+    is_beside: bool = False
+
+
+class BatchFormer:
+    """Forms the batches of one engine. Used by the loop's thread alone.
+
+    Attributes:
+        models: those that it serves.
+        in_flight: the batches that were launched and are not delivered.
+        waits_for_weights: all that waits is for models that may not be loaded to the device yet.
+    """
+
+    def __init__(self, scheduler: Scheduler[Any], models: ModelManager, device: DeviceWork) -> None:
+        self.in_flight = InFlightBatches()
+        self.waits_for_weights = False
+        self._scheduler = scheduler
+        self.models = models
+        self._device = device
+        self._express = ExpressLane()
+
+    def forms_after(self, now: float) -> float:
+        """Seconds until a batch may be formed, 0 for now; infinite while that waits for another event than time."""
+        if not self._scheduler.waiting_tokens:
+            return math.inf
+        return self.in_flight.accepts_after(self._is_full, now)
+
+    def next_batch(self, now: float) -> FormedBatch | None:
+        """Form the batch that is to be launched now, if any."""
+        if self.forms_after(now) > 0.0:
+            batch = self._beside(now)
+            return None if batch is None else FormedBatch(batch, is_beside=True)
+        waiting = self._scheduler.models()
+        ready = (model for model in waiting if self.models.is_ready(model, now, waiting))
+        batch = next(filter(None, map(self._batch_of, ready)), None)
+        self.waits_for_weights = batch is None
+        return None if batch is None else FormedBatch(batch)
+
+    def learn(self, launched: InFlightBatch, seconds: float) -> None:
+        """Learn what a completed batch took of the device."""
+        self._express.earn(seconds)
+        self.in_flight.learn(launched.batch.model, TimedBatch(launched.batch.tokens, seconds))
+
+    def _is_full(self) -> bool:
+        """True when what waits makes a full batch of the model that is served next."""
+        models = self._scheduler.models()
+        return bool(models) and self._scheduler.waiting_tokens >= self.models.guard.budget_tokens(models[0])
+
+    def _batch_of(self, model: str) -> Batch | None:
+        """The next batch of one model."""
+        express = None
+        if self._is_full():
+            full_tokens = self.models.guard.budget_tokens(model)
+            express = self._express_batch(model, self.in_flight.forecast_seconds(model, full_tokens))
+        return express or self._scheduler.next_batch_of(model, self.models.guard.budget)
+
+    def _beside(self, now: float) -> Batch | None:
+        """An express batch beside those that run, where the device shares itself among batches; one at a time."""
+        running = self.in_flight.running
+        if not self._device.side_by_side or not running or running[-1].is_beside or not self._scheduler.waiting_tokens:
+            return None
+        return self._express_batch(running[0].batch.model, self.in_flight.seconds_waited_for(now))
+
+    def _express_batch(self, model: str, saved_seconds: float) -> Batch | None:
+        """The documents of those who have little waiting, if that saves them so much and the device affords it."""
+        base_seconds = self.in_flight.base_seconds(model)
+        if not self._express.affords(base_seconds, saved_seconds):
+            return None
+        batch = self._scheduler.light_batch_of(model, self.models.guard.budget)
+        if batch is not None:
+            self._express.spend(base_seconds)
+        return batch
