@@ -35,6 +35,7 @@ from service.engine.models.startup_state import StartupState
 from service.engine.models.tag_watcher import TagWatcher
 from service.environment import keep_segments_fixed
 from service.metrics.engine import EngineMetrics
+from service.process import collect_once
 from service.settings import Settings
 
 FETCH_PERCENT, LOAD_PERCENT = 50, 45
@@ -103,6 +104,7 @@ class Startup:
         if initial is None:
             self._calls.wake()
             return
+        collect_once()
         self._calls.call(lambda: open_models(initial))
         factory.capture_queue.open(profiler.settle)
         if self._settings.model_poll_seconds:

@@ -20,6 +20,7 @@ from service.engine.models.rollout.bring_up import GoldenFailed, Rollout
 from service.engine.models.rollout.journal import RolloutJournal
 from service.engine.models.rollout.live import LiveRollout
 from service.metrics.engine import EngineMetrics
+from service.process import collect_once
 from service.settings import Settings
 
 DIED = "the engine died while it was tried"
@@ -60,10 +61,15 @@ class TagWatcher:
         self._references = [reference for reference in settings.models if is_tag(reference)]
 
     def run(self) -> None:
-        """Follow the tags until the process ends."""
+        """Follow the tags until the process ends. What was dropped is garbage, which no other collection would find."""
         self.report_crashed()
+        known = self._calls.call(self._models.loaded)
         while True:
             self.poll()
+            loaded = self._calls.call(self._models.loaded)
+            if loaded != known:
+                collect_once()
+            known = loaded
             time.sleep(self._settings.model_poll_seconds)
 
     def report_crashed(self) -> None:
