@@ -20,12 +20,12 @@ STUCK_SECONDS = 30
 """A worker whose event loop stands still for this long is aborted and replaced; its requests are lost."""
 BACKLOG = 8_192
 """Connections that the kernel completes while workers are late; `net.core.somaxconn` may be lower."""
-COLLECTIONS = (5_000, 5, 20)
+COLLECTIONS = (5_000, 5, 60)
 """New objects between two garbage collections, and how many of one generation come before one of the next.
 
 With Python's default of 700 they took 6 % of a worker's time; of more objects one stops the event loop for longer. One
-of all objects takes a tenth of a second where thousands of connections are open, and finds next to nothing: neither
-requests nor connections leave circles.
+of all objects takes two tenths of a second where thousands of connections are open or of documents wait, and finds next
+to nothing: neither requests nor connections leave circles.
 """
 
 
