@@ -50,3 +50,22 @@ from service.process import raise_open_files
 assert raise_open_files() == resource.getrlimit(resource.RLIMIT_NOFILE)[0] == hard
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_what_is_left_after_a_collection_is_never_looked_through_again_unless_asked_for() -> None:
+    program = """
+import gc, weakref
+from service.process import collect_once
+class Circle:
+    def __init__(self): self.own = self
+gc.disable()
+garbage, loaded = weakref.ref(Circle()), Circle()
+collect_once()
+assert garbage() is None and gc.get_freeze_count() > 1_000 and len(gc.get_objects()) < 100
+dropped, loaded = weakref.ref(loaded), None
+gc.collect()
+assert dropped() is not None
+collect_once()
+assert dropped() is None
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

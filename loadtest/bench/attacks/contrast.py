@@ -1,6 +1,6 @@
 """One client's p99 with and without what another does, in alternating rounds on one service.
 
-A greedy tenant that offers fifty times its share may raise another's p99 by a quarter beyond a batch of its own (a
+A greedy tenant that offers fifty times its share may raise another's p99 by a quarter beyond a batch of the tenant's (a
 batch that runs is not interrupted); 300 slow clients by a tenth.
 """
 
@@ -36,15 +36,16 @@ BATCH, WORDS = 200, 110
 MOST_GREEDY = 64
 """Requests of the greedy tenant under way at once."""
 SLOW_CLIENTS = 300
-BUSY, COUNT = "gleaner_busy_seconds_total", "gleaner_batches_total"
+BUSY, FILL = "gleaner_busy_seconds_total", "gleaner_batch_fill"
+HALF = f'{FILL}_bucket{{le="0.5"}}'
 
 
 @dataclass(slots=True)
 class Contrast:
     """The figures of one contrast. `rise`: the share of the p99 without that the p99 with may be higher.
 
-    `batches`: in each round beside the other, seconds in which the device was busy, and batches that it ran. `waits`:
-    a batch of the other's may have begun, so its time may be added to the p99.
+    `batches`: in each round beside the other, seconds in which the device was busy, and batches of at least half of the
+    budget, which are the other's. `waits`: one of them may have begun, so its time may be added to the p99.
     """
 
     name: str
@@ -56,7 +57,7 @@ class Contrast:
 
     @property
     def batch_seconds(self) -> float:
-        """The mean of a batch beside the other; 0 where there was none."""
+        """The mean of a batch of the other's; 0 where there was none."""
         seconds, count = map(sum, zip(*self.batches, strict=True)) if self.batches else (0.0, 0.0)
         return seconds / count if count else 0.0
 
@@ -154,13 +155,11 @@ def _batch() -> Job:
 
 
 def _batches(url: str) -> tuple[float, float]:
-    """The seconds in which the device was busy, and the batches that it ran."""
-    found = dict.fromkeys((BUSY, COUNT), 0.0)
-    for line in httpx.get(f"{url}/metrics", timeout=30.0).text.splitlines():
-        name = line.partition("{")[0].partition(" ")[0]
-        if name in found:
-            found[name] += float(line.rpartition(" ")[2])
-    return found[BUSY], found[COUNT]
+    """The seconds in which the device was busy, and the batches of at least half of the budget that it ran."""
+    lines = httpx.get(f"{url}/metrics", timeout=30.0).text.splitlines()
+    values = dict(line.rsplit(" ", 1) for line in lines if line.startswith("gleaner_"))
+    busy, all_batches, small = (float(values.get(name, 0.0)) for name in (BUSY, f"{FILL}_count", HALF))
+    return busy, all_batches - small
 
 
 def _p99(seen: list[Observation]) -> float:

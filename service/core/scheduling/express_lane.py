@@ -11,7 +11,7 @@ from __future__ import annotations
 
 SHARE = 0.125
 MOST_SECONDS = 0.25
-LEAST_SAVED_SECONDS = 0.02
+LEAST_SAVED_SECONDS = 0.01
 
 LIGHT_SHARE = 1 / 8
 """Part of a full batch up to which a client asks for little."""

@@ -224,3 +224,22 @@ def test_a_batch_s_first_long_texts_are_ready_before_its_last_are_begun(scene_of
     asyncio.run(batch())
     assert asked[0] <= (LONG_TEXTS_AT_ONCE + 1) * (pieces + 1)
     assert len(asked) == documents
+
+
+def test_texts_that_would_be_late_behind_those_of_their_client_are_refused_before_they_are_tokenized(
+    scene_of: Callable[..., Scene],
+) -> None:
+    scene, count = scene_of(), 100
+    text = "anna " * 200
+
+    async def batch() -> list[DocumentResult | BaseException]:
+        await scene.extractor.load_tokenizers((scene.model,))
+        request = scene.request(time.monotonic() + 10.0)
+        return await asyncio.gather(*(scene.extract(text, request) for _ in range(count)), return_exceptions=True)
+
+    outcomes = asyncio.run(batch())
+    refused = [outcome for outcome in outcomes if isinstance(outcome, DeadlineExceeded)]
+    assert 30 < len(refused) < 80
+    assert len(scene.engine.submitted) == count - len(refused)
+    ((code, (documents, _)),) = scene.engine.refusals.take_counts().items()
+    assert (code, documents) == ("deadline_exceeded", len(refused))

@@ -24,11 +24,11 @@ class Device:
         self.batches = InFlightBatches()
         self._handles: list[BatchHandle] = []
 
-    def launch(self, now: float, model: str = "m") -> None:
+    def launch(self, now: float, model: str = "m", *, is_beside: bool = False) -> None:
         handle = BatchHandle()
         handle.begun_seconds = now
         self._handles.append(handle)
-        self.batches.add(Batch(model, (Sequence("k", 0, TOKENS),)), handle, TOKENS)
+        self.batches.add(Batch(model, (Sequence("k", 0, TOKENS),)), handle, TOKENS, is_beside=is_beside)
 
     def end(self, now: float, *, number: int = 0, deliver: bool = True) -> None:
         handle = self._handles.pop(number)
@@ -105,3 +105,22 @@ def test_a_batch_that_takes_longer_than_expected_has_the_next_one_behind_it(devi
     assert device.accepts_after(60.0) == 0.0
     device.launch(60.0)
     assert device.accepts_after(60.0) == math.inf
+
+
+def test_who_comes_now_waits_for_what_is_left_of_the_running_batch(device: Device) -> None:
+    assert device.batches.seconds_waited_for(50.0) == 0.0
+    device.launch(50.0)
+    assert device.batches.seconds_waited_for(50.05) == pytest.approx(TAKES - 0.05, rel=0.02)
+    assert device.batches.seconds_waited_for(60.0) == pytest.approx(TAKES, rel=0.02), "overdue: who knows"
+
+
+def test_what_ran_beside_a_batch_is_delivered_before_it_and_others_in_order(device: Device) -> None:
+    device.launch(50.0)
+    device.launch(50.0)
+    device.launch(50.0, is_beside=True)
+    device.end(50.1, number=2, deliver=False)
+    assert [launched.is_beside for launched in device.batches.completed()] == [True]
+    device.end(50.15, number=1, deliver=False)
+    assert list(device.batches.completed()) == []
+    device.end(50.2, number=0, deliver=False)
+    assert len(list(device.batches.completed())) == 2

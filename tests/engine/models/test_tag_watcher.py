@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +18,7 @@ from service.engine.assembly import make_loop
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.ipc.server import EngineSocket
 from service.engine.ipc.waker import Waker
+from service.engine.models import startup, tag_watcher
 from service.engine.models.factory import ModelFactory
 from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository
@@ -153,3 +156,32 @@ def test_one_over_whose_trial_an_engine_died_is_not_tried_again(engine: Engine) 
     assert engine.serving().revision == engine.first
     assert DIED in engine.serving().problem
     assert engine.count(RolloutOutcome.SWITCHED) == 0
+
+
+def test_garbage_is_collected_before_the_first_request_and_after_each_change_of_what_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between them no collection looks through what is loaded: it stops the loop, and a GPU, for 0.2 s."""
+    collections: list[bool] = []
+    begun: list[Engine] = []
+    monkeypatch.setattr(startup, "collect_once", lambda: collections.append(bool(begun)))
+    engine = Engine(tmp_path)
+    begun.append(engine)
+    monkeypatch.setattr(tag_watcher, "collect_once", lambda: collections.append(engine.loop.models.is_open))
+    pauses = iter(range(3))
+
+    def pause(_: float) -> None:
+        match next(pauses):
+            case 0:
+                assert collections == [False]
+                engine.put(1)
+            case 1:
+                assert collections == [False, True]
+            case _:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(tag_watcher, "time", SimpleNamespace(sleep=pause, monotonic=time.monotonic))
+    with pytest.raises(KeyboardInterrupt):
+        engine.watcher().run()
+    engine.close()
+    assert collections == [False, True]

@@ -1,0 +1,68 @@
+"""Texts wait for their turn to be prepared, begin when it has come, and leave nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from service.api.extraction.preparation_turns import PreparationTurns
+from service.core.preparation import AHEAD_SECONDS, FEW_TOKENS, DeviceState, TextPlace
+
+SPEED = 1_000.0
+CHARACTERS = int(AHEAD_SECONDS * SPEED / FEW_TOKENS)
+"""Of a text that keeps the device busy for as long as a client may be ahead."""
+FAR = 1e9
+
+
+def turns(speed: float = SPEED) -> PreparationTurns:
+    return PreparationTurns(lambda: DeviceState(speed, 10**9))
+
+
+def bring(waiting: PreparationTurns, count: int) -> list[TextPlace]:
+    return [waiting.enter("c", CHARACTERS, FAR, alone=False) for _ in range(count)]
+
+
+def test_a_text_waits_until_one_before_it_is_over() -> None:
+    async def scene() -> None:
+        waiting = turns()
+        places = bring(waiting, 5)
+        tasks = [asyncio.create_task(waiting.turn(place)) for place in places]
+        await asyncio.sleep(0.01)
+        assert [task.done() for task in tasks] == [True, True, True, False, False]
+        for place in places[:3]:
+            waiting.leave(place)
+        await asyncio.sleep(0.01)
+        assert all(task.done() for task in tasks[:4])
+        for task in tasks:
+            task.cancel()
+
+    asyncio.run(scene())
+
+
+def test_or_until_its_time_has_come() -> None:
+    async def scene() -> float:
+        waiting = turns(speed=100 * SPEED)
+        places = [waiting.enter("c", 10 * CHARACTERS, FAR, alone=False) for _ in range(15)]
+        begun = time.monotonic()
+        await asyncio.gather(*map(waiting.turn, places))
+        return time.monotonic() - begun
+
+    assert asyncio.run(scene()) >= 0.1
+
+
+def test_one_that_is_given_up_makes_room_and_keeps_nobody() -> None:
+    async def scene() -> None:
+        waiting = turns()
+        places = bring(waiting, 6)
+        tasks = [asyncio.create_task(waiting.turn(place)) for place in places]
+        await asyncio.sleep(0.01)
+        given_up, last = tasks[3], tasks[4]
+        given_up.cancel()
+        await asyncio.gather(given_up, return_exceptions=True)
+        for place in places[:4]:
+            waiting.leave(place)
+        async with asyncio.timeout(5.0):
+            await last
+        tasks[5].cancel()
+
+    asyncio.run(scene())

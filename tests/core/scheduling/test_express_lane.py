@@ -1,0 +1,81 @@
+"""Batches of those who have little waiting: whose documents are in them, and what they may cost."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.core.scheduling.express_lane import LEAST_SAVED_SECONDS, MOST_SECONDS, SHARE, ExpressLane
+from service.core.types import Priority
+from tests.support.budgets import FixedBudget
+from tests.support.submissions import keys, scheduler, submission
+
+BUDGET = FixedBudget(1_000)
+BASE = 0.005
+
+
+def test_express_batches_cost_their_share_of_the_device_at_most() -> None:
+    lane, added = ExpressLane(), 0
+    for _ in range(1_000):
+        lane.earn(0.01)
+        if lane.affords(BASE, 1.0):
+            lane.spend(BASE)
+            added += 1
+    assert added * BASE == pytest.approx(SHARE * 10.0, rel=0.01)
+
+
+def test_what_is_not_used_is_saved_up_to_a_limit() -> None:
+    lane = ExpressLane()
+    lane.earn(1e6)
+    assert lane.affords(MOST_SECONDS, 1.0)
+    assert not lane.affords(MOST_SECONDS + 0.001, 1.0)
+
+
+def test_nothing_is_added_for_a_wait_that_nobody_notices() -> None:
+    lane = ExpressLane()
+    lane.earn(10.0)
+    assert lane.affords(BASE, LEAST_SAVED_SECONDS)
+    assert not lane.affords(BASE, LEAST_SAVED_SECONDS / 2)
+
+
+def test_a_light_batch_holds_all_documents_of_those_who_have_little_and_none_of_others() -> None:
+    queue = scheduler()
+    for number in range(9):
+        queue.admit(submission(f"flood{number}", 200, client="flood"), 0.0, None)
+    queue.admit(submission("one", 20, 10, client="one"), 0.0, None)
+    queue.admit(submission("two", 50, client="two"), 0.0, None)
+    queue.admit(submission("nightly", 10, client="two", priority=Priority.BATCH), 0.0, None)
+    batch = queue.light_batch_of("m", BUDGET)
+    assert batch is not None
+    assert keys(batch) == ["one", "one", "two"]
+    assert queue.load(0.0).running_tokens == batch.tokens == 80
+    assert queue.light_batch_of("m", BUDGET) is None
+    queue.delivered(batch)
+    assert "one" not in queue
+    assert len(keys(queue.next_batch(BUDGET))) > 1
+
+
+def test_many_who_have_little_make_an_ordinary_batch() -> None:
+    queue = scheduler()
+    for number in range(6):
+        queue.admit(submission(f"k{number}", 100, client=f"c{number}"), 0.0, None)
+    assert queue.light_batch_of("m", BUDGET) is None
+    assert len(keys(queue.next_batch(BUDGET))) == 6
+
+
+def test_what_an_engine_died_on_is_in_no_light_batch() -> None:
+    queue = scheduler()
+    queue.admit(submission("suspect", 20, client="a", attempt=1), 0.0, None)
+    queue.admit(submission("other", 20, client="b"), 0.0, None)
+    assert keys(queue.light_batch_of("m", BUDGET)) == ["other"]
+
+
+def test_a_light_batch_fits_the_memory_that_there_is() -> None:
+    queue = scheduler()
+    for number in range(3):
+        queue.admit(submission(f"k{number}", 40, client=f"c{number}"), 0.0, None)
+
+    class Short(FixedBudget):
+        def admits(self, model: str, shape: object) -> bool:
+            return super().admits(model, shape) and shape.tokens <= 80  # type: ignore[attr-defined, arg-type]
+
+    assert keys(queue.light_batch_of("m", Short(1_000))) == ["k0", "k1"]

@@ -1,0 +1,137 @@
+"""How far ahead of the device a client's texts are prepared, and which are refused before they are."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from service.core.errors import DeadlineExceeded, QueueFull
+from service.core.preparation import (
+    AHEAD_SECONDS,
+    FEW_TOKENS,
+    TIMES_THE_DEVICE,
+    DeviceState,
+    PreparationPace,
+    TextPlace,
+)
+
+SPEED = 1_000.0
+DEVICE = DeviceState(SPEED, queue_limit_tokens=1_000_000)
+FAR = 1e9
+TOKENS = 100
+CHARACTERS = int(TOKENS / FEW_TOKENS)
+AT_ONCE = int(AHEAD_SECONDS * SPEED / TOKENS) + 1
+"""Texts that begin as they come."""
+
+
+def bring(pace: PreparationPace, count: int, client: str = "c", left: float = FAR) -> list[TextPlace]:
+    return [pace.enter(client, CHARACTERS, left, DEVICE) for _ in range(count)]
+
+
+def test_what_the_device_has_within_a_second_is_prepared_as_it_comes() -> None:
+    places = bring(PreparationPace(), 3 * AT_ONCE)
+    assert [place.may_begin for place in places] == [True] * AT_ONCE + [False] * 2 * AT_ONCE
+
+
+def test_the_rest_begins_at_twice_the_pace_of_the_device_in_order() -> None:
+    pace = PreparationPace()
+    waiting = [place for place in bring(pace, 200) if not place.may_begin]
+    begun: list[tuple[float, TextPlace]] = []
+    now = 0.0
+    while (due := pace.next_seconds()) is not None:
+        now = max(now, due)
+        begun += [(now, place) for place in pace.begin(SPEED, now)]
+    assert [place for _, place in begun] == waiting
+    assert begun[-1][0] == pytest.approx((len(waiting) - 1) * TOKENS / (TIMES_THE_DEVICE * SPEED))
+
+
+def test_those_that_wait_begin_once_the_device_has_little_left() -> None:
+    pace = PreparationPace()
+    places = bring(pace, AT_ONCE + 2)
+    assert len(list(pace.begin(SPEED, 0.0))) == 1
+    assert list(pace.begin(SPEED, 0.0)) == []
+    for place in places[:3]:
+        pace.leave(place)
+    assert list(pace.begin(SPEED, 0.0)) == [places[-1]]
+
+
+def test_neither_another_client_nor_a_request_s_only_text_waits() -> None:
+    pace = PreparationPace()
+    bring(pace, 50)
+    assert pace.enter("other", CHARACTERS, FAR, DEVICE).may_begin
+    assert pace.enter("c", CHARACTERS, FAR, DEVICE, alone=True).may_begin
+
+
+@pytest.mark.parametrize("device", [DeviceState(None, 100), DeviceState(SPEED, 100, limits_waiting=True)])
+def test_where_the_speed_is_unknown_or_the_queue_is_short_all_begin_and_the_engine_judges(device: DeviceState) -> None:
+    pace = PreparationPace()
+    assert all(pace.enter("c", CHARACTERS, 0.1, device).may_begin for _ in range(50))
+
+
+def test_a_text_that_would_be_late_behind_its_client_s_others_is_refused() -> None:
+    pace = PreparationPace()
+    bring(pace, 100)
+    with pytest.raises(DeadlineExceeded) as refused:
+        bring(pace, 1, left=10.0)
+    assert refused.value.retry_after_seconds == pytest.approx((100 - AT_ONCE + 1) * TOKENS / SPEED * 4 / 3 - 9.9)
+    assert bring(pace, 1, left=20.0)
+    assert bring(pace, 1, client="other", left=1.0)
+
+
+def test_a_short_text_is_not_late_behind_one_long_one() -> None:
+    """They take turns at the device."""
+    pace = PreparationPace()
+    pace.enter("c", 1_000 * CHARACTERS, FAR, DEVICE)
+    assert pace.enter("c", CHARACTERS, 1.0, DEVICE)
+    with pytest.raises(DeadlineExceeded):
+        pace.enter("c", 1_000 * CHARACTERS, 1.0, DEVICE)
+
+
+def test_a_text_beyond_the_queue_is_refused_but_not_beside_one_that_is_larger_than_it() -> None:
+    small = DEVICE._replace(queue_limit_tokens=20 * TOKENS)
+    pace = PreparationPace()
+    for _ in range(AT_ONCE + 19):
+        pace.enter("c", CHARACTERS, FAR, small)
+    with pytest.raises(QueueFull) as refused:
+        pace.enter("c", CHARACTERS, FAR, small)
+    assert refused.value.retry_after_seconds == pytest.approx(TOKENS / SPEED)
+    pace.enter("giant", 30 * CHARACTERS, FAR, small)
+    assert pace.enter("giant", CHARACTERS, FAR, small)
+
+
+def test_a_lone_text_is_never_refused_however_long_it_is() -> None:
+    assert PreparationPace().enter("c", 10**9, 0.1, DEVICE).may_begin
+
+
+def test_a_client_s_texts_are_taken_to_have_the_tokens_that_those_before_had() -> None:
+    pace = PreparationPace()
+    (first,) = bring(pace, 1)
+    pace.count(first, 5 * TOKENS)
+    assert first.tokens == 5 * TOKENS
+    (second,) = bring(pace, 1)
+    assert second.tokens == 5 * TOKENS
+    assert bring(pace, 1, client="other")[0].tokens == TOKENS
+
+
+def test_whatever_comes_and_goes_nothing_is_left() -> None:
+    chance = random.Random("texts")
+    pace, here, begun, now = PreparationPace(), list[TextPlace](), set[TextPlace](), 0.0
+    for _ in range(5_000):
+        now += chance.random() * 0.2
+        if chance.random() < 0.6:
+            here += bring(pace, 1, client=chance.choice("abc"))
+            if here[-1].may_begin:
+                begun.add(here[-1])
+        elif here:
+            place = here.pop(chance.randrange(len(here)))
+            if place in begun and chance.random() < 0.9:
+                pace.count(place, chance.randrange(300))
+            pace.leave(place)
+        for place in pace.begin(SPEED, now):
+            assert place not in begun
+            assert not place.is_over
+            begun.add(place)
+    for place in here:
+        pace.leave(place)
+    assert (len(pace), pace.next_seconds()) == (0, None)
