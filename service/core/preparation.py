@@ -114,7 +114,9 @@ class PreparationPace:
             DeadlineExceeded: it could not be finished in time.
             QueueFull: it would not fit the queue.
         """
-        account = self._clients.get(client, _Client())
+        account = self._clients.get(client)
+        if account is None:
+            account = self._clients[client] = _Client()
         place = TextPlace(client, characters, account.estimate(characters))
         speed = device.tokens_per_second
         if speed and not alone and not device.limits_waiting:
@@ -127,7 +129,6 @@ class PreparationPace:
         account.texts += 1
         account.tokens += place.tokens
         account.largest_tokens = max(account.largest_tokens, place.tokens)
-        self._clients[client] = account
         return place
 
     def begin(self, speed: float | None, now: float) -> Iterator[TextPlace]:

@@ -84,37 +84,35 @@ class Extractor:
         """
         now = time.monotonic()
         refuse_if_late(request.deadline_seconds, now)
+        place = self._enter(source, request, now)
         try:
             async with asyncio.timeout(request.deadline_seconds - now):
-                with self._placed(source, request) as place:
-                    if not request.alone:
-                        await self._turns.turn(place)
-                        await self._time_slicer.turn(request.queue)
-                    estimate = request.estimate(source, time.monotonic())
-                    with self.memory.lease() as lease, self._metered(estimate, timer):
-                        return await self._extract(source, request, estimate, timer, lease, place)
+                if not place.may_begin:
+                    await self._turns.turn(place)
+                if not request.alone:
+                    await self._time_slicer.turn(request.queue)
+                estimate = request.estimate(source, time.monotonic())
+                with self.memory.lease() as lease, self._metered(estimate, timer):
+                    return await self._extract(source, request, estimate, timer, lease, place)
         except TimeoutError:
             raise DeadlineExceeded("the deadline passed before the document was finished") from None
+        finally:
+            self._turns.leave(place)
 
     def _device(self) -> DeviceState:
         status = self._engine.status
         return DeviceState(status.tokens_per_second, status.queue_limit_tokens, status.limits_waiting)
 
-    @contextmanager
-    def _placed(self, source: DocumentInput, request: ExtractRequest) -> Iterator[TextPlace]:
+    def _enter(self, source: DocumentInput, request: ExtractRequest, now: float) -> TextPlace:
         """The place of a document's text among its client's; that of a file is counted once it was read."""
         characters = characters_of(source.text) if source.text is not None else 0
-        client = (request.model.revision, request.client, request.options.priority)
-        left_seconds = request.deadline_seconds - time.monotonic()
+        client = (request.model.revision, request.client, request.options.priority.value)
+        left_seconds = request.deadline_seconds - now
         try:
-            place = self._turns.enter(client, characters, left_seconds, alone=request.alone)
+            return self._turns.enter(client, characters, left_seconds, alone=request.alone)
         except Overloaded as error:
             self._engine.refusals.count(error.code, 1, round(FEW_TOKENS * characters))
             raise
-        try:
-            yield place
-        finally:
-            self._turns.leave(place)
 
     @contextmanager
     def _metered(self, estimate: WorkEstimate, timer: StageTimer) -> Iterator[None]:

@@ -30,9 +30,7 @@ class PreparationTurns:
             self._begin()
 
     async def turn(self, place: TextPlace) -> None:
-        """Wait until the text may begin."""
-        if place.may_begin:
-            return
+        """Wait until a text may begin that may not yet."""
         waits = self._waiting[place] = asyncio.get_running_loop().create_future()
         self._begin()
         try:
@@ -50,9 +48,8 @@ class PreparationTurns:
         for place in self._pace.begin(self._device().tokens_per_second, now):
             if (waits := self._waiting.get(place)) is not None and not waits.done():
                 waits.set_result(None)
-        if self._timer is None and (next_seconds := self._pace.next_seconds()) is not None:
-            self._timer = asyncio.get_running_loop().call_later(max(next_seconds - now, 0.0), self._due)
-
-    def _due(self) -> None:
-        self._timer = None
-        self._begin()
+        if self._timer is not None:
+            self._timer.cancel()
+        next_seconds = self._pace.next_seconds()
+        if next_seconds is not None:
+            self._timer = asyncio.get_running_loop().call_later(max(next_seconds - now, 0.0), self._begin)

@@ -26,13 +26,14 @@ def test_a_text_waits_until_one_before_it_is_over() -> None:
     async def scene() -> None:
         waiting = turns()
         places = bring(waiting, 5)
-        tasks = [asyncio.create_task(waiting.turn(place)) for place in places]
+        assert [place.may_begin for place in places] == [True, True, False, False, False]
+        tasks = [asyncio.create_task(waiting.turn(place)) for place in places[2:]]
         await asyncio.sleep(0.01)
-        assert [task.done() for task in tasks] == [True, True, True, False, False]
+        assert [task.done() for task in tasks] == [True, False, False]
         for place in places[:3]:
             waiting.leave(place)
         await asyncio.sleep(0.01)
-        assert all(task.done() for task in tasks[:4])
+        assert tasks[1].done()
         for task in tasks:
             task.cancel()
 
@@ -44,25 +45,41 @@ def test_or_until_its_time_has_come() -> None:
         waiting = turns(speed=100 * SPEED)
         places = [waiting.enter("c", 10 * CHARACTERS, FAR, alone=False) for _ in range(15)]
         begun = time.monotonic()
-        await asyncio.gather(*map(waiting.turn, places))
+        await asyncio.gather(*(waiting.turn(place) for place in places if not place.may_begin))
         return time.monotonic() - begun
 
     assert asyncio.run(scene()) >= 0.1
+
+
+def test_a_client_whose_next_text_is_due_in_a_minute_delays_no_other() -> None:
+    async def scene() -> None:
+        waiting = turns(speed=100 * SPEED)
+        long = [waiting.enter("long", 12_000 * CHARACTERS, FAR, alone=False) for _ in range(3)]
+        short = [waiting.enter("short", 10 * CHARACTERS, FAR, alone=False) for _ in range(15)]
+        tasks = [asyncio.create_task(waiting.turn(place)) for place in long if not place.may_begin]
+        await asyncio.sleep(0.01)
+        async with asyncio.timeout(10.0):
+            await asyncio.gather(*(waiting.turn(place) for place in short if not place.may_begin))
+        assert not tasks[-1].done()
+        for task in tasks:
+            task.cancel()
+
+    asyncio.run(scene())
 
 
 def test_one_that_is_given_up_makes_room_and_keeps_nobody() -> None:
     async def scene() -> None:
         waiting = turns()
         places = bring(waiting, 6)
-        tasks = [asyncio.create_task(waiting.turn(place)) for place in places]
+        tasks = [asyncio.create_task(waiting.turn(place)) for place in places[2:]]
         await asyncio.sleep(0.01)
-        given_up, last = tasks[3], tasks[4]
+        given_up, last = tasks[1], tasks[2]
         given_up.cancel()
         await asyncio.gather(given_up, return_exceptions=True)
         for place in places[:4]:
             waiting.leave(place)
         async with asyncio.timeout(5.0):
             await last
-        tasks[5].cancel()
+        tasks[3].cancel()
 
     asyncio.run(scene())
