@@ -91,7 +91,8 @@ class BatchFormer:
         base_seconds = self.in_flight.base_seconds(model)
         if not self._express.affords(base_seconds, saved_seconds):
             return None
-        batch = self._scheduler.light_batch_of(model, self.models.guard.budget)
+        running = [each.batch for each in self.in_flight.running]
+        batch = self._scheduler.light_batch_of(model, self.models.guard.budget, running)
         if batch is not None:
             self._express.spend(base_seconds)
         return batch

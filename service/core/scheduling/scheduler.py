@@ -16,9 +16,9 @@ Time is passed in. An opaque payload travels with each document from its admissi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Generic, TypeVar
 
 from service.core.memory.budget import MemoryBudget
@@ -138,14 +138,16 @@ class Scheduler(Generic[Payload]):
         """The next batch of one model; None when nothing of it waits, or the budget admits nothing of it."""
         return self._batch(model, tuple(self._fill(model, memory)))
 
-    def light_batch_of(self, model: str, memory: MemoryBudget) -> Batch | None:
+    def light_batch_of(self, model: str, memory: MemoryBudget, running: Iterable[Batch]) -> Batch | None:
         """A batch of the interactive documents of the clients that have little waiting (`express_lane`).
 
-        None if there are no such clients, or if they have much together.
+        None if there are no such clients, or if they have much together. Who is in the `running` batches is none.
         """
         full_tokens, light = memory.budget_tokens(model), list[_Document[Payload]]()
+        served = set(chain.from_iterable(map(self._clients_of, running)))
         for client, keys in islice(self._fair_share.clients(model), LOOK_AHEAD):
-            light += self._light(client, keys, LIGHT_SHARE * full_tokens)
+            if client not in served:
+                light += self._light(client, keys, LIGHT_SHARE * full_tokens)
         if sum(document.waiting_tokens for document in light) > ALL_LIGHT_SHARE * full_tokens:
             return None
         return self._batch(model, tuple(self._fill_with(light, model, memory)))
@@ -235,6 +237,12 @@ class Scheduler(Generic[Payload]):
             if memory.admits(model, shape.plus(document.next_sequence().tokens)):
                 return document
         return None
+
+    def _clients_of(self, batch: Batch) -> Iterator[Client]:
+        """The clients of a batch's documents that were not answered yet."""
+        for sequence in batch.sequences:
+            if (document := self._documents.get(sequence.key)) is not None:
+                yield document.submission.client, document.submission.priority
 
     def _light(self, client: Client, keys: Iterator[str], most_tokens: float) -> list[_Document[Payload]]:
         """All documents of a client that waits for answers, if they have few tokens and none is to run alone."""

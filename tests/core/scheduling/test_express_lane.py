@@ -44,11 +44,11 @@ def test_a_light_batch_holds_all_documents_of_those_who_have_little_and_none_of_
     queue.admit(submission("one", 20, 10, client="one"), 0.0, None)
     queue.admit(submission("two", 50, client="two"), 0.0, None)
     queue.admit(submission("nightly", 10, client="two", priority=Priority.BATCH), 0.0, None)
-    batch = queue.light_batch_of("m", BUDGET)
+    batch = queue.light_batch_of("m", BUDGET, ())
     assert batch is not None
     assert keys(batch) == ["one", "one", "two"]
     assert queue.load(0.0).running_tokens == batch.tokens == 80
-    assert queue.light_batch_of("m", BUDGET) is None
+    assert queue.light_batch_of("m", BUDGET, ()) is None
     queue.delivered(batch)
     assert "one" not in queue
     assert len(keys(queue.next_batch(BUDGET))) > 1
@@ -58,7 +58,7 @@ def test_many_who_have_little_make_an_ordinary_batch() -> None:
     queue = scheduler()
     for number in range(6):
         queue.admit(submission(f"k{number}", 100, client=f"c{number}"), 0.0, None)
-    assert queue.light_batch_of("m", BUDGET) is None
+    assert queue.light_batch_of("m", BUDGET, ()) is None
     assert len(keys(queue.next_batch(BUDGET))) == 6
 
 
@@ -66,7 +66,7 @@ def test_what_an_engine_died_on_is_in_no_light_batch() -> None:
     queue = scheduler()
     queue.admit(submission("suspect", 20, client="a", attempt=1), 0.0, None)
     queue.admit(submission("other", 20, client="b"), 0.0, None)
-    assert keys(queue.light_batch_of("m", BUDGET)) == ["other"]
+    assert keys(queue.light_batch_of("m", BUDGET, ())) == ["other"]
 
 
 def test_a_light_batch_fits_the_memory_that_there_is() -> None:
@@ -78,4 +78,16 @@ def test_a_light_batch_fits_the_memory_that_there_is() -> None:
         def admits(self, model: str, shape: object) -> bool:
             return super().admits(model, shape) and shape.tokens <= 80  # type: ignore[attr-defined, arg-type]
 
-    assert keys(queue.light_batch_of("m", Short(1_000))) == ["k0", "k1"]
+    assert keys(queue.light_batch_of("m", Short(1_000), ())) == ["k0", "k1"]
+
+
+def test_who_is_being_served_is_in_no_light_batch() -> None:
+    """A client that floods with single documents may have little waiting at a time; to part them would gain nobody."""
+    queue = scheduler()
+    queue.admit(submission("a0", 40, client="a"), 0.0, None)
+    running = queue.next_batch(BUDGET)
+    assert running is not None
+    queue.admit(submission("a1", 40, client="a"), 0.0, None)
+    assert queue.light_batch_of("m", BUDGET, [running]) is None
+    queue.admit(submission("b", 40, client="b"), 0.0, None)
+    assert keys(queue.light_batch_of("m", BUDGET, [running])) == ["b"]
