@@ -4,6 +4,7 @@ A full batch takes up to a tenth of a second on most devices, and who has one sh
 batch of their own such documents are done in a fraction of that; what it costs the device is a batch's base
 (`batch_latency`), since their tokens are to be computed anyway. The rules:
 - It is done where it saves at least `LEAST_SAVED_SECONDS` of waiting: on a fast device batches are short.
+- Who is in a batch that runs has none of it: it is for those who ask now and then, beside others.
 - The bases take at most `SHARE` of the device's time. What is not used is saved up, to a limit.
 """
 
