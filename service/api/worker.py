@@ -78,7 +78,7 @@ def _load_of(extractor: Extractor, parsers: ParserPool, now: float) -> FrontLoad
     """How busy this worker is; called on its event loop's thread."""
     parsers.asked.did(parsers.seconds_worked(now), now)
     extractor.text.work.did(time.thread_time(), now)
-    return front_load(extractor.text.work, parsers.asked, parsers.wait_seconds, now)
+    return front_load(extractor.text.work, parsers.asked, parsers.wait_seconds, now, extractor.held_tokens)
 
 
 def _make_parsers(

@@ -2,21 +2,23 @@
 
 To tokenize a text takes cores, which a CPU that computes wants too, and which other clients' texts wait for. The rules:
 - Up to `AHEAD_SECONDS` of the device's work a client's texts are prepared as they come.
-- Beyond that they begin at `TIMES_THE_DEVICE` its pace, so that the queue still grows and no device waits for them. A
-  request's only text begins at once, and so does every text where waiting is limited, since the queue is short there.
+- Beyond that they begin at `TIMES_THE_DEVICE` its pace, the earliest deadline first, so that the queue still grows and
+  no device waits for them. None keeps the next one waiting for more than `LONGEST_PAUSE_SECONDS`. A request's only text
+  begins at once, and so does every text where waiting is limited, since the queue is short there.
 - A text that could not be finished in time behind its client's others, or would not fit the queue with them, even were
   device and queue theirs alone, is refused before it is prepared.
 
 The tokens of a text are not known before. They are taken to be as many, by its characters, as those of its client's
-texts were; few while none was counted.
+texts were; few while none was counted. A file has none until it was read.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections import deque
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import NamedTuple
 
 from service.core.errors import DeadlineExceeded, QueueFull
@@ -24,6 +26,10 @@ from service.core.scheduling.admission import RESERVE
 
 AHEAD_SECONDS = 1.0
 TIMES_THE_DEVICE = 2.0
+LONGEST_PAUSE_SECONDS = 0.25
+"""Long texts are tokenized a piece at a time, a few at once, anyway."""
+LATE_SECONDS = 0.05
+"""Texts that were due so long ago begin together: timers are late, and an event loop has turns of milliseconds."""
 FEW_TOKENS = 0.2
 """For a character: of English prose; most other texts have more."""
 
@@ -61,11 +67,11 @@ class TextPlace:
 
 @dataclass(slots=True)
 class _Client:
-    """One client's texts that are not over; those that may not begin yet wait, in the order in which they came."""
+    """One client's texts that are not over; those that may not begin yet wait, in the order of their deadlines."""
 
     texts: int = 0
     tokens: float = 0.0
-    waiting: deque[TextPlace] = field(default_factory=deque)
+    waiting: list[tuple[float, int, TextPlace]] = field(default_factory=list)
     waiting_tokens: float = 0.0
     paid_until: float = 0.0
     largest_tokens: float = 0.0
@@ -85,7 +91,7 @@ class _Client:
         behind = max(self.tokens - AHEAD_SECONDS * speed, 0.0)
         over = behind + tokens - limit
         if behind and over > 0 and self.largest_tokens <= limit:  # One that is larger counts for less of the queue.
-            detail = f"about {behind:.0f} tokens of this client wait; the limit is {limit:.0f}"
+            detail = f"about {behind:.0f} tokens of this client are before it; the limit is {limit:.0f}"
             raise QueueFull(detail, retry_after_seconds=over / speed)
         # Texts take turns at the device: none waits for more of another one than it has itself.
         needed = (RESERVE * min(behind, self.texts * tokens) + tokens) / speed
@@ -100,15 +106,32 @@ class PreparationPace:
     def __init__(self) -> None:
         self._clients: dict[Hashable, _Client] = {}
         self._waiting: set[Hashable] = set()
+        self._numbers = itertools.count()
 
     def __len__(self) -> int:
         """Clients with texts."""
         return len(self._clients)
 
+    def estimate(self, client: Hashable, characters: int) -> float:
+        """The tokens of a text, as its place would have them."""
+        return self._clients.get(client, _Client()).estimate(characters)
+
+    @property
+    def held_tokens(self) -> float:
+        """Of the texts that may not begin yet."""
+        return sum(max(self._clients[client].waiting_tokens, 0.0) for client in self._waiting)
+
     def enter(
-        self, client: Hashable, characters: int, left_seconds: float, device: DeviceState, *, alone: bool = False
+        self,
+        client: Hashable,
+        characters: int,
+        deadline_seconds: float,
+        device: DeviceState,
+        now: float,
+        *,
+        alone: bool = False,
     ) -> TextPlace:
-        """Give a text its place. `left_seconds`: until its deadline; `alone`: it is its request's only one.
+        """Give a text its place. `alone`: it is its request's only one.
 
         Raises:
             DeadlineExceeded: it could not be finished in time.
@@ -120,10 +143,10 @@ class PreparationPace:
         place = TextPlace(client, characters, account.estimate(characters))
         speed = device.tokens_per_second
         if speed and not alone and not device.limits_waiting:
-            account.check(place.tokens, left_seconds, speed, device.queue_limit_tokens or math.inf)
+            account.check(place.tokens, deadline_seconds - now, speed, device.queue_limit_tokens or math.inf)
             if account.waiting or account.is_ahead(speed):
                 place.may_begin = False
-                account.waiting.append(place)
+                heappush(account.waiting, (deadline_seconds, next(self._numbers), place))
                 account.waiting_tokens += place.tokens
                 self._waiting.add(client)
         account.texts += 1
@@ -136,12 +159,13 @@ class PreparationPace:
         for client in list(self._waiting):
             account = self._clients[client]
             while account.waiting and (not speed or not account.is_ahead(speed) or now >= account.paid_until):
-                place = account.waiting.popleft()
+                _, _, place = heappop(account.waiting)
                 if place.is_over:
                     continue
                 account.waiting_tokens -= place.tokens
                 if speed:
-                    account.paid_until = max(account.paid_until, now) + place.tokens / (TIMES_THE_DEVICE * speed)
+                    pause = min(place.tokens / (TIMES_THE_DEVICE * speed), LONGEST_PAUSE_SECONDS)
+                    account.paid_until = max(account.paid_until, now - LATE_SECONDS) + pause
                 place.may_begin = True
                 yield place
             if not account.waiting:
@@ -156,8 +180,9 @@ class PreparationPace:
         account = self._clients[place.client]
         account.tokens += tokens - place.tokens
         account.largest_tokens = max(account.largest_tokens, tokens)
-        account.counted_tokens += tokens
-        account.counted_characters += place.characters
+        if place.characters:
+            account.counted_tokens += tokens
+            account.counted_characters += place.characters
         place.tokens = tokens
 
     def leave(self, place: TextPlace) -> None:

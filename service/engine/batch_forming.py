@@ -43,6 +43,7 @@ class BatchFormer:
         self.models = models
         self._device = device
         self._express = ExpressLane()
+        self._was_express = False
 
     def forms_after(self, now: float) -> float:
         """Seconds until a batch may be formed, 0 for now; infinite while that waits for another event than time."""
@@ -72,27 +73,29 @@ class BatchFormer:
         return bool(models) and self._scheduler.waiting_tokens >= self.models.guard.budget_tokens(models[0])
 
     def _batch_of(self, model: str) -> Batch | None:
-        """The next batch of one model."""
-        express = None
-        if self._is_full():
-            full_tokens = self.models.guard.budget_tokens(model)
+        """The next batch of one model: an express one if others would fill it up, but not two in a row."""
+        express, full_tokens = None, self.models.guard.budget_tokens(model)
+        if not self._was_express and self._scheduler.stats(model).waiting_tokens >= full_tokens:
             express = self._express_batch(model, self.in_flight.forecast_seconds(model, full_tokens))
+        self._was_express = express is not None
         return express or self._scheduler.next_batch_of(model, self.models.guard.budget)
 
     def _beside(self, now: float) -> Batch | None:
-        """An express batch beside those that run, where the device shares itself among batches; one at a time."""
+        """An express batch beside those that run, of the same model, where the device shares itself; one at a time."""
         running = self.in_flight.running
-        if not self._device.side_by_side or not running or running[-1].is_beside or not self._scheduler.waiting_tokens:
+        if not self._device.side_by_side or not running or not self._scheduler.waiting_tokens:
+            return None
+        if any(each.is_beside for each in running):
             return None
         return self._express_batch(running[0].batch.model, self.in_flight.seconds_waited_for(now))
 
     def _express_batch(self, model: str, saved_seconds: float) -> Batch | None:
         """The documents of those who have little waiting, if that saves them so much and the device affords it."""
-        base_seconds = self.in_flight.base_seconds(model)
-        if not self._express.affords(base_seconds, saved_seconds):
+        cost_seconds = self._express.cost(self.in_flight.base_seconds(model), saved_seconds)
+        if cost_seconds is None:
             return None
         running = [each.batch for each in self.in_flight.running]
         batch = self._scheduler.light_batch_of(model, self.models.guard.budget, running)
         if batch is not None:
-            self._express.spend(base_seconds)
+            self._express.spend(cost_seconds)
         return batch

@@ -10,6 +10,7 @@ from service.core.errors import DeadlineExceeded, QueueFull
 from service.core.preparation import (
     AHEAD_SECONDS,
     FEW_TOKENS,
+    LONGEST_PAUSE_SECONDS,
     TIMES_THE_DEVICE,
     DeviceState,
     PreparationPace,
@@ -25,8 +26,10 @@ AT_ONCE = int(AHEAD_SECONDS * SPEED / TOKENS) + 1
 """Texts that begin as they come."""
 
 
-def bring(pace: PreparationPace, count: int, client: str = "c", left: float = FAR) -> list[TextPlace]:
-    return [pace.enter(client, CHARACTERS, left, DEVICE) for _ in range(count)]
+def bring(
+    pace: PreparationPace, count: int, client: str = "c", left: float = FAR, characters: int = CHARACTERS
+) -> list[TextPlace]:
+    return [pace.enter(client, characters, left, DEVICE, 0.0) for _ in range(count)]
 
 
 def test_what_the_device_has_within_a_second_is_prepared_as_it_comes() -> None:
@@ -59,14 +62,14 @@ def test_those_that_wait_begin_once_the_device_has_little_left() -> None:
 def test_neither_another_client_nor_a_request_s_only_text_waits() -> None:
     pace = PreparationPace()
     bring(pace, 50)
-    assert pace.enter("other", CHARACTERS, FAR, DEVICE).may_begin
-    assert pace.enter("c", CHARACTERS, FAR, DEVICE, alone=True).may_begin
+    assert pace.enter("other", CHARACTERS, FAR, DEVICE, 0.0).may_begin
+    assert pace.enter("c", CHARACTERS, FAR, DEVICE, 0.0, alone=True).may_begin
 
 
 @pytest.mark.parametrize("device", [DeviceState(None, 100), DeviceState(SPEED, 100, limits_waiting=True)])
 def test_where_the_speed_is_unknown_or_the_queue_is_short_all_begin_and_the_engine_judges(device: DeviceState) -> None:
     pace = PreparationPace()
-    assert all(pace.enter("c", CHARACTERS, 0.1, device).may_begin for _ in range(50))
+    assert all(pace.enter("c", CHARACTERS, 0.1, device, 0.0).may_begin for _ in range(50))
 
 
 def test_a_text_that_would_be_late_behind_its_client_s_others_is_refused() -> None:
@@ -82,26 +85,52 @@ def test_a_text_that_would_be_late_behind_its_client_s_others_is_refused() -> No
 def test_a_short_text_is_not_late_behind_one_long_one() -> None:
     """They take turns at the device."""
     pace = PreparationPace()
-    pace.enter("c", 1_000 * CHARACTERS, FAR, DEVICE)
-    assert pace.enter("c", CHARACTERS, 1.0, DEVICE)
+    pace.enter("c", 1_000 * CHARACTERS, FAR, DEVICE, 0.0)
+    assert pace.enter("c", CHARACTERS, 1.0, DEVICE, 0.0)
     with pytest.raises(DeadlineExceeded):
-        pace.enter("c", 1_000 * CHARACTERS, 1.0, DEVICE)
+        pace.enter("c", 1_000 * CHARACTERS, 1.0, DEVICE, 0.0)
 
 
 def test_a_text_beyond_the_queue_is_refused_but_not_beside_one_that_is_larger_than_it() -> None:
     small = DEVICE._replace(queue_limit_tokens=20 * TOKENS)
     pace = PreparationPace()
     for _ in range(AT_ONCE + 19):
-        pace.enter("c", CHARACTERS, FAR, small)
+        pace.enter("c", CHARACTERS, FAR, small, 0.0)
     with pytest.raises(QueueFull) as refused:
-        pace.enter("c", CHARACTERS, FAR, small)
+        pace.enter("c", CHARACTERS, FAR, small, 0.0)
     assert refused.value.retry_after_seconds == pytest.approx(TOKENS / SPEED)
-    pace.enter("giant", 30 * CHARACTERS, FAR, small)
-    assert pace.enter("giant", CHARACTERS, FAR, small)
+    pace.enter("giant", 30 * CHARACTERS, FAR, small, 0.0)
+    assert pace.enter("giant", CHARACTERS, FAR, small, 0.0)
+
+
+def test_the_earliest_deadline_is_next_and_no_text_keeps_it_waiting_for_long() -> None:
+    pace = PreparationPace()
+    long = bring(pace, 4, characters=100 * CHARACTERS)
+    assert [place.may_begin for place in long] == [True, False, False, False]
+    assert list(pace.begin(SPEED, 0.0)) == [long[1]]
+    urgent = pace.enter("c", CHARACTERS, 3.0, DEVICE, 0.0)
+    due = pace.next_seconds()
+    assert due is not None
+    assert due <= LONGEST_PAUSE_SECONDS
+    assert list(pace.begin(SPEED, due)) == [urgent]
+
+
+def test_texts_that_are_due_begin_together_when_a_timer_is_late() -> None:
+    pace = PreparationPace()
+    bring(pace, 1, characters=100 * CHARACTERS)
+    bring(pace, 100, characters=5)
+    assert len(list(pace.begin(SPEED, 10.0))) > 50
+
+
+def test_a_file_says_nothing_of_the_tokens_of_a_text() -> None:
+    pace = PreparationPace()
+    (file, _) = bring(pace, 1, characters=0) + bring(pace, 1)
+    pace.count(file, 100_000)
+    assert pace.estimate("c", CHARACTERS) == TOKENS
 
 
 def test_a_lone_text_is_never_refused_however_long_it_is() -> None:
-    assert PreparationPace().enter("c", 10**9, 0.1, DEVICE).may_begin
+    assert PreparationPace().enter("c", 10**9, 0.1, DEVICE, 0.0).may_begin
 
 
 def test_a_client_s_texts_are_taken_to_have_the_tokens_that_those_before_had() -> None:

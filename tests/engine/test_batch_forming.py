@@ -126,6 +126,29 @@ def test_one_batch_at_a_time_runs_beside_others_and_is_delivered_before_they_end
     assert launched_keys(engine.launch(BEGIN + 0.03)) == ["second"]
 
 
+def test_nor_behind_a_full_one_that_was_formed_meanwhile() -> None:
+    engine = Engine(side_by_side=True)
+    engine.flood()
+    engine.launch(BEGIN)
+    engine.admit("first", 20, client="a")
+    engine.launch(BEGIN + 0.1)
+    full = engine.launch(BEGIN + 0.19)
+    assert full is not None
+    assert not full.is_beside
+    engine.admit("second", 20, client="b")
+    assert engine.launch(BEGIN + 0.2) is None
+
+
+def test_two_express_batches_do_not_follow_each_other_on_a_gpu() -> None:
+    engine = Engine(side_by_side=False)
+    engine.flood()
+    engine.admit("first", 20, client="a")
+    assert launched_keys(engine.launch(BEGIN)) == ["first"]
+    engine.admit("second", 20, client="b")
+    engine.end("first", BEGIN + 0.01)
+    assert len(launched_keys(engine.launch(BEGIN + 0.01))) > 1
+
+
 def test_what_runs_beside_neither_delays_the_next_full_batch_nor_makes_the_running_one_new() -> None:
     engine = Engine(side_by_side=True)
     engine.flood()

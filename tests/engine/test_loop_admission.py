@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from service.core.parsers.front_load import FrontLoad
 from service.core.scheduling.batch_latency import TimedBatch
 from service.core.types import Phase
-from service.wire import Buffer, Message, TurnedAway
+from service.wire import Buffer, Hello, Message, TurnedAway
 from tests.support.engine_scenes import BUDGET, A, Turn, World, document, hello, play
 from tests.support.metric_values import value
 
@@ -29,6 +30,26 @@ def test_what_workers_refuse_themselves_counts_as_demand_and_as_refused() -> Non
         yield []
         assert value(world.metrics.queue.backlog_seconds) > 0
         assert value(world.metrics.queue.work_ratio) > 0
+
+    play(scene)
+
+
+def test_what_workers_have_not_prepared_yet_is_backlog_too() -> None:
+    """A burst is seen at once, though workers tokenize it no faster than the device needs it."""
+
+    def scene(world: World) -> Iterator[Turn]:
+        yield [hello()]
+        yield [document("k", 3)]
+        world.now += 1
+        world.device.step()
+        yield []
+        speed = world.status().tokens_per_second
+        assert speed is not None
+        yield [(A, Hello(1, front=FrontLoad(held_tokens=60 * speed)), None)]
+        world.now += 1
+        yield []
+        yield []
+        assert value(world.metrics.queue.backlog_seconds) == pytest.approx(60.0)
 
     play(scene)
 

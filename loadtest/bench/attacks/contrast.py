@@ -158,7 +158,7 @@ def _batches(url: str) -> tuple[float, float]:
     """The seconds in which the device was busy, and the batches of at least half of the budget that it ran."""
     lines = httpx.get(f"{url}/metrics", timeout=30.0).text.splitlines()
     values = dict(line.rsplit(" ", 1) for line in lines if line.startswith("gleaner_"))
-    busy, all_batches, small = (float(values.get(name, 0.0)) for name in (BUSY, f"{FILL}_count", HALF))
+    busy, all_batches, small = (float(values[name]) for name in (BUSY, f"{FILL}_count", HALF))
     return busy, all_batches - small
 
 

@@ -34,7 +34,7 @@ from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult
 from service.core.errors import DeadlineExceeded, Overloaded
 from service.core.parsers.front_load import TextMeter
-from service.core.preparation import FEW_TOKENS, DeviceState, TextPlace
+from service.core.preparation import DeviceState, TextPlace
 from service.core.types import Wanted
 from service.documents.document import Document
 from service.documents.left_out_text import characters_of
@@ -84,12 +84,11 @@ class Extractor:
         """
         now = time.monotonic()
         refuse_if_late(request.deadline_seconds, now)
-        place = self._enter(source, request, now)
+        place = self._enter(source, request)
         try:
             async with asyncio.timeout(request.deadline_seconds - now):
-                if not place.may_begin:
-                    await self._turns.turn(place)
                 if not request.alone:
+                    await self._turns.turn(place)
                     await self._time_slicer.turn(request.queue)
                 estimate = request.estimate(source, time.monotonic())
                 with self.memory.lease() as lease, self._metered(estimate, timer):
@@ -103,15 +102,14 @@ class Extractor:
         status = self._engine.status
         return DeviceState(status.tokens_per_second, status.queue_limit_tokens, status.limits_waiting)
 
-    def _enter(self, source: DocumentInput, request: ExtractRequest, now: float) -> TextPlace:
+    def _enter(self, source: DocumentInput, request: ExtractRequest) -> TextPlace:
         """The place of a document's text among its client's; that of a file is counted once it was read."""
         characters = characters_of(source.text) if source.text is not None else 0
         client = (request.model.revision, request.client, request.options.priority.value)
-        left_seconds = request.deadline_seconds - now
         try:
-            return self._turns.enter(client, characters, left_seconds, alone=request.alone)
+            return self._turns.enter(client, characters, request.deadline_seconds, alone=request.alone)
         except Overloaded as error:
-            self._engine.refusals.count(error.code, 1, round(FEW_TOKENS * characters))
+            self._engine.refusals.count(error.code, 1, round(self._turns.estimate(client, characters)))
             raise
 
     @contextmanager
@@ -158,6 +156,11 @@ class Extractor:
 
             is_short = len(prepared.tokens.ids) <= SHORT_TOKENS and len(document.text) <= SHORT_CHARACTERS
             return await self._run(decode, request, timer, short=is_short)
+
+    @property
+    def held_tokens(self) -> float:
+        """About as many tokens have the texts that wait until they are prepared."""
+        return self._turns.held_tokens
 
     def refuse_all_again(self, sources: Sequence[DocumentInput], request: ExtractRequest) -> None:
         """Refuse a request, before any of its work is begun, if the engine lately refused such documents as all of it.

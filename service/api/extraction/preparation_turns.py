@@ -19,9 +19,13 @@ class PreparationTurns:
         self._waiting: dict[TextPlace, asyncio.Future[None]] = {}
         self._timer: asyncio.TimerHandle | None = None
 
-    def enter(self, client: Hashable, characters: int, left_seconds: float, *, alone: bool) -> TextPlace:
+    def enter(self, client: Hashable, characters: int, deadline_seconds: float, *, alone: bool) -> TextPlace:
         """Give a text its place until it leaves; raises what `PreparationPace.enter` raises."""
-        return self._pace.enter(client, characters, left_seconds, self._device(), alone=alone)
+        return self._pace.enter(client, characters, deadline_seconds, self._device(), self._clock(), alone=alone)
+
+    def estimate(self, client: Hashable, characters: int) -> float:
+        """The tokens of a text, as its place would have them."""
+        return self._pace.estimate(client, characters)
 
     def leave(self, place: TextPlace) -> None:
         """Remove a text that is finished, refused or given up."""
@@ -30,13 +34,20 @@ class PreparationTurns:
             self._begin()
 
     async def turn(self, place: TextPlace) -> None:
-        """Wait until a text may begin that may not yet."""
+        """Wait until a text may begin."""
+        if place.may_begin:
+            return
         waits = self._waiting[place] = asyncio.get_running_loop().create_future()
         self._begin()
         try:
             await waits
         finally:
             del self._waiting[place]
+
+    @property
+    def held_tokens(self) -> float:
+        """Of the texts that wait."""
+        return self._pace.held_tokens
 
     def count(self, place: TextPlace, tokens: int) -> None:
         """Note the tokens that a text has."""

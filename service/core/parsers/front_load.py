@@ -30,6 +30,7 @@ MOST_FOR_WAITING = 0.5
 but not how much more there would be. Added tasks get none of what waits elsewhere, so it is not asked for in full."""
 MOST_RATIO = 1e6
 Level = Annotated[float, Meta(ge=0.0, le=MOST_RATIO)]
+Tokens = Annotated[float, Meta(ge=0.0, le=1e15)]
 
 
 class Stage(StrEnum):
@@ -46,11 +47,13 @@ class FrontLoad(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         tokenize_ratio, parse_ratio: asked-for seconds a second ÷ what there is for them.
         wait_seconds: what the parsers are expected to need for the files that were not begun.
+        held_tokens: of the texts that wait until they are prepared (`preparation`); the sum over several workers.
     """
 
     tokenize_ratio: Level = 0.0
     parse_ratio: Level = 0.0
     wait_seconds: Level = 0.0
+    held_tokens: Tokens = 0.0
 
     @property
     def ratios(self) -> Mapping[Stage, float]:
@@ -69,6 +72,7 @@ def mean_of(loads: Collection[FrontLoad]) -> FrontLoad:
         fmean(each.tokenize_ratio for each in loads),
         fmean(each.parse_ratio for each in loads),
         fmean(each.wait_seconds for each in loads),
+        sum(each.held_tokens for each in loads),
     )
 
 
@@ -123,7 +127,10 @@ class TextMeter:
         self._cost.observe(kind, size, seconds)
 
 
-def front_load(text: AskedWork, parse: AskedWork, wait_seconds: float, now: float) -> FrontLoad:
+def front_load(
+    text: AskedWork, parse: AskedWork, wait_seconds: float, now: float, held_tokens: float = 0.0
+) -> FrontLoad:
     """One worker's load. What waits for a parser is work for the next horizon, beside what is asked for meanwhile."""
     waiting = min(wait_seconds / HORIZON_SECONDS, MOST_FOR_WAITING)
-    return FrontLoad(text.ratio(now), min(parse.ratio(now) + waiting, MOST_RATIO), min(wait_seconds, MOST_RATIO))
+    parse_ratio = min(parse.ratio(now) + waiting, MOST_RATIO)
+    return FrontLoad(text.ratio(now), parse_ratio, min(wait_seconds, MOST_RATIO), held_tokens)

@@ -5,14 +5,16 @@ batch of their own such documents are done in a fraction of that; what it costs 
 (`batch_latency`), since their tokens are to be computed anyway. The rules:
 - It is done where it saves at least `LEAST_SAVED_SECONDS` of waiting: on a fast device batches are short.
 - Who is in a batch that runs has none of it: it is for those who ask now and then, beside others.
-- The bases take at most `SHARE` of the device's time. What is not used is saved up, to a limit.
+- The bases take at most `SHARE` of the device's time. What is not used is saved up, to a limit. A base is taken for at
+  least `LEAST_COST` of the wait that is saved, since a line through batches of one size has none.
 """
 
 from __future__ import annotations
 
 SHARE = 0.125
 MOST_SECONDS = 0.25
-LEAST_SAVED_SECONDS = 0.01
+LEAST_SAVED_SECONDS = 0.02
+LEAST_COST = 1 / 32
 
 LIGHT_SHARE = 1 / 8
 """Part of a full batch up to which a client asks for little."""
@@ -30,10 +32,11 @@ class ExpressLane:
         """Count the device's time for a completed batch."""
         self._saved_up_seconds = min(self._saved_up_seconds + SHARE * seconds, MOST_SECONDS)
 
-    def affords(self, base_seconds: float, saved_seconds: float) -> bool:
-        """True if a batch may be added that costs the device its base, and saves its documents so much waiting."""
-        return saved_seconds >= LEAST_SAVED_SECONDS and base_seconds <= self._saved_up_seconds
+    def cost(self, base_seconds: float, saved_seconds: float) -> float | None:
+        """What a batch costs that saves its documents so much waiting; None if it is not worth it, or too much."""
+        seconds = max(base_seconds, LEAST_COST * saved_seconds)
+        return seconds if saved_seconds >= LEAST_SAVED_SECONDS and seconds <= self._saved_up_seconds else None
 
-    def spend(self, base_seconds: float) -> None:
+    def spend(self, cost_seconds: float) -> None:
         """Count a batch that was added."""
-        self._saved_up_seconds -= base_seconds
+        self._saved_up_seconds -= cost_seconds

@@ -141,12 +141,16 @@ class Scheduler(Generic[Payload]):
     def light_batch_of(self, model: str, memory: MemoryBudget, running: Iterable[Batch]) -> Batch | None:
         """A batch of the interactive documents of the clients that have little waiting (`express_lane`).
 
-        None if there are no such clients, or if they have much together. Who is in the `running` batches is none.
+        None if there are no such clients, or if they have much together. Who is in the `running` batches is none, and
+        nobody is beside a document that an engine died on.
         """
         full_tokens, light = memory.budget_tokens(model), list[_Document[Payload]]()
-        served = set(chain.from_iterable(map(self._clients_of, running)))
+        served = list(chain.from_iterable(map(self._submissions, running)))
+        if any(submission.attempt for submission in served):
+            return None
+        clients = {(submission.client, submission.priority) for submission in served}
         for client, keys in islice(self._fair_share.clients(model), LOOK_AHEAD):
-            if client not in served:
+            if client not in clients:
                 light += self._light(client, keys, LIGHT_SHARE * full_tokens)
         if sum(document.waiting_tokens for document in light) > ALL_LIGHT_SHARE * full_tokens:
             return None
@@ -238,11 +242,11 @@ class Scheduler(Generic[Payload]):
                 return document
         return None
 
-    def _clients_of(self, batch: Batch) -> Iterator[Client]:
-        """The clients of a batch's documents that were not answered yet."""
+    def _submissions(self, batch: Batch) -> Iterator[Submission]:
+        """Those of a batch that were not answered yet."""
         for sequence in batch.sequences:
             if (document := self._documents.get(sequence.key)) is not None:
-                yield document.submission.client, document.submission.priority
+                yield document.submission
 
     def _light(self, client: Client, keys: Iterator[str], most_tokens: float) -> list[_Document[Payload]]:
         """All documents of a client that waits for answers, if they have few tokens and none is to run alone."""

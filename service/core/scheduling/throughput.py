@@ -65,7 +65,7 @@ class ThroughputMeter:
         speed = self.tokens_per_second
         return self.arrived_tokens_per_second(now) / speed if speed else 0.0
 
-    def backlog_seconds(self, waiting_tokens: int, now: float) -> float:
+    def backlog_seconds(self, waiting_tokens: float, now: float) -> float:
         """Seconds that the engine needs for the waiting and the lately refused tokens."""
         speed = self.tokens_per_second
         return (waiting_tokens + self._refused.value(now)) / speed if speed else 0.0

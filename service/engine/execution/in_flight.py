@@ -37,7 +37,7 @@ class InFlightBatch:
 
 
 class InFlightBatches:
-    """At most one batch that runs and one behind it, formed shortly before the device is free (`batch_forecast`)."""
+    """One batch that runs and one behind it, formed shortly before the device is free, and what runs beside them."""
 
     def __init__(self) -> None:
         self._batches: deque[InFlightBatch] = deque()
@@ -84,8 +84,10 @@ class InFlightBatches:
         running = [each for each in self.running if not each.is_beside]
         if not running:
             return 0.0
-        left = self._seconds_left(running[0], now)
-        return left if left > 0.0 else running[0].forecast_seconds
+        head = running[0]
+        left = self._seconds_left(head, now)
+        is_overdue = left < -lead_seconds(head.forecast_seconds)
+        return head.forecast_seconds if is_overdue else max(left, 0.0)
 
     def completed(self) -> Iterator[InFlightBatch]:
         """Remove and yield the completed batches in their order; who ran beside another one does not wait for it."""

@@ -58,19 +58,27 @@ class TagWatcher:
         self._journal = journal
         self._rejected = dict(journal.before.crashed)
         self._reported: dict[str, str] = {}
+        self._loaded: tuple[str, ...] = ()
         self._references = [reference for reference in settings.models if is_tag(reference)]
 
     def run(self) -> None:
-        """Follow the tags until the process ends. What was dropped is garbage, which no other collection would find."""
+        """Follow the tags until the process ends."""
         self.report_crashed()
-        known = self._calls.call(self._models.loaded)
+        self._loaded = self._calls.call(self._models.loaded)
         while True:
             self.poll()
-            loaded = self._calls.call(self._models.loaded)
-            if loaded != known:
-                collect_once()
-            known = loaded
+            self._collect()
             time.sleep(self._settings.model_poll_seconds)
+
+    def _collect(self) -> None:
+        """Collect what a revision that was dropped has left: no other collection looks through what was loaded."""
+        try:
+            loaded = self._calls.call(self._models.loaded)
+            if loaded != self._loaded:
+                collect_once()
+            self._loaded = loaded
+        except Exception:  # As in `poll`.
+            log.exception("garbage could not be collected")
 
     def report_crashed(self) -> None:
         """Report the revisions that are not tried because an engine died during their rollout."""

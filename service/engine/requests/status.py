@@ -74,7 +74,7 @@ class StatusPublisher:
             engine=self._lifecycle.engine,
             now_seconds=now,
             load=load,
-            backlog_seconds=throughput.backlog_seconds(load.tokens, now),
+            backlog_seconds=throughput.backlog_seconds(load.tokens + front.held_tokens, now),
             work_ratios={Stage.COMPUTE.value: ratio, **{stage.value: each for stage, each in front.ratios.items()}},
             tokens_per_second=throughput.tokens_per_second,
             arrived_tokens_per_second=throughput.arrived_tokens_per_second(now),
@@ -124,9 +124,9 @@ class StatusPublisher:
         """Set the gauges of models, memory and load."""
         self._models.export_metrics()
         load = self._scheduler.load(now)
-        backlog = self._throughput.backlog_seconds(load.tokens, now)
-        speed = self._throughput.tokens_per_second or 0.0
         front = self._lifecycle.workers.front
+        backlog = self._throughput.backlog_seconds(load.tokens + front.held_tokens, now)
+        speed = self._throughput.tokens_per_second or 0.0
         self._metrics.queue.update(load, front, backlog, self._throughput.work_ratio(now), speed)
 
     def opened(self, initial: InitialModels) -> None:

@@ -108,6 +108,7 @@ def test_documents_count_before_they_are_read_by_what_was_learnt() -> None:
         ([], IDLE),
         ([FrontLoad(0.5, 3.0, 1.0)], FrontLoad(0.5, 3.0, 1.0)),
         ([FrontLoad(1.0, 2.0, 4.0), IDLE], FrontLoad(0.5, 1.0, 2.0)),
+        ([FrontLoad(held_tokens=100.0), FrontLoad(held_tokens=50.0)], FrontLoad(held_tokens=150.0)),
     ],
 )
 def test_workers_have_equal_parts_of_a_service(loads: list[FrontLoad], mean: FrontLoad) -> None:

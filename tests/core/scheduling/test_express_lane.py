@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.core.scheduling.express_lane import LEAST_SAVED_SECONDS, MOST_SECONDS, SHARE, ExpressLane
+from service.core.scheduling.express_lane import LEAST_COST, LEAST_SAVED_SECONDS, MOST_SECONDS, SHARE, ExpressLane
 from service.core.types import Priority
 from tests.support.budgets import FixedBudget
 from tests.support.submissions import keys, scheduler, submission
@@ -17,24 +17,32 @@ def test_express_batches_cost_their_share_of_the_device_at_most() -> None:
     lane, added = ExpressLane(), 0
     for _ in range(1_000):
         lane.earn(0.01)
-        if lane.affords(BASE, 1.0):
-            lane.spend(BASE)
+        if (cost := lane.cost(BASE, 0.1)) is not None:
+            lane.spend(cost)
             added += 1
     assert added * BASE == pytest.approx(SHARE * 10.0, rel=0.01)
 
 
 def test_what_is_not_used_is_saved_up_to_a_limit() -> None:
     lane = ExpressLane()
+    assert lane.cost(BASE, 0.1) is None
     lane.earn(1e6)
-    assert lane.affords(MOST_SECONDS, 1.0)
-    assert not lane.affords(MOST_SECONDS + 0.001, 1.0)
+    assert lane.cost(MOST_SECONDS, 0.1) == MOST_SECONDS
+    assert lane.cost(MOST_SECONDS + 0.001, 0.1) is None
 
 
 def test_nothing_is_added_for_a_wait_that_nobody_notices() -> None:
     lane = ExpressLane()
     lane.earn(10.0)
-    assert lane.affords(BASE, LEAST_SAVED_SECONDS)
-    assert not lane.affords(BASE, LEAST_SAVED_SECONDS / 2)
+    assert lane.cost(BASE, LEAST_SAVED_SECONDS) == BASE
+    assert lane.cost(BASE, LEAST_SAVED_SECONDS / 2) is None
+
+
+def test_a_batch_costs_something_also_where_its_base_is_not_known() -> None:
+    lane = ExpressLane()
+    assert lane.cost(0.0, 0.1) is None
+    lane.earn(1.0)
+    assert lane.cost(0.0, 0.1) == pytest.approx(LEAST_COST * 0.1)
 
 
 def test_a_light_batch_holds_all_documents_of_those_who_have_little_and_none_of_others() -> None:
@@ -91,3 +99,12 @@ def test_who_is_being_served_is_in_no_light_batch() -> None:
     assert queue.light_batch_of("m", BUDGET, [running]) is None
     queue.admit(submission("b", 40, client="b"), 0.0, None)
     assert keys(queue.light_batch_of("m", BUDGET, [running])) == ["b"]
+
+
+def test_nobody_runs_beside_what_an_engine_died_on() -> None:
+    queue = scheduler()
+    queue.admit(submission("suspect", 40, client="a", attempt=1), 0.0, None)
+    running = queue.next_batch(BUDGET)
+    assert running is not None
+    queue.admit(submission("b", 40, client="b"), 0.0, None)
+    assert queue.light_batch_of("m", BUDGET, [running]) is None
