@@ -19,9 +19,14 @@ ALLOCATOR_VARIABLE, GROWING_SEGMENTS = "PYTORCH_ALLOC_CONF", "expandable_segment
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8080
 
 
-def listening_address() -> tuple[str, str]:
-    """The host and the port that the settings name, not validated."""
-    return os.environ.get(f"{PREFIX}HOST") or DEFAULT_HOST, os.environ.get(f"{PREFIX}PORT") or str(DEFAULT_PORT)
+def probed_address() -> tuple[str, str]:
+    """The host and the port that the settings name for probes, not validated: the internal port if there is one.
+
+    There no crowd of clients waits to be accepted before them.
+    """
+    internal = os.environ.get(f"{PREFIX}INTERNAL_PORT", "0")
+    public = os.environ.get(f"{PREFIX}PORT") or str(DEFAULT_PORT)
+    return os.environ.get(f"{PREFIX}HOST") or DEFAULT_HOST, public if internal in ("", "0") else internal
 
 
 def speaks_tls() -> bool:

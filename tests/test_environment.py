@@ -13,7 +13,7 @@ from service.environment import (
     METRICS_VARIABLE,
     child_environment,
     keep_segments_fixed,
-    listening_address,
+    probed_address,
 )
 from service.settings import Settings
 
@@ -38,16 +38,25 @@ def test_a_child_gets_its_parent_s_environment_folder_and_settings(
         ({"GLEANER_HOST": "0.0.0.0", "GLEANER_PORT": "9000"}, ("0.0.0.0", "9000")),
     ],
 )
-def test_the_address_is_the_one_of_the_settings(
+def test_probes_ask_at_the_address_of_the_settings(
     monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], address: tuple[str, str]
 ) -> None:
-    for name in ("GLEANER_HOST", "GLEANER_PORT"):
+    for name in ("GLEANER_HOST", "GLEANER_PORT", "GLEANER_INTERNAL_PORT"):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert listening_address() == address
+    assert probed_address() == address
     settings = Settings()
     assert (settings.host, str(settings.port)) == address
+
+
+@pytest.mark.parametrize(("internal", "port"), [("9001", "9001"), ("0", "9000"), ("", "9000")])
+def test_probes_ask_on_the_internal_port_if_there_is_one(
+    monkeypatch: pytest.MonkeyPatch, internal: str, port: str
+) -> None:
+    monkeypatch.setenv("GLEANER_PORT", "9000")
+    monkeypatch.setenv("GLEANER_INTERNAL_PORT", internal)
+    assert probed_address()[1] == port
 
 
 def test_torch_grows_segments_and_compiles_nothing_unless_it_is_told_to(

@@ -12,7 +12,7 @@ import ssl
 import sys
 from contextlib import closing
 
-from service.environment import listening_address, speaks_tls
+from service.environment import probed_address, speaks_tls
 
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 """The address to ask where the service listens on all addresses."""
@@ -22,14 +22,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = __doc__
     parser.add_argument("--host", help="instead of GLEANER_HOST")
-    parser.add_argument("--port", help="instead of GLEANER_PORT")
+    parser.add_argument("--port", help="instead of GLEANER_INTERNAL_PORT, or of GLEANER_PORT")
     parser.add_argument("--seconds", type=float, default=2.0, help="longest wait for the answer (%(default)s)")
     parser.set_defaults(run=run)
 
 
 def run(chosen: argparse.Namespace) -> int:
     """GET /livez; 0 or 1, because containers know no other exit codes."""
-    host, port = listening_address()
+    host, port = probed_address()
     host, port = chosen.host or host, chosen.port or port
     try:
         status = _livez(ANY_ADDRESS.get(host, host), int(port), chosen.seconds)

@@ -22,6 +22,7 @@ class Attack:
         settings: of the attacked service, without their prefix; without any it is as it comes.
         disk_variables: environment variables that name a folder, which is then on a small disk.
         neighbour_sends: what the other client asks for meanwhile.
+        probed_inside: `/livez` is asked for on an internal port, as containers and pods are probed.
         seconds: how long it lasts.
     """
 
@@ -31,4 +32,5 @@ class Attack:
     settings: Mapping[str, object] = field(default_factory=dict)
     disk_variables: tuple[str, ...] = ()
     neighbour_sends: str = "text"
+    probed_inside: bool = False
     seconds: float = 18.0

@@ -16,6 +16,7 @@ from loadtest.bench.attacks.figures import AttackFigures, Observation, table_hea
 from loadtest.bench.attacks.target import NEIGHBOUR, Target, attacked, key_of
 from loadtest.bench.fixtures import PipelineProcess
 from loadtest.errors import LoadtestError
+from loadtest.service_process.ports import KeptPort
 
 RATE = 8.0
 """Requests a second of the other client: some hundredths of what the service can do."""
@@ -40,16 +41,19 @@ def attack_once(home: Path, attack: Attack, seconds: float) -> AttackFigures:
     Raises:
         OSError, LoadtestError: the attack cannot be mounted here, or the service did not start.
     """
-    with attacked(home, attack.settings, attack.disk_variables) as target:
-        with closing(observer_of(target)) as observer:
+    inside = KeptPort() if attack.probed_inside else None
+    settings = {**attack.settings, **({"INTERNAL_PORT": inside.number} if inside else {})}
+    with attacked(home, settings, attack.disk_variables) as target:
+        probed = f"http://127.0.0.1:{inside.number}" if inside else target.url
+        with closing(observer_of(target, probed)) as observer:
             observe(observer, 2.0, attack.neighbour_sends)
             seen = asyncio.run(_attack(target, attack, observer, seconds))
         return AttackFigures(attack.name, attack.finding, seen, target.answers, target.has_ended)
 
 
-def observer_of(target: Target) -> PipelineProcess:
-    """A process that looks at a target through another client's eyes."""
-    return PipelineProcess(OBSERVER, target.url, str(target.service.process.pid), key_of(NEIGHBOUR))
+def observer_of(target: Target, probed: str) -> PipelineProcess:
+    """A process that looks at a target through another client's eyes; `probed`: where it asks for `/livez`."""
+    return PipelineProcess(OBSERVER, target.url, str(target.service.process.pid), key_of(NEIGHBOUR), probed)
 
 
 def observe(observer: PipelineProcess, seconds: float, sends: str, rate: float = RATE) -> Observation:

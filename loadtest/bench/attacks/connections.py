@@ -138,4 +138,5 @@ ATTACKS = (
     Attack("60 half-closed clients that read on", "C3", _by(60, _shut_and_read)),
     Attack("600 requests a second, deadline 2 s", "H7", _at_600_a_second),
     Attack("5,500 connections, each asks again and again", "H7", _by(5_500, _ask)),
+    Attack("the same, probed on the internal port", "H7", _by(5_500, _ask), probed_inside=True),
 )

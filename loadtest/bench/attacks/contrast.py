@@ -106,7 +106,7 @@ def measure(home: Path) -> None:
 def slow_clients(home: Path, rounds: int = ROUNDS, seconds: float = ROUND_SECONDS) -> Contrast:
     """300 slow and silent clients."""
     contrast = Contrast(f"{SLOW_CLIENTS} slow clients", 0.10, waits=False)
-    with attacked(home, {}) as target, closing(observer_of(target)) as observer:
+    with attacked(home, {}) as target, closing(observer_of(target, target.url)) as observer:
         _alternate(contrast, target, observer, dawdling(SLOW_CLIENTS), rounds, seconds)
     return contrast
 
@@ -115,7 +115,7 @@ def greedy_tenant(home: Path, rounds: int = ROUNDS, seconds: float = ROUND_SECON
     """A tenant that offers `TIMES_ITS_SHARE` what half of the service, its share, can do; first that is measured."""
     contrast = Contrast(f"a tenant at {TIMES_ITS_SHARE:g} times its share", 0.25, waits=True)
     job = _batch()
-    with attacked(home, {}) as target, closing(observer_of(target)) as observer:
+    with attacked(home, {}) as target, closing(observer_of(target, target.url)) as observer:
         asyncio.run(ask_on(target, lambda: job, 4, time.monotonic() + seconds))
         share = max(target.answers["200 ok"], 1) / seconds / 2
 

@@ -1,4 +1,4 @@
-"""`python -m loadtest.bench.attacks.observer URL PROCESS KEY`: another client, a health check and a scale for memory.
+"""`python -m loadtest.bench.attacks.observer URL PROCESS KEY PROBED`: another client, a health check, a scale for memory.
 
 A process of its own, which does nothing else, so that what an attacker's process does is not taken for the service's.
 It reads lines such as `{"seconds": 20, "rate": 8, "sends": "text"}`, observes for so long, prints an `Observation`.
@@ -51,7 +51,7 @@ class _Seen:
         )
 
 
-async def observe(url: str, process: int, jobs: list[Job], seconds: float, rate: float) -> Observation:
+async def observe(url: str, process: int, jobs: list[Job], seconds: float, rate: float, probed: str) -> Observation:
     """Send these jobs in turn at this rate, ask for `/livez` and weigh the service; wait for every answer."""
     seen, over = _Seen(), threading.Event()
     weighing = threading.Thread(target=_weigh, args=(process, seen, over))
@@ -65,7 +65,7 @@ async def observe(url: str, process: int, jobs: list[Job], seconds: float, rate:
             for number in range(int(seconds * rate)):
                 tasks.create_task(_ask(client, jobs[number % len(jobs)], begun + number / rate, seen))
             for number in range(int(seconds / LIVEZ_PERIOD_SECONDS)):
-                tasks.create_task(_ask_livez(url, begun + number * LIVEZ_PERIOD_SECONDS, seen))
+                tasks.create_task(_ask_livez(probed, begun + number * LIVEZ_PERIOD_SECONDS, seen))
     finally:
         over.set()
         weighing.join()
@@ -113,12 +113,12 @@ def _weigh(process: int, seen: _Seen, over: threading.Event) -> None:
 
 def main() -> None:
     """Observe as often as a line asks for it."""
-    url, process, key = sys.argv[1:]
+    url, process, key, probed = sys.argv[1:]
     print("{}", flush=True)
     for line in sys.stdin:
         asked = json.loads(line)
         jobs = make_jobs(asked["sends"], key)
-        seen = asyncio.run(observe(url, int(process), jobs, asked["seconds"], asked["rate"]))
+        seen = asyncio.run(observe(url, int(process), jobs, asked["seconds"], asked["rate"], probed))
         print(msgspec.json.encode(seen).decode(), flush=True)
 
 

@@ -145,14 +145,15 @@ class Scheduler(Generic[Payload]):
         nobody is beside a document that an engine died on.
         """
         full_tokens, light = memory.budget_tokens(model), list[_Document[Payload]]()
-        served = list(chain.from_iterable(map(self._submissions, running)))
-        if any(submission.attempt for submission in served):
-            return None
-        clients = {(submission.client, submission.priority) for submission in served}
         for client, keys in islice(self._fair_share.clients(model), LOOK_AHEAD):
-            if client not in clients:
-                light += self._light(client, keys, LIGHT_SHARE * full_tokens)
-        if sum(document.waiting_tokens for document in light) > ALL_LIGHT_SHARE * full_tokens:
+            light += self._light(client, keys, LIGHT_SHARE * full_tokens)
+        if not light:
+            return None
+        served = list(chain.from_iterable(map(self._submissions, running)))
+        clients = {(submission.client, submission.priority) for submission in served}
+        light = [each for each in light if (each.submission.client, each.submission.priority) not in clients]
+        is_much = sum(document.waiting_tokens for document in light) > ALL_LIGHT_SHARE * full_tokens
+        if is_much or any(submission.attempt for submission in served):
             return None
         return self._batch(model, tuple(self._fill_with(light, model, memory)))
 
