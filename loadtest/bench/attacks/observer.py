@@ -1,4 +1,4 @@
-"""`python -m loadtest.bench.attacks.observer URL PROCESS KEY PROBED`: another client, a health check, a scale for memory.
+"""`python -m loadtest.bench.attacks.observer URL PROCESS KEY PROBED`: another client, a health check, a memory scale.
 
 A process of its own, which does nothing else, so that what an attacker's process does is not taken for the service's.
 It reads lines such as `{"seconds": 20, "rate": 8, "sends": "text"}`, observes for so long, prints an `Observation`.
