@@ -164,3 +164,28 @@ def test_whatever_comes_and_goes_nothing_is_left() -> None:
     for place in here:
         pace.leave(place)
     assert (len(pace), pace.next_seconds()) == (0, None)
+
+
+def test_what_waits_is_told_until_it_begins_or_is_given_up() -> None:
+    pace = PreparationPace()
+    places = bring(pace, AT_ONCE + 4)
+    assert pace.held_tokens == 4 * TOKENS
+    pace.leave(places[-1])
+    assert pace.held_tokens == 3 * TOKENS
+    assert list(pace.begin(SPEED, 0.0)) == [places[-4]]
+    assert pace.held_tokens == 2 * TOKENS
+
+
+def test_who_was_given_up_is_passed_over() -> None:
+    pace = PreparationPace()
+    places = bring(pace, AT_ONCE + 2)
+    pace.leave(places[-2])
+    assert list(pace.begin(SPEED, 0.0)) == [places[-1]]
+
+
+def test_all_begin_once_nothing_is_known_of_the_device_any_more() -> None:
+    """A new engine has not computed anything yet."""
+    pace = PreparationPace()
+    places = bring(pace, AT_ONCE + 9)
+    assert list(pace.begin(None, 0.0)) == places[-9:]
+    assert (pace.held_tokens, pace.next_seconds()) == (0.0, None)

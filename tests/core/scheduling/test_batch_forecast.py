@@ -20,6 +20,8 @@ def test_a_batch_takes_what_those_of_its_model_took() -> None:
             forecast.learn("fast", tokens, 0.001 + tokens / 1_000_000)
     assert forecast.seconds("slow", 2_000) == pytest.approx(0.06, rel=0.05)
     assert forecast.seconds("fast", 2_000) == pytest.approx(0.003, rel=0.05)
+    assert forecast.base_seconds("slow") == pytest.approx(0.02, rel=0.25)
+    assert forecast.base_seconds("new") == 0.0
 
 
 def test_the_lead_is_what_the_host_needs_and_grows_with_the_error_of_a_forecast() -> None:

@@ -99,6 +99,8 @@ def test_who_is_being_served_is_in_no_light_batch() -> None:
     assert queue.light_batch_of("m", BUDGET, [running]) is None
     queue.admit(submission("b", 40, client="b"), 0.0, None)
     assert keys(queue.light_batch_of("m", BUDGET, [running])) == ["b"]
+    queue.cancel("a0")
+    assert keys(queue.light_batch_of("m", BUDGET, [running])) == ["a1"], "nothing of it runs that anybody waits for"
 
 
 def test_nobody_runs_beside_what_an_engine_died_on() -> None:
