@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from service.core.scheduling.batch_latency import TimedBatch
+from service.core.scheduling.batch_forecast import BatchForecast
 from service.core.scheduling.express_lane import ExpressLane
 from service.core.scheduling.scheduler import Scheduler
 from service.core.types import Batch
@@ -32,12 +32,14 @@ class BatchFormer:
 
     Attributes:
         models: those that it serves.
+        forecast: what their batches take of the device.
         in_flight: the batches that were launched and are not delivered.
         waits_for_weights: all that waits is for models that may not be loaded to the device yet.
     """
 
     def __init__(self, scheduler: Scheduler[Any], models: ModelManager, device: DeviceWork) -> None:
-        self.in_flight = InFlightBatches()
+        self.forecast = BatchForecast()
+        self.in_flight = InFlightBatches(self.forecast)
         self.waits_for_weights = False
         self._scheduler = scheduler
         self.models = models
@@ -65,7 +67,7 @@ class BatchFormer:
     def learn(self, launched: InFlightBatch, seconds: float) -> None:
         """Learn what a completed batch took of the device."""
         self._express.earn(seconds)
-        self.in_flight.learn(launched.batch.model, TimedBatch(launched.batch.tokens, seconds))
+        self.forecast.learn(launched.batch.model, launched.batch.tokens, seconds)
 
     def _is_full(self) -> bool:
         """True when what waits makes a full batch of the model that is served next."""
@@ -76,22 +78,22 @@ class BatchFormer:
         """The next batch of one model: an express one if others would fill it up, but not two in a row."""
         express, full_tokens = None, self.models.guard.budget_tokens(model)
         if not self._was_express and self._scheduler.stats(model).waiting_tokens >= full_tokens:
-            express = self._express_batch(model, self.in_flight.forecast_seconds(model, full_tokens))
+            express = self._express_batch(model, self.forecast.seconds(model, full_tokens))
         self._was_express = express is not None
         return express or self._scheduler.next_batch_of(model, self.models.guard.budget)
 
     def _beside(self, now: float) -> Batch | None:
         """An express batch beside those that run, of the same model, where the device shares itself; one at a time."""
-        running = self.in_flight.running
-        if not self._device.side_by_side or not running or not self._scheduler.waiting_tokens:
+        if not self._device.side_by_side or not self._scheduler.waiting_tokens:
             return None
-        if any(each.is_beside for each in running):
+        running = self.in_flight.running
+        if not running or any(each.is_beside for each in running):
             return None
         return self._express_batch(running[0].batch.model, self.in_flight.seconds_waited_for(now))
 
     def _express_batch(self, model: str, saved_seconds: float) -> Batch | None:
         """The documents of those who have little waiting, if that saves them so much and the device affords it."""
-        cost_seconds = self._express.cost(self.in_flight.base_seconds(model), saved_seconds)
+        cost_seconds = self._express.cost(self.forecast.base_seconds(model), saved_seconds)
         if cost_seconds is None:
             return None
         running = [each.batch for each in self.in_flight.running]

@@ -98,7 +98,7 @@ class EngineLoop:
         for each in initial.models:
             if each.timed is not None:
                 self._batch_watch.measured(each.timed.seconds)
-                self._in_flight.learn(each.model.revision, each.timed)
+                self._former.forecast.learn(each.model.revision, each.timed.tokens, each.timed.seconds)
 
     @property
     def exit_reason(self) -> ExitReason | None:

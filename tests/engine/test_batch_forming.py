@@ -82,6 +82,14 @@ def engine(request: pytest.FixtureRequest) -> Engine:
     return Engine(side_by_side=request.param)
 
 
+def flooded(*, side_by_side: bool) -> Engine:
+    """One that has just begun the first batch of a flood."""
+    engine = Engine(side_by_side=side_by_side)
+    engine.flood()
+    engine.launch(BEGIN)
+    return engine
+
+
 def launched_keys(formed: FormedBatch | None) -> list[str]:
     return keys(formed.batch) if formed else []
 
@@ -105,9 +113,7 @@ def test_one_client_s_documents_are_not_parted(engine: Engine) -> None:
 
 def test_only_a_device_that_shares_itself_computes_it_beside_a_running_batch() -> None:
     for side_by_side in (False, True):
-        engine = Engine(side_by_side=side_by_side)
-        engine.flood()
-        engine.launch(BEGIN)
+        engine = flooded(side_by_side=side_by_side)
         engine.admit("short", 20, client="other")
         formed = engine.launch(BEGIN + 0.01)
         assert launched_keys(formed) == (["short"] if side_by_side else [])
@@ -115,9 +121,7 @@ def test_only_a_device_that_shares_itself_computes_it_beside_a_running_batch() -
 
 
 def test_one_batch_at_a_time_runs_beside_others_and_is_delivered_before_they_end() -> None:
-    engine = Engine(side_by_side=True)
-    engine.flood()
-    engine.launch(BEGIN)
+    engine = flooded(side_by_side=True)
     engine.admit("first", 20, client="a")
     engine.launch(BEGIN + 0.01)
     engine.admit("second", 20, client="b")
@@ -127,9 +131,7 @@ def test_one_batch_at_a_time_runs_beside_others_and_is_delivered_before_they_end
 
 
 def test_nor_behind_a_full_one_that_was_formed_meanwhile() -> None:
-    engine = Engine(side_by_side=True)
-    engine.flood()
-    engine.launch(BEGIN)
+    engine = flooded(side_by_side=True)
     engine.admit("first", 20, client="a")
     engine.launch(BEGIN + 0.1)
     full = engine.launch(BEGIN + 0.19)
@@ -150,9 +152,7 @@ def test_two_express_batches_do_not_follow_each_other_on_a_gpu() -> None:
 
 
 def test_what_runs_beside_neither_delays_the_next_full_batch_nor_makes_the_running_one_new() -> None:
-    engine = Engine(side_by_side=True)
-    engine.flood()
-    engine.launch(BEGIN)
+    engine = flooded(side_by_side=True)
     before = engine.former.forms_after(BEGIN + 0.02)
     engine.admit("short", 20, client="other")
     engine.launch(BEGIN + 0.02)
@@ -162,9 +162,7 @@ def test_what_runs_beside_neither_delays_the_next_full_batch_nor_makes_the_runni
 
 
 def test_on_a_gpu_it_is_the_next_one_shortly_before_the_running_one_ends() -> None:
-    engine = Engine(side_by_side=False)
-    engine.flood()
-    engine.launch(BEGIN)
+    engine = flooded(side_by_side=False)
     engine.admit("short", 20, client="other")
     late = engine.former.forms_after(BEGIN)
     assert engine.launch(BEGIN + late / 2) is None

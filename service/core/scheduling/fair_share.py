@@ -28,21 +28,21 @@ class FairShareQueue:
 
     def join(self, submission: Submission, model_weight: float) -> None:
         """Add a document."""
-        model, client = submission.model, _client(submission)
+        model, client = submission.model, client_of(submission)
         self._models.join(model, model_weight)
         self._clients[model].join(client, WEIGHTS[submission.priority] * submission.quota.weight)
         self._queues[model, client].join(submission.key)
 
     def charge(self, submission: Submission, tokens: int) -> None:
         """Charge a document, its client and its model for tokens that were launched."""
-        model, client = submission.model, _client(submission)
+        model, client = submission.model, client_of(submission)
         self._models.charge(model, tokens)
         self._clients[model].charge(client, tokens)
         self._queues[model, client].charge(submission.key, tokens)
 
     def leave(self, submission: Submission) -> None:
         """Remove a document; its client and model leave with their last one."""
-        model, client = submission.model, _client(submission)
+        model, client = submission.model, client_of(submission)
         queue = self._queues[model, client]
         queue.leave(submission.key)
         if not queue:
@@ -56,7 +56,7 @@ class FairShareQueue:
         """Make these the urgent documents, in this order, in place of those of the last call."""
         self._urgent = defaultdict(list)
         for submission in submissions:
-            self._urgent[submission.model, _client(submission)].append(submission.key)
+            self._urgent[submission.model, client_of(submission)].append(submission.key)
 
     def models(self) -> list[str]:
         """Models with waiting documents, the one that fair sharing serves next first."""
@@ -82,5 +82,6 @@ class FairShareQueue:
                 yield key
 
 
-def _client(submission: Submission) -> Client:
+def client_of(submission: Submission) -> Client:
+    """The client that a document counts for."""
     return (submission.client, submission.priority)

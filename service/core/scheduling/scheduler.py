@@ -16,7 +16,7 @@ Time is passed in. An opaque payload travels with each document from its admissi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Generic, TypeVar
@@ -25,7 +25,7 @@ from service.core.memory.budget import MemoryBudget
 from service.core.scheduling.admission import Admission
 from service.core.scheduling.deadline_plan import DeadlinePlan, DeadlineTracker, Waiting
 from service.core.scheduling.express_lane import ALL_LIGHT_SHARE, LIGHT_SHARE
-from service.core.scheduling.fair_share import Client, FairShareQueue
+from service.core.scheduling.fair_share import Client, FairShareQueue, client_of
 from service.core.scheduling.occupancy import QueueOccupancy
 from service.core.scheduling.queue_stats import ModelQueueStats, QueueStats
 from service.core.types import Batch, Load, Priority, Refusal, Sequence, Shape, Submission
@@ -136,7 +136,7 @@ class Scheduler(Generic[Payload]):
 
     def next_batch_of(self, model: str, memory: MemoryBudget) -> Batch | None:
         """The next batch of one model; None when nothing of it waits, or the budget admits nothing of it."""
-        return self._batch(model, tuple(self._fill(model, memory)))
+        return self._batch(model, tuple(self._fill(model, memory, lambda: self._fair_share.documents(model))))
 
     def light_batch_of(self, model: str, memory: MemoryBudget, running: Iterable[Batch]) -> Batch | None:
         """A batch of the interactive documents of the clients that have little waiting (`express_lane`).
@@ -150,12 +150,13 @@ class Scheduler(Generic[Payload]):
         if not light:
             return None
         served = list(chain.from_iterable(map(self._submissions, running)))
-        clients = {(submission.client, submission.priority) for submission in served}
-        light = [each for each in light if (each.submission.client, each.submission.priority) not in clients]
+        clients = set(map(client_of, served))
+        light = [each for each in light if client_of(each.submission) not in clients]
         is_much = sum(document.waiting_tokens for document in light) > ALL_LIGHT_SHARE * full_tokens
         if is_much or any(submission.attempt for submission in served):
             return None
-        return self._batch(model, tuple(self._fill_with(light, model, memory)))
+        fill = self._fill(model, memory, lambda: (each.submission.key for each in light if each.waits))
+        return self._batch(model, tuple(fill))
 
     def delivered(self, batch: Batch) -> None:
         """Count a batch as finished; documents whose sequences are all delivered are removed."""
@@ -221,9 +222,10 @@ class Scheduler(Generic[Payload]):
         document.next_index = len(document.submission.lengths)
         self._fair_share.leave(document.submission)
 
-    def _fill(self, model: str, memory: MemoryBudget) -> Iterator[Sequence]:
+    def _fill(self, model: str, memory: MemoryBudget, waiting: Callable[[], Iterable[str]]) -> Iterator[Sequence]:
+        """The sequences of a batch; `waiting`: keys of the documents that may be in it, the next to be served first."""
         shape, alone = Shape(), None
-        while (document := self._next_fitting(model, shape, memory, alone)) is not None:
+        while (document := self._next_fitting(waiting(), model, shape, memory, alone)) is not None:
             sequence = document.next_sequence()
             self._take(document, sequence)
             shape = shape.plus(sequence.tokens)
@@ -232,9 +234,9 @@ class Scheduler(Generic[Payload]):
                 alone = sequence.key
 
     def _next_fitting(
-        self, model: str, shape: Shape, memory: MemoryBudget, alone: str | None
+        self, waiting: Iterable[str], model: str, shape: Shape, memory: MemoryBudget, alone: str | None
     ) -> _Document[Payload] | None:
-        for key in islice(self._fair_share.documents(model), LOOK_AHEAD):
+        for key in islice(waiting, LOOK_AHEAD):
             document = self._documents[key]
             mixes = document.submission.attempt == 0 and alone is None
             if not (mixes or not shape.sequences or document.submission.key == alone):
@@ -260,15 +262,6 @@ class Scheduler(Generic[Payload]):
                 return []
             found.append(document)
         return found
-
-    def _fill_with(self, documents: list[_Document[Payload]], model: str, memory: MemoryBudget) -> Iterator[Sequence]:
-        shape = Shape()
-        for document in documents:
-            while document.waits and memory.admits(model, shape.plus(document.next_sequence().tokens)):
-                sequence = document.next_sequence()
-                self._take(document, sequence)
-                shape = shape.plus(sequence.tokens)
-                yield sequence
 
     def _take(self, document: _Document[Payload], sequence: Sequence) -> None:
         self._fair_share.charge(document.submission, sequence.tokens)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from service.core.scheduling.batch_forecast import BatchForecast, lead_seconds
-from service.core.scheduling.batch_latency import TimedBatch
 from service.core.types import Batch
 
 if TYPE_CHECKING:
@@ -39,9 +38,9 @@ class InFlightBatch:
 class InFlightBatches:
     """One batch that runs and one behind it, formed shortly before the device is free, and what runs beside them."""
 
-    def __init__(self) -> None:
+    def __init__(self, forecast: BatchForecast) -> None:
         self._batches: deque[InFlightBatch] = deque()
-        self._forecast = BatchForecast()
+        self._forecast = forecast
         self._launches = 0
         self._free_seconds = 0.0
 
@@ -72,7 +71,7 @@ class InFlightBatches:
         """
         if sum(not each.is_beside for each in self._batches) > MOST_IN_FLIGHT:  # Completed ones are delivered first.
             return math.inf
-        running = [each for each in self.running if not each.is_beside]
+        running = self._ordinary
         if not running:
             return 0.0
         if len(running) >= MOST_IN_FLIGHT or not is_full():
@@ -81,8 +80,7 @@ class InFlightBatches:
 
     def seconds_waited_for(self, now: float) -> float:
         """What a document that comes now would wait for those in flight, as far as that is known."""
-        running = [each for each in self.running if not each.is_beside]
-        if not running:
+        if not (running := self._ordinary):
             return 0.0
         head = running[0]
         left = self._seconds_left(head, now)
@@ -101,17 +99,10 @@ class InFlightBatches:
                 yield launched
             in_order = in_order and done
 
-    def learn(self, model: str, timed: TimedBatch) -> None:
-        """Learn what a batch took of the device."""
-        self._forecast.learn(model, timed.tokens, timed.seconds)
-
-    def forecast_seconds(self, model: str, tokens: int) -> float:
-        """What a batch is expected to take of the device; 0 if that is unknown."""
-        return self._forecast.seconds(model, tokens)
-
-    def base_seconds(self, model: str) -> float:
-        """What each batch of a model takes beside its tokens; 0 if that is unknown."""
-        return self._forecast.base_seconds(model)
+    @property
+    def _ordinary(self) -> list[InFlightBatch]:
+        """Those that are not completed and run beside no other."""
+        return [launched for launched in self.running if not launched.is_beside]
 
     def _seconds_left(self, head: InFlightBatch, now: float) -> float:
         """Until the batch at the head is expected to end; 0 or less if that may be at any moment."""

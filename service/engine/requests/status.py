@@ -9,10 +9,10 @@ import math
 
 from service.core.memory.budget import MemoryReport
 from service.core.observation import EngineHistory, GpuUse, MemoryUse, Observation
-from service.core.parsers.front_load import Stage
+from service.core.parsers.front_load import FrontLoad, Stage
 from service.core.scheduling.scheduler import Scheduler
 from service.core.scheduling.throughput import ThroughputMeter
-from service.core.types import Shape
+from service.core.types import Load, Shape
 from service.engine.execution.in_flight import InFlightBatch
 from service.engine.ipc.server import EngineSocket
 from service.engine.lifecycle import Lifecycle
@@ -74,7 +74,7 @@ class StatusPublisher:
             engine=self._lifecycle.engine,
             now_seconds=now,
             load=load,
-            backlog_seconds=throughput.backlog_seconds(load.tokens + front.held_tokens, now),
+            backlog_seconds=self._backlog_seconds(load, front, now),
             work_ratios={Stage.COMPUTE.value: ratio, **{stage.value: each for stage, each in front.ratios.items()}},
             tokens_per_second=throughput.tokens_per_second,
             arrived_tokens_per_second=throughput.arrived_tokens_per_second(now),
@@ -125,9 +125,13 @@ class StatusPublisher:
         self._models.export_metrics()
         load = self._scheduler.load(now)
         front = self._lifecycle.workers.front
-        backlog = self._throughput.backlog_seconds(load.tokens + front.held_tokens, now)
+        backlog = self._backlog_seconds(load, front, now)
         speed = self._throughput.tokens_per_second or 0.0
         self._metrics.queue.update(load, front, backlog, self._throughput.work_ratio(now), speed)
+
+    def _backlog_seconds(self, load: Load, front: FrontLoad, now: float) -> float:
+        """For what waits here, and in the workers until it is prepared."""
+        return self._throughput.backlog_seconds(load.tokens + front.held_tokens, now)
 
     def opened(self, initial: InitialModels) -> None:
         """Begin with the throughput of the timed batches, and set the gauges of the start-up."""

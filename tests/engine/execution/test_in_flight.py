@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from service.core.scheduling.batch_forecast import LEAD_SHARE
-from service.core.scheduling.batch_latency import TimedBatch
+from service.core.scheduling.batch_forecast import LEAD_SHARE, BatchForecast
 from service.core.types import Batch, Sequence
 from service.engine.execution.in_flight import InFlightBatches
 from service.engine.execution.runner import BatchHandle
@@ -21,7 +20,8 @@ class Device:
     """Batches of one model that take `TAKES` seconds each, one after the other."""
 
     def __init__(self) -> None:
-        self.batches = InFlightBatches()
+        self.forecast = BatchForecast()
+        self.batches = InFlightBatches(self.forecast)
         self._handles: list[BatchHandle] = []
 
     def launch(self, now: float, model: str = "m", *, is_beside: bool = False) -> None:
@@ -39,7 +39,7 @@ class Device:
 
     def deliver(self) -> None:
         for launched in self.batches.completed():
-            self.batches.learn(launched.batch.model, TimedBatch(launched.batch.tokens, TAKES))
+            self.forecast.learn(launched.batch.model, launched.batch.tokens, TAKES)
 
     def accepts_after(self, now: float, *, full: bool = True) -> float:
         return self.batches.accepts_after(lambda: full, now)
