@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
+
+import pytest
 
 from service.api.extraction.preparation_turns import PreparationTurns
-from service.core.preparation import AHEAD_SECONDS, FEW_TOKENS, DeviceState, TextPlace
+from service.core.preparation import (
+    AHEAD_SECONDS,
+    FEW_TOKENS,
+    DeviceState,
+    TextPlace,
+)
 
 SPEED = 1_000.0
 CHARACTERS = int(AHEAD_SECONDS * SPEED / FEW_TOKENS)
@@ -52,16 +60,25 @@ def test_or_until_its_time_has_come() -> None:
     assert asyncio.run(scene()) >= 0.1
 
 
-def test_a_client_whose_next_text_is_due_in_a_minute_delays_no_other() -> None:
+def test_a_client_whose_texts_are_long_delays_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next look is due with the earliest text of all clients, also if one that is due later was there before."""
+    delays: list[float] = []
+
     async def scene() -> None:
-        waiting = turns(speed=100 * SPEED)
-        long = [waiting.enter("long", 12_000 * CHARACTERS, FAR, alone=False) for _ in range(3)]
-        short = [waiting.enter("short", 10 * CHARACTERS, FAR, alone=False) for _ in range(15)]
-        tasks = [asyncio.create_task(waiting.turn(place)) for place in long if not place.may_begin]
-        await asyncio.sleep(0.01)
-        async with asyncio.timeout(10.0):
-            await asyncio.gather(*(waiting.turn(place) for place in short if not place.may_begin))
-        assert not tasks[-1].done()
+        loop = asyncio.get_running_loop()
+
+        def call_later(delay: float, look: Callable[[], None]) -> asyncio.Handle:
+            delays.append(delay)
+            return asyncio.Handle(look, (), loop)
+
+        monkeypatch.setattr(loop, "call_later", call_later)
+        waiting = PreparationTurns(lambda: DeviceState(SPEED, 10**9), lambda: 100.0)
+        tasks = []
+        for client, characters, due in (("long", 100 * CHARACTERS, 0.2), ("short", 500, 0.05)):
+            places = [waiting.enter(client, characters, FAR, alone=False) for _ in range(15)]
+            tasks += [asyncio.create_task(waiting.turn(place)) for place in places if not place.may_begin]
+            await asyncio.sleep(0)
+            assert delays[-1] == pytest.approx(due)
         for task in tasks:
             task.cancel()
 
