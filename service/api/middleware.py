@@ -78,6 +78,8 @@ class AccessLog:
         if trace is not None:
             worker.traces.begin(trace)
         try:
+            if route.works and not worker.engine.opened:
+                await worker.engine.wait_until_open()
             await self._app(scope, receive, send_with_headers)
         finally:
             worker.active_requests.count -= route.works

@@ -12,6 +12,7 @@ import logging
 import os
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 
 import numpy as np
 
@@ -52,6 +53,8 @@ LATELY_SHARE = 0.05
 """Weight of the latest document in the mean length of those of late."""
 OBSERVE_SECONDS = 1.0
 """Longest wait for what an engine tells of itself."""
+OPENING_SECONDS = 1.0
+"""Longest wait of a request while the service starts: another worker may know already that it is ready."""
 OnModels = Callable[[tuple[ModelStatus, ...]], Awaitable[None]]
 
 log = logging.getLogger(__name__)
@@ -71,6 +74,7 @@ class EngineClient:
         self._pending: dict[str, Pending] = {}
         self._status = Status(engine="", phase=Phase.SYNCING)
         self._connected = False
+        self._opening = asyncio.Event()
         self._silence = Silence()
         self._on_models: OnModels | None = None
         self._notifications: set[asyncio.Task[None]] = set()
@@ -82,6 +86,12 @@ class EngineClient:
     def start(self) -> None:
         """Connect and listen; does not wait for the engine."""
         self._connection.open()
+
+    async def wait_until_open(self, seconds: float = OPENING_SECONDS) -> None:
+        """Wait for an engine to serve for the first time, for at most this long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._opening.wait()
 
     async def stop(self) -> None:
         """Fail what is pending, stop listening and close."""
@@ -104,6 +114,11 @@ class EngineClient:
     def status(self) -> Status:
         """The last status that an engine sent."""
         return self._status
+
+    @property
+    def opened(self) -> bool:
+        """True once an engine has served."""
+        return self._opening.is_set()
 
     @property
     def connected(self) -> bool:
@@ -211,6 +226,7 @@ class EngineClient:
         self._status = status
         self._connected = True
         if self.serving:
+            self._opening.set()
             self._submit_all()
         elif status.final:
             for key, pending in list(self._pending.items()):

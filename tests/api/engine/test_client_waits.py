@@ -1,4 +1,4 @@
-"""A wait for the engine that ends without a result: at its deadline, or cancelled."""
+"""Waits for the engine: for the first to serve, and those that end without a result, at a deadline or cancelled."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from service.core.errors import DeadlineExceeded
-from service.wire import Cancelled, Refused, Started, Submitted
+from service.core.types import Phase
+from service.wire import Cancelled, Hello, Refused, Started, Submitted
 from tests.support.engine_endpoint import World, play, synchronize, until
 
 
@@ -52,5 +53,28 @@ def test_a_cancelled_wait_cancels_at_the_engine_and_ignores_late_messages(tmp_pa
         await engine.send(Started((submitted.key,)))
         await engine.send(Refused(submitted.key, "queue_full", "full"))
         await synchronize(engine, world)
+
+    play(tmp_path, scene)
+
+
+def test_who_comes_while_the_engine_loads_waits_until_it_serves(tmp_path: Path) -> None:
+    async def scene(world: World) -> None:
+        waiting = asyncio.create_task(world.client.wait_until_open(60.0))
+        engine = world.engine("one")
+        await engine.receive(Hello)
+        await engine.send_status(Phase.WARMING)
+        await until(lambda: world.client.connected)
+        assert (waiting.done(), world.client.opened) == (False, False)
+        await engine.send_status()
+        await waiting
+        assert world.client.opened
+
+    play(tmp_path, scene)
+
+
+def test_who_comes_before_the_engine_waits_no_longer_than_he_may(tmp_path: Path) -> None:
+    async def scene(world: World) -> None:
+        await world.client.wait_until_open(0.05)
+        assert not world.client.opened
 
     play(tmp_path, scene)
