@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -12,6 +13,7 @@ from tests.rehearsal.devices import Device
 Report: TypeAlias = dict[str, Any]
 LAUNCH_FAILED = 719
 """CUDA's number for `unspecified launch failure`."""
+SERIAL_BYTES = 8
 GPU_IS_LOST = 15
 """NVML's."""
 
@@ -31,6 +33,16 @@ class DeviceState:
         fresh = self._folder / "state.new"
         fresh.write_text("".join(lines))
         os.replace(fresh, self._folder / "state")
+        self._count()
+
+    def _count(self) -> None:
+        """Tell processes on the device, which have this file in their memory, to read the state again."""
+        file = os.open(self._folder / "state.serial", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            before = int.from_bytes(os.pread(file, SERIAL_BYTES, 0), sys.byteorder)
+            os.pwrite(file, (before + 1).to_bytes(SERIAL_BYTES, sys.byteorder), 0)
+        finally:
+            os.close(file)
 
     def reports(self) -> list[Report]:
         """Of all processes that used the device, at most 0.2 s old."""

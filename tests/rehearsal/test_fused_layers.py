@@ -79,6 +79,24 @@ def _compiled(gpu: Gpu, dtype: str) -> tuple[str, str, str, list[Counter[str]]]:
     return _launched(gpu, "bert", dtype, compiled=True)
 
 
+def test_flash_attention_fills_the_tensor_that_it_is_given(tmp_path: Path) -> None:
+    assert play(_filled, A10G, tmp_path) == (True, {"flash": 1})
+
+
+def _filled(gpu: Gpu) -> tuple[bool, dict[str, int]]:
+    import torch
+
+    from service.engine.encoder.attention import AttentionCall
+    from service.engine.encoder.attention_backends import FlashAttention
+
+    rows = torch.empty(8, 2, 64, device="cuda", dtype=torch.bfloat16)
+    borders, out = torch.tensor([0, 3, 8], dtype=torch.int32, device="cuda"), torch.empty_like(rows)
+    call = AttentionCall(rows, rows, rows, borders, (0, 3, 8), 5, 0.125, None, out)
+    with gpu.kernels() as kernels:
+        found = FlashAttention().run(call)
+    return found.data_ptr() == out.data_ptr(), {_role(name): count for name, count in kernels.items()}
+
+
 @pytest.mark.parametrize("device", [L4, H200])
 def test_8_bit_products_are_still_one_kernel_each(device: Device, tmp_path: Path) -> None:
     path, _, dtype, counts = play(_compiled, device, tmp_path, "fp8")

@@ -30,6 +30,7 @@ class AttentionCall(NamedTuple):
         max_length: tokens of the longest sequence.
         scaling: of the scores.
         sliding_window: of this layer: w lets token i see token j where |i - j| < w; None if it sees all.
+        out: [total, heads, head_size], contiguous, which a back-end may fill and return; it holds nothing of worth.
     """
 
     query: torch.Tensor
@@ -40,6 +41,7 @@ class AttentionCall(NamedTuple):
     max_length: int
     scaling: float
     sliding_window: int | None
+    out: torch.Tensor | None = None
 
     @property
     def window(self) -> int | None:

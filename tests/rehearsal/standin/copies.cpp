@@ -44,7 +44,7 @@ Error copy(void *to, const void *from, size_t bytes, void *handle, bool blocking
     }
     if (where == Direction::HOST) return memmove(to, from, bytes), SUCCESS;
     if (bytes == 0) return SUCCESS;
-    spend_host_time();
+    HostTime spent;
     Stream *stream = world().stream(handle);
     {
         LOCKED;
@@ -66,7 +66,7 @@ Error copy(void *to, const void *from, size_t bytes, void *handle, bool blocking
 }
 
 Error fill(void *start, int value, size_t bytes, void *handle) {
-    spend_host_time();
+    HostTime spent;
     LOCKED;
     double takes = std::max(device().least_kernel_ns, double(bytes) / device().memory_rate * 1e9);
     Work work{Engine::COMPUTE, Nanoseconds(takes), [=] { memset(start, value, bytes); }};

@@ -87,7 +87,7 @@ API int cudaGraphExecDestroy(void *executable) {
 API int cudaGraphLaunch(void *executable, void *stream) {
     COUNTED;
     constexpr int AS_LONG_AS_LAUNCHES = 3;
-    spend_host_time(AS_LONG_AS_LAUNCHES);
+    HostTime spent(AS_LONG_AS_LAUNCHES);
     LOCKED;
     world().counts.graph_launches++;
     return world().replay(world().stream(stream), **static_cast<Handle *>(executable));

@@ -26,10 +26,11 @@ std::map<std::string, size_t> &shared_allowed() {
     return *bytes;
 }
 
-std::string name_of(const void *function) {
+const std::string &name_of(const void *function) {
+    static const std::string unregistered = "unregistered";
     LOCKED;
     auto found = registered().find(function);
-    return found == registered().end() ? "unregistered" : found->second;
+    return found == registered().end() ? unregistered : found->second;
 }
 
 Error refusal(const Launch &wanted) {
@@ -49,7 +50,6 @@ void count(const std::string &kernel, void *stream) {
 }
 
 Error queue(const std::string &kernel, double takes, void *stream, Effect effect) {
-    spend_host_time();
     LOCKED;
     if (Error error = world().dead()) return say(error);
     count(kernel, stream);
@@ -60,6 +60,7 @@ Error queue(const std::string &kernel, double takes, void *stream, Effect effect
 }  // namespace
 
 Error launch(const Launch &wanted) {
+    HostTime spent;
     {
         LOCKED;
         if (Error error = refusal(wanted)) return say(error);
@@ -70,6 +71,7 @@ Error launch(const Launch &wanted) {
 
 Error launch_product(const std::string &kernel, double rows, double columns, double depth, int bits, void *stream,
                      Effect effect) {
+    HostTime spent;
     double flops = 2 * rows * columns * depth;
     double bytes = bits / 8 * (rows * columns + rows * depth + columns * depth);
     double seconds = std::max(flops / device().flops(bits), bytes / device().memory_rate);

@@ -3,7 +3,7 @@
 #include "world.h"
 
 struct Launch {
-    std::string kernel;
+    const std::string &kernel;
     Dim3 grid, block;
     size_t dynamic_shared;
     void *stream;

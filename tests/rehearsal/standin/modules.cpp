@@ -76,13 +76,15 @@ API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *, int, si
 
 API int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                        unsigned block_y, unsigned block_z, unsigned shared, void *stream, void **, void **) {
+    HostTime spent;
     COUNTED;
     Dim3 grid{grid_x, grid_y, grid_z}, block{block_x, block_y, block_z};
     return launch({static_cast<Function *>(function)->name, grid, block, shared, stream});
 }
 
 API int cuLaunchKernelEx(const DriverLaunchConfig *shape, void *function, void **, void **) {
+    HostTime spent;
     COUNTED;
-    std::string name = static_cast<Function *>(function)->name;
+    const std::string &name = static_cast<Function *>(function)->name;
     return launch({name, shape->grid, shape->block, shape->dynamic_shared, shape->stream});
 }

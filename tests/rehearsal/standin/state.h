@@ -1,4 +1,5 @@
-// What a test does to the device while it runs: a file of "key value" lines, read again whenever it was replaced.
+// What a test does to the device while it runs: a file of "key value" lines, read again whenever it was replaced, which
+// the number in the file beside it says (`….serial`, 8 bytes).
 //
 //   others_bytes N          other processes hold N bytes of the device's memory
 //   pinned_limit_bytes N    the host gives no more than N bytes of pinned memory
@@ -20,4 +21,4 @@ public:
 };
 
 State state();       // As it was read last.
-void refresh_state();  // Reads it again if it was replaced; hidden in the time that a launch takes anyway.
+void refresh_state();  // Reads it again if it was replaced.

@@ -125,10 +125,10 @@ Nanoseconds now() {
     return Nanoseconds(time.tv_sec) * 1000000000 + Nanoseconds(time.tv_nsec);
 }
 
-void spend_host_time(int launches) {
-    Nanoseconds end = now() + Nanoseconds(launches * device().launch_ns);
-    refresh_state();
-    while (now() < end) {
+HostTime::HostTime(int launches) : end_(now() + Nanoseconds(launches * device().launch_ns)) { refresh_state(); }
+
+HostTime::~HostTime() {
+    while (now() < end_) {
     }
 }
 

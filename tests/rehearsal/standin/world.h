@@ -94,7 +94,17 @@ private:
 
 World &world();
 Nanoseconds now();
-void spend_host_time(int launches = 1);                // What the driver takes to launch.
+
+class HostTime {  // What the driver takes to launch; what is done here while one of these lives is within that time.
+public:
+    explicit HostTime(int launches = 1);
+    ~HostTime();  // Waits for the rest of it: to be made before any lock is held.
+    HostTime(const HostTime &) = delete;
+
+private:
+    Nanoseconds end_;
+};
+
 void wait_until(Nanoseconds due, bool sleeping);       // Spins or sleeps, hangs if the device hangs, then advances.
 void hang();                                           // Returns when the state file does not say so any more.
 Error say(Error error);                                // Keeps it for cudaGetLastError.

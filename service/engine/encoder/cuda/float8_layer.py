@@ -14,6 +14,7 @@ from service.engine.encoder.attention import AttentionBackend, AttentionCall
 from service.engine.encoder.cuda.float8_linear import Float8Linear, can_be_quantized
 from service.engine.encoder.cuda.fused_layer import FusedLayer
 from service.engine.encoder.cuda.row_operators import RowOperators
+from service.engine.execution.packed_batch import PackedBatch
 
 
 class Float8Layer(nn.Module):
@@ -36,13 +37,12 @@ class Float8Layer(nn.Module):
         self._backend = backend
         self._operators = operators
 
-    def run(
-        self, rows: torch.Tensor, cu_seqlens: torch.Tensor, borders: tuple[int, ...], max_length: int
-    ) -> torch.Tensor:
-        """[total, hidden] → the same shape; the last three as in `PackedBatch`."""
+    def run(self, rows: torch.Tensor, batch: PackedBatch, mixed: torch.Tensor) -> torch.Tensor:
+        """As `FusedLayer.run`."""
         size, quantize = self._head_size, self._operators.quantize
         query, key, value = self.qkv(*quantize(rows)).view(rows.shape[0], 3, -1, size).unbind(1)
-        call = AttentionCall(query, key, value, cu_seqlens, borders, max_length, size**-0.5, None)
+        lengths = batch.cu_seqlens, batch.borders, batch.max_length
+        call = AttentionCall(query, key, value, *lengths, size**-0.5, None, mixed.view(query.shape))
         mixed = self.mixed(*quantize(self._backend.run(call).flatten(1)))
         rows = self._add_norm(mixed, rows, self.mixed_norm)
         inner = self.inner(*quantize(rows))

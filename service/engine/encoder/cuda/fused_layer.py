@@ -17,6 +17,7 @@ from transformers.activations import GELUActivation
 
 from service.engine.encoder.attention import AttentionBackend, AttentionCall
 from service.engine.encoder.cuda.row_operators import TORCH_ROWS, RowOperators
+from service.engine.execution.packed_batch import PackedBatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +109,15 @@ class FusedLayer(nn.Module):
         )
         self._epsilons = self.mixed_norm.eps, self.outer_norm.eps
 
-    def run(
-        self, rows: torch.Tensor, cu_seqlens: torch.Tensor, borders: tuple[int, ...], max_length: int
-    ) -> torch.Tensor:
-        """[total, hidden] → the same shape; the last three as in `PackedBatch`."""
+    def run(self, rows: torch.Tensor, batch: PackedBatch, mixed: torch.Tensor) -> torch.Tensor:
+        """[total, hidden] of this batch → the same shape; `mixed` of that shape too: what attention may overwrite."""
         (w_qkv, b_qkv), (w_mixed, b_mixed), (g_mixed, n_mixed), (w_in, b_in), (w_out, b_out), (g_out, n_out) = (
             self._weights
         )
         size, add_norm = self.head_size, self._add_norm
         query, key, value = F.linear(rows, w_qkv, b_qkv).view(rows.shape[0], 3, -1, size).unbind(1)
-        call = AttentionCall(query, key, value, cu_seqlens, borders, max_length, size**-0.5, None)
+        lengths = batch.cu_seqlens, batch.borders, batch.max_length
+        call = AttentionCall(query, key, value, *lengths, size**-0.5, None, mixed.view(query.shape))
         mixed = self._backend.run(call).flatten(1)
         rows = add_norm(F.linear(mixed, w_mixed, b_mixed), rows, g_mixed, n_mixed, self._epsilons[0])
         if self._gelu_in_product:
@@ -128,7 +128,7 @@ class FusedLayer(nn.Module):
 
 
 def names_of(layer: nn.Module) -> LayerNames | None:
-    """The names of a layer's parts, if it has exactly those of BERT's kind, and linear layers of torch's own."""
+    """The names of a layer's parts, if it has exactly those of BERT's kind, linear layers of torch's own, all heads."""
     parameters = {name for name, _ in layer.named_parameters()}
     for names in (BERT, DISTILBERT):
         parts = (*names.linears(), *names.norms())
@@ -139,7 +139,8 @@ def names_of(layer: nn.Module) -> LayerNames | None:
                 type(each) is nn.LayerNorm for each in norms
             )
             has_heads = isinstance(getattr(layer.get_submodule(names.attention), "attention_head_size", None), int)
-            return names if exact and has_heads else None
+            mixed = layer.get_submodule(names.mixed)
+            return names if exact and has_heads and mixed.in_features == mixed.out_features else None
     return None
 
 

@@ -88,9 +88,9 @@ class FusedModel:
     def __call__(self, batch: PackedBatch) -> torch.Tensor:
         """Compute, or queue, one forward pass: logits [total, labels]."""
         rows = self._embed(batch.input_ids[0], batch.position_ids[0])
-        cu_seqlens, borders, max_length = batch.cu_seqlens, batch.borders, batch.max_length
+        mixed = torch.empty_like(rows)
         for layer in self._layers:
-            rows = layer(rows, cu_seqlens, borders, max_length)
+            rows = layer(rows, batch, mixed)
         logits: torch.Tensor = self._parts.classifier(rows)
         return logits
 

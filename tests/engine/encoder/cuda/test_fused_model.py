@@ -41,6 +41,15 @@ class SdpaAttention:
         return torch.cat(mixed, dim=1).transpose(0, 1).contiguous()
 
 
+class FillingAttention(SdpaAttention):
+    """The same into the tensor that it is given, which all layers share."""
+
+    def run(self, call: AttentionCall) -> torch.Tensor:
+        assert call.out is not None
+        assert call.out.shape == call.query.shape
+        return call.out.copy_(super().run(call))
+
+
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {kind: make_model(tmp_path_factory.mktemp("models") / kind, kind, layers=3) for kind in KINDS}
@@ -69,7 +78,7 @@ def _alone(checkpoint: Checkpoint) -> list[np.ndarray]:
     return [checkpoint.model(input_ids=each).logits[0].float().numpy() for each in inputs]
 
 
-@pytest.mark.parametrize("backend", [SdpaAttention(), BlockwiseAttention()])
+@pytest.mark.parametrize("backend", [SdpaAttention(), FillingAttention(), BlockwiseAttention()])
 @pytest.mark.parametrize("kind", FUSABLE)
 def test_a_fused_model_computes_what_transformers_computes(
     kind: str, backend: attention.AttentionBackend, folders: dict[str, Path]
@@ -93,6 +102,13 @@ def test_a_model_with_a_part_that_would_be_left_out_cannot_be_fused(folders: dic
     assert not can_be_fused(model)
     model = _checkpoint(folders["bert"]).model
     model.bert.pooler = torch.nn.Linear(32, 32)
+    assert not can_be_fused(model)
+
+
+def test_a_layer_whose_heads_are_not_all_there_cannot_be_fused(folders: dict[str, Path]) -> None:
+    model = _checkpoint(folders["bert"]).model
+    mixed = model.bert.encoder.layer[1].attention.output
+    mixed.dense = torch.nn.Linear(mixed.dense.in_features // 2, mixed.dense.out_features)
     assert not can_be_fused(model)
 
 
