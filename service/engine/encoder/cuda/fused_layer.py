@@ -108,6 +108,7 @@ class FusedLayer(nn.Module):
             for each in (self.qkv, self.mixed, self.mixed_norm, self.inner, self.outer, self.outer_norm)
         )
         self._epsilons = self.mixed_norm.eps, self.outer_norm.eps
+        self._scaling = self.head_size**-0.5
 
     def run(self, rows: torch.Tensor, batch: PackedBatch, mixed: torch.Tensor) -> torch.Tensor:
         """[total, hidden] of this batch → the same shape; `mixed` of that shape too: what attention may overwrite."""
@@ -117,7 +118,7 @@ class FusedLayer(nn.Module):
         size, add_norm = self.head_size, self._add_norm
         query, key, value = F.linear(rows, w_qkv, b_qkv).view(rows.shape[0], 3, -1, size).unbind(1)
         lengths = batch.cu_seqlens, batch.borders, batch.max_length
-        call = AttentionCall(query, key, value, *lengths, size**-0.5, None, mixed.view(query.shape))
+        call = AttentionCall(query, key, value, *lengths, self._scaling, None, mixed.view(query.shape))
         mixed = self._backend.run(call).flatten(1)
         rows = add_norm(F.linear(mixed, w_mixed, b_mixed), rows, g_mixed, n_mixed, self._epsilons[0])
         if self._gelu_in_product:

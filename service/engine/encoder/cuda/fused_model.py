@@ -63,7 +63,12 @@ class FusedModel:
         parts, place = _parts(model), list_of_layers(model)
         assert parts is not None
         assert place is not None
-        self._parts = parts
+        # Parameters as they are, as in the layers.
+        types = None if parts.types is None else parts.types.weight
+        self._tables = parts.words.weight, parts.positions.weight, types
+        self._norm = parts.norm.weight, parts.norm.bias, parts.norm.eps
+        self._projection = None if parts.projection is None else _weights(parts.projection)
+        self._classifier = _weights(parts.classifier)
         self._parent, self._name, self._own_layers = place
         fused: list[FusedLayer] = [
             FusedLayer(layer, _require_names(layer), backend, gelu_in_product=gelu_in_product, operators=operators)
@@ -91,18 +96,16 @@ class FusedModel:
         mixed = torch.empty_like(rows)
         for layer in self._layers:
             rows = layer(rows, batch, mixed)
-        logits: torch.Tensor = self._parts.classifier(rows)
-        return logits
+        return F.linear(rows, *self._classifier)
 
     def _embed(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
         """Token ids and positions [total] → [total, hidden]; the sums in transformers' order, so rounded as there."""
-        parts = self._parts
-        rows = F.embedding(ids, parts.words.weight)
-        if parts.types is not None:
-            rows.add_(parts.types.weight[0])
-        rows.add_(F.embedding(positions, parts.positions.weight))
-        rows = F.layer_norm(rows, rows.shape[-1:], parts.norm.weight, parts.norm.bias, parts.norm.eps)
-        return rows if parts.projection is None else F.linear(rows, parts.projection.weight, parts.projection.bias)
+        words, places, types = self._tables
+        rows = F.embedding(ids, words)
+        if types is not None:
+            rows.add_(types[0])
+        rows = TORCH_ROWS.add_norm(rows, F.embedding(positions, places), *self._norm)
+        return F.linear(rows, *self._projection) if self._projection else rows
 
 
 def can_be_fused(model: PreTrainedModel) -> bool:
@@ -133,6 +136,10 @@ def _parts(model: PreTrainedModel) -> _Parts | None:
     modules = (parts.words, parts.types, parts.positions, parts.norm, parts.projection, parts.classifier, place[2])
     used = {id(weight) for module in modules if module is not None for weight in module.parameters()}
     return parts if {id(weight) for weight in model.parameters()} == used else None
+
+
+def _weights(linear: nn.Linear) -> tuple[torch.Tensor, torch.Tensor | None]:
+    return linear.weight, linear.bias
 
 
 def _require_names(layer: nn.Module) -> LayerNames:

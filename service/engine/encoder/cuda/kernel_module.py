@@ -1,7 +1,8 @@
 """Kernels that were compiled here, loaded and launched by the CUDA driver itself.
 
-`torch.cuda._compile_kernel` makes ctypes objects of all arguments at each launch. Here they are packed into a buffer
-that the driver reads, so a launch costs little more than one call. It goes into a capture as any launch does.
+`torch.cuda._compile_kernel` makes ctypes objects of all arguments at each launch. Here they and the launch's shape are
+packed into buffers that the driver reads, so a launch costs little more than one call with four addresses. It goes into
+a capture as any launch does.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import struct
 
 LANES_OF_BLOCK = 128
 """Threads: `LANES * WARPS` of row_kernels.cu."""
+_SHAPE = struct.Struct("@7IPPI")
+"""`CUlaunchConfig`: blocks in three dimensions, threads in three, bytes of shared memory, stream, no attributes."""
 
 
 class KernelModule:
@@ -34,23 +37,24 @@ class KernelModule:
 
 
 class Kernel:
-    """One kernel with a buffer for its arguments, so for one thread at a time."""
+    """One kernel with buffers for its launches, so for one thread at a time."""
 
     def __init__(self, driver: ctypes.CDLL, function: ctypes.c_void_p, arguments: str) -> None:
         self._driver = driver
-        self._function = function
         self._layout = struct.Struct(f"@{arguments}")
         self._buffer = ctypes.create_string_buffer(self._layout.size)
         start = ctypes.addressof(self._buffer)
         self._addresses = (ctypes.c_void_p * len(arguments))(*(start + each for each in _offsets(arguments)))
-        unsigned, pointer = ctypes.c_uint, ctypes.c_void_p
-        prototype = ctypes.CFUNCTYPE(ctypes.c_int, pointer, *[unsigned] * 7, pointer, pointer, pointer)
-        self._launch = prototype(("cuLaunchKernel", driver))
+        self._shape = ctypes.create_string_buffer(_SHAPE.size)
+        self._read = ctypes.addressof(self._shape), function.value, ctypes.addressof(self._addresses), None
+        prototype = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
+        self._launch = prototype(("cuLaunchKernelEx", driver))
 
     def launch(self, blocks: int, stream: int, *arguments: float) -> None:
         """Queue the kernel. Raises RuntimeError, in the words of torch's own errors (device_errors.py)."""
         self._layout.pack_into(self._buffer, 0, *arguments)
-        result = self._launch(self._function, blocks, 1, 1, LANES_OF_BLOCK, 1, 1, 0, stream, self._addresses, None)
+        _SHAPE.pack_into(self._shape, 0, blocks, 1, 1, LANES_OF_BLOCK, 1, 1, 0, stream, 0, 0)
+        result = self._launch(*self._read)
         if result != 0:
             _require(self._driver, result)
 
