@@ -11,10 +11,12 @@ import itertools
 import logging
 import os
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 
 import numpy as np
+from msgspec.structs import replace
 
 from service.api.engine.connection import EngineConnection
 from service.api.engine.leases import RevisionLeases
@@ -22,6 +24,7 @@ from service.api.engine.pending import InferenceResult, Kept, Pending
 from service.api.engine.refusal_cache import RefusalCache
 from service.api.engine.routing import is_serving
 from service.core.arrays import TokenIds
+from service.core.connections.start_queue import STARTS_PER_TURN
 from service.core.errors import DeadlineExceeded
 from service.core.lifecycle.silence import Silence
 from service.core.observation import Observation
@@ -53,8 +56,7 @@ LATELY_SHARE = 0.05
 """Weight of the latest document in the mean length of those of late."""
 OBSERVE_SECONDS = 1.0
 """Longest wait for what an engine tells of itself."""
-OPENING_SECONDS = 1.0
-"""Longest wait of a request while the service starts: another worker may know already that it is ready."""
+STARTING = (Phase.SYNCING, Phase.LOADING, Phase.WARMING)
 OnModels = Callable[[tuple[ModelStatus, ...]], Awaitable[None]]
 
 log = logging.getLogger(__name__)
@@ -74,7 +76,8 @@ class EngineClient:
         self._pending: dict[str, Pending] = {}
         self._status = Status(engine="", phase=Phase.SYNCING)
         self._connected = False
-        self._opening = asyncio.Event()
+        self._opened = False
+        self._waiting: deque[asyncio.Future[None]] = deque()
         self._silence = Silence()
         self._on_models: OnModels | None = None
         self._notifications: set[asyncio.Task[None]] = set()
@@ -87,11 +90,13 @@ class EngineClient:
         """Connect and listen; does not wait for the engine."""
         self._connection.open()
 
-    async def wait_until_open(self, seconds: float = OPENING_SECONDS) -> None:
-        """Wait for an engine to serve for the first time, for at most this long."""
+    async def wait_while_starting(self, seconds: float) -> None:
+        """Wait until an engine serves, or it is clear that none will, for at most this long."""
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._opening.wait()
+                await turn
 
     async def stop(self) -> None:
         """Fail what is pending, stop listening and close."""
@@ -100,6 +105,8 @@ class EngineClient:
         await asyncio.gather(*self._notifications, return_exceptions=True)
         for pending in self._pending.values():
             pending.abort()
+        self._status = replace(self._status, phase=Phase.DRAINING)
+        self._let_some_in()
         await self._connection.close()
 
     def on_models_change(self, callback: OnModels) -> None:
@@ -116,9 +123,9 @@ class EngineClient:
         return self._status
 
     @property
-    def opened(self) -> bool:
-        """True once an engine has served."""
-        return self._opening.is_set()
+    def starting(self) -> bool:
+        """True as long as the first engine starts: no engine has been ready yet, and one may soon be."""
+        return not self._opened and self._status.phase in STARTING and not self._status.final
 
     @property
     def connected(self) -> bool:
@@ -225,13 +232,23 @@ class EngineClient:
             notification.add_done_callback(self._notifications.discard)
         self._status = status
         self._connected = True
+        self._opened = self._opened or self.serving
+        if not self.starting:
+            self._let_some_in()
         if self.serving:
-            self._opening.set()
             self._submit_all()
         elif status.final:
             for key, pending in list(self._pending.items()):
                 pending.refuse(_refusal_by_the_last(key))
             self._connection.beat()  # The engine ends once it knows that its last word has come.
+
+    def _let_some_in(self) -> None:
+        """Let a few of those that wait go on, and the others in later turns of the loop: each has work to begin."""
+        for _ in range(min(STARTS_PER_TURN, len(self._waiting))):
+            if not (turn := self._waiting.popleft()).done():
+                turn.set_result(None)
+        if self._waiting:
+            asyncio.get_running_loop().call_soon(self._let_some_in)
 
     def _submit_all(self) -> None:
         for pending in list(self._pending.values()):

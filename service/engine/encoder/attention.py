@@ -51,9 +51,10 @@ class AttentionCall(NamedTuple):
 
 
 class AttentionBackend(Protocol):
-    """One way to compute a call; its name is a label of a metric."""
+    """One way to compute a call; its name is a label of a metric. `fills`: it returns a call's `out`, if it has one."""
 
     name: str
+    fills: bool
 
     def supports(self, call: AttentionCall) -> bool: ...
 

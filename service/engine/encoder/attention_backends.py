@@ -35,6 +35,7 @@ class FlashAttention:
     """Flash attention over sequences of different lengths."""
 
     name = "flash"
+    fills = _FILL_BY_FLASH is not None
 
     def supports(self, call: AttentionCall) -> bool:
         query = call.query
@@ -87,6 +88,7 @@ class MemoryEfficientAttention:
     """torch's memory-efficient kernel, in any precision."""
 
     name = "memory_efficient"
+    fills = False
 
     def supports(self, call: AttentionCall) -> bool:
         return call.query.is_cuda and call.window is None
@@ -112,6 +114,7 @@ class BlockwiseAttention:
     """Matrix products of torch, one sequence after the other; reads `borders`, so it cannot be captured."""
 
     name = "blockwise"
+    fills = False
 
     def supports(self, call: AttentionCall) -> bool:
         return True

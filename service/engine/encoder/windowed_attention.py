@@ -43,6 +43,7 @@ class WindowedAttention:
     """Attention of layers with a sliding window, on CUDA."""
 
     name = "windowed"
+    fills = False
 
     def __init__(self) -> None:
         self._plans = WeakIdKeyDictionary()

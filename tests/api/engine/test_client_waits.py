@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from service.core.connections.start_queue import STARTS_PER_TURN
 from service.core.errors import DeadlineExceeded
 from service.core.types import Phase
 from service.wire import Cancelled, Hello, Refused, Started, Submitted
@@ -59,22 +60,47 @@ def test_a_cancelled_wait_cancels_at_the_engine_and_ignores_late_messages(tmp_pa
 
 def test_who_comes_while_the_engine_loads_waits_until_it_serves(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
-        waiting = asyncio.create_task(world.client.wait_until_open(60.0))
+        waiting = [asyncio.create_task(world.client.wait_while_starting(60.0)) for _ in range(3 * STARTS_PER_TURN)]
         engine = world.engine("one")
         await engine.receive(Hello)
         await engine.send_status(Phase.WARMING)
         await until(lambda: world.client.connected)
-        assert (waiting.done(), world.client.opened) == (False, False)
+        assert (any(each.done() for each in waiting), world.client.starting) == (False, True)
         await engine.send_status()
+        await asyncio.gather(*waiting)
+        assert (world.client.starting, world.client.serving) == (False, True)
+
+    play(tmp_path, scene)
+
+
+@pytest.mark.parametrize("phase", [Phase.DRAINING, Phase.FAILED])
+def test_nobody_waits_for_an_engine_that_will_not_serve(phase: Phase, tmp_path: Path) -> None:
+    async def scene(world: World) -> None:
+        waiting = asyncio.create_task(world.client.wait_while_starting(60.0))
+        engine = world.engine("one")
+        await engine.receive(Hello)
+        await engine.send_status(phase, admitting=False)
         await waiting
-        assert world.client.opened
+        assert not world.client.starting
+
+    play(tmp_path, scene)
+
+
+def test_nobody_waits_for_a_worker_that_stops(tmp_path: Path) -> None:
+    async def scene(world: World) -> None:
+        waiting = asyncio.create_task(world.client.wait_while_starting(60.0))
+        await asyncio.sleep(0)
+        await world.client.stop()
+        await waiting
+        world.client.start()
 
     play(tmp_path, scene)
 
 
 def test_who_comes_before_the_engine_waits_no_longer_than_he_may(tmp_path: Path) -> None:
     async def scene(world: World) -> None:
-        await world.client.wait_until_open(0.05)
-        assert not world.client.opened
+        await world.client.wait_while_starting(0.05)
+        await world.client.wait_while_starting(-1.0)
+        assert world.client.starting
 
     play(tmp_path, scene)

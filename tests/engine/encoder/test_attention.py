@@ -19,6 +19,7 @@ class Recorder:
     """A back-end that keeps its calls, and supports those of a sequence no longer than `longest`."""
 
     name = "recorder"
+    fills = False
 
     def __init__(self, longest: int) -> None:
         self.longest = longest

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string_view>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace {
@@ -20,9 +21,17 @@ unsigned long long seen = 0;
 // The file's serial number, in memory: to ask the file system at each call would take as long as a launch.
 void map_serial() {
     int file = open((*path + ".serial").c_str(), O_RDONLY | O_CLOEXEC);
-    void *start = file < 0 ? MAP_FAILED : mmap(nullptr, sizeof(seen), PROT_READ, MAP_SHARED, file, 0);
+    struct stat found;
+    bool whole = file >= 0 && !fstat(file, &found) && size_t(found.st_size) >= sizeof(seen);
+    void *start = whole ? mmap(nullptr, sizeof(seen), PROT_READ, MAP_SHARED, file, 0) : MAP_FAILED;
     if (file >= 0) close(file);
-    serial = start == MAP_FAILED ? nullptr : static_cast<const volatile unsigned long long *>(start);
+    if (start != MAP_FAILED) serial = static_cast<const volatile unsigned long long *>(start);
+}
+
+void forget() {  // What is known of the file before.
+    if (serial) munmap(const_cast<unsigned long long *>(serial), sizeof(seen));
+    serial = nullptr, seen = 0;
+    values->clear();
 }
 
 void read() {
@@ -41,7 +50,8 @@ void refresh_state() {
     const char *named = getenv("GPU_STANDIN_STATE");
     if (!named) return;
     std::lock_guard<std::mutex> held(lock);
-    if (*path != named) *path = named, map_serial();
+    if (*path != named) *path = named, forget();
+    if (!serial) map_serial();
     unsigned long long present = serial ? *serial : seen;
     if (present != seen) read(), seen = present;
 }

@@ -1,5 +1,5 @@
-// What a test does to the device while it runs: a file of "key value" lines, read again whenever it was replaced, which
-// the number in the file beside it says (`….serial`, 8 bytes).
+// What a test does to the device while it runs: a file of "key value" lines, read again once it was replaced and the
+// number in the file beside it (`….serial`, 8 bytes) is another one, as `DeviceState.set` of state.py sees to.
 //
 //   others_bytes N          other processes hold N bytes of the device's memory
 //   pinned_limit_bytes N    the host gives no more than N bytes of pinned memory

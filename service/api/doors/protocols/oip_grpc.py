@@ -97,8 +97,6 @@ class InferenceService:
             begun, status = time.monotonic(), CLIENT_CLOSED_REQUEST
             worker.active_requests.count += works
             try:
-                if works and not worker.engine.opened:
-                    await worker.engine.wait_until_open()
                 answered = await method(request, context)
                 status = 200
                 return answered

@@ -37,12 +37,13 @@ class Float8Layer(nn.Module):
         self._backend = backend
         self._operators = operators
 
-    def run(self, rows: torch.Tensor, batch: PackedBatch, mixed: torch.Tensor) -> torch.Tensor:
+    def run(self, rows: torch.Tensor, batch: PackedBatch, out: torch.Tensor | None) -> torch.Tensor:
         """As `FusedLayer.run`."""
         size, quantize = self._head_size, self._operators.quantize
         query, key, value = self.qkv(*quantize(rows)).view(rows.shape[0], 3, -1, size).unbind(1)
         lengths = batch.cu_seqlens, batch.borders, batch.max_length
-        call = AttentionCall(query, key, value, *lengths, size**-0.5, None, mixed.view(query.shape))
+        out = None if out is None else out.view(query.shape)
+        call = AttentionCall(query, key, value, *lengths, size**-0.5, None, out)
         mixed = self.mixed(*quantize(self._backend.run(call).flatten(1)))
         rows = self._add_norm(mixed, rows, self.mixed_norm)
         inner = self.inner(*quantize(rows))

@@ -110,15 +110,16 @@ class FusedLayer(nn.Module):
         self._epsilons = self.mixed_norm.eps, self.outer_norm.eps
         self._scaling = self.head_size**-0.5
 
-    def run(self, rows: torch.Tensor, batch: PackedBatch, mixed: torch.Tensor) -> torch.Tensor:
-        """[total, hidden] of this batch → the same shape; `mixed` of that shape too: what attention may overwrite."""
+    def run(self, rows: torch.Tensor, batch: PackedBatch, out: torch.Tensor | None) -> torch.Tensor:
+        """[total, hidden] of this batch → the same shape; `out` of that shape too: what attention may overwrite."""
         (w_qkv, b_qkv), (w_mixed, b_mixed), (g_mixed, n_mixed), (w_in, b_in), (w_out, b_out), (g_out, n_out) = (
             self._weights
         )
         size, add_norm = self.head_size, self._add_norm
         query, key, value = F.linear(rows, w_qkv, b_qkv).view(rows.shape[0], 3, -1, size).unbind(1)
         lengths = batch.cu_seqlens, batch.borders, batch.max_length
-        call = AttentionCall(query, key, value, *lengths, self._scaling, None, mixed.view(query.shape))
+        out = None if out is None else out.view(query.shape)
+        call = AttentionCall(query, key, value, *lengths, self._scaling, None, out)
         mixed = self._backend.run(call).flatten(1)
         rows = add_norm(F.linear(mixed, w_mixed, b_mixed), rows, g_mixed, n_mixed, self._epsilons[0])
         if self._gelu_in_product:

@@ -79,6 +79,7 @@ class FusedModel:
             layers = [Float8Layer(each, backend, operators) for each in fused]
         setattr(self._parent, self._name, nn.ModuleList(layers))
         self._layers = [each.run for each in layers]
+        self._fills = backend.fills
         self.float8 = float8
         self.compiled = operators is not TORCH_ROWS
 
@@ -93,9 +94,9 @@ class FusedModel:
     def __call__(self, batch: PackedBatch) -> torch.Tensor:
         """Compute, or queue, one forward pass: logits [total, labels]."""
         rows = self._embed(batch.input_ids[0], batch.position_ids[0])
-        mixed = torch.empty_like(rows)
+        out = torch.empty_like(rows) if self._fills else None
         for layer in self._layers:
-            rows = layer(rows, batch, mixed)
+            rows = layer(rows, batch, out)
         return F.linear(rows, *self._classifier)
 
     def _embed(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:

@@ -12,7 +12,7 @@ import struct
 
 LANES_OF_BLOCK = 128
 """Threads: `LANES * WARPS` of row_kernels.cu."""
-_SHAPE = struct.Struct("@7IPPI")
+_SHAPE = struct.Struct("@7IPPI0P")
 """`CUlaunchConfig`: blocks in three dimensions, threads in three, bytes of shared memory, stream, no attributes."""
 
 

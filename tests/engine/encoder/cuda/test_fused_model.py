@@ -28,6 +28,7 @@ class SdpaAttention:
     """torch's own attention, one sequence after the other: in the place of flash attention."""
 
     name = "sdpa"
+    fills = False
 
     def supports(self, call: AttentionCall) -> bool:
         return True
@@ -43,6 +44,8 @@ class SdpaAttention:
 
 class FillingAttention(SdpaAttention):
     """The same into the tensor that it is given, which all layers share."""
+
+    fills = True
 
     def run(self, call: AttentionCall) -> torch.Tensor:
         assert call.out is not None

@@ -27,6 +27,7 @@ class NativeAttention:
     """Packed attention of layers without a sliding window."""
 
     name = "native"
+    fills = False
 
     def supports(self, call: AttentionCall) -> bool:
         return call.window is None and supports(call.query)
@@ -43,6 +44,7 @@ class NativeInt8Attention:
     """
 
     name = "native_int8"
+    fills = False
 
     def supports(self, call: AttentionCall) -> bool:
         return call.sliding_window is None and supports(call.query)
