@@ -96,7 +96,7 @@ class Settings(BaseSettings):
     )
     cuda_kernels: Literal["off", "auto"] = Field(
         "off",
-        description="kernels compiled at load, beside torch's; auto: where right and faster (`kernels` in `/models`);"
+        description="kernels compiled at load, for `fp8`; auto: where right and faster (`kernels` in `/models`);"
         " off until measured",
     )
     pace_tokens_per_second: float = Field(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from tests.rehearsal.devices import A10G, T4
+from tests.rehearsal.devices import H200, L4
 from tests.rehearsal.engine_parts import SmallEngine
 from tests.rehearsal.scene import Gpu, play
 
@@ -14,7 +14,7 @@ LOGGED = "kernels cannot be compiled; torch's run"
 
 
 def _serves(gpu: Gpu) -> tuple[str, int, list[str]]:
-    engine = SmallEngine(gpu, kernels=True, hidden=256)
+    engine = SmallEngine(gpu, kernels=True, dtype="fp8", hidden=256)
     with gpu.kernels() as kernels:
         first = engine.answers([engine.launch(7, 30)])
         engine.compute.submit(engine.model.weights.offload).result()
@@ -25,7 +25,7 @@ def _serves(gpu: Gpu) -> tuple[str, int, list[str]]:
 
 
 def test_the_status_says_that_compiled_kernels_run(tmp_path: Path) -> None:
-    kernels, launched, logged = play(_serves, A10G, tmp_path)
+    kernels, launched, logged = play(_serves, L4, tmp_path)
     assert kernels == "nvrtc"
     assert launched == 2 * 2 * 2, "batches, layers, and sums of each layer"
     assert "kernels were compiled" in logged
@@ -37,7 +37,7 @@ def _without_compiler(gpu: Gpu) -> tuple[str, int, list[str]]:
 
 
 def test_without_the_compiler_torch_s_kernels_run_and_one_line_says_so(tmp_path: Path) -> None:
-    kernels, launched, logged = play(_without_compiler, A10G, tmp_path)
+    kernels, launched, logged = play(_without_compiler, L4, tmp_path)
     assert (kernels, launched) == ("cuda", 0)
     assert logged.count(LOGGED) == 1
 
@@ -51,7 +51,7 @@ def _refused_by_the_driver(gpu: Gpu) -> tuple[str, int, list[str]]:
 
 
 def test_a_kernel_that_the_driver_does_not_find_is_left_out(tmp_path: Path) -> None:
-    kernels, launched, logged = play(_refused_by_the_driver, T4, tmp_path)
+    kernels, launched, logged = play(_refused_by_the_driver, H200, tmp_path)
     assert (kernels, launched) == ("cuda", 0)
     assert logged.count(LOGGED) == 1
 
@@ -66,7 +66,7 @@ def _captured(gpu: Gpu) -> tuple[int, bool]:
     from service.metrics.gpu import GraphMetrics
     from tests.support.tiny_models import make_model
 
-    device, options = choose_device("cuda"), FusedOptions(compiled_kernels=True)
+    device, options = choose_device("cuda"), FusedOptions(compiled_kernels=True, float8=True)
     folder = make_model(gpu.folder / "m", hidden=256)
     encoder = load_encoder(folder, device, torch.bfloat16, options=options)
     graphed = GraphedEncoder(encoder, CudaGraphCapture(device), lambda _: None, GraphMetrics(), "m")
@@ -75,4 +75,4 @@ def _captured(gpu: Gpu) -> tuple[int, bool]:
 
 
 def test_compiled_kernels_are_captured_on_the_capture_s_stream(tmp_path: Path) -> None:
-    assert play(_captured, A10G, tmp_path) == (4, True)
+    assert play(_captured, L4, tmp_path) == (4, True)

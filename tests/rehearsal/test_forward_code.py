@@ -31,9 +31,9 @@ def _said_and_launched(gpu: Gpu, kind: str, dtype: str, kernels: bool) -> tuple[
     ("device", "kind", "dtype", "kernels", "said"),
     [
         (A10G, "bert", "auto", False, ("fused", "flash", "cuda", "bfloat16", "none")),
-        (A10G, "bert", "auto", True, ("fused", "flash", "nvrtc", "bfloat16", "none")),
+        (A10G, "bert", "auto", True, ("fused", "flash", "cuda", "bfloat16", "none")),
         (A10G, "bert", "float32", False, ("fused", "memory_efficient", "cuda", "float32", "none")),
-        (T4, "bert", "auto", True, ("fused", "memory_efficient", "nvrtc", "float16", "none")),
+        (T4, "bert", "auto", True, ("fused", "memory_efficient", "cuda", "float16", "none")),
         (L4, "bert", "fp8", True, ("fused", "flash", "nvrtc", "fp8", "none")),
         (H200, "modernbert", "fp8", True, ("packed", "flash", "cuda", "bfloat16", "architecture")),
         (T4, "modernbert", "auto", True, ("packed", "memory_efficient+windowed", "cuda", "float16", "architecture")),

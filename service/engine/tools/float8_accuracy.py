@@ -25,6 +25,7 @@ from service.engine.encoder.attention_backends import register_packed_attention
 from service.engine.encoder.checkpoint import read_checkpoint
 from service.engine.encoder.cuda.fused_check import backend_for
 from service.engine.encoder.cuda.fused_model import FusedModel
+from service.engine.encoder.cuda.row_operators import TORCH_ROWS
 from service.engine.encoder.encoder import TransformersEncoder
 from service.engine.encoder.forward_path import FUSED
 from service.evaluation.records import EvaluationSet, read_sets, scheme_beside
@@ -60,7 +61,7 @@ class Reader:
         register_packed_attention()
         checkpoint = read_checkpoint(folder, dtype)
         attention.set_attention(checkpoint.model, attention.NAME)
-        fused = FusedModel(checkpoint.model, backend_for(checkpoint), float8=float8)
+        fused = FusedModel(checkpoint.model, backend_for(checkpoint), float8=TORCH_ROWS if float8 else None)
         fused.forget_own_layers()
         self._encoder = TransformersEncoder(checkpoint, CPU, name_of(dtype), FUSED, fused)
         self._tokenizer = TextTokenizer(folder)

@@ -1,7 +1,7 @@
 """`python -m service.engine.tools.kernel_benchmark MODEL`: times a model's ways to compute on a GPU and prints JSON.
 
-Fused layers with torch's kernels, with those that are compiled at load, and both in 8 bits where the device has such
-products; for the table that `make gpu` prints. Needs CUDA: no way is listed without it.
+Fused layers in 16 bits, and in 8 where the device has such products, those by torch's row operators and by compiled
+ones; for the table that `make gpu` prints. Needs CUDA: no way is listed without it.
 """
 
 from __future__ import annotations
@@ -46,19 +46,18 @@ def _ways(settings: Settings, model: str) -> Iterator[dict[str, Any]]:
     if factory.device.type != "cuda":
         return
     folder = Catalog(settings.model_store).resolve(model).folder
-    for dtype_setting in ("auto", FP8):
+    for dtype_setting, compiled in (("auto", False), (FP8, False), (FP8, True)):
         try:
             dtype = choose_dtype(dtype_setting, factory.device)
         except ModelError:
             continue
-        for compiled in (False, True):
-            options = FusedOptions(compiled_kernels=compiled, float8=dtype_setting == FP8)
-            encoder = load_encoder(folder, factory.device, dtype, options=options)
-            yield {
-                "asked": f"{dtype_setting}, {'compiled' if compiled else 'torch'}",
-                "runs": f"{encoder.dtype_name}, {encoder.kernels.value}, {encoder.path.path.value}",
-                "milliseconds": [_milliseconds(encoder, tokens) for tokens in BATCH_TOKENS],
-            }
+        options = FusedOptions(compiled_kernels=compiled, float8=dtype_setting == FP8)
+        encoder = load_encoder(folder, factory.device, dtype, options=options)
+        yield {
+            "asked": f"{dtype_setting}, {'compiled' if compiled else 'torch'}",
+            "runs": f"{encoder.dtype_name}, {encoder.kernels.value}, {encoder.path.path.value}",
+            "milliseconds": [_milliseconds(encoder, tokens) for tokens in BATCH_TOKENS],
+        }
 
 
 @torch.inference_mode()

@@ -1,4 +1,4 @@
-"""Launch time: the processor's time to queue a batch, by transformers' code, fused layers, and compiled kernels.
+"""Launch time: the processor's time to queue a batch, by transformers' code and by fused layers.
 
 `python -m service.engine.tools.launch_time FOLDER`; on a machine without a GPU by the stand-in, whose kernels cost the
 host nothing: `python -m tests.rehearsal A10G -m service.engine.tools.launch_time FOLDER`.
@@ -18,7 +18,6 @@ import torch
 
 from service.engine.device.dtype import choose_dtype
 from service.engine.device.selection import choose_device, use_threads
-from service.engine.encoder.cuda.options import PLAIN, FusedOptions
 from service.engine.encoder.encoder import load_encoder
 from service.engine.encoder.forward_path import PACKED
 from service.engine.execution.packed_batch import pack
@@ -29,16 +28,16 @@ WARM_RUNS, RUNS = 5, 60
 
 
 def launch_times(folder: Path, device_name: str) -> dict[str, float]:
-    """Milliseconds for each path that the model can take, with the kernels that compute it."""
+    """Milliseconds for each path that the model can take."""
     device = choose_device(device_name)
     dtype = choose_dtype("auto", device)
     found = {}
-    for known, options in ((PACKED, PLAIN), (None, PLAIN), (None, FusedOptions(compiled_kernels=True))):
-        encoder = load_encoder(folder, device, dtype, known=known, options=options)
+    for known in (PACKED, None):
+        encoder = load_encoder(folder, device, dtype, known=known)
         batch = pack([np.zeros(TOKENS, dtype=np.int32)] * SEQUENCES, device, encoder.first_position)
         with torch.inference_mode():
             milliseconds = _milliseconds(partial(encoder.compute, batch))
-        found[f"{encoder.path.path.value}, {encoder.kernels.value}"] = milliseconds
+        found[encoder.path.path.value] = milliseconds
     return found
 
 

@@ -1,4 +1,4 @@
-"""A fused layer whose products are in 8-bit floating point: eleven kernels with compiled row operators.
+"""A layer of BERT's kind whose products are in 8-bit floating point: eleven kernels with compiled row operators.
 
 Attention, GELU, residuals and normalisation stay in bfloat16. GELU is computed where its rows are quantized, since this
 product computes none.
@@ -12,40 +12,37 @@ from torch import nn
 
 from service.engine.encoder.attention import AttentionBackend, AttentionCall
 from service.engine.encoder.cuda.float8_linear import Float8Linear, can_be_quantized
-from service.engine.encoder.cuda.fused_layer import FusedLayer
+from service.engine.encoder.cuda.layer_parts import LayerParts
 from service.engine.encoder.cuda.row_operators import RowOperators
 from service.engine.execution.packed_batch import PackedBatch
 
 
 class Float8Layer(nn.Module):
-    """Computes nearly what a fused layer computes.
+    """Computes nearly what a layer of BERT's kind computes.
 
     Raises:
         ValueError: the products take no layer of this size.
     """
 
-    def __init__(self, layer: FusedLayer, backend: AttentionBackend, operators: RowOperators) -> None:
+    def __init__(self, parts: LayerParts, backend: AttentionBackend, operators: RowOperators) -> None:
         super().__init__()
-        linears = layer.qkv, layer.mixed, layer.inner, layer.outer
+        linears = parts.qkv, parts.mixed, parts.inner, parts.outer
         if not all(can_be_quantized(each) for each in linears):
-            raise ValueError(f"8-bit products take no layer of {layer.qkv.in_features} features")
+            raise ValueError(f"8-bit products take no layer of {parts.qkv.in_features} features")
         self.qkv, self.mixed, self.inner, self.outer = (Float8Linear(each) for each in linears)
-        self.mixed_norm, self.outer_norm = layer.mixed_norm, layer.outer_norm
-        self._head_size = layer.head_size
-        self._activation = layer.activation
-        self._gelu = layer.activation is F.gelu
+        self.mixed_norm, self.outer_norm = parts.mixed_norm, parts.outer_norm
+        self._head_size, self._scaling = parts.head_size, parts.head_size**-0.5
+        self._activation = parts.activation
+        self._gelu = parts.activation is F.gelu
         self._backend = backend
         self._operators = operators
 
     def run(self, rows: torch.Tensor, batch: PackedBatch, out: torch.Tensor | None) -> torch.Tensor:
         """As `FusedLayer.run`."""
-        size, quantize = self._head_size, self._operators.quantize
-        query, key, value = self.qkv(*quantize(rows)).view(rows.shape[0], 3, -1, size).unbind(1)
-        lengths = batch.cu_seqlens, batch.borders, batch.max_length
-        out = None if out is None else out.view(query.shape)
-        call = AttentionCall(query, key, value, *lengths, size**-0.5, None, out)
-        mixed = self.mixed(*quantize(self._backend.run(call).flatten(1)))
-        rows = self._add_norm(mixed, rows, self.mixed_norm)
+        quantize = self._operators.quantize
+        query, key, value = self.qkv(*quantize(rows)).view(rows.shape[0], 3, -1, self._head_size).unbind(1)
+        mixed = self._backend.run(AttentionCall.of_batch(query, key, value, batch, self._scaling, out)).flatten(1)
+        rows = self._add_norm(self.mixed(*quantize(mixed)), rows, self.mixed_norm)
         inner = self.inner(*quantize(rows))
         inner = quantize(inner, gelu=True) if self._gelu else quantize(self._activation(inner))
         return self._add_norm(self.outer(*inner), rows, self.outer_norm)

@@ -7,10 +7,11 @@ the precision that is served, with all of them. The second one proves the kernel
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 import torch
+from transformers import PreTrainedModel
 
 from service.engine.cuda_graphs.validation import ROUNDING
 from service.engine.encoder.attention import AttentionBackend, AttentionCall
@@ -60,27 +61,24 @@ def fuse_on_device(checkpoint: Checkpoint, options: FusedOptions = PLAIN) -> tup
     model, batch = checkpoint.model, example_batch(checkpoint)
     own = _own_logits(checkpoint, batch)
     on_gpu = model.device.type == "cuda"
-    operators: RowOperators = TORCH_ROWS
-    if on_gpu and options.compiled_kernels:
-        operators = row_operators(model.device, model.dtype, int(model.config.hidden_size))
     gelu_in_product = on_gpu and model.dtype != torch.float32
+    attempts: list[RowOperators | None] = [_rows(model, options), None] if options.float8 else [None]
     reason = PathReason.NONE
-    for float8, rows in _attempts(options, operators):
-        make = partial(FusedModel, gelu_in_product=gelu_in_product, operators=rows, float8=float8)
-        fused, reason = _try(checkpoint, batch, own, make, FLOAT8_LIMIT if float8 else _limit(model.dtype))
+    for float8 in attempts:
+        make = partial(FusedModel, gelu_in_product=gelu_in_product, float8=float8)
+        limit = _limit(model.dtype) if float8 is None else FLOAT8_LIMIT
+        fused, reason = _try(checkpoint, batch, own, make, limit)
         if fused is not None:
             fused.forget_own_layers()
             return FUSED, fused
     return ChosenPath(ForwardPath.PACKED, reason), None
 
 
-def _attempts(options: FusedOptions, operators: RowOperators) -> Iterator[tuple[bool, RowOperators]]:
-    """Whether in 8 bits, and by which row operators; the most wished for first."""
-    if options.float8:
-        yield True, operators
-    if operators is not TORCH_ROWS:
-        yield False, operators
-    yield False, TORCH_ROWS
+def _rows(model: PreTrainedModel, options: FusedOptions) -> RowOperators:
+    """What computes rows between products in 8 bits."""
+    if model.device.type == "cuda" and options.compiled_kernels:
+        return row_operators(model.device, model.dtype, int(model.config.hidden_size))
+    return TORCH_ROWS
 
 
 def _try(

@@ -6,7 +6,6 @@ may be left over; whether the parts are put together as here is for the check at
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -16,7 +15,9 @@ from transformers import PreTrainedModel
 
 from service.engine.encoder.attention import AttentionBackend
 from service.engine.encoder.cuda.float8_layer import Float8Layer
-from service.engine.encoder.cuda.fused_layer import FusedLayer, LayerNames, names_of
+from service.engine.encoder.cuda.folded_biases import added, folded
+from service.engine.encoder.cuda.fused_layer import FusedLayer
+from service.engine.encoder.cuda.layer_parts import names_of, parts_of
 from service.engine.encoder.cuda.row_operators import TORCH_ROWS, RowOperators
 from service.engine.encoder.layer_subset import list_of_layers
 from service.engine.execution.packed_batch import PackedBatch
@@ -41,8 +42,7 @@ class FusedModel:
         model: one that `can_be_fused`. Its own `forward` no longer works until `restore`.
         backend: of attention, for all layers.
         gelu_in_product: let products compute GELU.
-        operators: of rows, for all layers.
-        float8: products in 8 bits; the weights in them are copies.
+        float8: products in 8 bits, by these row operators; the weights in them are copies.
 
     Attributes:
         compiled: row operators are kernels that were compiled at load.
@@ -57,39 +57,43 @@ class FusedModel:
         backend: AttentionBackend,
         *,
         gelu_in_product: bool = False,
-        operators: RowOperators = TORCH_ROWS,
-        float8: bool = False,
+        float8: RowOperators | None = None,
     ) -> None:
         parts, place = _parts(model), list_of_layers(model)
         assert parts is not None
         assert place is not None
+        self._parent, self._name, self._own_layers = place
+        self._maker = parts.projection or parts.norm
+        self._own_bias = self._maker.bias
+        layers = [parts_of(layer) for layer in self._own_layers]
+        made: list[FusedLayer | Float8Layer]
+        if float8 is not None:
+            made = [Float8Layer(each, backend, float8) for each in layers]
+        else:
+            layers, wanted = folded(layers)
+            self._maker.bias = added(self._own_bias, wanted)
+            made = [FusedLayer(each, backend, gelu_in_product=gelu_in_product) for each in layers]
+        setattr(self._parent, self._name, nn.ModuleList(made))
+        self._layers = [each.run for each in made]
         # Parameters as they are, as in the layers.
         types = None if parts.types is None else parts.types.weight
         self._tables = parts.words.weight, parts.positions.weight, types
         self._norm = parts.norm.weight, parts.norm.bias, parts.norm.eps
         self._projection = None if parts.projection is None else _weights(parts.projection)
         self._classifier = _weights(parts.classifier)
-        self._parent, self._name, self._own_layers = place
-        fused: list[FusedLayer] = [
-            FusedLayer(layer, _require_names(layer), backend, gelu_in_product=gelu_in_product, operators=operators)
-            for layer in self._own_layers
-        ]
-        layers: Sequence[FusedLayer | Float8Layer] = fused
-        if float8:
-            layers = [Float8Layer(each, backend, operators) for each in fused]
-        setattr(self._parent, self._name, nn.ModuleList(layers))
-        self._layers = [each.run for each in layers]
         self._fills = backend.fills
-        self.float8 = float8
-        self.compiled = operators is not TORCH_ROWS
+        self.float8 = float8 is not None
+        self.compiled = float8 is not None and float8 is not TORCH_ROWS
 
     def restore(self) -> None:
         """Give the model its own layers back; this one must not be used any more."""
         setattr(self._parent, self._name, self._own_layers)
+        self._maker.bias = self._own_bias
 
     def forget_own_layers(self) -> None:
         """Drop what `restore` needs."""
         self._own_layers = nn.ModuleList()
+        self._own_bias = self._maker.bias
 
     def __call__(self, batch: PackedBatch) -> torch.Tensor:
         """Compute, or queue, one forward pass: logits [total, labels]."""
@@ -141,9 +145,3 @@ def _parts(model: PreTrainedModel) -> _Parts | None:
 
 def _weights(linear: nn.Linear) -> tuple[torch.Tensor, torch.Tensor | None]:
     return linear.weight, linear.bias
-
-
-def _require_names(layer: nn.Module) -> LayerNames:
-    names = names_of(layer)
-    assert names is not None
-    return names

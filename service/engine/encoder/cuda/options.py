@@ -10,7 +10,7 @@ class FusedOptions:
     """Wishes; what a device or a model cannot do is left out, and said.
 
     Attributes:
-        compiled_kernels: try row operators that are compiled at load.
+        compiled_kernels: between products in 8 bits, try row operators that are compiled at load.
         float8: products in 8 bits.
     """
 

@@ -1,4 +1,4 @@
-"""What a layer computes row by row: the normalised sum with the residual, and rows in 8 bits with a scale each.
+"""What a layer in 8 bits computes row by row: the normalised sum with the residual, and rows with a scale each.
 
 Two implementations: torch's operators, and kernels that are compiled at load (compiled_rows.py).
 """

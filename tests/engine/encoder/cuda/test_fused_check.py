@@ -11,7 +11,7 @@ import torch
 from service.engine.encoder import attention
 from service.engine.encoder.attention_backends import register_packed_attention
 from service.engine.encoder.checkpoint import Checkpoint, read_checkpoint
-from service.engine.encoder.cuda import fused_layer, fused_model
+from service.engine.encoder.cuda import fused_model, layer_parts
 from service.engine.encoder.cuda.fused_check import fuse_on_device, is_exact_in_float32
 from service.engine.encoder.forward_path import FUSED, ChosenPath, ForwardPath, PathReason
 from service.engine.encoder.path_selection import path_on_host
@@ -50,7 +50,7 @@ def test_a_cpu_keeps_the_model_s_own_code_and_a_gpu_fuses_what_it_can(tmp_path: 
 
 def test_layers_that_compute_something_else_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checkpoint = _packed(tmp_path)
-    monkeypatch.setattr(fused_layer, "_activation", lambda _: torch.nn.functional.silu)
+    monkeypatch.setattr(layer_parts, "_activation", lambda _: torch.nn.functional.silu)
     assert not is_exact_in_float32(checkpoint)
     before = checkpoint.model.bert.encoder.layer
     assert fuse_on_device(checkpoint) == (ChosenPath(ForwardPath.PACKED, PathReason.ACCURACY), None)

@@ -121,11 +121,11 @@ def test_a_fused_model_holds_no_weight_twice(kind: str, folders: dict[str, Path]
     weight_bytes = parameter_bytes(model)
     fused = FusedModel(model, SdpaAttention())
     storages = {each.untyped_storage().data_ptr(): each.untyped_storage().nbytes() for each in _all_tensors(model)}
-    assert parameter_bytes(model) == sum(storages.values()) == weight_bytes
-    own = (
-        fused._own_layers
-    )  # Until they are forgotten, the layers that were replaced hold no bytes of their own either.
-    assert {each.untyped_storage().data_ptr() for each in own.parameters()} <= set(storages)
+    folded_bytes = 3 * 2 * 4 * 32
+    assert parameter_bytes(model) == sum(storages.values()) == weight_bytes - folded_bytes
+    # Until they are forgotten, the layers that were replaced hold nothing of their own but biases.
+    own = [each for each in fused._own_layers.parameters() if each.dim() > 1]
+    assert {each.untyped_storage().data_ptr() for each in own} <= set(storages)
 
 
 def _all_tensors(model: torch.nn.Module) -> list[torch.Tensor]:
@@ -160,6 +160,18 @@ class _Idle:
 
     def forward(self, sequences: object) -> list[np.ndarray]:
         raise NotImplementedError
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("kind", FUSABLE)
+def test_folded_biases_cost_half_precision_nothing(kind: str, dtype: torch.dtype, folders: dict[str, Path]) -> None:
+    expected, half = _alone(_checkpoint(folders[kind])), _checkpoint(folders[kind], dtype)
+    own = _alone(half)
+    found = _logits(FusedModel(half.model, SdpaAttention()), half.first_position)
+    errors, rounding = (
+        np.concatenate([np.abs(a - b).ravel() for a, b in zip(some, expected, strict=True)]) for some in (found, own)
+    )
+    assert 0 < errors.mean() < 1.2 * rounding.mean()
 
 
 @pytest.mark.parametrize("kind", FUSABLE)
