@@ -1,7 +1,8 @@
 """The messages between a front worker and the engine, and their bytes. No socket here.
 
 Each message is one or two frames: a version byte with a msgpack header, then, where numbers travel in bulk, their raw
-little-endian buffer. Messages are named after what happened.
+little-endian buffer. Several of two frames, one after the other, may make one delivery to the engine. Messages are
+named after what happened.
 
     worker → engine   Hello · Submitted (+ int32 token ids) · Cancelled · TurnedAway · Observe
     engine → worker   Status · Started · Scored (+ float32 logits) · Tagged (+ probabilities, labels) · Refused
@@ -262,6 +263,15 @@ def unpack(frames: Sequence[bytes | memoryview]) -> tuple[Message, Buffer | None
     if (reason := _contradiction(message, buffer)) is not None:
         raise WireError(reason, _key_in(frames[0]))
     return message, buffer
+
+
+def messages_in(frames: Sequence[bytes | memoryview]) -> Iterator[tuple[Message | WireError, Buffer | None]]:
+    """The messages of a delivery, as `unpack` gives them; in place of one that is none, the error that says why."""
+    for first in range(0, max(len(frames), 1), 2):
+        try:
+            yield unpack(frames[first : first + 2])
+        except WireError as error:
+            yield error, None
 
 
 def _numbers(frame: bytes | memoryview, dtype: _Number) -> Buffer | None:

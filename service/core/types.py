@@ -92,8 +92,7 @@ class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.lengths[0] if len(self.lengths) == 1 else sum(self.lengths)
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(msgspec.Struct, frozen=True):
     """One model input: window `index` of document `key`."""
 
     key: str
@@ -101,8 +100,7 @@ class Sequence:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(msgspec.Struct, frozen=True):
     """What a batch's memory depends on. `longest`: tokens of its longest sequence."""
 
     tokens: int = 0
@@ -119,8 +117,7 @@ class Shape:
         return Shape(self.tokens + tokens, max(self.longest, tokens), self.sequences + 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(msgspec.Struct, frozen=True):
     """Sequences of one model that run together."""
 
     model: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from itertools import groupby
@@ -18,7 +19,18 @@ from service.api.engine.client import EngineClient
 from service.api.engine.pending import InferenceResult
 from service.core.arrays import TokenIds
 from service.core.types import Phase, Priority
-from service.wire import Buffer, Hello, Message, ModelStatus, Scored, Status, Submitted, pack, unpack
+from service.wire import (
+    Buffer,
+    Hello,
+    Message,
+    ModelStatus,
+    Scored,
+    Status,
+    Submitted,
+    WireError,
+    messages_in,
+    pack,
+)
 
 LIMIT_SECONDS = 30.0
 SOON = 20.0
@@ -35,12 +47,15 @@ class Engine:
         self._socket = self._context.socket(zmq.ROUTER)
         self._socket.bind(address)
         self._worker = b""
+        self._unread: deque[tuple[Message | WireError, Buffer | None]] = deque()
 
     async def receive(self, kind: type[Kind]) -> tuple[Kind, Buffer | None]:
         """The next message of this kind; heartbeats in between are passed over, anything else is a failure."""
         while True:
-            self._worker, *frames = await self._socket.recv_multipart()
-            message, buffer = unpack(frames)
+            if not self._unread:
+                self._worker, *frames = await self._socket.recv_multipart()
+                self._unread.extend(messages_in(frames))
+            message, buffer = self._unread.popleft()
             if isinstance(message, kind):
                 return message, buffer
             assert isinstance(message, Hello), f"{message} came instead of {kind.__name__}"

@@ -11,20 +11,19 @@ import itertools
 import logging
 import os
 import time
-from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import suppress
 
 import numpy as np
 from msgspec.structs import replace
 
 from service.api.engine.connection import EngineConnection
 from service.api.engine.leases import RevisionLeases
+from service.api.engine.opening import Opening
+from service.api.engine.outbox import Outbox
 from service.api.engine.pending import InferenceResult, Kept, Pending
 from service.api.engine.refusal_cache import RefusalCache
-from service.api.engine.routing import is_serving
+from service.api.engine.routing import is_serving, may_serve_soon
 from service.core.arrays import TokenIds
-from service.core.connections.start_queue import STARTS_PER_TURN
 from service.core.errors import DeadlineExceeded
 from service.core.lifecycle.silence import Silence
 from service.core.observation import Observation
@@ -56,7 +55,6 @@ LATELY_SHARE = 0.05
 """Weight of the latest document in the mean length of those of late."""
 OBSERVE_SECONDS = 1.0
 """Longest wait for what an engine tells of itself."""
-STARTING = (Phase.SYNCING, Phase.LOADING, Phase.WARMING)
 OnModels = Callable[[tuple[ModelStatus, ...]], Awaitable[None]]
 
 log = logging.getLogger(__name__)
@@ -72,12 +70,13 @@ class EngineClient:
         self._connection = EngineConnection(
             address, heartbeat=self._heartbeat, on_message=self._on_message, on_disconnect=self._on_disconnect
         )
+        self._outbox = Outbox(self._connection.send_all)
         self._numbers = itertools.count()
         self._pending: dict[str, Pending] = {}
         self._status = Status(engine="", phase=Phase.SYNCING)
         self._connected = False
         self._opened = False
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._opening = Opening()
         self._silence = Silence()
         self._on_models: OnModels | None = None
         self._notifications: set[asyncio.Task[None]] = set()
@@ -92,11 +91,7 @@ class EngineClient:
 
     async def wait_while_starting(self, seconds: float) -> None:
         """Wait until an engine serves, or it is clear that none will, for at most this long."""
-        turn = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await turn
+        await self._opening.wait(seconds)
 
     async def stop(self) -> None:
         """Fail what is pending, stop listening and close."""
@@ -106,7 +101,7 @@ class EngineClient:
         for pending in self._pending.values():
             pending.abort()
         self._status = replace(self._status, phase=Phase.DRAINING)
-        self._let_some_in()
+        self._opening.let_in()
         await self._connection.close()
 
     def on_models_change(self, callback: OnModels) -> None:
@@ -125,7 +120,7 @@ class EngineClient:
     @property
     def starting(self) -> bool:
         """True as long as the first engine starts: no engine has been ready yet, and one may soon be."""
-        return not self._opened and self._status.phase in STARTING and not self._status.final
+        return not self._opened and may_serve_soon(self._status)
 
     @property
     def connected(self) -> bool:
@@ -175,7 +170,7 @@ class EngineClient:
         self._pending[submission.key] = pending
         self._tokens_per_document += LATELY_SHARE * (len(pending.tokens) - self._tokens_per_document)
         if self.serving:
-            self._submit(pending)
+            self._outbox.add(pending)
         elif self._status.final:
             pending.refuse(_refusal_by_the_last(submission.key))
         try:
@@ -192,9 +187,6 @@ class EngineClient:
         """Of a document, how many windows have come back, and of how many; (0, 0) for one that is not here any more."""
         pending = self._pending.get(key)
         return (0, 0) if pending is None else pending.windows
-
-    def _submit(self, pending: Pending) -> None:
-        pending.submitted = self._connection.send(pending.submission, pending.tokens)
 
     def _on_message(self, message: Message, buffer: Buffer | None) -> None:
         self._silence.heard()
@@ -234,7 +226,7 @@ class EngineClient:
         self._connected = True
         self._opened = self._opened or self.serving
         if not self.starting:
-            self._let_some_in()
+            self._opening.let_in()
         if self.serving:
             self._submit_all()
         elif status.final:
@@ -242,20 +234,12 @@ class EngineClient:
                 pending.refuse(_refusal_by_the_last(key))
             self._connection.beat()  # The engine ends once it knows that its last word has come.
 
-    def _let_some_in(self) -> None:
-        """Let a few of those that wait go on, and the others in later turns of the loop: each has work to begin."""
-        for _ in range(min(STARTS_PER_TURN, len(self._waiting))):
-            if not (turn := self._waiting.popleft()).done():
-                turn.set_result(None)
-        if self._waiting:
-            asyncio.get_running_loop().call_soon(self._let_some_in)
-
     def _submit_all(self) -> None:
         for pending in list(self._pending.values()):
-            if pending.needs_submission:
+            if pending.needs_submission and pending not in self._outbox:
                 if pending.resubmitted:
                     self._on_resubmission()
-                self._submit(pending)
+                self._outbox.add(pending)
 
     def _on_disconnect(self) -> None:
         self._connected = False

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import zmq
 import zmq.asyncio
@@ -75,8 +75,15 @@ class EngineConnection:
 
     def send(self, message: Message, buffer: Buffer | None = None) -> bool:
         """Send now; False when no engine is connected."""
+        return self._deliver(pack(message, buffer))
+
+    def send_all(self, messages: Sequence[tuple[Message, Buffer]]) -> bool:
+        """Send messages now, each with its buffer, as one delivery; False when no engine is connected."""
+        return self._deliver([frame for message, buffer in messages for frame in pack(message, buffer)])
+
+    def _deliver(self, frames: list[bytes | memoryview]) -> bool:
         try:
-            self._socket.send_multipart(pack(message, buffer), zmq.NOBLOCK)
+            self._socket.send_multipart(frames, zmq.NOBLOCK)
         except zmq.ZMQError:  # No engine is there, or the worker ends.
             return False
         finally:

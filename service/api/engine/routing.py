@@ -7,6 +7,7 @@ from service.core.types import Phase
 from service.wire import SERVING as SERVED
 from service.wire import ModelStatus, Status
 
+STARTING = (Phase.SYNCING, Phase.LOADING, Phase.WARMING)
 SERVING = (Phase.READY, Phase.DRAINING)
 DEFAULT_TAG, ANY = "stable", ""
 """The tag that a name without one means; where that is not served, any tag of that name."""
@@ -20,6 +21,11 @@ RESTART_SECONDS = 3.0
 def is_serving(status: Status, connected: bool) -> bool:
     """True when the engine is connected and answers submissions."""
     return connected and status.phase in SERVING and bool(status.models)
+
+
+def may_serve_soon(status: Status) -> bool:
+    """True while an engine starts, or one that follows it may."""
+    return status.phase in STARTING and not status.final
 
 
 def refuse_unless_serving(status: Status, connected: bool) -> None:

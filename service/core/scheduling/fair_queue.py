@@ -65,7 +65,11 @@ class FairQueue(Generic[Member]):
         share.tag += cost / share.weight
         self._virtual += cost / self._weight
         if share.tag != before:  # Else its entry is current, and a second one would list it twice.
-            heapq.heappush(self._heap, (share.tag, share.order, member))
+            entry = (share.tag, share.order, member)
+            if self._heap[0][1] == share.order:
+                heapq.heapreplace(self._heap, entry)
+            else:
+                heapq.heappush(self._heap, entry)
             self._drop_outdated()
 
     def in_order(self) -> Iterator[Member]:

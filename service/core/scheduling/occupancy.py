@@ -40,7 +40,7 @@ class QueueOccupancy:
 
     def of(self, client: str) -> ClientOccupancy:
         """One client's part; zeros for a client without documents here."""
-        return self._clients.get(client, ClientOccupancy())
+        return self._clients.get(client) or ClientOccupancy()
 
     def share(self, submission: Submission) -> float:
         """The share of a submission's client, between 0 and 1."""
@@ -55,7 +55,9 @@ class QueueOccupancy:
 
     def enter(self, submission: Submission) -> None:
         """Count an admitted document; the weight of its client is the one that came last."""
-        client = self._clients.setdefault(submission.client, ClientOccupancy(weight=0.0))
+        client = self._clients.get(submission.client)
+        if client is None:
+            client = self._clients[submission.client] = ClientOccupancy(weight=0.0)
         self._weights += submission.quota.weight - client.weight
         client.weight = submission.quota.weight
         client.documents += 1

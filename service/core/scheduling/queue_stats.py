@@ -42,11 +42,13 @@ class QueueStats:
 
     def of(self, model: str) -> ModelQueueStats:
         """One model's sums; zeros for a model without documents in the queue."""
-        return self._models.get(model, ModelQueueStats())
+        return self._models.get(model) or ModelQueueStats()
 
     def enter(self, model: str, sequences: int, tokens: int) -> None:
         """Count an admitted document."""
-        for stats in (self.total, self._models.setdefault(model, ModelQueueStats())):
+        if model not in self._models:
+            self._models[model] = ModelQueueStats()
+        for stats in (self.total, self._models[model]):
             stats.documents += 1
             stats.waiting_sequences += sequences
             stats.waiting_tokens += tokens

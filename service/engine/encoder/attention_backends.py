@@ -48,39 +48,13 @@ class FlashAttention:
     def run(self, call: AttentionCall) -> torch.Tensor:
         window = call.window
         reach = None if window is None else window - 1  # Flash counts neighbours on each side.
+        lengths = call.cu_seqlens, call.cu_seqlens, call.max_length, call.max_length
+        inputs = call.query, call.key, call.value, *lengths, 0.0, False, False
+        options = {"scale": call.scaling, "window_size_left": reach, "window_size_right": reach}
         if call.out is not None and _FILL_BY_FLASH is not None:
-            _FILL_BY_FLASH(
-                call.out,
-                call.query,
-                call.key,
-                call.value,
-                call.cu_seqlens,
-                call.cu_seqlens,
-                call.max_length,
-                call.max_length,
-                0.0,
-                False,
-                False,
-                scale=call.scaling,
-                window_size_left=reach,
-                window_size_right=reach,
-            )
+            _FILL_BY_FLASH(call.out, *inputs, **options)
             return call.out
-        mixed: torch.Tensor = torch.ops.aten._flash_attention_forward.default(
-            call.query,
-            call.key,
-            call.value,
-            call.cu_seqlens,
-            call.cu_seqlens,
-            call.max_length,
-            call.max_length,
-            0.0,
-            False,
-            False,
-            scale=call.scaling,
-            window_size_left=reach,
-            window_size_right=reach,
-        )[0]
+        mixed: torch.Tensor = torch.ops.aten._flash_attention_forward.default(*inputs, **options)[0]
         return mixed
 
 

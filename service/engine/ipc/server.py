@@ -14,7 +14,7 @@ import zmq
 
 from service.engine.ipc.loop_calls import LoopCalls
 from service.engine.ipc.waker import Waker
-from service.wire import Buffer, Message, WireError, pack, unpack
+from service.wire import Buffer, Message, WireError, messages_in, pack
 
 MOST_AT_ONCE = 1_000
 """Messages received before the loop goes on to launch and deliver."""
@@ -59,12 +59,15 @@ class EngineSocket:
             self._waker.clear()
         if self._socket not in ready:
             return
-        for _ in range(MOST_AT_ONCE):
+        received = 0
+        while received < MOST_AT_ONCE:
             try:
                 worker, *frames = self._socket.recv_multipart(zmq.NOBLOCK)
             except zmq.Again:
                 return
-            yield worker, *_unpacked(frames)
+            for message, buffer in messages_in(frames):
+                yield worker, message, buffer
+                received += 1
 
     def send(self, worker: bytes, message: Message, buffer: Buffer | None = None) -> None:
         """Send to one worker; a message to a worker that is gone is discarded."""
@@ -73,10 +76,3 @@ class EngineSocket:
     def close(self, linger_seconds: float = 2.0) -> None:
         """Send what is queued, for at most this long, then close."""
         self._context.destroy(linger=int(linger_seconds * 1000))
-
-
-def _unpacked(frames: list[bytes]) -> tuple[Message | WireError, Buffer | None]:
-    try:
-        return unpack(frames)
-    except WireError as error:
-        return error, None

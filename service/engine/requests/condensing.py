@@ -40,7 +40,7 @@ class Words:
     @classmethod
     def marked(cls, tokens: TokenIds, suffix: int) -> Words:
         """Of a sequence whose tokens have ids below 0 but for each word's first, and end with `suffix` special ones."""
-        return cls(np.flatnonzero(tokens >= 0), len(tokens) - suffix)
+        return cls((tokens >= 0).nonzero()[0], len(tokens) - suffix)
 
 
 def condense(

@@ -110,12 +110,18 @@ def test_what_is_no_message_comes_as_an_error_with_its_worker(place: Place) -> N
     worker.socket.send_multipart([b"nonsense"])
     worker.socket.send_multipart([b"", b"", b""])
     worker.send(Hello(1))
-    found = place.receive(3)
-    assert [(name, type(message)) for name, message, _ in found] == [
-        (b"a", WireError),
-        (b"a", WireError),
-        (b"a", Hello),
-    ]
+    found = place.receive(4)
+    assert [(name, type(message)) for name, message, _ in found] == [*[(b"a", WireError)] * 3, (b"a", Hello)]
+
+
+def test_a_delivery_may_hold_several_messages_of_which_one_is_none(place: Place) -> None:
+    worker = place.worker(b"a")
+    rows = np.zeros((1, 2), dtype=np.float32)
+    first, bad, last = (pack(Scored(key, 0, 1, 2, 1, 0.5), rows) for key in ("first", "bad", "last"))
+    worker.socket.send_multipart([*first, bad[0], b"no numbers", *last])
+    found = [message for _, message, _ in place.receive(3)]
+    assert [getattr(message, "key", None) for message in found] == ["first", "bad", "last"]
+    assert [type(message) for message in found] == [Scored, WireError, Scored]
 
 
 def test_bytes_that_are_not_even_of_the_protocol_disturb_nobody(place: Place) -> None:

@@ -45,12 +45,13 @@ class FusedLayer(nn.Module):
         """[total, hidden] of this batch → the same shape; overwrites `rows`.
 
         Args:
-            out: of the same shape: what attention may overwrite.
+            out: of the same shape: what attention fills, if its back-end does that.
         """
         columns, (mixed_epsilon, out_epsilon) = self._columns, self._epsilons
         (w_qkv, b_qkv), (w_mixed, _), (g_mixed, n_mixed), (w_in, b_in), (w_out, _), (g_out, n_out) = self._weights
         query, key, value = F.linear(rows, w_qkv, b_qkv).view(self._heads).unbind(1)
-        mixed = self._backend.run(AttentionCall.of_batch(query, key, value, batch, self._scaling, out)).flatten(1)
+        mixed = self._backend.run(AttentionCall.of_batch(query, key, value, batch, self._scaling, out))
+        mixed = mixed.flatten(1) if out is None else out
         # By torch's own binding: the function in F takes as long again to look at what it was given.
         rows = torch.layer_norm(rows.addmm_(mixed, w_mixed.t()), columns, g_mixed, n_mixed, mixed_epsilon, False)
         if self._gelu_in_product:

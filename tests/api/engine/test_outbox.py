@@ -1,0 +1,79 @@
+"""Submissions of one turn of the event loop: one delivery, of those that still wait."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+
+from service.api.engine.outbox import MOST_TOGETHER, Outbox
+from service.api.engine.pending import Pending
+from service.core.types import Priority
+from service.wire import Buffer, Message, Submitted
+
+
+class Line:
+    """Takes deliveries, as long as it is connected."""
+
+    def __init__(self) -> None:
+        self.connected = True
+        self.deliveries: list[list[str]] = []
+        self.outbox = Outbox(self._send)
+
+    def _send(self, messages: Sequence[tuple[Message, Buffer]]) -> bool:
+        self.deliveries.append([message.key for message, _ in messages if isinstance(message, Submitted)])
+        return self.connected
+
+
+def _pending(key: str) -> Pending:
+    submission = Submitted(key, "sha256:0", (3,), "c", Priority.INTERACTIVE, 1.0)
+    result = asyncio.get_running_loop().create_future()
+    return Pending(submission, np.zeros(3, dtype=np.int32), ((0, 3),), result)
+
+
+def test_what_is_ready_in_one_turn_is_sent_together() -> None:
+    async def scene() -> None:
+        line = Line()
+        some = [_pending(str(number)) for number in range(MOST_TOGETHER + 2)]
+        for each in some:
+            line.outbox.add(each)
+        assert line.deliveries == []
+        assert some[0] in line.outbox
+        await asyncio.sleep(0)
+        keys = [each.submission.key for each in some]
+        assert line.deliveries == [keys[:MOST_TOGETHER], keys[MOST_TOGETHER:]]
+        assert all(each.submitted for each in some)
+        line.outbox.add(late := _pending("late"))
+        await asyncio.sleep(0)
+        assert line.deliveries[2:] == [["late"]]
+        assert late not in line.outbox
+
+    asyncio.run(scene())
+
+
+def test_who_left_meanwhile_is_not_sent() -> None:
+    async def scene() -> None:
+        line = Line()
+        gone, stays = _pending("gone"), _pending("stays")
+        for each in (gone, stays, stays):
+            line.outbox.add(each)
+        gone.result.cancel()
+        await asyncio.sleep(0)
+        assert line.deliveries == [["stays"]]
+        assert not gone.submitted
+        assert not gone.is_abandoned, "or a document that no engine has would be cancelled there"
+
+    asyncio.run(scene())
+
+
+def test_without_an_engine_it_waits_for_the_next_one() -> None:
+    async def scene() -> None:
+        line = Line()
+        line.connected = False
+        line.outbox.add(waits := _pending("waits"))
+        await asyncio.sleep(0)
+        assert waits.needs_submission
+        assert waits not in line.outbox
+
+    asyncio.run(scene())
