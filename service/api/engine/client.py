@@ -19,10 +19,10 @@ from msgspec.structs import replace
 from service.api.engine.connection import EngineConnection
 from service.api.engine.leases import RevisionLeases
 from service.api.engine.opening import Opening
-from service.api.engine.outbox import Outbox
 from service.api.engine.pending import InferenceResult, Kept, Pending
 from service.api.engine.refusal_cache import RefusalCache
 from service.api.engine.routing import is_serving, may_serve_soon
+from service.api.engine.submission_queue import SubmissionQueue
 from service.core.arrays import TokenIds
 from service.core.errors import DeadlineExceeded
 from service.core.lifecycle.silence import Silence
@@ -70,7 +70,7 @@ class EngineClient:
         self._connection = EngineConnection(
             address, heartbeat=self._heartbeat, on_message=self._on_message, on_disconnect=self._on_disconnect
         )
-        self._outbox = Outbox(self._connection.send_all)
+        self._submissions = SubmissionQueue(self._connection.send_all)
         self._numbers = itertools.count()
         self._pending: dict[str, Pending] = {}
         self._status = Status(engine="", phase=Phase.SYNCING)
@@ -170,7 +170,7 @@ class EngineClient:
         self._pending[submission.key] = pending
         self._tokens_per_document += LATELY_SHARE * (len(pending.tokens) - self._tokens_per_document)
         if self.serving:
-            self._outbox.add(pending)
+            self._submissions.add(pending)
         elif self._status.final:
             pending.refuse(_refusal_by_the_last(submission.key))
         try:
@@ -236,10 +236,10 @@ class EngineClient:
 
     def _submit_all(self) -> None:
         for pending in list(self._pending.values()):
-            if pending.needs_submission and pending not in self._outbox:
+            if pending.needs_submission and pending not in self._submissions:
                 if pending.resubmitted:
                     self._on_resubmission()
-                self._outbox.add(pending)
+                self._submissions.add(pending)
 
     def _on_disconnect(self) -> None:
         self._connected = False

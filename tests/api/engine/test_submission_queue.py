@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from service.api.engine.outbox import MOST_TOGETHER, Outbox
 from service.api.engine.pending import Pending
+from service.api.engine.submission_queue import MOST_TOGETHER, SubmissionQueue
 from service.core.types import Priority
 from service.wire import Buffer, Message, Submitted
 
@@ -19,7 +19,7 @@ class Line:
     def __init__(self) -> None:
         self.connected = True
         self.deliveries: list[list[str]] = []
-        self.outbox = Outbox(self._send)
+        self.queue = SubmissionQueue(self._send)
 
     def _send(self, messages: Sequence[tuple[Message, Buffer]]) -> bool:
         self.deliveries.append([message.key for message, _ in messages if isinstance(message, Submitted)])
@@ -37,17 +37,17 @@ def test_what_is_ready_in_one_turn_is_sent_together() -> None:
         line = Line()
         some = [_pending(str(number)) for number in range(MOST_TOGETHER + 2)]
         for each in some:
-            line.outbox.add(each)
+            line.queue.add(each)
         assert line.deliveries == []
-        assert some[0] in line.outbox
+        assert some[0] in line.queue
         await asyncio.sleep(0)
         keys = [each.submission.key for each in some]
         assert line.deliveries == [keys[:MOST_TOGETHER], keys[MOST_TOGETHER:]]
         assert all(each.submitted for each in some)
-        line.outbox.add(late := _pending("late"))
+        line.queue.add(late := _pending("late"))
         await asyncio.sleep(0)
         assert line.deliveries[2:] == [["late"]]
-        assert late not in line.outbox
+        assert late not in line.queue
 
     asyncio.run(scene())
 
@@ -57,7 +57,7 @@ def test_who_left_meanwhile_is_not_sent() -> None:
         line = Line()
         gone, stays = _pending("gone"), _pending("stays")
         for each in (gone, stays, stays):
-            line.outbox.add(each)
+            line.queue.add(each)
         gone.result.cancel()
         await asyncio.sleep(0)
         assert line.deliveries == [["stays"]]
@@ -71,9 +71,9 @@ def test_without_an_engine_it_waits_for_the_next_one() -> None:
     async def scene() -> None:
         line = Line()
         line.connected = False
-        line.outbox.add(waits := _pending("waits"))
+        line.queue.add(waits := _pending("waits"))
         await asyncio.sleep(0)
         assert waits.needs_submission
-        assert waits not in line.outbox
+        assert waits not in line.queue
 
     asyncio.run(scene())

@@ -1,4 +1,4 @@
-"""Outbox: submissions of one turn of the event loop, sent together.
+"""Submission queue: submissions of one turn of the event loop, sent together.
 
 A request's documents are ready in the same few turns, and to receive a delivery costs the engine more than to read one
 of the messages in it.
@@ -16,7 +16,7 @@ MOST_TOGETHER = 32
 """Submissions in one delivery."""
 
 
-class Outbox:
+class SubmissionQueue:
     """Documents that are submitted at the end of this turn.
 
     Args:
