@@ -199,6 +199,8 @@ class Observed(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True
 Message = Hello | Submitted | Cancelled | TurnedAway | Observe | Status | Started | Scored | Tagged | Refused | Observed
 Buffer = npt.NDArray[np.int32] | npt.NDArray[np.float32] | npt.NDArray[np.uint8]
 
+Frames = list[bytes | memoryview]
+
 _Number = type[np.int32] | type[np.float32] | type[np.uint8]
 _DTYPES: dict[type, _Number] = {Submitted: np.int32, Scored: np.float32, Tagged: np.uint8}
 _encoder = msgspec.msgpack.Encoder()
@@ -217,7 +219,7 @@ class WireError(Exception):
         self.key = key
 
 
-def pack(message: Message, buffer: Buffer | None = None) -> list[bytes | memoryview]:
+def pack(message: Message, buffer: Buffer | None = None) -> Frames:
     """The frames of a message."""
     head = bytes([VERSION]) + _encoder.encode(message)
     return [head] if buffer is None else [head, np.ascontiguousarray(buffer).data.cast("B")]

@@ -70,7 +70,7 @@ class EngineClient:
         self._connection = EngineConnection(
             address, heartbeat=self._heartbeat, on_message=self._on_message, on_disconnect=self._on_disconnect
         )
-        self._submissions = SubmissionQueue(self._connection.send_all)
+        self._submissions = SubmissionQueue(self._connection.deliver)
         self._numbers = itertools.count()
         self._pending: dict[str, Pending] = {}
         self._status = Status(engine="", phase=Phase.SYNCING)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 import zmq
 import zmq.asyncio
 from zmq.utils.monitor import parse_monitor_message
 
 from service.logs import LogEvent
-from service.wire import Buffer, Message, pack, unpack
+from service.wire import Buffer, Frames, Message, pack, unpack
 
 HEARTBEAT_SECONDS = 0.5
 MOST_AT_ONCE = 8
@@ -75,13 +75,10 @@ class EngineConnection:
 
     def send(self, message: Message, buffer: Buffer | None = None) -> bool:
         """Send now; False when no engine is connected."""
-        return self._deliver(pack(message, buffer))
+        return self.deliver(pack(message, buffer))
 
-    def send_all(self, messages: Sequence[tuple[Message, Buffer]]) -> bool:
-        """Send messages now, each with its buffer, as one delivery; False when no engine is connected."""
-        return self._deliver([frame for message, buffer in messages for frame in pack(message, buffer)])
-
-    def _deliver(self, frames: list[bytes | memoryview]) -> bool:
+    def deliver(self, frames: Frames) -> bool:
+        """Send the frames of messages, end to end, now; False when no engine is connected."""
         try:
             self._socket.send_multipart(frames, zmq.NOBLOCK)
         except zmq.ZMQError:  # No engine is there, or the worker ends.

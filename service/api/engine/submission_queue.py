@@ -7,10 +7,10 @@ of the messages in it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from service.api.engine.pending import Pending
-from service.wire import Buffer, Message
+from service.wire import Frames, pack
 
 MOST_TOGETHER = 32
 """Submissions in one delivery."""
@@ -20,11 +20,11 @@ class SubmissionQueue:
     """Documents that are submitted at the end of this turn.
 
     Args:
-        send: sends messages with their buffers as one delivery; False when no engine is connected.
+        deliver: sends frames of messages, end to end; False when no engine is connected.
     """
 
-    def __init__(self, send: Callable[[Sequence[tuple[Message, Buffer]]], bool]) -> None:
-        self._send_all = send
+    def __init__(self, deliver: Callable[[Frames], bool]) -> None:
+        self._deliver = deliver
         self._waiting: dict[str, Pending] = {}
 
     def add(self, pending: Pending) -> None:
@@ -37,10 +37,21 @@ class SubmissionQueue:
         return pending.submission.key in self._waiting
 
     def _send(self) -> None:
-        ready = [pending for pending in self._waiting.values() if pending.needs_submission]
+        packed = [(each, frames) for each in self._waiting.values() if (frames := _packed(each))]
         self._waiting.clear()
-        for first in range(0, len(ready), MOST_TOGETHER):
-            some = ready[first : first + MOST_TOGETHER]
-            sent = self._send_all([(pending.submission, pending.tokens) for pending in some])
-            for pending in some:
+        for first in range(0, len(packed), MOST_TOGETHER):
+            some = packed[first : first + MOST_TOGETHER]
+            sent = self._deliver([frame for _, frames in some for frame in frames])
+            for pending, _ in some:
                 pending.submitted = sent
+
+
+def _packed(pending: Pending) -> Frames:
+    """The frames of a submission; none if it is not wanted any more, or fails because it cannot be packed."""
+    if not pending.needs_submission:
+        return []
+    try:
+        return pack(pending.submission, pending.tokens)
+    except Exception as error:  # Its neighbours go on without it.
+        pending.result.set_exception(error)
+        return []

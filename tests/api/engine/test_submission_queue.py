@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from service.api.engine.pending import Pending
 from service.api.engine.submission_queue import MOST_TOGETHER, SubmissionQueue
 from service.core.types import Priority
-from service.wire import Buffer, Message, Submitted
+from service.wire import Frames, Submitted, messages_in
 
 
 class Line:
@@ -19,15 +19,16 @@ class Line:
     def __init__(self) -> None:
         self.connected = True
         self.deliveries: list[list[str]] = []
-        self.queue = SubmissionQueue(self._send)
+        self.queue = SubmissionQueue(self._deliver)
 
-    def _send(self, messages: Sequence[tuple[Message, Buffer]]) -> bool:
-        self.deliveries.append([message.key for message, _ in messages if isinstance(message, Submitted)])
+    def _deliver(self, frames: Frames) -> bool:
+        found = [message for message, _ in messages_in(frames)]
+        self.deliveries.append([message.key for message in found if isinstance(message, Submitted)])
         return self.connected
 
 
-def _pending(key: str) -> Pending:
-    submission = Submitted(key, "sha256:0", (3,), "c", Priority.INTERACTIVE, 1.0)
+def _pending(key: str, client: str = "c") -> Pending:
+    submission = Submitted(key, "sha256:0", (3,), client, Priority.INTERACTIVE, 1.0)
     result = asyncio.get_running_loop().create_future()
     return Pending(submission, np.zeros(3, dtype=np.int32), ((0, 3),), result)
 
@@ -75,5 +76,19 @@ def test_without_an_engine_it_waits_for_the_next_one() -> None:
         await asyncio.sleep(0)
         assert waits.needs_submission
         assert waits not in line.queue
+
+    asyncio.run(scene())
+
+
+def test_one_that_cannot_be_packed_fails_alone() -> None:
+    async def scene() -> None:
+        line = Line()
+        bad = _pending("bad", client="\ud800")
+        for each in (_pending("a"), bad, _pending("b")):
+            line.queue.add(each)
+        await asyncio.sleep(0)
+        assert line.deliveries == [["a", "b"]]
+        with pytest.raises(UnicodeEncodeError):
+            await bad.result
 
     asyncio.run(scene())

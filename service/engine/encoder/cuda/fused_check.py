@@ -62,7 +62,8 @@ def fuse_on_device(checkpoint: Checkpoint, options: FusedOptions = PLAIN) -> tup
     own = _own_logits(checkpoint, batch)
     on_gpu = model.device.type == "cuda"
     gelu_in_product = on_gpu and model.dtype != torch.float32
-    attempts: list[RowOperators | None] = [_rows(model, options), None] if options.float8 else [None]
+    rows = _rows(model, options) if options.float8 else None
+    attempts = [*dict.fromkeys((rows, TORCH_ROWS)), None] if rows is not None else [None]
     reason = PathReason.NONE
     for float8 in attempts:
         make = partial(FusedModel, gelu_in_product=gelu_in_product, float8=float8)

@@ -65,23 +65,25 @@ class FusedModel:
         self._parent, self._name, self._own_layers = place
         self._maker = parts.projection or parts.norm
         self._own_bias = self._maker.bias
-        layers = [parts_of(layer) for layer in self._own_layers]
+        self._fills = backend.fills
+        layers, bias = [parts_of(layer) for layer in self._own_layers], self._own_bias
         made: list[FusedLayer | Float8Layer]
         if float8 is not None:
             made = [Float8Layer(each, backend, float8) for each in layers]
         else:
             layers, wanted = folded(layers)
-            self._maker.bias = added(self._own_bias, wanted)
+            bias = added(bias, wanted)
             made = [FusedLayer(each, backend, gelu_in_product=gelu_in_product) for each in layers]
-        setattr(self._parent, self._name, nn.ModuleList(made))
         self._layers = [each.run for each in made]
+        # From here on the model is another one; `restore` undoes both.
+        setattr(self._parent, self._name, nn.ModuleList(made))
+        self._maker.bias = bias
         # Parameters as they are, as in the layers.
         types = None if parts.types is None else parts.types.weight
         self._tables = parts.words.weight, parts.positions.weight, types
         self._norm = parts.norm.weight, parts.norm.bias, parts.norm.eps
         self._projection = None if parts.projection is None else _weights(parts.projection)
         self._classifier = _weights(parts.classifier)
-        self._fills = backend.fills
         self.float8 = float8 is not None
         self.compiled = float8 is not None and float8 is not TORCH_ROWS
 
