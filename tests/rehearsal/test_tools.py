@@ -38,5 +38,4 @@ def test_the_gpu_benchmark_prints_its_tables(tmp_path: Path, modelled: Modelled)
     assert "no: wrong" not in printed
     assert "\n| as a graph | " in printed
     assert "\n| auto, torch | bfloat16, cuda, fused | " in printed
-    assert "\n| auto, compiled | bfloat16, " in printed
     assert "\n| fp8" not in printed, "an A10G has no such products"

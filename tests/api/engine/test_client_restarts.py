@@ -10,7 +10,7 @@ import pytest
 from service.core.errors import Draining, EngineRestarting, PoisonDocument
 from service.core.types import Phase
 from service.wire import Hello, Refused, Started, Status, Submitted
-from tests.support.engine_endpoint import LIMIT_SECONDS, World, firsts, play, synchronize, until
+from tests.support.engine_endpoint import LIMIT_SECONDS, MODEL, World, firsts, play, synchronize, until
 
 
 def test_a_document_submitted_before_the_engine_starts_waits_for_it(tmp_path: Path) -> None:
@@ -66,6 +66,27 @@ def test_everything_pending_goes_to_the_next_engine_after_a_death(tmp_path: Path
             await second.score(submitted)
         assert (firsts(await running), firsts(await waiting)) == ([0, 1], [0])
         assert world.resubmitted == 2
+
+    play(tmp_path, scene)
+
+
+def test_two_statuses_at_once_are_one_resubmission(tmp_path: Path) -> None:
+    async def scene(world: World) -> None:
+        first = world.engine("one")
+        await first.open()
+        await until(lambda: world.client.serving)
+        asked = world.infer(1)
+        await first.receive(Submitted)
+        first.die()
+        await until(lambda: not world.client.connected)
+        second = world.engine("two")
+        await second.receive(Hello)
+        world.client._on_message(status := Status("two", Phase.READY, admitting=True, models=(MODEL,)), None)
+        world.client._on_message(status, None)
+        again, _ = await second.receive(Submitted)
+        await second.score(again)
+        await asked
+        assert world.resubmitted == 1
 
     play(tmp_path, scene)
 

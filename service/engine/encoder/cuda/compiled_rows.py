@@ -7,13 +7,13 @@ the driver, an architecture, a size) is one line in the log, and torch's operato
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
 import torch
+import torch.nn.functional as F  # noqa: N812
 
-from service.engine.device.dtype import FP8_CAPABILITY
 from service.engine.encoder.cuda.kernel_module import KernelModule
 from service.engine.encoder.cuda.nvrtc import CompilerMissing, DoesNotCompile, compile_kernels
 from service.engine.encoder.cuda.row_operators import FLOAT8, TORCH_ROWS, RowOperators
@@ -29,24 +29,28 @@ EXAMPLE_ROWS, TRIAL_ROWS = 257, 8_192
 CALLS, RUNS = 8, 5
 LEAST_GAIN = 0.05
 TOLERANCE = {torch.float32: 1e-5, torch.float16: 0.001, torch.bfloat16: 0.005}
-"""Largest error of a number x, as a share of 1 + |x|: the rounding of the result, and little more."""
+"""Largest error of a normalised number x, as a share of 1 + |x|: the rounding of the result, and little more."""
+MOST_STEPS = 0.55
+"""Largest error of a number in 8 bits, in steps between two such numbers: half of one, and little more."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class RowTrial:
-    """Compiled operators against torch's on the device: largest error as in TOLERANCE, share of the time saved."""
+    """Compiled operators on the device: errors as in TOLERANCE and MOST_STEPS, share of torch's time that they save."""
 
     error: float
+    steps: float
     gain: float
 
     def is_good(self, dtype: torch.dtype) -> bool:
-        return self.error <= TOLERANCE[dtype] and self.gain >= LEAST_GAIN  # False for NaN.
+        is_right = self.error <= TOLERANCE[dtype] and self.steps <= MOST_STEPS
+        return is_right and self.gain >= LEAST_GAIN  # False for NaN.
 
 
 class CompiledRows:
-    """By compiled kernels, on one device; for one thread at a time.
+    """By compiled kernels, on one device that multiplies 8 bits; for one thread at a time.
 
     Args:
         dtype: of all rows and weights.
@@ -61,7 +65,7 @@ class CompiledRows:
         module = _module(device.index or 0, f"sm_{capability[0]}{capability[1]}", dtype, columns)
         self._device_index = device.index or 0
         self._add_norm = module.kernel("add_norm", "PPPPif")
-        self._quantize = module.kernel("quantize", "PPPiii") if capability >= FP8_CAPABILITY else None
+        self._quantize = module.kernel("quantize", "PPPiii")
 
     def add_norm(
         self, rows: torch.Tensor, residual: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, epsilon: float
@@ -72,7 +76,6 @@ class CompiledRows:
         return rows
 
     def quantize(self, rows: torch.Tensor, *, gelu: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
-        assert self._quantize is not None, "8 bits are for devices that multiply them"
         count, columns = rows.shape
         found, scales = torch.empty_like(rows, dtype=FLOAT8), rows.new_empty(count, 1, dtype=torch.float32)
         where = rows.data_ptr(), found.data_ptr(), scales.data_ptr()
@@ -97,18 +100,22 @@ def _are_better(device: torch.device, dtype: torch.dtype, columns: int) -> bool:
         return False
     try:
         compiled = CompiledRows(device, dtype, columns)
-        trial = RowTrial(_error(compiled, device, dtype, columns), _gain(compiled, device, dtype, columns))
+        trial = RowTrial(
+            _error(compiled, device, dtype, columns),
+            _steps(compiled, device, dtype, columns),
+            _gain(compiled, device, dtype, columns),
+        )
     except (CompilerMissing, DoesNotCompile, OSError, RuntimeError) as problem:
         log.warning("kernels cannot be compiled; torch's run", extra={"reason": f"{type(problem).__name__}: {problem}"})
         return False
     kept = trial.is_good(dtype)
-    log.info("kernels were compiled", extra={"error": trial.error, "gain": trial.gain, "kept": kept})
+    log.info("kernels were compiled", extra={**asdict(trial), "kept": kept})
     return kept
 
 
 @torch.inference_mode()
 def _error(compiled: RowOperators, device: torch.device, dtype: torch.dtype, columns: int) -> float:
-    """The largest error, as in TOLERANCE, against torch in float64 on the same input."""
+    """The largest error of what is normalised, as in TOLERANCE, against torch in float64 on the same input."""
     random = torch.Generator().manual_seed(0)
     shapes = ((EXAMPLE_ROWS, columns), (EXAMPLE_ROWS, columns), (columns,), (columns,))
     tensors = [torch.randn(shape, generator=random).to(device=device, dtype=dtype) for shape in shapes]
@@ -119,8 +126,24 @@ def _error(compiled: RowOperators, device: torch.device, dtype: torch.dtype, col
 
 
 @torch.inference_mode()
+def _steps(compiled: RowOperators, device: torch.device, dtype: torch.dtype, columns: int) -> float:
+    """The largest error of what is quantized, as in MOST_STEPS, with GELU and without."""
+    random = torch.Generator().manual_seed(0)
+    rows = torch.randn(EXAMPLE_ROWS, columns, generator=random).to(device=device, dtype=dtype)
+    return max(
+        _steps_off(rows.double(), *compiled.quantize(rows)),
+        _steps_off(F.gelu(rows.double()), *compiled.quantize(rows, gelu=True)),
+    )
+
+
+def _steps_off(wanted: torch.Tensor, found: torch.Tensor, scales: torch.Tensor) -> float:
+    step = torch.maximum(wanted.abs() / 8, scales.double() * 2**-9)  # Three bits of a fraction; below 2^-6, 2^-9 apart.
+    return float(((found.double() * scales - wanted).abs() / step).max())
+
+
+@torch.inference_mode()
 def _gain(compiled: RowOperators, device: torch.device, dtype: torch.dtype, columns: int) -> float:
-    """The share of torch's time that is saved over a batch of rows."""
+    """The share of torch's time that is saved of what a layer does with a batch of rows."""
     rows = torch.zeros(TRIAL_ROWS, columns, device=device, dtype=dtype)
     residual = torch.zeros_like(rows)
     times = [(_seconds(TORCH_ROWS, rows, residual), _seconds(compiled, rows, residual)) for _ in range(RUNS)]
@@ -129,11 +152,14 @@ def _gain(compiled: RowOperators, device: torch.device, dtype: torch.dtype, colu
 
 
 def _seconds(operators: RowOperators, rows: torch.Tensor, residual: torch.Tensor) -> float:
-    """Of the device, for some calls one after the other."""
+    """Of the device, for some layers' calls one after the other."""
     begun, ended = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
     begun.record()
     for _ in range(CALLS):
-        operators.add_norm(rows, residual, residual[0], residual[1], 1e-12)
+        for gelu in (False, True):
+            operators.add_norm(rows, residual, residual[0], residual[1], 1e-12)
+            operators.quantize(rows)
+            operators.quantize(rows, gelu=gelu)
     ended.record()
     ended.synchronize()
     return float(begun.elapsed_time(ended)) / 1_000

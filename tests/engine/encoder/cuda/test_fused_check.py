@@ -29,6 +29,10 @@ def _packed(folder: Path, dtype: torch.dtype = torch.float32) -> Checkpoint:
     return checkpoint
 
 
+def _weights(checkpoint: Checkpoint) -> dict[str, torch.Tensor]:
+    return {name: each.clone() for name, each in checkpoint.model.named_parameters()}
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_a_model_of_bert_s_kind_is_fused(tmp_path: Path, dtype: torch.dtype) -> None:
     checkpoint = _packed(tmp_path, dtype)
@@ -41,7 +45,7 @@ def test_a_model_of_bert_s_kind_is_fused(tmp_path: Path, dtype: torch.dtype) -> 
 @pytest.mark.parametrize("kind", ["bert", "electra", "modernbert", "mpnet"])
 def test_a_cpu_keeps_the_model_s_own_code_and_a_gpu_fuses_what_it_can(tmp_path: Path, kind: str) -> None:
     checkpoint = _checkpoint(tmp_path, kind)
-    before = {name: each.clone() for name, each in checkpoint.model.named_parameters()}
+    before = _weights(checkpoint)
     assert not path_on_host(checkpoint, torch.device("cpu")).fused
     assert path_on_host(checkpoint, torch.device("cuda")).fused == (kind in ("bert", "electra"))
     for name, each in checkpoint.model.named_parameters():
@@ -52,9 +56,10 @@ def test_layers_that_compute_something_else_are_found(tmp_path: Path, monkeypatc
     checkpoint = _packed(tmp_path)
     monkeypatch.setattr(layer_parts, "_activation", lambda _: torch.nn.functional.silu)
     assert not is_exact_in_float32(checkpoint)
-    before = checkpoint.model.bert.encoder.layer
+    before, weights = checkpoint.model.bert.encoder.layer, _weights(checkpoint)
     assert fuse_on_device(checkpoint) == (ChosenPath(ForwardPath.PACKED, PathReason.ACCURACY), None)
     assert checkpoint.model.bert.encoder.layer is before
+    assert all(torch.equal(each, weights[name]) for name, each in checkpoint.model.named_parameters())
 
 
 def test_layers_that_fail_are_given_up(
@@ -66,8 +71,9 @@ def test_layers_that_fail_are_given_up(
         raise RuntimeError("no kernel found to launch")
 
     monkeypatch.setattr(fused_model.FusedModel, "__call__", fail)
-    before = checkpoint.model.bert.encoder.layer
+    before, weights = checkpoint.model.bert.encoder.layer, _weights(checkpoint)
     with caplog.at_level(logging.WARNING):
         assert fuse_on_device(checkpoint) == (ChosenPath(ForwardPath.PACKED, PathReason.FAILED), None)
     assert checkpoint.model.bert.encoder.layer is before
+    assert all(torch.equal(each, weights[name]) for name, each in checkpoint.model.named_parameters())
     assert "no kernel found" in str([vars(record).get("reason") for record in caplog.records])

@@ -132,16 +132,18 @@ def _all_tensors(model: torch.nn.Module) -> list[torch.Tensor]:
     return list(model.parameters())
 
 
-def test_a_restored_model_computes_as_before(folders: dict[str, Path]) -> None:
-    checkpoint = _checkpoint(folders["roberta"])
+@pytest.mark.parametrize("kind", FUSABLE)
+def test_a_restored_model_computes_as_before(kind: str, folders: dict[str, Path]) -> None:
+    checkpoint = _checkpoint(folders[kind])
     before = _alone(checkpoint)
     FusedModel(checkpoint.model, SdpaAttention()).restore()
     for given, wanted in zip(_alone(checkpoint), before, strict=True):  # Weights lie elsewhere, so not bit for bit.
         np.testing.assert_allclose(given, wanted, atol=1e-5, rtol=0)
 
 
-def test_weights_that_were_offloaded_and_loaded_again_are_used(folders: dict[str, Path]) -> None:
-    checkpoint = _checkpoint(folders["bert"])
+@pytest.mark.parametrize("kind", ["bert", "electra"])
+def test_weights_that_were_offloaded_and_loaded_again_are_used(kind: str, folders: dict[str, Path]) -> None:
+    checkpoint = _checkpoint(folders[kind])
     fused = FusedModel(checkpoint.model, SdpaAttention())
     fused.forget_own_layers()
     before = _logits(fused, 0)
@@ -172,6 +174,20 @@ def test_folded_biases_cost_half_precision_nothing(kind: str, dtype: torch.dtype
         np.concatenate([np.abs(a - b).ravel() for a, b in zip(some, expected, strict=True)]) for some in (found, own)
     )
     assert 0 < errors.mean() < 1.2 * rounding.mean()
+
+
+def test_folded_biases_far_out_cost_a_few_roundings(folders: dict[str, Path]) -> None:
+    exact, half = _checkpoint(folders["bert"]), _checkpoint(folders["bert"], torch.bfloat16)
+    for model in (exact.model, half.model):
+        for layer in model.bert.encoder.layer:
+            for dense in (layer.attention.output.dense, layer.output.dense):
+                dense.bias.data[0] = 10.0
+    expected, own = _alone(exact), _alone(half)
+    found = _logits(FusedModel(half.model, SdpaAttention()), 0)
+    errors, rounding = (
+        np.concatenate([np.abs(a - b).ravel() for a, b in zip(some, expected, strict=True)]) for some in (found, own)
+    )
+    assert errors.mean() < 5 * rounding.mean()
 
 
 @pytest.mark.parametrize("kind", FUSABLE)
