@@ -16,8 +16,6 @@ from torch import nn
 from transformers import AttentionInterface, PreTrainedModel
 from transformers.utils import logging as transformers_logging
 
-from service.engine.execution.packed_batch import PackedBatch
-
 NAME = "gleaner_packed"
 OWN = "own"
 
@@ -44,20 +42,6 @@ class AttentionCall(NamedTuple):
     scaling: float
     sliding_window: int | None
     out: torch.Tensor | None = None
-
-    @classmethod
-    def of_batch(
-        cls,
-        query: torch.Tensor,
-        key: torch.Tensor,
-        value: torch.Tensor,
-        batch: PackedBatch,
-        scaling: float,
-        out: torch.Tensor | None,
-    ) -> AttentionCall:
-        """A layer's attention within a batch's sequences; `out`: [total, hidden], if there is one."""
-        out = None if out is None else out.view(query.shape)
-        return cls(query, key, value, batch.cu_seqlens, batch.borders, batch.max_length, scaling, None, out)
 
     @property
     def window(self) -> int | None:

@@ -10,10 +10,11 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
-from service.engine.encoder.attention import AttentionBackend, AttentionCall
+from service.engine.encoder.attention import AttentionBackend
 from service.engine.encoder.cuda.float8_linear import Float8Linear, can_be_quantized
 from service.engine.encoder.cuda.layer_parts import LayerParts
 from service.engine.encoder.cuda.row_operators import RowOperators
+from service.engine.encoder.cuda.self_attention import SelfAttention
 from service.engine.execution.packed_batch import PackedBatch
 
 
@@ -31,17 +32,15 @@ class Float8Layer(nn.Module):
             raise ValueError(f"8-bit products take no layer of {parts.qkv.in_features} features")
         self.qkv, self.mixed, self.inner, self.outer = (Float8Linear(each) for each in linears)
         self.mixed_norm, self.outer_norm = parts.mixed_norm, parts.outer_norm
-        self._head_size, self._scaling = parts.head_size, parts.head_size**-0.5
+        self._attend = SelfAttention(parts, backend)
         self._activation = parts.activation
         self._gelu = parts.activation is F.gelu
-        self._backend = backend
         self._operators = operators
 
     def run(self, rows: torch.Tensor, batch: PackedBatch, out: torch.Tensor | None) -> torch.Tensor:
         """As `FusedLayer.run`."""
         quantize = self._operators.quantize
-        query, key, value = self.qkv(*quantize(rows)).view(rows.shape[0], 3, -1, self._head_size).unbind(1)
-        mixed = self._backend.run(AttentionCall.of_batch(query, key, value, batch, self._scaling, out)).flatten(1)
+        mixed = self._attend(self.qkv(*quantize(rows)), batch, out)
         rows = self._add_norm(self.mixed(*quantize(mixed)), rows, self.mixed_norm)
         inner = self.inner(*quantize(rows))
         inner = quantize(inner, gelu=True) if self._gelu else quantize(self._activation(inner))

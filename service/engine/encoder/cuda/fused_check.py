@@ -7,7 +7,7 @@ the precision that is served, with all of them. The second one proves the kernel
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import torch
@@ -62,10 +62,8 @@ def fuse_on_device(checkpoint: Checkpoint, options: FusedOptions = PLAIN) -> tup
     own = _own_logits(checkpoint, batch)
     on_gpu = model.device.type == "cuda"
     gelu_in_product = on_gpu and model.dtype != torch.float32
-    rows = _rows(model, options) if options.float8 else None
-    attempts = [*dict.fromkeys((rows, TORCH_ROWS)), None] if rows is not None else [None]
     reason = PathReason.NONE
-    for float8 in attempts:
+    for float8 in (*_eight_bit_rows(model, options), None):
         make = partial(FusedModel, gelu_in_product=gelu_in_product, float8=float8)
         limit = _limit(model.dtype) if float8 is None else FLOAT8_LIMIT
         fused, reason = _try(checkpoint, batch, own, make, limit)
@@ -75,11 +73,14 @@ def fuse_on_device(checkpoint: Checkpoint, options: FusedOptions = PLAIN) -> tup
     return ChosenPath(ForwardPath.PACKED, reason), None
 
 
-def _rows(model: PreTrainedModel, options: FusedOptions) -> RowOperators:
-    """What computes rows between products in 8 bits."""
-    if model.device.type == "cuda" and options.compiled_kernels:
-        return row_operators(model.device, model.dtype, int(model.config.hidden_size))
-    return TORCH_ROWS
+def _eight_bit_rows(model: PreTrainedModel, options: FusedOptions) -> Iterator[RowOperators]:
+    """What may compute rows between products in 8 bits, the best first; nothing where 8 bits are not wished."""
+    if options.float8 and options.compiled_kernels and model.device.type == "cuda":
+        compiled = row_operators(model.device, model.dtype, int(model.config.hidden_size))
+        if compiled is not TORCH_ROWS:
+            yield compiled
+    if options.float8:
+        yield TORCH_ROWS
 
 
 def _try(

@@ -11,8 +11,9 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
-from service.engine.encoder.attention import AttentionBackend, AttentionCall
+from service.engine.encoder.attention import AttentionBackend
 from service.engine.encoder.cuda.layer_parts import LayerParts
+from service.engine.encoder.cuda.self_attention import SelfAttention
 from service.engine.execution.packed_batch import PackedBatch
 
 
@@ -28,11 +29,9 @@ class FusedLayer(nn.Module):
         super().__init__()
         self.qkv, self.mixed, self.inner, self.outer = parts.qkv, parts.mixed, parts.inner, parts.outer
         self.mixed_norm, self.outer_norm = parts.mixed_norm, parts.outer_norm
-        self._heads = -1, 3, parts.mixed.in_features // parts.head_size, parts.head_size
-        self._scaling = parts.head_size**-0.5
+        self._attend = SelfAttention(parts, backend)
         self._activation = parts.activation
         self._gelu_in_product = gelu_in_product and parts.activation is F.gelu
-        self._backend = backend
         # Parameters as they are: reading one off a module takes longer than to launch a kernel.
         self._weights = tuple(
             (each.weight, each.bias)
@@ -49,9 +48,7 @@ class FusedLayer(nn.Module):
         """
         columns, (mixed_epsilon, out_epsilon) = self._columns, self._epsilons
         (w_qkv, b_qkv), (w_mixed, _), (g_mixed, n_mixed), (w_in, b_in), (w_out, _), (g_out, n_out) = self._weights
-        query, key, value = F.linear(rows, w_qkv, b_qkv).view(self._heads).unbind(1)
-        mixed = self._backend.run(AttentionCall.of_batch(query, key, value, batch, self._scaling, out))
-        mixed = mixed.flatten(1) if out is None else out
+        mixed = self._attend(F.linear(rows, w_qkv, b_qkv), batch, out)
         # By torch's own binding: the function in F takes as long again to look at what it was given.
         rows = torch.layer_norm(rows.addmm_(mixed, w_mixed.t()), columns, g_mixed, n_mixed, mixed_epsilon, False)
         if self._gelu_in_product:

@@ -16,7 +16,7 @@ from service.engine.encoder.cuda import fused_check
 from service.engine.encoder.cuda.float8_linear import Float8Linear, can_be_quantized
 from service.engine.encoder.cuda.fused_check import fuse_on_device
 from service.engine.encoder.cuda.options import FusedOptions
-from service.engine.encoder.cuda.row_operators import FLOAT8, LARGEST, TORCH_ROWS
+from service.engine.encoder.cuda.row_operators import FLOAT8, LARGEST, TORCH_ROWS, TorchRows
 from service.engine.encoder.forward_path import FUSED
 from service.engine.execution.offloading import HostOffloaded
 from service.engine.execution.packed_batch import pack
@@ -105,6 +105,26 @@ def test_a_model_that_8_bits_change_too_much_keeps_16(
     assert path == FUSED
     assert fused is not None
     assert not fused.float8
+    assert [record.getMessage() for record in caplog.records] == ["fused layers are not accurate"]
+
+
+class _WrongRows(TorchRows):
+    """A compiled kernel with a mistake in it."""
+
+    def quantize(self, rows: torch.Tensor, *, gelu: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
+        values, scales = super().quantize(rows, gelu=gelu)
+        return values, scales * 2
+
+
+def test_compiled_rows_that_are_wrong_give_way_to_torch_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(fused_check, "_eight_bit_rows", lambda *_: iter((_WrongRows(), TORCH_ROWS)))
+    with caplog.at_level(logging.WARNING):
+        path, fused = fuse_on_device(_packed(tmp_path), WISHED)
+    assert path == FUSED
+    assert fused is not None
+    assert fused.float8
     assert [record.getMessage() for record in caplog.records] == ["fused layers are not accurate"]
 
 

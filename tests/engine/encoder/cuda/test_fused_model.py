@@ -81,6 +81,10 @@ def _alone(checkpoint: Checkpoint) -> list[np.ndarray]:
     return [checkpoint.model(input_ids=each).logits[0].float().numpy() for each in inputs]
 
 
+def _mean_error(found: list[np.ndarray], wanted: list[np.ndarray]) -> float:
+    return float(np.abs(np.concatenate(found) - np.concatenate(wanted)).mean())
+
+
 @pytest.mark.parametrize("backend", [SdpaAttention(), FillingAttention(), BlockwiseAttention()])
 @pytest.mark.parametrize("kind", FUSABLE)
 def test_a_fused_model_computes_what_transformers_computes(
@@ -170,10 +174,7 @@ def test_folded_biases_cost_half_precision_nothing(kind: str, dtype: torch.dtype
     expected, half = _alone(_checkpoint(folders[kind])), _checkpoint(folders[kind], dtype)
     own = _alone(half)
     found = _logits(FusedModel(half.model, SdpaAttention()), half.first_position)
-    errors, rounding = (
-        np.concatenate([np.abs(a - b).ravel() for a, b in zip(some, expected, strict=True)]) for some in (found, own)
-    )
-    assert 0 < errors.mean() < 1.2 * rounding.mean()
+    assert 0 < _mean_error(found, expected) < 1.2 * _mean_error(own, expected)
 
 
 def test_folded_biases_far_out_cost_a_few_roundings(folders: dict[str, Path]) -> None:
@@ -184,10 +185,7 @@ def test_folded_biases_far_out_cost_a_few_roundings(folders: dict[str, Path]) ->
                 dense.bias.data[0] = 10.0
     expected, own = _alone(exact), _alone(half)
     found = _logits(FusedModel(half.model, SdpaAttention()), 0)
-    errors, rounding = (
-        np.concatenate([np.abs(a - b).ravel() for a, b in zip(some, expected, strict=True)]) for some in (found, own)
-    )
-    assert errors.mean() < 5 * rounding.mean()
+    assert _mean_error(found, expected) < 5 * _mean_error(own, expected)
 
 
 @pytest.mark.parametrize("kind", FUSABLE)
@@ -197,7 +195,4 @@ def test_gelu_in_the_product_changes_logits_by_less_than_half_precision_does(
     exact = _checkpoint(folders[kind])
     expected, half = _alone(exact), _alone(_checkpoint(folders[kind], torch.bfloat16))
     found = _logits(FusedModel(exact.model, SdpaAttention(), gelu_in_product=True), exact.first_position)
-    errors, rounding = (
-        np.concatenate([np.abs(a - b).ravel() for a, b in zip(some, expected, strict=True)]) for some in (found, half)
-    )
-    assert errors.mean() < rounding.mean()
+    assert _mean_error(found, expected) < _mean_error(half, expected)
