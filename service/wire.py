@@ -201,8 +201,13 @@ Buffer = npt.NDArray[np.int32] | npt.NDArray[np.float32] | npt.NDArray[np.uint8]
 
 Frames = list[bytes | memoryview]
 
-_Number = type[np.int32] | type[np.float32] | type[np.uint8]
-_DTYPES: dict[type, _Number] = {Submitted: np.int32, Scored: np.float32, Tagged: np.uint8}
+_Number = np.dtype[np.int32] | np.dtype[np.float32] | np.dtype[np.uint8]
+_DTYPES: dict[type, _Number] = {
+    Submitted: np.dtype(np.int32),
+    Scored: np.dtype(np.float32),
+    Tagged: np.dtype(np.uint8),
+}
+_VERSION_BYTE = bytes([VERSION])
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Message)
 
@@ -221,7 +226,7 @@ class WireError(Exception):
 
 def pack(message: Message, buffer: Buffer | None = None) -> Frames:
     """The frames of a message."""
-    head = bytes([VERSION]) + _encoder.encode(message)
+    head = _VERSION_BYTE + _encoder.encode(message)
     return [head] if buffer is None else [head, np.ascontiguousarray(buffer).data.cast("B")]
 
 
@@ -252,7 +257,7 @@ def unpack(frames: Sequence[bytes | memoryview]) -> tuple[Message, Buffer | None
     Raises:
         WireError: another version, an unknown message, a field out of bounds, or a buffer that does not belong to it.
     """
-    if not 1 <= len(frames) <= 2 or bytes(frames[0][:1]) != bytes([VERSION]):
+    if not 1 <= len(frames) <= 2 or frames[0][:1] != _VERSION_BYTE:
         raise WireError(f"not a message of wire version {VERSION}")
     try:
         message = _decoder.decode(frames[0][1:])
@@ -277,24 +282,26 @@ def messages_in(frames: Sequence[bytes | memoryview]) -> Iterator[tuple[Message 
 
 
 def _numbers(frame: bytes | memoryview, dtype: _Number) -> Buffer | None:
-    return None if len(frame) % np.dtype(dtype).itemsize else cast(Buffer, np.frombuffer(frame, dtype=dtype))
+    return None if len(frame) % dtype.itemsize else cast(Buffer, np.frombuffer(frame, dtype))
 
 
 def _contradiction(message: Message, buffer: Buffer | None) -> str | None:
     """What of a message cannot be, though each of its fields can."""
-    match message:
-        case Submitted() | Scored() if buffer is None:
+    if buffer is None:
+        if isinstance(message, Submitted | Scored):
             return "a buffer of no whole numbers"
-        case Submitted() if buffer is not None and buffer.size != message.tokens:
-            return f"{buffer.size} token ids for {message.tokens} tokens"
-        case Scored() if buffer is not None and buffer.size != message.tokens * message.labels:
-            return f"{buffer.size} logits for {message.tokens} tokens and {message.labels} labels"
-        case Tagged() if buffer is not None and buffer.size != message.buffer_bytes:
-            return f"{buffer.size} bytes for tags of {message.buffer_bytes}"
-        case Submitted(wanted=Wanted.TAGS) if len(message.lengths) > 1:
-            return f"tags of {len(message.lengths)} sequences"
-        case TurnedAway(code=code) if code not in BY_CODE:
-            return f"documents refused for {code!r}"
+        if isinstance(message, TurnedAway) and message.code not in BY_CODE:
+            return f"documents refused for {message.code!r}"
+        return None
+    match message:
+        case Submitted(tokens=tokens) if buffer.size != tokens:
+            return f"{buffer.size} token ids for {tokens} tokens"
+        case Submitted(lengths=lengths, wanted=wanted):
+            return f"tags of {len(lengths)} sequences" if wanted is Wanted.TAGS and len(lengths) > 1 else None
+        case Scored(tokens=tokens, labels=labels) if buffer.size != tokens * labels:
+            return f"{buffer.size} logits for {tokens} tokens and {labels} labels"
+        case Tagged(buffer_bytes=wanted_bytes) if buffer.size != wanted_bytes:
+            return f"{buffer.size} bytes for tags of {wanted_bytes}"
     return None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import ssl
 from typing import Any
 
@@ -12,7 +11,7 @@ from service.api.arbiter import FrontArbiter
 from service.api.http.access import open_access
 from service.logs import configure
 from service.metrics.exposition import forget_process
-from service.process import die_with_parent, hide_memory, raise_open_files
+from service.process import collect_seldom, die_with_parent, hide_memory, raise_open_files
 from service.settings import Settings, read_settings
 
 GRACEFUL_SECONDS = 5
@@ -20,13 +19,6 @@ STUCK_SECONDS = 30
 """A worker whose event loop stands still for this long is aborted and replaced; its requests are lost."""
 BACKLOG = 8_192
 """Connections that the kernel completes while workers are late; `net.core.somaxconn` may be lower."""
-COLLECTIONS = (5_000, 5, 60)
-"""New objects between two garbage collections, and how many of one generation come before one of the next.
-
-With Python's default of 700 they took 6 % of a worker's time; of more objects one stops the event loop for longer. One
-of all objects takes two tenths of a second where thousands of connections are open or of documents wait, and finds next
-to nothing: neither requests nor connections leave circles.
-"""
 
 
 class GunicornServer(BaseApplication):  # type: ignore[misc]
@@ -50,7 +42,7 @@ class GunicornServer(BaseApplication):  # type: ignore[misc]
             "worker_tmp_dir": settings.runtime_dir and str(settings.runtime_dir),
             "logger_class": "service.api.gunicorn_logs.GunicornLogger",
             "post_fork": lambda _server, _worker: die_with_parent(),
-            "post_worker_init": lambda _worker: _collect_garbage_seldom(),
+            "post_worker_init": lambda _worker: collect_seldom(),
             "child_exit": lambda arbiter, worker: _worker_ended(arbiter, worker.pid, settings),
             "control_socket_disable": True,
         }
@@ -78,12 +70,6 @@ def _worker_ended(arbiter: FrontArbiter, worker: int, settings: Settings) -> Non
 
 def _ports(settings: Settings) -> tuple[int, ...]:
     return (settings.port, settings.internal_port) if settings.internal_port else (settings.port,)
-
-
-def _collect_garbage_seldom() -> None:
-    """Exempt what is loaded by now from garbage collection, and collect the rest less often."""
-    gc.freeze()
-    gc.set_threshold(*COLLECTIONS)
 
 
 def main() -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from service.api.__main__ import COLLECTIONS, GunicornServer
+from service.api.__main__ import GunicornServer
+from service.process import COLLECTIONS
 from service.settings import Settings
 
 

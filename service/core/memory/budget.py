@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from service.core.memory.cost_model import MemoryCostModel
 from service.core.memory.headroom import Headroom
@@ -71,21 +71,33 @@ class ModelMemory:
         return self.function.bytes(Shape.of([self.longest_tokens]))
 
 
+class _Fitting(NamedTuple):
+    """What fits a headroom of these bytes and this floor: a batch's tokens, and a sequence's that always fits."""
+
+    room_bytes: int
+    floor_bytes: int
+    batch_tokens: int
+    sequence_tokens: int
+
+
 class Budget:
     """The memory budget of several models that share one headroom, each by its own cost model."""
 
     def __init__(self, headroom: Headroom, models: Mapping[str, ModelMemory]) -> None:
         self.headroom = headroom
         self._models = dict(models)
+        self._fitting: dict[str, _Fitting] = {}
 
     def put(self, model: str, memory: ModelMemory) -> None:
         """Add a model, or replace its memory."""
         self._models[model] = memory
+        self._fitting.pop(model, None)
         self.headroom.require(floor_bytes(self._models.values()))
 
     def drop(self, model: str) -> None:
         """Remove a model; an unknown one is no error."""
         self._models.pop(model, None)
+        self._fitting.pop(model, None)
         self.headroom.require(floor_bytes(self._models.values()))
 
     def failed(self, model: str, shape: Shape, now: float) -> None:
@@ -97,15 +109,25 @@ class Budget:
         return {model: memory.function for model, memory in self._models.items()}
 
     def budget_tokens(self, model: str) -> int:
-        return max(self._models[model].budget_tokens(self.headroom.bytes), self.smallest_budget_tokens(model))
+        return self._fits(model).batch_tokens
 
     def smallest_budget_tokens(self, model: str) -> int:
         """The longest sequence that fits the floor; a longer one is refused."""
-        return self._models[model].function.longest_alone(self.headroom.floor_bytes, self._models[model].longest_tokens)
+        return self._fits(model).sequence_tokens
 
     def admits(self, model: str, shape: Shape) -> bool:
         memory = self._models[model]
         return shape.tokens <= memory.most_tokens and memory.function.bytes(shape) <= self.headroom.bytes
+
+    def _fits(self, model: str) -> _Fitting:
+        """Computed anew when the headroom has changed: it is asked for with each document and each batch."""
+        room, floor, fitting = self.headroom.bytes, self.headroom.floor_bytes, self._fitting.get(model)
+        if fitting is None or fitting.room_bytes != room or fitting.floor_bytes != floor:
+            memory = self._models[model]
+            alone = memory.function.longest_alone(floor, memory.longest_tokens)
+            fitting = _Fitting(room, floor, max(memory.budget_tokens(room), alone), alone)
+            self._fitting[model] = fitting
+        return fitting
 
 
 def floor_bytes(models: Iterable[ModelMemory]) -> int:

@@ -77,16 +77,16 @@ class Admission:
         if submission.readmitted:
             return None
         quota, client = submission.quota, self._occupancy.of(submission.client)
-        wait = client.waiting_tokens / (self._occupancy.share(submission) * speed)
         most, documents = quota.documents_in_flight, client.documents
+        limit, tokens = quota.queued_tokens, client.waiting_tokens
         if most is not None and documents >= most:
             detail = f"{documents} documents of this client are in flight, its limit"
-            return Refusal(submission.key, "rate_limited", detail, retry_after_seconds=wait)
-        limit, tokens = quota.queued_tokens, client.waiting_tokens
-        if limit is not None and tokens and tokens + submission.tokens > limit:
+        elif limit is not None and tokens and tokens + submission.tokens > limit:
             detail = f"{tokens} tokens of this client wait; its limit is {limit}"
-            return Refusal(submission.key, "rate_limited", detail, retry_after_seconds=wait)
-        return None
+        else:
+            return None
+        wait = tokens / (self._occupancy.share(submission) * speed)
+        return Refusal(submission.key, "rate_limited", detail, retry_after_seconds=wait)
 
     def _over_limit(self, submission: Submission, speed: float) -> Refusal | None:
         counted, limit = self._occupancy.counted_tokens, self._occupancy.limit_tokens
@@ -99,9 +99,12 @@ class Admission:
         return Refusal(submission.key, "queue_full", detail, retry_after_seconds=over / speed)
 
     def _over_wait(self, submission: Submission, running_tokens: int, speed: float) -> Refusal | None:
+        limit = self._wait_limit_seconds
+        if submission.readmitted or limit == math.inf:
+            return None
         first = self._tokens_before_first(submission)
-        wait, limit = (running_tokens + first) / speed, self._wait_limit_seconds
-        if not first or wait <= limit or submission.readmitted:
+        wait = (running_tokens + first) / speed
+        if not first or wait <= limit:
             return None
         detail = f"about {wait:.1f} s would pass before its first batch; the limit is {limit:g} s"
         return Refusal(submission.key, "queue_full", detail, retry_after_seconds=wait - limit)

@@ -49,23 +49,18 @@ class BatchLatencyModel:
 
     def __init__(self) -> None:
         self._sizes: dict[int, _Size] = {}
+        self._line: tuple[float, float] | None = None
 
     def add(self, tokens: int, seconds: float) -> None:
         """Learn from a batch of at least one token."""
         self._sizes.setdefault(tokens.bit_length(), _Size()).add(tokens, seconds)
+        self._line = None
 
     def fit(self) -> tuple[float, float]:
         """Base in seconds, and seconds per token; zeros before the first batch."""
-        sizes = self._sizes.values()
-        batches = 1 + sum(size.batches for size in sizes)
-        tokens = sum(size.tokens for size in sizes) / batches
-        seconds = sum(size.seconds for size in sizes) / batches
-        spread = sum(size.tokens**2 / size.batches for size in sizes) - batches * tokens**2
-        together = sum(size.tokens * size.seconds / size.batches for size in sizes) - batches * tokens * seconds
-        if not tokens:
-            return 0.0, 0.0
-        per_token = min(max(together / spread, 0.0), seconds / tokens)
-        return seconds - per_token * tokens, per_token
+        if self._line is None:
+            self._line = self._fitted()
+        return self._line
 
     def seconds(self, tokens: float) -> float | None:
         """Of a batch; None before the first one, and for one beyond the line's reach."""
@@ -81,6 +76,18 @@ class BatchLatencyModel:
         batch_tokens = min(full_tokens, REACH * self._largest_tokens)
         seconds = self.seconds(batch_tokens)
         return batch_tokens / seconds if seconds else None
+
+    def _fitted(self) -> tuple[float, float]:
+        sizes = self._sizes.values()
+        batches = 1 + sum(size.batches for size in sizes)
+        tokens = sum(size.tokens for size in sizes) / batches
+        seconds = sum(size.seconds for size in sizes) / batches
+        spread = sum(size.tokens**2 / size.batches for size in sizes) - batches * tokens**2
+        together = sum(size.tokens * size.seconds / size.batches for size in sizes) - batches * tokens * seconds
+        if not tokens:
+            return 0.0, 0.0
+        per_token = min(max(together / spread, 0.0), seconds / tokens)
+        return seconds - per_token * tokens, per_token
 
     @property
     def _largest_tokens(self) -> float:

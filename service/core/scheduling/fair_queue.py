@@ -51,10 +51,11 @@ class FairQueue(Generic[Member]):
         self._weight += weight
         heapq.heappush(self._heap, (share.tag, share.order, member))
 
-    def leave(self, member: Member) -> None:
-        """Remove a member; one that is not there is no error."""
+    def leave(self, member: Member, cost: float = 0.0) -> None:
+        """Remove a member, whose last work had this cost; one that is not there is no error."""
         share = self._shares.pop(member, None)
         if share is not None:
+            self._virtual += cost / self._weight
             self._weight = self._weight - share.weight if self._shares else 0.0
             self._drop_outdated()
 
@@ -74,15 +75,22 @@ class FairQueue(Generic[Member]):
 
     def in_order(self) -> Iterator[Member]:
         """Members, the one to be served next first; lazily, so that the first few cost little."""
-        frontier = [(*self._heap[0][:2], 0)] if self._heap else []
+        if not self._heap:
+            return
+        yield self._heap[0][2]  # The top is never outdated.
+        frontier = self._children(0)
         while frontier:
             tag, order, index = heapq.heappop(frontier)
             member = self._heap[index][2]
             if self._is_current(tag, order, member):
                 yield member
-            for child in (2 * index + 1, 2 * index + 2):
-                if child < len(self._heap):
-                    heapq.heappush(frontier, (*self._heap[child][:2], child))
+            for child in self._children(index):
+                heapq.heappush(frontier, child)
+
+    def _children(self, index: int) -> list[tuple[float, int, int]]:
+        """Tag, order and place of what lies below a place of the heap; in a heap's order themselves."""
+        below = range(2 * index + 1, min(2 * index + 3, len(self._heap)))
+        return sorted((*self._heap[child][:2], child) for child in below)
 
     def _is_current(self, tag: float, order: int, member: Member) -> bool:
         share = self._shares.get(member)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import chain
 
 from service.core.scheduling.fair_queue import FairQueue
 from service.core.types import Priority, Submission
@@ -40,17 +39,21 @@ class FairShareQueue:
         self._clients[model].charge(client, tokens)
         self._queues[model, client].charge(submission.key, tokens)
 
-    def leave(self, submission: Submission) -> None:
-        """Remove a document; its client and model leave with their last one."""
+    def leave(self, submission: Submission, tokens: int = 0) -> None:
+        """Remove a document, of which these tokens were launched last; client and model leave with their last one."""
         model, client = submission.model, client_of(submission)
-        queue = self._queues[model, client]
-        queue.leave(submission.key)
+        queue, clients = self._queues[model, client], self._clients[model]
+        queue.leave(submission.key, tokens)
         if not queue:
             del self._queues[model, client]
-            self._clients[model].leave(client)
-        if not self._clients[model]:
+            clients.leave(client, tokens)
+        elif tokens:
+            clients.charge(client, tokens)
+        if not clients:
             del self._clients[model]
-            self._models.leave(model)
+            self._models.leave(model, tokens)
+        elif tokens:
+            self._models.charge(model, tokens)
 
     def prioritize(self, submissions: Iterable[Submission]) -> None:
         """Make these the urgent documents, in this order, in place of those of the last call."""
@@ -64,7 +67,8 @@ class FairShareQueue:
 
     def documents(self, model: str) -> Iterator[str]:
         """Keys of one model's documents, the one to be served next first."""
-        return chain.from_iterable(keys for _, keys in self.clients(model))
+        for _, keys in self.clients(model):
+            yield from keys
 
     def clients(self, model: str) -> Iterator[tuple[Client, Iterator[str]]]:
         """The clients of one model with the keys of their documents; both in order, the next to be served first."""
@@ -73,7 +77,10 @@ class FairShareQueue:
                 yield client, self._documents(model, client)
 
     def _documents(self, model: str, client: Client) -> Iterator[str]:
-        queue, urgent = self._queues[model, client], self._urgent.get((model, client), ())
+        queue, urgent = self._queues[model, client], self._urgent.get((model, client))
+        if not urgent:
+            yield from queue.in_order()
+            return
         for key in urgent:
             if key in queue:
                 yield key

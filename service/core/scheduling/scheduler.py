@@ -264,11 +264,12 @@ class Scheduler(Generic[Payload]):
         return found
 
     def _take(self, document: _Document[Payload], sequence: Sequence) -> None:
-        self._fair_share.charge(document.submission, sequence.tokens)
         document.next_index += 1
         before = document.waiting_tokens
         document.waiting_tokens = before - sequence.tokens
         self._occupancy.stop_waiting(document.submission, before, document.waiting_tokens)
         self._stats.stop_waiting(document.submission.model, 1, sequence.tokens)
-        if not document.waits:
-            self._fair_share.leave(document.submission)
+        if document.waits:
+            self._fair_share.charge(document.submission, sequence.tokens)
+        else:
+            self._fair_share.leave(document.submission, sequence.tokens)

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from collections.abc import Sequence as Several
-from dataclasses import dataclass
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -33,28 +32,32 @@ if TYPE_CHECKING:  # It imports torch, for which the engine's first phase does n
     from service.engine.execution.runner import Finish
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """What an admitted document needs beside the queue: all its sequences end to end, and where each begins.
 
-    `words`: those whose tags its worker wants, if it does not want all logits.
+    Token ids are as they came: where tags of words are wanted (`Wanted.TAGS`), those below 0 continue a word.
     """
 
     worker: bytes
+    submission: Submission
     tokens: TokenIds
     borders: tuple[int, ...]
-    words: Words | None = None
 
     @classmethod
     def of(cls, worker: bytes, submission: Submission, tokens: TokenIds) -> Request:
         """The request that a worker submitted."""
-        borders = (0, *accumulate(submission.lengths))
-        if submission.wanted is Wanted.LOGITS:
-            return cls(worker, tokens, borders)
-        return cls(worker, np.maximum(tokens, ~tokens), borders, Words.marked(tokens, submission.suffix))
+        return cls(worker, submission, tokens, (0, *accumulate(submission.lengths)))
+
+    def words(self) -> Words | None:
+        """Those whose tags the worker wants; None if it wants all logits."""
+        if self.submission.wanted is Wanted.LOGITS:
+            return None
+        return Words.marked(self.tokens, self.submission.suffix)
 
     def sequence(self, index: int) -> TokenIds:
-        """The token ids of one sequence."""
+        """The token ids of one sequence, all in the vocabulary."""
+        if self.submission.wanted is Wanted.TAGS:
+            return np.maximum(self.tokens, ~self.tokens)
         return self.tokens[self.borders[index] : self.borders[index + 1]]
 
 
@@ -89,10 +92,10 @@ class RequestTable:
 
     def condenser(self, batch: Batch, labels: tuple[str, ...], decoding: Decoding = PLAIN) -> Finish | None:
         """What is to be done with a batch's logits before they are delivered, off the loop's thread."""
-        words = [self._admitted(each.key).words for each in batch.sequences]
-        if all(each is None for each in words):
+        requests = [self._admitted(each.key) for each in batch.sequences]
+        if all(each.submission.wanted is Wanted.LOGITS for each in requests):
             return None
-        return lambda outcomes: condense(outcomes, words, labels, decoding)
+        return lambda outcomes: condense(outcomes, [each.words() for each in requests], labels, decoding)
 
     def ran(self, launched: InFlightBatch) -> None:
         """Remember a batch that ran, before it is delivered."""
