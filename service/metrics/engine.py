@@ -99,8 +99,10 @@ class BatchMetrics:
         self.batches.inc()
         self.tokens.inc(tokens)
         self.busy_seconds.inc(seconds)
-        self.splits.inc(splits)
-        self.memory_splits.inc(memory_splits)
+        if splits:
+            self.splits.inc(splits)
+        if memory_splits:
+            self.memory_splits.inc(memory_splits)
 
 
 class ModelMetrics:

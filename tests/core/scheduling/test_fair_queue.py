@@ -68,6 +68,24 @@ def test_a_long_job_is_not_starved_by_an_endless_stream_of_newcomers() -> None:
     assert served_long > 150
 
 
+def test_a_member_s_last_work_is_charged_as_it_leaves() -> None:
+    """A newcomer begins where the others would be had the member been charged first."""
+    orders = []
+    for leaves_at_once in (True, False):
+        queue: FairQueue[str] = FairQueue()
+        for name, served in (("a", 0.0), ("b", 6.0), ("c", 2.0)):
+            queue.join(name)
+            queue.charge(name, served)
+        if leaves_at_once:
+            queue.leave("a", 9.0)
+        else:
+            queue.charge("a", 9.0)
+            queue.leave("a")
+        queue.join("new")
+        orders.append(list(queue.in_order()))
+    assert orders[0] == orders[1] == ["c", "b", "new"]
+
+
 def test_who_left_is_not_offered() -> None:
     queue: FairQueue[str] = FairQueue()
     for name in "abc":

@@ -27,6 +27,14 @@ def test_who_took_the_least_is_next_on_each_level() -> None:
     assert list(queue.documents("m")) == ["o", "b", "a"]
 
 
+def test_the_last_tokens_of_a_document_count_for_its_client_and_its_model() -> None:
+    a = submission("a")
+    queue = turns(a, submission("b"), submission("o", client="other"), submission("n", "n"))
+    queue.leave(a, 10)
+    assert list(queue.documents("m")) == ["o", "b"]
+    assert queue.models() == ["n", "m"]
+
+
 def test_a_model_without_documents_has_no_turn() -> None:
     a, b = submission("a", "m"), submission("b", "n")
     queue = turns(a, b)
