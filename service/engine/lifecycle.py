@@ -135,15 +135,14 @@ class Lifecycle:
         if self._settings.gpu_watch == "auto" and self.startup.gpu is not None:
             self._device.begin(self.startup.gpu)
 
-    def check_device(self, *, computing: bool) -> bool:
-        """Export the readings of the GPU; true when the engine must exit. `computing`: batches are in flight."""
+    def check_device(self, *, computing: bool) -> None:
+        """Export the readings of the GPU, and see whether the engine must exit. `computing`: batches are in flight."""
         for reading in self._device.take():
             self.gpu = reading
             self._metrics.update_gpu(reading)
         if self._exit_reason is None:
             lost = self._device.lost(self.awake_seconds, computing=computing)
             self._exit_reason = self._device_lost(lost) or self._start_hung()
-        return self._exit_reason is not None
 
     def device_failed(self, reason: str) -> None:
         """Exit, because the device failed over a batch; what waits is left to the next engine."""

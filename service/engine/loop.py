@@ -22,6 +22,9 @@ IDLE_SECONDS = 0.25
 LOADING_SECONDS = 0.01
 """How often to try again while all that waits is for models that may not be loaded to the device yet."""
 
+LOOK_SECONDS = 0.005
+"""How often, at most, to look after the device; an idle loop does so every `IDLE_SECONDS`."""
+
 GATHER_SECONDS = 0.002
 """For how long messages may gather while the device computes and gets no further batch: one wake-up for several."""
 
@@ -56,6 +59,7 @@ class EngineLoop:
         self._former = former
         self._in_flight = former.in_flight
         self._batch_watch = BatchWatch()
+        self._next_look_seconds = 0.0
 
     def run(self, stopping: Callable[[], bool], beat: Callable[[bool], None] = lambda _: None) -> None:
         """Serve until a drain is done, or until the engine must exit (`exit_reason`).
@@ -69,9 +73,8 @@ class EngineLoop:
             self.models.guard.refresh(self._clock())
             self._launch()
             self._deliver()
-            self._check_device()
-            if self._publish():
-                beat(self.models.is_open)
+            self._look(beat)
+        self._advance(stopping=False)
         if self.exit_reason is not None and self.exit_reason.refuse:
             self._table.refuse_all("engine_restarting", "the GPU is lost", retry_after_seconds=1.0)
         self._part()
@@ -81,6 +84,7 @@ class EngineLoop:
 
         A socket may lose what it received right before its peer closes (ZMQ_IMMEDIATE in libzmq).
         """
+        self._status.export_metrics(self._clock())
         self._status.send_to_all(self._clock())
         if self.exit_reason is None or not self.exit_reason.refuse:
             return
@@ -160,20 +164,28 @@ class EngineLoop:
         for shape in launched.handle.out_of_memory:
             self.models.guard.budget.failed(launched.batch.model, shape, self._clock())
 
+    # Look
+
+    def _look(self, beat: Callable[[bool], None]) -> None:
+        """Look after the device, and publish what is due: it need not be at every turn."""
+        now = self._clock()
+        if now < self._next_look_seconds:
+            return
+        self._next_look_seconds = now + LOOK_SECONDS
+        self._check_device()
+        if self._status.is_due(now):
+            self._publish(now)
+            beat(self.models.is_open)
+
     def _check_device(self) -> None:
         hung_seconds = self._batch_watch.hung_seconds(self._in_flight.progress, self._lifecycle.awake_seconds)
         if hung_seconds is not None:
             self._lifecycle.device_hung(hung_seconds)
-        if self._lifecycle.check_device(computing=bool(self._in_flight)):
-            self._advance(stopping=False)
+        self._lifecycle.check_device(computing=bool(self._in_flight))
 
-    def _publish(self) -> bool:
-        """Publish metrics and status, if they are due."""
-        now = self._clock()
-        if not self._status.is_due(now):
-            return False
+    def _publish(self, now: float) -> None:
+        """Publish metrics and status."""
         self._requests.forget_silent()
         self.models.collect_retired(self._lifecycle.workers, now)
         self._status.export_metrics(now)
         self._status.send_to_all(now)
-        return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from service.core.gpu_reading import GpuReading
 from service.core.memory.budget import MemoryReport
@@ -81,6 +82,20 @@ class QueueMetrics:
         self.capacity.set(tokens_per_second)
 
 
+@dataclass(slots=True)
+class BatchCounts:
+    """Batches that ran, their tokens and seconds, and how often they were split, of it for want of memory.
+
+    Summed up before they are exported, because a counter that processes share takes its time.
+    """
+
+    batches: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    splits: int = 0
+    memory_splits: int = 0
+
+
 class BatchMetrics:
     """Metrics of the batches that the engine ran."""
 
@@ -94,15 +109,13 @@ class BatchMetrics:
         )
         self.fill = histogram("gleaner_batch_fill", "Tokens of a batch over its budget.", _FILL_BUCKETS)
 
-    def count(self, tokens: int, seconds: float, splits: int, memory_splits: int = 0) -> None:
-        """Count one batch; `splits` is how often it was split, `memory_splits` how often for want of memory."""
-        self.batches.inc()
-        self.tokens.inc(tokens)
-        self.busy_seconds.inc(seconds)
-        if splits:
-            self.splits.inc(splits)
-        if memory_splits:
-            self.memory_splits.inc(memory_splits)
+    def count(self, ran: BatchCounts) -> None:
+        """Count some batches."""
+        self.batches.inc(ran.batches)
+        self.tokens.inc(ran.tokens)
+        self.busy_seconds.inc(ran.seconds)
+        self.splits.inc(ran.splits)
+        self.memory_splits.inc(ran.memory_splits)
 
 
 class ModelMetrics:

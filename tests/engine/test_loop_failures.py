@@ -15,6 +15,7 @@ from service.core.memory.headroom import FAILURE_SHARE
 from service.core.types import Phase, Shape
 from service.engine.device.gpu_monitor import GpuMonitor
 from service.engine.lifecycle import DEVICE_START_SECONDS, EXIT_BROKEN, START_SECONDS, ExitReason
+from service.engine.loop import LOOK_SECONDS
 from service.engine.memory.guard import Guard
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.wire import Refused
@@ -100,6 +101,7 @@ def test_a_lost_gpu_ends_the_engine_and_refuses_what_is_admitted() -> None:
         yield [document("runs", 3)]
         yield [document("waits", 3)]
         watched.reason = "GPU is lost"
+        world.now += LOOK_SECONDS
         yield []
         yield []
 
@@ -116,6 +118,7 @@ def test_an_engine_that_none_follows_waits_until_every_worker_has_heard_it() -> 
     def scene(world: World) -> Iterator[Turn]:
         yield [hello(A), hello(B)]
         watched.reason = "GPU is lost"
+        world.now += LOOK_SECONDS
         for name, turn in (
             ("lost", []),
             ("one has heard", [hello(A, closed=True)]),

@@ -9,7 +9,7 @@ from service.core.memory.budget import MemoryReport
 from service.core.memory.cost_model import MemoryCostModel
 from service.core.parsers.front_load import IDLE, FrontLoad, Stage
 from service.core.types import Load, Phase
-from service.metrics.engine import EngineMetrics
+from service.metrics.engine import BatchCounts, EngineMetrics
 from service.signals.catalog import STAGES
 from tests.support.metric_values import value
 
@@ -51,8 +51,8 @@ def test_the_work_ratio_is_that_of_the_stage_that_is_asked_for_most(
 
 def test_batches_add_up() -> None:
     batches = EngineMetrics().batches
-    batches.count(100, 0.5, 1)
-    batches.count(50, 0.25, 2, memory_splits=3)
+    batches.count(BatchCounts(1, 100, 0.5, 1))
+    batches.count(BatchCounts(1, 50, 0.25, 2, memory_splits=3))
     moved = (batches.batches, batches.tokens, batches.busy_seconds, batches.splits, batches.memory_splits)
     assert [value(each) for each in moved] == [2, 150, 0.75, 3, 3]
 

@@ -13,7 +13,7 @@ from service.metrics.exposition import forget_process
 PRELUDE = """
 from service.core.parsers.front_load import IDLE
 from service.core.types import Load
-from service.metrics.engine import EngineMetrics
+from service.metrics.engine import BatchCounts, EngineMetrics
 from service.metrics.exposition import exposition
 from service.metrics.worker import WorkerMetrics
 """
@@ -31,10 +31,8 @@ def process(folder: Path, program: str) -> tuple[int, str]:
 
 
 def test_counters_of_processes_add_up_and_the_latest_gauge_counts(tmp_path: Path) -> None:
-    process(tmp_path, "EngineMetrics().starts.inc(); EngineMetrics().batches.count(10, 0.5, 0)")
-    engine = (
-        "m = EngineMetrics(); m.starts.inc(); m.batches.count(5, 0.5, 0); m.queue.update(Load(tokens=9), IDLE, 1, 2, 3)"
-    )
+    process(tmp_path, "EngineMetrics().starts.inc(); EngineMetrics().batches.count(BatchCounts(1, 10, 0.5))")
+    engine = "m = EngineMetrics(); m.starts.inc(); m.batches.count(BatchCounts(1, 5, 0.5)); m.queue.update(Load(tokens=9), IDLE, 1, 2, 3)"
     engine += "; m.memory.budget_tokens.labels('old').set(512)"
     dead, _ = process(tmp_path, engine)
     process(tmp_path, "WorkerMetrics().documents.labels('ok').inc(4)")

@@ -74,11 +74,11 @@ class Admission:
         return self._stats.total.waiting_tokens / tokens_per_second if tokens_per_second else None
 
     def _over_quota(self, submission: Submission, speed: float) -> Refusal | None:
-        if submission.readmitted:
+        most, limit = submission.quota.documents_in_flight, submission.quota.queued_tokens
+        if submission.readmitted or (most is None and limit is None):
             return None
-        quota, client = submission.quota, self._occupancy.of(submission.client)
-        most, documents = quota.documents_in_flight, client.documents
-        limit, tokens = quota.queued_tokens, client.waiting_tokens
+        client = self._occupancy.of(submission.client)
+        documents, tokens = client.documents, client.waiting_tokens
         if most is not None and documents >= most:
             detail = f"{documents} documents of this client are in flight, its limit"
         elif limit is not None and tokens and tokens + submission.tokens > limit:

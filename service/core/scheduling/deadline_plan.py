@@ -110,9 +110,10 @@ class DeadlineTracker:
 
     def add(self, submission: Submission, now: float) -> None:
         """Count an admitted document."""
-        self._next_plan_seconds = min(self._next_plan_seconds, now + _plan_seconds(submission.deadline_seconds - now))
-        insort(self._since_plan, (submission.deadline_seconds, submission.tokens))
-        self._tokens_since_plan += submission.tokens
+        deadline, tokens = submission.deadline_seconds, submission.tokens
+        self._next_plan_seconds = min(self._next_plan_seconds, now + _plan_seconds(deadline - now))
+        insort(self._since_plan, (deadline, tokens))
+        self._tokens_since_plan += tokens
 
     def is_old(self, now: float) -> bool:
         """True when another plan is due: the earlier the first deadline is, the sooner."""

@@ -98,8 +98,9 @@ class FairQueue(Generic[Member]):
 
     def _drop_outdated(self) -> None:
         """Remove outdated entries from the top of the heap, and all of them once they outnumber the members."""
-        while self._heap and not self._is_current(*self._heap[0]):
-            heapq.heappop(self._heap)
-        if len(self._heap) > 2 * len(self._shares) + 64:
+        heap = self._heap
+        while heap and not self._is_current(*heap[0]):
+            heapq.heappop(heap)
+        if len(heap) > 2 * len(self._shares) + 64:
             self._heap = [entry for entry in self._heap if self._is_current(*entry)]
             heapq.heapify(self._heap)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from service.core.scheduling.fair_queue import FairQueue
 from service.core.types import Priority, Submission
@@ -28,9 +29,12 @@ class FairShareQueue:
     def join(self, submission: Submission, model_weight: float) -> None:
         """Add a document."""
         model, client = submission.model, client_of(submission)
-        self._models.join(model, model_weight)
-        self._clients[model].join(client, WEIGHTS[submission.priority] * submission.quota.weight)
-        self._queues[model, client].join(submission.key)
+        queue = self._queues.get((model, client))
+        if queue is None:  # Else the client is there, and so is the model.
+            self._models.join(model, model_weight)
+            self._clients[model].join(client, WEIGHTS[submission.priority] * submission.quota.weight)
+            queue = self._queues[model, client]
+        queue.join(submission.key)
 
     def charge(self, submission: Submission, tokens: int) -> None:
         """Charge a document, its client and its model for tokens that were launched."""
@@ -67,8 +71,10 @@ class FairShareQueue:
 
     def documents(self, model: str) -> Iterator[str]:
         """Keys of one model's documents, the one to be served next first."""
-        for _, keys in self.clients(model):
-            yield from keys
+        clients = self._clients.get(model)
+        if clients is not None:
+            for client in clients.in_order():
+                yield from self._documents(model, client)
 
     def clients(self, model: str) -> Iterator[tuple[Client, Iterator[str]]]:
         """The clients of one model with the keys of their documents; both in order, the next to be served first."""
@@ -79,14 +85,9 @@ class FairShareQueue:
     def _documents(self, model: str, client: Client) -> Iterator[str]:
         queue, urgent = self._queues[model, client], self._urgent.get((model, client))
         if not urgent:
-            yield from queue.in_order()
-            return
-        for key in urgent:
-            if key in queue:
-                yield key
-        for key in queue.in_order():
-            if key not in urgent:
-                yield key
+            return queue.in_order()
+        first = (key for key in urgent if key in queue)
+        return chain(first, (key for key in queue.in_order() if key not in urgent))
 
 
 def client_of(submission: Submission) -> Client:

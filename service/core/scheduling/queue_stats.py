@@ -24,6 +24,7 @@ class QueueStats:
         self.total = ModelQueueStats()
         self._models: dict[str, ModelQueueStats] = {}
         self._weights: dict[str, float] = {}
+        self._weights_sum = 0.0
 
     def set_weight(self, model: str, weight: float | None) -> None:
         """Set a model's weight; None removes it."""
@@ -31,6 +32,7 @@ class QueueStats:
             self._weights.pop(model, None)
         else:
             self._weights[model] = weight
+        self._weights_sum = sum(self._weights.values())
 
     def weight(self, model: str) -> float:
         """A model's weight; 1 unless it was set."""
@@ -38,7 +40,8 @@ class QueueStats:
 
     def share(self, model: str) -> float:
         """A model's part of all weights, between 0 and 1."""
-        return self.weight(model) / max(sum(self._weights.values()), self.weight(model))
+        weight = self.weight(model)
+        return weight / max(self._weights_sum, weight)
 
     def of(self, model: str) -> ModelQueueStats:
         """One model's sums; zeros for a model without documents in the queue."""

@@ -205,7 +205,7 @@ class Scheduler(Generic[Payload]):
         submission = document.submission
         self._documents[submission.key] = document
         self._deadlines.add(submission, now)
-        self._stats.enter(submission.model, len(submission.lengths), submission.tokens)
+        self._stats.enter(submission.model, len(submission.lengths), document.waiting_tokens)
         self._occupancy.enter(submission)
         self._fair_share.join(submission, self._stats.weight(submission.model))
 
@@ -225,24 +225,26 @@ class Scheduler(Generic[Payload]):
     def _fill(self, model: str, memory: MemoryBudget, waiting: Callable[[], Iterable[str]]) -> Iterator[Sequence]:
         """The sequences of a batch; `waiting`: keys of the documents that may be in it, the next to be served first."""
         shape, alone = Shape(), None
-        while (document := self._next_fitting(waiting(), model, shape, memory, alone)) is not None:
-            sequence = document.next_sequence()
+        while (found := self._next_fitting(waiting(), model, shape, memory, alone)) is not None:
+            document, sequence, shape = found
             self._take(document, sequence)
-            shape = shape.plus(sequence.tokens)
             yield sequence
             if document.submission.attempt:
                 alone = sequence.key
 
     def _next_fitting(
         self, waiting: Iterable[str], model: str, shape: Shape, memory: MemoryBudget, alone: str | None
-    ) -> _Document[Payload] | None:
+    ) -> tuple[_Document[Payload], Sequence, Shape] | None:
+        """The next document whose next sequence fits a batch of this shape, that sequence, and the shape with it."""
         for key in islice(waiting, LOOK_AHEAD):
             document = self._documents[key]
             mixes = document.submission.attempt == 0 and alone is None
             if not (mixes or not shape.sequences or document.submission.key == alone):
                 continue
-            if memory.admits(model, shape.plus(document.next_sequence().tokens)):
-                return document
+            sequence = document.next_sequence()
+            larger = shape.plus(sequence.tokens)
+            if memory.admits(model, larger):
+                return document, sequence, larger
         return None
 
     def _submissions(self, batch: Batch) -> Iterator[Submission]:

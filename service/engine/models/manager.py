@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Container
 from concurrent.futures import Future
 from typing import Any
@@ -59,6 +60,7 @@ class ModelManager:
         self._models: dict[str, LoadedModel] = {}
         self._retired: dict[str, int] = {}
         self._used_seconds: dict[str, float] = {}
+        self._launched_tokens: Counter[str] = Counter()
         self.is_open = False
         self.version = 0
         self.device = self.dtype = ""
@@ -124,7 +126,7 @@ class ModelManager:
         """Record that a batch was launched."""
         self._weights.use(revision, now)
         self._used_seconds[revision] = now
-        self._metrics.models.tokens.labels(self._models[revision].status.name).inc(tokens)
+        self._launched_tokens[self._models[revision].status.name] += tokens
 
     def collect_retired(self, workers: WorkerRegistry, now: float) -> None:
         """Offload or drop the revisions that no request uses any more."""
@@ -137,10 +139,13 @@ class ModelManager:
                 self._weights.evict(revision)
 
     def export_metrics(self) -> None:
-        """Set the gauges of models, weights and memory."""
+        """Set the gauges of models, weights and memory, and count the tokens that were launched."""
         if not self.is_open:
             return
         self._weights.export_metrics(self._metrics)
+        for name, tokens in self._launched_tokens.items():
+            self._metrics.models.tokens.labels(name).inc(tokens)
+        self._launched_tokens.clear()
         for reference, revision in self.serving().items():
             name = self._models[revision].status.name
             self._metrics.models.queue_tokens.labels(name).set(self._scheduler.stats(revision).waiting_tokens)

@@ -19,7 +19,7 @@ from service.engine.lifecycle import Lifecycle
 from service.engine.models.loaded_model import InitialModels
 from service.engine.models.manager import ModelManager
 from service.engine.requests.request_table import Request
-from service.metrics.engine import EngineMetrics
+from service.metrics.engine import BatchCounts, EngineMetrics
 from service.wire import Observed, Status
 
 STATUS_SECONDS = 0.5
@@ -43,6 +43,7 @@ class StatusPublisher:
         self._models = models
         self._throughput = throughput
         self._metrics = metrics
+        self._ran = BatchCounts()
         self._next_seconds = 0.0
 
     def is_due(self, now: float) -> bool:
@@ -117,12 +118,19 @@ class StatusPublisher:
         handle, tokens = launched.handle, launched.batch.tokens
         times = handle.begun_seconds, handle.ended_seconds
         seconds = self._throughput.computed(tokens, *times, full_tokens=launched.full_tokens) if timed else 0.0
-        self._metrics.batches.count(tokens, seconds, handle.splits, len(handle.out_of_memory))
+        ran = self._ran
+        ran.batches += 1
+        ran.tokens += tokens
+        ran.seconds += seconds
+        ran.splits += handle.splits
+        ran.memory_splits += len(handle.out_of_memory)
         return seconds
 
     def export_metrics(self, now: float) -> None:
-        """Set the gauges of models, memory and load."""
+        """Set the gauges of models, memory and load, and count what ran."""
         self._models.export_metrics()
+        self._metrics.batches.count(self._ran)
+        self._ran = BatchCounts()
         load = self._scheduler.load(now)
         front = self._lifecycle.workers.front
         backlog = self._backlog_seconds(load, front, now)
