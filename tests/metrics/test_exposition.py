@@ -32,7 +32,8 @@ def process(folder: Path, program: str) -> tuple[int, str]:
 
 def test_counters_of_processes_add_up_and_the_latest_gauge_counts(tmp_path: Path) -> None:
     process(tmp_path, "EngineMetrics().starts.inc(); EngineMetrics().batches.count(BatchCounts(1, 10, 0.5))")
-    engine = "m = EngineMetrics(); m.starts.inc(); m.batches.count(BatchCounts(1, 5, 0.5)); m.queue.update(Load(tokens=9), IDLE, 1, 2, 3)"
+    engine = "m = EngineMetrics(); m.starts.inc(); m.batches.count(BatchCounts(1, 5, 0.5))"
+    engine += "; m.queue.update(Load(tokens=9), IDLE, 1, 2, 3)"
     engine += "; m.memory.budget_tokens.labels('old').set(512)"
     dead, _ = process(tmp_path, engine)
     process(tmp_path, "WorkerMetrics().documents.labels('ok').inc(4)")

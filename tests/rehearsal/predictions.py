@@ -41,7 +41,7 @@ PAUSE_SECONDS = (0.05, 0.15)
 """Between two texts of the interactive client, drawn: a constant pause would keep step with a model's equal batches."""
 SETTLE_SECONDS = 5.0
 ANSWER_SECONDS = 300.0
-SECONDS = 20.0
+SECONDS = 40.0
 FLOOD, INTERACTIVE = "flood", "interactive"
 KEYS = "\n".join(f"{name} {hashlib.sha256(name.encode()).hexdigest()}" for name in (FLOOD, INTERACTIVE))
 COUNTERS = ("gleaner_busy_seconds_total", "gleaner_batches_total", "gleaner_tokens_total")
