@@ -29,11 +29,10 @@ class FairShareQueue:
     def join(self, submission: Submission, model_weight: float) -> None:
         """Add a document."""
         model, client = submission.model, client_of(submission)
-        queue = self._queues.get((model, client))
-        if queue is None:  # Else the client is there, and so is the model.
+        queue = self._queues[model, client]
+        if not queue:  # Else the client is there, and so is the model.
             self._models.join(model, model_weight)
             self._clients[model].join(client, WEIGHTS[submission.priority] * submission.quota.weight)
-            queue = self._queues[model, client]
         queue.join(submission.key)
 
     def charge(self, submission: Submission, tokens: int) -> None:
