@@ -105,11 +105,17 @@ class Load:
         return answer == "200 ok"
 
 
-def predict(device: Device, model: str, home: Path, seconds: float) -> dict[str, object]:
-    """The figures of one device with one model."""
+def documents(length: int) -> list[str]:
+    """Documents of so many texts each."""
+    some = texts(TEXTS)
+    return [" ".join(some[(number + n) % TEXTS] for n in range(length)) for number in range(TEXTS)]
+
+
+def predict(device: Device, model: str, home: Path, seconds: float, length: int = 1) -> dict[str, object]:
+    """The figures of one device with one model, and documents of so many texts."""
     folder = home / f"{device.name}-{model}"
     with on_device(device, folder), service(home, **settings(model)) as running:
-        load = Load(running.url, texts(TEXTS))
+        load = Load(running.url, documents(length))
         read = _counters(running.url, running.process.pid)
         before, after, elapsed = asyncio.run(_drive(load, read, seconds))
     busy, batches, tokens, host = (last - first for first, last in zip(before, after, strict=True))
@@ -176,6 +182,7 @@ def main() -> int:
     parser.add_argument("--device", action="append", choices=DEVICES, help="may be repeated (default: all)")
     parser.add_argument("--model", action="append", choices=MODELS, help="may be repeated (default: both)")
     parser.add_argument("--seconds", type=float, default=SECONDS, help=f"a row (default: {SECONDS:.0f})")
+    parser.add_argument("--texts", type=int, default=1, help="in a document, of 169 tokens on average (default: 1)")
     chosen = parser.parse_args()
     if not environment.is_there():
         parser.error("there is no rehearsal's environment; run `make .venv/.rehearsal`")
@@ -185,7 +192,7 @@ def main() -> int:
         for model in chosen.model or MODELS:
             published(Path(home), model)
             for name in chosen.device or DEVICES:
-                figures = predict(DEVICES[name], model, Path(home), chosen.seconds)
+                figures = predict(DEVICES[name], model, Path(home), chosen.seconds, chosen.texts)
                 print("| " + " | ".join(form.format(**figures) for _, form in COLUMNS) + " |", flush=True)
     return 0
 
