@@ -169,7 +169,9 @@ def test_on_a_gpu_it_is_the_next_one_shortly_before_the_running_one_ends() -> No
     assert launched_keys(engine.launch(BEGIN + late + 0.001)) == ["short"]
     assert engine.launch(BEGIN + late + 0.002) is None
     engine.end("flood0", BEGIN + FULL)
-    assert len(launched_keys(engine.launch(BEGIN + FULL))) == BUDGET // FLOOD
+    soon = engine.former.forms_after(BEGIN + FULL)
+    assert soon < BASE
+    assert len(launched_keys(engine.launch(BEGIN + FULL + BASE))) == BUDGET // FLOOD
 
 
 def test_a_batch_that_is_about_to_end_is_waited_for() -> None:
