@@ -70,16 +70,17 @@ class FairShareQueue:
 
     def documents(self, model: str) -> Iterator[str]:
         """Keys of one model's documents, the one to be served next first."""
-        clients = self._clients.get(model)
-        if clients is not None:
-            for client in clients.in_order():
-                yield from self._documents(model, client)
+        for client in self._clients_of(model):
+            yield from self._documents(model, client)
 
     def clients(self, model: str) -> Iterator[tuple[Client, Iterator[str]]]:
         """The clients of one model with the keys of their documents; both in order, the next to be served first."""
-        if model in self._clients:
-            for client in self._clients[model].in_order():
-                yield client, self._documents(model, client)
+        for client in self._clients_of(model):
+            yield client, self._documents(model, client)
+
+    def _clients_of(self, model: str) -> Iterator[Client]:
+        clients = self._clients.get(model)
+        return iter(()) if clients is None else clients.in_order()
 
     def _documents(self, model: str, client: Client) -> Iterator[str]:
         queue, urgent = self._queues[model, client], self._urgent.get((model, client))
