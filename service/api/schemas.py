@@ -55,6 +55,13 @@ def _number(value: object) -> object:
     return value
 
 
+_LABELS = {
+    "anyOf": [
+        {"type": "array", "items": {"type": "string"}},
+        {"type": "string", "maxLength": OPTION_CHARACTERS},
+        {"type": "null"},
+    ]
+}
 _MIN_SCORE = {
     "anyOf": [
         {"type": "number", "minimum": 0, "maximum": 1},
@@ -71,8 +78,8 @@ class Options(BaseModel):
     model: str | None = Field(
         None, max_length=512, description="`name`, `name@tag` or `name@sha256:…`; the first served if absent."
     )
-    labels: Annotated[list[str] | None, BeforeValidator(_labels)] = Field(
-        None, description="Keep only entities with these labels (comma-separated in forms and queries)."
+    labels: Annotated[list[str] | None, BeforeValidator(_labels), WithJsonSchema(_LABELS)] = Field(
+        None, description="Keep only entities with these labels: a list, or one text with commas between them."
     )
     min_score: Annotated[
         ScoreLimits, PlainValidator(read_limits), PlainSerializer(asdict), WithJsonSchema(_MIN_SCORE)

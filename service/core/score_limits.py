@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _NUMBER = r"(?:0|1|0?\.[0-9]+|1\.0+)"
-_LABEL = r"[^,:\s](?:[^,:]*[^,:\s])?"
+_SPACE = r"\s\x1c-\x1f\x85"
+"""What `str.strip` takes away; the `\\s` of JavaScript, whose patterns a schema has, lacks some of it."""
+_LABEL = rf"[^,:{_SPACE}](?:[^,:]*[^,:{_SPACE}])?"
 _ENTRY = rf" *(?:{_LABEL} *: *)?{_NUMBER} *"
 PATTERN = rf"^{_ENTRY}(?:,{_ENTRY})*$"
 """Of texts that `read_limits` takes, as schemas show it."""

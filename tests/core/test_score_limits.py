@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
+import jsonschema_rs
 import pytest
 
-from service.core.score_limits import ScoreLimits, read_limits
+from service.core.score_limits import PATTERN, ScoreLimits, read_limits
 
 
 @pytest.mark.parametrize(
@@ -26,6 +29,15 @@ def test_limits_are_read(value: object, limits: ScoreLimits) -> None:
 def test_what_is_no_limit_is_refused(value: object) -> None:
     with pytest.raises(ValueError, match=r"should be|names no label"):
         read_limits(value)
+
+
+def test_a_label_of_spaces_alone_is_refused_by_the_schemas_pattern_too() -> None:
+    shown = jsonschema_rs.validator_for({"type": "string", "pattern": PATTERN})
+    assert shown.is_valid("0.5, PERSON: 0.8,IBAN:0")
+    for space in filter(str.isspace, map(chr, range(sys.maxunicode + 1))):
+        assert not shown.is_valid(f"{space}:0.5"), ascii(space)
+        with pytest.raises(ValueError, match="names no label"):
+            read_limits(f"{space}:0.5")
 
 
 def test_a_label_of_its_own_limit_is_kept_by_that() -> None:

@@ -31,6 +31,8 @@ from tests.support.extraction import TEXT
 from tests.support.service import Service, serving
 
 EXAMPLES = int(os.environ.get("SCHEMA_EXAMPLES", "150"))
+DOOR_EXAMPLES = EXAMPLES // 6
+"""For each of the doors' routes."""
 FEWEST_REQUESTS = 50
 FEWEST_ANSWERED = 0.9
 """Of the valid requests, as a share."""
@@ -198,7 +200,7 @@ def test_doors_answer_as_the_schema_says_whatever_comes(all_doors: Service, path
     operation = schema_of(all_doors)[path][method]
     statuses: Counter[int] = Counter()
 
-    @settings(SETTINGS, max_examples=25)
+    @settings(SETTINGS, max_examples=DOOR_EXAMPLES)
     @given(data=st.data(), mode=st.sampled_from(GenerationMode))
     def ask(data: st.DataObject, mode: GenerationMode) -> None:
         try:

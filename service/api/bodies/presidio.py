@@ -98,7 +98,7 @@ class AnalyzerResult(msgspec.Struct, frozen=True):
 
 
 class AnonymizeRequest(msgspec.Struct, frozen=True):
-    """The body of /anonymize; older clients say `transformations` for `anonymizers`."""
+    """The body of /anonymize."""
 
     text: str
     analyzer_results: list[AnalyzerResult]

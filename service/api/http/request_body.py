@@ -106,12 +106,19 @@ def _join_repeated(items: Iterable[tuple[str, str]]) -> dict[str, Any]:
     return {name: ",".join(values) for name, values in found.items()}
 
 
+def _options(query: Mapping[str, Any], own: Mapping[str, Any], kind: type[Options]) -> Options:
+    """Those of the query and of the body, whose own count; one that does not count has to be right all the same."""
+    if given_twice := {name: value for name, value in query.items() if name in own}:
+        read_options(given_twice, kind)
+    return read_options({**query, **own}, kind)
+
+
 async def _from_json(
     body: ReceivedBody, options: Mapping[str, Any], limits: BodyLimits, reader: JsonReader, kind: type[Options]
 ) -> Body:
     found = await reader.read(body, DocumentsJson(option_names(kind)), limits.documents)
     sources = (DocumentInput(id_ or str(number), text=text) for number, (id_, text) in enumerate(found.documents))
-    return Body(tuple(sources), read_options({**options, **found.options}, kind), found.batch)
+    return Body(tuple(sources), _options(options, found.options, kind), found.batch)
 
 
 async def _from_form(request: Request, options: Mapping[str, Any], limits: BodyLimits, kind: type[Options]) -> Body:
@@ -140,7 +147,7 @@ async def _from_form(request: Request, options: Mapping[str, Any], limits: BodyL
         sources = [await _document(number, upload) for number, (_, upload) in enumerate(files)]
     finally:
         await form.close()
-    return Body(tuple(sources), read_options({**options, **fields}, kind), batch=len(sources) > 1)
+    return Body(tuple(sources), _options(options, fields, kind), batch=len(sources) > 1)
 
 
 async def _document(number: int, upload: UploadFile) -> DocumentInput:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import msgspec
 
 from service.api.problems import Problem
-from service.api.schemas import OPTION_CHARACTERS, DocumentLine, ExtractJson, ExtractResult, Options
+from service.api.schemas import DocumentLine, ExtractJson, ExtractResult, Options
 from service.core.types import Phase
 from service.wire import ModelStatus
 
@@ -39,27 +40,27 @@ def form_body(kind: type[Options] = Options) -> Schema:
 def written_options(kind: type[Options] = Options) -> dict[str, Schema]:
     """Of each option as text, as in a query or a form; lists are separated by commas."""
     properties: dict[str, Schema] = inline(kind.model_json_schema())["properties"]
-    written = {name: _present(schema) for name, schema in properties.items()}
-    for schema in written.values():
-        if schema["type"] == "array":
-            del schema["items"]
-            schema.update(type="string", maxLength=OPTION_CHARACTERS)
-    return written
+    return {name: _present(schema, besides=("null", "array")) for name, schema in properties.items()}
+
+
+def of(kind: type) -> Schema:
+    """Of what msgspec decodes or encodes as this type."""
+    return inline(msgspec.json.schema(kind))
 
 
 def extract_answer() -> Schema:
     """Of the answer to /extract."""
-    return inline(msgspec.json.schema(ExtractResult))
+    return of(ExtractResult)
 
 
 def line_answer() -> Schema:
     """Of one document's answer by itself."""
-    return inline(msgspec.json.schema(DocumentLine))
+    return of(DocumentLine)
 
 
 def models_answer() -> Schema:
     """Of the answer to /models, which says of a model all but where it lies."""
-    model = inline(msgspec.json.schema(ModelStatus))
+    model = of(ModelStatus)
     del model["properties"]["folder"]
     model["required"].remove("folder")
     seconds = {"type": "object", "additionalProperties": {"type": "number"}}
@@ -85,14 +86,16 @@ def ready_answer() -> Schema:
 @cache
 def problem() -> Schema:
     """Of a problem document: one value for all who ask, not to be changed."""
-    return inline(msgspec.json.schema(Problem))
+    return of(Problem)
 
 
-def _present(schema: Schema) -> Schema:
-    """The schema of a value that is not null, without the default of one that may be left out."""
-    kinds = [kind for kind in schema.get("anyOf", []) if kind.get("type") != "null"]
-    found = {**(kinds[0] if kinds else schema), **{name: schema[name] for name in ("description",) if name in schema}}
-    return found
+def _present(schema: Schema, besides: Sequence[str] = ("null",)) -> Schema:
+    """The schema of a value of other types than these; without its default if it may be left out."""
+    if "anyOf" not in schema:
+        return schema
+    kinds = [kind for kind in schema["anyOf"] if kind.get("type") not in besides]
+    said = {name: schema[name] for name in ("description",) if name in schema}
+    return {**(kinds[0] if len(kinds) == 1 else {"anyOf": kinds}), **said}
 
 
 def inline(schema: Schema) -> Schema:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from service.api.openapi import schemas
 from service.api.openapi.operations import IDEMPOTENCY_KEY, problem_responses, query_options, request_bodies
 from service.api.redaction.schemas import RedactJson, RedactOptions, RedactResult
@@ -48,7 +46,7 @@ REDACT: dict[str, Any] = {
             "description": "Each document without its entities: a text, or a PDF in base64; with `raw`, the one "
             "document itself.",
             "content": {
-                "application/json": {"schema": schemas.inline(msgspec.json.schema(RedactResult)), "example": _ANSWER},
+                "application/json": {"schema": schemas.of(RedactResult), "example": _ANSWER},
                 "application/pdf": _BINARY,
                 "text/plain": _BINARY,
             },

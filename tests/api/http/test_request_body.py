@@ -131,6 +131,12 @@ def test_options_of_the_body_replace_those_of_the_query() -> None:
         assert read(body, media_type, query=query).options == Options(min_score=ScoreLimits(0.9), include_text=True)
 
 
+def test_an_option_of_the_query_that_is_replaced_has_to_be_right() -> None:
+    for body, media_type in ((b'{"text": "a", "deadline_ms": 5}', JSON), (form_with("deadline_ms", "5"), FORM)):
+        with pytest.raises(InvalidOptions, match="deadline_ms"):
+            read(body, media_type, query="deadline_ms=null")
+
+
 def form_with(name: str, value: str) -> bytes:
     return form(part("file", b"a", file="a.txt"), part(name, value.encode()))
 

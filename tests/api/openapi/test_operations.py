@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jsonschema_rs
 import msgspec
 import pytest
 from fastapi import FastAPI
@@ -39,6 +40,23 @@ def test_every_option_is_described_in_json_in_forms_and_in_queries(operation: di
     assert options == {each["name"] for each in operation["parameters"] if each["in"] == "query"}
     assert [each["name"] for each in operation["parameters"] if each["in"] == "header"] == ["Idempotency-Key"]
     assert all(each["description"] for each in operation["parameters"])
+
+
+@pytest.mark.parametrize("labels", [["DATE"], "DATE, MONEY", None])
+def test_labels_may_be_a_list_or_one_text(operation: dict[str, Any], labels: object) -> None:
+    schema = bodies(operation)["application/json"]["schema"]
+    assert jsonschema_rs.is_valid(schema, {"text": "a", "labels": labels})
+    assert ExtractJson.model_validate({"text": "a", "labels": labels}).labels in (["DATE"], ["DATE", "MONEY"], None)
+    assert not jsonschema_rs.is_valid(schema, {"text": "a", "labels": [1]})
+
+
+def test_an_option_that_may_be_written_in_two_ways_shows_both(operation: dict[str, Any]) -> None:
+    for schema in (
+        bodies(operation)["multipart/form-data"]["schema"]["properties"]["min_score"],
+        next(each["schema"] for each in operation["parameters"] if each["name"] == "min_score"),
+    ):
+        for score in (0.5, "PERSON:0.8,IBAN:0.5"):
+            assert jsonschema_rs.is_valid(schema, score)
 
 
 def test_every_format_that_is_read_may_be_a_raw_body(operation: dict[str, Any]) -> None:

@@ -30,6 +30,7 @@ from service.api.doors.protocols.comprehend_blocks import BlocksDecoder
 from service.api.extraction.request import DocumentInput
 from service.api.http.request_body import Body
 from service.api.http.response import DocumentOutcome
+from service.api.openapi import schemas
 from service.api.schemas import EntityResult, read_options
 from service.core.errors import GleanerError, MalformedRequest, Overloaded, UnknownRoute, UnsupportedFormat
 
@@ -188,18 +189,7 @@ def _cbor_text(text: str) -> bytes:
     return b"\x79" + len(data).to_bytes(2) + data
 
 
-_STRING = {"type": "string"}
-_NONEMPTY = {"type": "string", "minLength": 1}
-_BODY = {
-    "type": "object",
-    "properties": {
-        "Text": _NONEMPTY,
-        "TextList": {"type": "array", "minItems": 1, "items": _NONEMPTY},
-        "Bytes": {"type": "string", "contentEncoding": "base64"},
-        "LanguageCode": _STRING,
-        "EndpointArn": _STRING,
-    },
-}
+_BODY = {"anyOf": [schemas.of(each) for each in (EntitiesRequest, BatchRequest, TextRequest)]}
 _OPERATION = operation(
     "Comprehend: DetectEntities, BatchDetectEntities, DetectPiiEntities, ContainsPiiEntities (`X-Amz-Target`)",
     body={AMZ_JSON: _BODY},

@@ -23,6 +23,7 @@ from service.api.doors.doorway import JSON, DoorRoute, Doorway, refusal
 from service.api.doors.operation import operation, with_parameters
 from service.api.extraction.request import DocumentInput
 from service.api.http.response import DocumentOutcome
+from service.api.openapi import schemas
 from service.core.arrays import Logits
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity
@@ -116,39 +117,9 @@ def refuse(error: GleanerError) -> Response:
     return refusal(error, said)
 
 
-_ENTITY = {
-    "type": "object",
-    "required": ["score", "word", "start", "end"],
-    "properties": {
-        "entity_group": {"type": "string"},
-        "entity": {"type": "string"},
-        "index": {"type": "integer"},
-        "score": {"type": "number"},
-        "word": {"type": "string"},
-        "start": {"type": "integer"},
-        "end": {"type": "integer"},
-    },
-}
-_ENTITIES = {"type": "array", "items": _ENTITY}
-ANSWER_SCHEMA = {"type": "array", "items": {"anyOf": [_ENTITY, _ENTITIES]}}
-_NONE = {"type": "string", "enum": ["none"]}
-BODY_SCHEMA = {
-    "type": "object",
-    "required": ["inputs"],
-    "properties": {
-        "inputs": {"anyOf": [{"type": "string"}, {"type": "array", "minItems": 1, "items": {"type": "string"}}]},
-        "parameters": {
-            "type": "object",
-            "additionalProperties": False,
-            "not": {"required": ["stride", "aggregation_strategy"], "properties": {"aggregation_strategy": _NONE}},
-            "properties": {
-                "aggregation_strategy": {"type": "string", "enum": ["none", "simple", "first", "average", "max"]},
-                "ignore_labels": {"type": "array", "items": {"type": "string"}},
-                "stride": {"type": "integer", "minimum": 0, "maximum": (1 << 20) - 1},
-            },
-        },
-    },
-}
+_ENTITY = {"anyOf": [schemas.of(GroupEntity), schemas.of(TokenEntity)]}
+ANSWER_SCHEMA = {"type": "array", "items": {"anyOf": [_ENTITY, {"type": "array", "items": _ENTITY}]}}
+BODY_SCHEMA = schemas.of(TokenClassificationInput)
 ERROR_SCHEMA = {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
 _OPERATION = operation(
     "Hugging Face token classification",

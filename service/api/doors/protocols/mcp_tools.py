@@ -183,7 +183,7 @@ TOOLS: tuple[McpTool, ...] = (
         "PDF (in base64) with its characters gone and bars where they were. What cannot be redacted in full is "
         "refused.",
         _REDACT_ARGUMENTS,
-        schemas.inline(msgspec.json.schema(RedactedLine)),
+        schemas.of(RedactedLine),
         _redact,
     ),
     McpTool(

@@ -171,6 +171,7 @@ async def _running(state: AppState, settings: Settings) -> AsyncIterator[None]:
 
 
 _ERROR = {JSON: {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}}
+_STRING = {"type": "string"}
 _TENSOR = {
     "type": "object",
     "required": ["name", "shape", "datatype", "data"],
@@ -178,7 +179,7 @@ _TENSOR = {
         "name": {"type": "string", "enum": [INPUT]},
         "datatype": {"type": "string", "enum": [DATATYPE]},
         "shape": {"type": "array", "items": {"type": "integer"}},
-        "data": {"type": "array", "items": {"type": "string"}},
+        "data": {"type": "array", "items": {"anyOf": [_STRING, {"type": "array", "items": _STRING}]}},
     },
 }
 _INFER = operation(

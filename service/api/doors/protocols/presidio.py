@@ -31,6 +31,7 @@ from service.api.doors.operation import operation
 from service.api.doors.protocols.presidio_patterns import Search, compiled
 from service.api.engine.routing import find_model, is_serving
 from service.api.http.response import DocumentOutcome
+from service.api.openapi import schemas
 from service.api.schemas import DocumentResult
 from service.core.anonymizing import MarkedRange, anonymize, replace_by
 from service.core.decoding.tag_scheme import scheme_of
@@ -172,39 +173,16 @@ def refuse(error: GleanerError) -> Response:
 
 
 _ERROR = {JSON: {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}}
-_NUMBER = {"type": "integer", "minimum": 0}
-_RESULT = {
-    "type": "object",
-    "required": ["entity_type", "start", "end"],
-    "properties": {"entity_type": {"type": "string"}, "start": _NUMBER, "end": _NUMBER, "score": {"type": "number"}},
-}
-_RESULTS = {"type": "array", "items": _RESULT}
-_TEXTS = {"type": "array", "minItems": 1, "items": {"type": "string"}}
+_FOUND = schemas.of(RecognizerResult)
 _ANALYZE = operation(
     "Presidio: personal data in a text",
-    body={
-        JSON: {
-            "type": "object",
-            "required": ["text", "language"],
-            "properties": {
-                "text": {"anyOf": [{"type": "string"}, _TEXTS]},
-                "language": {"type": "string"},
-                "score_threshold": {"type": "number", "minimum": 0, "maximum": 1},
-            },
-        }
-    },
-    answer={JSON: {"type": "array", "items": {"anyOf": [_RESULT, _RESULTS]}}},
+    body={JSON: schemas.of(AnalyzeRequest)},
+    answer={JSON: {"type": "array", "items": {"anyOf": [_FOUND, {"type": "array", "items": _FOUND}]}}},
     error=_ERROR,
 )
 _ANONYMIZE = operation(
     "Presidio: a text without what was found in it",
-    body={
-        JSON: {
-            "type": "object",
-            "required": ["text", "analyzer_results"],
-            "properties": {"text": {"type": "string"}, "analyzer_results": _RESULTS},
-        }
-    },
+    body={JSON: schemas.of(AnonymizeRequest)},
     answer={JSON: {"type": "object", "required": ["text", "items"]}},
     error=_ERROR,
 )
