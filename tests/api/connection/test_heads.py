@@ -161,6 +161,7 @@ def test_each_request_of_a_connection_has_its_own_state_and_time_of_arrival() ->
             caller.send(GET.encode() + b"\r\n")
             await caller.reply()
             world.scopes[number]["state"]["mine"] = number
+            await asyncio.sleep(0.05)  # The kernel says in its ticks, of up to 10 ms, when data came.
         first, second = (scope["state"] for scope in world.scopes)
         assert first is not second
         assert first["mine"] == 0
