@@ -28,6 +28,7 @@ LONGEST_FIRST = (
 """Files and folders by how long a file takes; all others come after them."""
 
 settings.register_profile("gleaner", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("once", settings.get_profile("gleaner"), max_examples=1, derandomize=True)
 settings.load_profile("gleaner")
 
 

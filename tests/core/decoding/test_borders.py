@@ -25,6 +25,7 @@ from service.core.decoding.borders import behind_gaps, settle
         ("([1,234.00)]", "NET_AMOUNT", "(1,234.00)"),
         ("([50])", "MONEY", "50"),
         ("[(ACME)]", "ORGANIZATION", "ACME"),
+        ("[ACME] Ltd.", "ORGANIZATION", "ACME"),
         ("[ACME)]", "ORGANIZATION", "ACME"),
         ("[(ACME]", "ORGANIZATION", "ACME"),
         ("[ACME (UK)]", "ORGANIZATION", "ACME (UK)"),

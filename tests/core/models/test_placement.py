@@ -47,6 +47,12 @@ def test_one_that_is_too_large_for_the_budget_is_there_alone() -> None:
     assert models.on_device() == ("large",)
 
 
+def test_one_that_was_removed_is_unknown() -> None:
+    models = residency(None, a=1, b=1)
+    models.remove("a")
+    assert ("a" in models, "b" in models) == (False, True)
+
+
 def test_one_that_has_work_leaves_only_after_its_stay() -> None:
     models = residency(10, a=10, b=10)
     place(models, "a", 0.0, cost=COST_SECONDS)
