@@ -69,3 +69,41 @@ collect_once()
 assert dropped() is None
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel of Linux does it")
+def test_a_thread_of_short_turns_keeps_its_priority_and_starts_ordinary_threads() -> None:
+    """By what sched_getattr(2) says: flags and nice after size and policy, then a slice where the kernel gives one."""
+    program = """
+import ctypes, os, platform, struct, sys, threading
+from service.process import SLICE_NANOSECONDS, SWITCH_SECONDS, take_short_turns
+def asked():
+    number, buffer = {"x86_64": 315, "aarch64": 275}[platform.machine()], ctypes.create_string_buffer(48)
+    assert ctypes.CDLL(None).syscall(number, 0, buffer, 48, 0) == 0
+    return struct.unpack("=IIQiIQQQ", buffer.raw)[1:6]
+os.nice(3)
+before = asked()
+take_short_turns()
+assert sys.getswitchinterval() == SWITCH_SECONDS
+policy, flags, nice, _, slice = asked()
+assert (policy, flags, nice) == (os.SCHED_OTHER, 1, 3)
+assert slice in (before[4], SLICE_NANOSECONDS)
+started = []
+thread = threading.Thread(target=lambda: started.append(asked()))
+thread.start()
+thread.join()
+assert started == [before]
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has the policy")
+def test_a_policy_that_somebody_has_chosen_stays() -> None:
+    program = """
+import os
+from service.process import take_short_turns
+os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+take_short_turns()
+assert os.sched_getscheduler(0) == os.SCHED_BATCH
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -16,15 +16,15 @@ from service.core.scheduling.express_lane import ExpressLane
 from service.core.scheduling.scheduler import Scheduler
 from service.core.types import Batch
 from service.engine.execution.executor import DeviceWork
-from service.engine.execution.in_flight import InFlightBatch, InFlightBatches
+from service.engine.execution.in_flight import InFlightBatch, InFlightBatches, Place
 from service.engine.models.manager import ModelManager
 
 
 class FormedBatch(NamedTuple):
-    """A batch that is to be launched, behind what runs or beside it."""
+    """A batch that is to be launched, and its place among those in flight."""
 
     batch: Batch
-    is_beside: bool = False
+    place: Place = Place.ORDINARY
 
 
 class BatchFormer:
@@ -57,12 +57,12 @@ class BatchFormer:
         """Form the batch that is to be launched now, if any."""
         if self.forms_after(now) > 0.0:
             batch = self._beside(now)
-            return None if batch is None else FormedBatch(batch, is_beside=True)
+            return None if batch is None else FormedBatch(batch, Place.BESIDE)
         waiting = self._scheduler.models()
         ready = (model for model in waiting if self.models.is_ready(model, now, waiting))
-        batch = next(filter(None, map(self._batch_of, ready)), None)
-        self.waits_for_weights = batch is None
-        return None if batch is None else FormedBatch(batch)
+        formed = next(filter(None, map(self._next_of, ready)), None)
+        self.waits_for_weights = formed is None
+        return formed
 
     def learn(self, launched: InFlightBatch, seconds: float) -> None:
         """Learn what a completed batch took of the device."""
@@ -74,20 +74,23 @@ class BatchFormer:
         models = self._scheduler.models()
         return bool(models) and self._scheduler.waiting_tokens >= self.models.guard.budget_tokens(models[0])
 
-    def _batch_of(self, model: str) -> Batch | None:
+    def _next_of(self, model: str) -> FormedBatch | None:
         """The next batch of one model: an express one if others would fill it up, but not two in a row."""
         express, full_tokens = None, self.models.guard.budget_tokens(model)
         if not self._was_express and self._scheduler.stats(model).waiting_tokens >= full_tokens:
             express = self._express_batch(model, self.forecast.seconds(model, full_tokens))
         self._was_express = express is not None
-        return express or self._scheduler.next_batch_of(model, self.models.guard.budget)
+        if express is not None:
+            return FormedBatch(express, Place.ORDINARY if self._device.side_by_side else Place.BETWEEN)
+        batch = self._scheduler.next_batch_of(model, self.models.guard.budget)
+        return None if batch is None else FormedBatch(batch)
 
     def _beside(self, now: float) -> Batch | None:
         """An express batch beside those that run, of the same model, where the device shares itself; one at a time."""
         if not self._device.side_by_side or not self._scheduler.waiting_tokens:
             return None
         running = self.in_flight.running
-        if not running or any(each.is_beside for each in running):
+        if not running or any(each.place is Place.BESIDE for each in running):
             return None
         return self._express_batch(running[0].batch.model, self.in_flight.seconds_waited_for(now))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container
 from types import SimpleNamespace
 from typing import Any, cast
@@ -11,7 +12,7 @@ import pytest
 from service.core.scheduling.scheduler import Scheduler
 from service.core.types import Batch, Sequence
 from service.engine.batch_forming import BatchFormer, FormedBatch
-from service.engine.execution.in_flight import InFlightBatch
+from service.engine.execution.in_flight import InFlightBatch, Place
 from service.engine.execution.runner import BatchHandle
 from service.engine.models.manager import ModelManager
 from tests.support.budgets import FixedBudget
@@ -64,7 +65,7 @@ class Engine:
         if formed is not None:
             handle = self._handles[formed.batch.sequences[0].key] = BatchHandle()
             handle.begun_seconds = now
-            self.former.in_flight.add(formed.batch, handle, BUDGET, is_beside=formed.is_beside)
+            self.former.in_flight.add(formed.batch, handle, BUDGET, formed.place)
         return formed
 
     def end(self, key: str, now: float) -> list[InFlightBatch]:
@@ -117,7 +118,7 @@ def test_only_a_device_that_shares_itself_computes_it_beside_a_running_batch() -
         engine.admit("short", 20, client="other")
         formed = engine.launch(BEGIN + 0.01)
         assert launched_keys(formed) == (["short"] if side_by_side else [])
-        assert formed is None or formed.is_beside
+        assert formed is None or formed.place is Place.BESIDE
 
 
 def test_one_batch_at_a_time_runs_beside_others_and_is_delivered_before_they_end() -> None:
@@ -136,7 +137,7 @@ def test_nor_behind_a_full_one_that_was_formed_meanwhile() -> None:
     engine.launch(BEGIN + 0.1)
     full = engine.launch(BEGIN + 0.19)
     assert full is not None
-    assert not full.is_beside
+    assert full.place is Place.ORDINARY
     engine.admit("second", 20, client="b")
     assert engine.launch(BEGIN + 0.2) is None
 
@@ -167,11 +168,34 @@ def test_on_a_gpu_it_is_the_next_one_shortly_before_the_running_one_ends() -> No
     late = engine.former.forms_after(BEGIN)
     assert engine.launch(BEGIN + late / 2) is None
     assert launched_keys(engine.launch(BEGIN + late + 0.001)) == ["short"]
-    assert engine.launch(BEGIN + late + 0.002) is None
+
+
+def test_on_a_gpu_the_full_one_is_formed_behind_it_as_if_it_were_not_there() -> None:
+    """Else the device would wait for the host after each express batch, which is shorter than a launch takes."""
+    engine = flooded(side_by_side=False)
+    engine.admit("short", 20, client="other")
+    late = engine.former.forms_after(BEGIN) + 0.001
+    express = engine.launch(BEGIN + late)
+    assert express is not None
+    assert express.place is Place.BETWEEN
+    later = engine.former.forms_after(BEGIN + late)
+    assert later == pytest.approx(BASE + 20 / BUDGET * (FULL - BASE), abs=0.002), "what the express one takes"
+    full_due = BEGIN + late + later + 0.001
+    assert len(launched_keys(engine.launch(full_due))) == BUDGET // FLOOD
+    assert engine.former.forms_after(full_due) == math.inf
     engine.end("flood0", BEGIN + FULL)
-    soon = engine.former.forms_after(BEGIN + FULL)
-    assert soon < BASE
-    assert len(launched_keys(engine.launch(BEGIN + FULL + BASE))) == BUDGET // FLOOD
+    left = engine.former.forms_after(BEGIN + FULL)
+    assert left == pytest.approx(late + later, abs=0.003), "the next but one is due as late as in a cycle without it"
+
+
+def test_on_a_cpu_an_express_batch_that_is_the_next_one_is_one_of_the_two() -> None:
+    engine = Engine(side_by_side=True)
+    engine.flood()
+    engine.admit("short", 20, client="other")
+    express = engine.launch(BEGIN)
+    assert launched_keys(express) == ["short"]
+    assert express is not None
+    assert express.place is Place.ORDINARY
 
 
 def test_a_batch_that_is_about_to_end_is_waited_for() -> None:

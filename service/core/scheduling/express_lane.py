@@ -13,7 +13,7 @@ from __future__ import annotations
 
 SHARE = 0.125
 MOST_SECONDS = 0.25
-LEAST_SAVED_SECONDS = 0.02
+LEAST_SAVED_SECONDS = 0.005
 LEAST_COST = 1 / 32
 
 LIGHT_SHARE = 1 / 8

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from service.engine.device.health import DeviceHealth
+from service.process import take_short_turns
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -52,14 +53,18 @@ class DeviceExecutor(Executor):
         self.health = health or DeviceHealth()
         self.lanes = 1
         self.side_by_side = False
-        self._order = ThreadPoolExecutor(1, thread_name_prefix="compute")
+        self._order = ThreadPoolExecutor(1, thread_name_prefix="compute", initializer=take_short_turns)
         self._batches: ThreadPoolExecutor | None = None
         self._running: list[Future[None]] = []
 
     def overlap(self, batches: int, *, side_by_side: bool = False) -> None:
-        """Let this number of batches overlap; to be called before the first one."""
+        """Let this number of batches overlap; to be called before the first one.
+
+        Threads that only queue batches on a device take short turns; those that compute have the cores for long.
+        """
         self.side_by_side = side_by_side
-        self._batches = ThreadPoolExecutor(batches, thread_name_prefix="batch")
+        initializer = None if side_by_side else take_short_turns
+        self._batches = ThreadPoolExecutor(batches, thread_name_prefix="batch", initializer=initializer)
         self.lanes = batches
 
     def submit(

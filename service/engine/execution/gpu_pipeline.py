@@ -18,7 +18,7 @@ from service.core.arrays import Logits, TokenIds
 from service.engine.execution.encoder_protocol import StagedEncoder
 
 BATCHES = 2
-"""In flight: one is computed, and one is queued behind it."""
+"""Full batches in flight: one is computed, and one is queued behind it; an express batch may be between them."""
 
 HostCopy = Callable[[], npt.NDArray[np.float32]]
 """Waits for a copy from the device, if it is still under way, and returns it."""

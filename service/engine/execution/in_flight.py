@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from service.core.scheduling.batch_forecast import BatchForecast, lead_seconds
@@ -15,6 +16,15 @@ if TYPE_CHECKING:
     from service.engine.execution.runner import BatchHandle
 
 MOST_IN_FLIGHT = 2
+"""Ordinary batches."""
+
+
+class Place(Enum):
+    """Where a batch stands among those in flight."""
+
+    ORDINARY = "one of the two that a device has at a time"
+    BETWEEN = "an express batch before the next ordinary one, which is formed behind it as if it were not there"
+    BESIDE = "an express batch beside those that run, so its times say nothing of the device"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +34,6 @@ class InFlightBatch:
     Attributes:
         full_tokens: the tokens of a full batch when it was launched.
         forecast_seconds: what it was expected to take of the device; 0 if that was unknown.
-        is_beside: it was formed to run beside another one, so its times say nothing of the device.
     """
 
     number: int
@@ -32,11 +41,11 @@ class InFlightBatch:
     handle: BatchHandle
     full_tokens: int
     forecast_seconds: float
-    is_beside: bool
+    place: Place
 
 
 class InFlightBatches:
-    """One batch that runs and one behind it, formed shortly before the device is free, and what runs beside them."""
+    """One batch that runs and one behind it, formed shortly before the device is free, and express ones."""
 
     def __init__(self, forecast: BatchForecast) -> None:
         self._batches: deque[InFlightBatch] = deque()
@@ -58,29 +67,30 @@ class InFlightBatches:
         head = next(iter(self.running), None)
         return None if head is None else (head.number, head.handle.attempts)
 
-    def add(self, batch: Batch, handle: BatchHandle, full_tokens: int, *, is_beside: bool = False) -> None:
+    def add(self, batch: Batch, handle: BatchHandle, full_tokens: int, place: Place = Place.ORDINARY) -> None:
         """Add a launched batch."""
         self._launches += 1
         forecast = self._forecast.seconds(batch.model, batch.tokens)
-        self._batches.append(InFlightBatch(self._launches, batch, handle, full_tokens, forecast, is_beside))
+        self._batches.append(InFlightBatch(self._launches, batch, handle, full_tokens, forecast, place))
 
     def accepts_after(self, is_full: Callable[[], bool], now: float) -> float:
         """Seconds until a batch may be launched, 0 for now; infinite while that waits for another event than time.
 
         `is_full` tells of the next batch: only a full one is formed while another runs.
         """
-        if sum(not each.is_beside for each in self._batches) > MOST_IN_FLIGHT:  # Completed ones are delivered first.
+        if _ordinary(self._batches) > MOST_IN_FLIGHT:  # Completed ones are delivered first.
             return math.inf
-        running = self._ordinary
-        if not running:
+        queue = self._in_turn
+        if not queue:
             return 0.0
-        if len(running) >= MOST_IN_FLIGHT or not is_full():
+        if _ordinary(queue) >= MOST_IN_FLIGHT or not is_full():
             return math.inf
-        return max(self._seconds_left(running[0], now) - lead_seconds(running[0].forecast_seconds), 0.0)
+        left = self._seconds_left(queue[0], now) + sum(each.forecast_seconds for each in queue[1:])
+        return max(left - lead_seconds(max(each.forecast_seconds for each in queue)), 0.0)
 
     def seconds_waited_for(self, now: float) -> float:
         """What a document that comes now would wait for those in flight, as far as that is known."""
-        if not (running := self._ordinary):
+        if not (running := self._in_turn):
             return 0.0
         head = running[0]
         left = self._seconds_left(head, now)
@@ -92,17 +102,18 @@ class InFlightBatches:
         in_order = True
         for launched in list(self._batches):
             done = launched.handle.done()
-            if done and (in_order or launched.is_beside):
+            is_beside = launched.place is Place.BESIDE
+            if done and (in_order or is_beside):
                 self._batches.remove(launched)
-                if not launched.is_beside:
+                if not is_beside:
                     self._free_seconds = launched.handle.ended_seconds
                 yield launched
             in_order = in_order and done
 
     @property
-    def _ordinary(self) -> list[InFlightBatch]:
-        """Those that are not completed and run beside no other."""
-        return [launched for launched in self.running if not launched.is_beside]
+    def _in_turn(self) -> list[InFlightBatch]:
+        """Those that are not completed and run beside no other: one after the other on a GPU."""
+        return [launched for launched in self.running if launched.place is not Place.BESIDE]
 
     def _seconds_left(self, head: InFlightBatch, now: float) -> float:
         """Until the batch at the head is expected to end; 0 or less if that may be at any moment."""
@@ -111,5 +122,10 @@ class InFlightBatches:
 
     def _free_since(self, head: InFlightBatch) -> float:
         """When the batch before the head ended, which may not be delivered yet: the head did not begin before."""
-        before = (each for each in self._batches if each.number < head.number and not each.is_beside)
+        before = (each for each in self._batches if each.number < head.number and each.place is not Place.BESIDE)
         return max((each.handle.ended_seconds for each in before), default=self._free_seconds)
+
+
+def _ordinary(batches: Iterable[InFlightBatch]) -> int:
+    """How many of them are ordinary ones."""
+    return sum(each.place is Place.ORDINARY for each in batches)

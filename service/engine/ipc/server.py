@@ -6,8 +6,8 @@ what waits, not the socket. Bytes that are no message come as the `WireError` th
 
 from __future__ import annotations
 
-import math
 import select
+import time
 from collections.abc import Iterator
 
 import zmq
@@ -43,31 +43,43 @@ class EngineSocket:
         self._socket.setsockopt(zmq.MAXMSGSIZE, MOST_FRAME_BYTES)
         self._socket.bind(address)
         self._waker = waker
-        self._poller = zmq.Poller()
-        self._poller.register(self._socket, zmq.POLLIN)
-        self._poller.register(waker.fileno(), zmq.POLLIN)
+        self._readable = [waker.fileno(), self._option(zmq.FD)]
 
     def receive(self, timeout_seconds: float, gather_seconds: float = 0.0) -> Iterator[Received]:
         """Wait for a message, a wake-up or the timeout; then yield (worker, message, buffer) without waiting.
 
         A message that comes within `gather_seconds` does not end the wait before these are over, a wake-up does.
         """
-        if gather_seconds:
-            select.select([self._waker.fileno()], [], [], gather_seconds)
-        ready = dict(self._poller.poll(math.ceil(max(timeout_seconds - gather_seconds, 0.0) * 1000)))
-        if self._waker.fileno() in ready:
-            self._waker.clear()
-        if self._socket not in ready:
-            return
+        if not gather_seconds or not self._wait(self._readable[:1], gather_seconds):
+            self._wait_for_any(time.monotonic() + timeout_seconds - gather_seconds)
         received = 0
-        while received < MOST_AT_ONCE:
-            try:
-                worker, *frames = self._socket.recv_multipart(zmq.NOBLOCK)
-            except zmq.Again:
-                return
+        while received < MOST_AT_ONCE and self._has_some():
+            worker, *frames = self._socket.recv_multipart(zmq.NOBLOCK)
             for message, buffer in messages_in(frames):
                 yield worker, message, buffer
                 received += 1
+
+    def _wait_for_any(self, end_seconds: float) -> None:
+        """Wait for a message or a wake-up. The socket's descriptor tells of news once, and not only of messages."""
+        while not self._has_some():
+            left = max(end_seconds - time.monotonic(), 0.0)
+            if not (ready := self._wait(self._readable, left)) or self._readable[0] in ready:
+                return
+
+    def _wait(self, descriptors: list[int], seconds: float) -> list[int]:
+        """Those that can be read within so many seconds; the waker is cleared."""
+        ready = select.select(descriptors, (), (), seconds)[0]
+        if self._readable[0] in ready:
+            self._waker.clear()
+        return ready
+
+    def _has_some(self) -> bool:
+        return bool(self._option(zmq.EVENTS) & zmq.POLLIN)
+
+    def _option(self, name: int) -> int:
+        value = self._socket.getsockopt(name)
+        assert isinstance(value, int), f"{name} is no option of numbers"
+        return value
 
     def send(self, worker: bytes, message: Message, buffer: Buffer | None = None) -> None:
         """Send to one worker; a message to a worker that is gone is discarded."""

@@ -157,7 +157,7 @@ class ModelFactory:
     def _queuing(self) -> Lock:
         from service.engine.execution.gpu_pipeline import BATCHES
 
-        self._compute.overlap(BATCHES)
+        self._compute.overlap(BATCHES + 1)
         return Lock()
 
     @cached_property

@@ -11,7 +11,7 @@ from service.core.arrays import TokenIds
 from service.core.errors import InsufficientMemory
 from service.core.types import Shape
 from service.engine.execution.runner import BatchHandle
-from service.engine.models.batch_sizing import BatchSizer, climb
+from service.engine.models.batch_sizing import ENOUGH_SECONDS, IN_A_ROW, ROUNDS, BatchSizer, climb
 
 LONGEST = 512
 
@@ -46,7 +46,27 @@ def test_sizes_are_timed_after_they_ran_once() -> None:
     timed = climb(runner, LONGEST, 512)  # type: ignore[arg-type]
     assert [batch.tokens for batch in timed] == [64, 128, 256, 512]
     assert [round(batch.seconds, 6) for batch in timed] == [0.004] * 4
-    assert runner.launched == [64] * 4 + [128] * 4 + [256] * 4 + [512] * 4
+    times = 1 + ROUNDS * IN_A_ROW
+    assert runner.launched == [64] * times + [128] * times + [256] * times + [512] * times
+
+
+def test_a_size_that_takes_long_is_not_timed_again() -> None:
+    runner = ModelledRunner(ENOUGH_SECONDS / IN_A_ROW, 250_000)
+    climb(runner, LONGEST, 64)  # type: ignore[arg-type]
+    assert runner.launched == [64] * (1 + IN_A_ROW)
+
+
+def test_a_host_that_is_busy_for_a_moment_makes_no_batch_larger() -> None:
+    class Disturbed(ModelledRunner):
+        def launch(self, sequences: Sequence[TokenIds]) -> BatchHandle:
+            if len(self.launched) % (1 + ROUNDS * IN_A_ROW) < 2 * IN_A_ROW:
+                self.now += 0.05
+            return super().launch(sequences)
+
+    for kind in (ModelledRunner, Disturbed):
+        timed = BatchSizer(0, 65_536).size("bert", kind(0.004, 250_000), LONGEST)  # type: ignore[arg-type]
+        assert timed is not None
+        assert (timed.tokens, round(timed.seconds, 6)) == (2_048, 2_048 / 250_000)
 
 
 @pytest.mark.parametrize(
