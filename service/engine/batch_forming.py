@@ -16,7 +16,7 @@ from service.core.scheduling.express_lane import ExpressLane
 from service.core.scheduling.scheduler import Scheduler
 from service.core.types import Batch
 from service.engine.execution.executor import DeviceWork
-from service.engine.execution.in_flight import InFlightBatch, InFlightBatches, Place
+from service.engine.execution.in_flight import BatchPlace, InFlightBatch, InFlightBatches
 from service.engine.models.manager import ModelManager
 
 
@@ -24,7 +24,7 @@ class FormedBatch(NamedTuple):
     """A batch that is to be launched, and its place among those in flight."""
 
     batch: Batch
-    place: Place = Place.ORDINARY
+    place: BatchPlace = BatchPlace.ORDINARY
 
 
 class BatchFormer:
@@ -57,7 +57,7 @@ class BatchFormer:
         """Form the batch that is to be launched now, if any."""
         if self.forms_after(now) > 0.0:
             batch = self._beside(now)
-            return None if batch is None else FormedBatch(batch, Place.BESIDE)
+            return None if batch is None else FormedBatch(batch, BatchPlace.BESIDE)
         waiting = self._scheduler.models()
         ready = (model for model in waiting if self.models.is_ready(model, now, waiting))
         formed = next(filter(None, map(self._next_of, ready)), None)
@@ -81,7 +81,7 @@ class BatchFormer:
             express = self._express_batch(model, self.forecast.seconds(model, full_tokens))
         self._was_express = express is not None
         if express is not None:
-            return FormedBatch(express, Place.ORDINARY if self._device.side_by_side else Place.BETWEEN)
+            return FormedBatch(express, BatchPlace.ORDINARY if self._device.side_by_side else BatchPlace.BETWEEN)
         batch = self._scheduler.next_batch_of(model, self.models.guard.budget)
         return None if batch is None else FormedBatch(batch)
 
@@ -90,7 +90,7 @@ class BatchFormer:
         if not self._device.side_by_side or not self._scheduler.waiting_tokens:
             return None
         running = self.in_flight.running
-        if not running or any(each.place is Place.BESIDE for each in running):
+        if not running or any(each.place is BatchPlace.BESIDE for each in running):
             return None
         return self._express_batch(running[0].batch.model, self.in_flight.seconds_waited_for(now))
 

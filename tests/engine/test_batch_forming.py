@@ -12,7 +12,7 @@ import pytest
 from service.core.scheduling.scheduler import Scheduler
 from service.core.types import Batch, Sequence
 from service.engine.batch_forming import BatchFormer, FormedBatch
-from service.engine.execution.in_flight import InFlightBatch, Place
+from service.engine.execution.in_flight import BatchPlace, InFlightBatch
 from service.engine.execution.runner import BatchHandle
 from service.engine.models.manager import ModelManager
 from tests.support.budgets import FixedBudget
@@ -118,7 +118,7 @@ def test_only_a_device_that_shares_itself_computes_it_beside_a_running_batch() -
         engine.admit("short", 20, client="other")
         formed = engine.launch(BEGIN + 0.01)
         assert launched_keys(formed) == (["short"] if side_by_side else [])
-        assert formed is None or formed.place is Place.BESIDE
+        assert formed is None or formed.place is BatchPlace.BESIDE
 
 
 def test_one_batch_at_a_time_runs_beside_others_and_is_delivered_before_they_end() -> None:
@@ -137,7 +137,7 @@ def test_nor_behind_a_full_one_that_was_formed_meanwhile() -> None:
     engine.launch(BEGIN + 0.1)
     full = engine.launch(BEGIN + 0.19)
     assert full is not None
-    assert full.place is Place.ORDINARY
+    assert full.place is BatchPlace.ORDINARY
     engine.admit("second", 20, client="b")
     assert engine.launch(BEGIN + 0.2) is None
 
@@ -177,7 +177,7 @@ def test_on_a_gpu_the_full_one_is_formed_behind_it_as_if_it_were_not_there() -> 
     late = engine.former.forms_after(BEGIN) + 0.001
     express = engine.launch(BEGIN + late)
     assert express is not None
-    assert express.place is Place.BETWEEN
+    assert express.place is BatchPlace.BETWEEN
     later = engine.former.forms_after(BEGIN + late)
     assert later == pytest.approx(BASE + 20 / BUDGET * (FULL - BASE), abs=0.002), "what the express one takes"
     full_due = BEGIN + late + later + 0.001
@@ -195,7 +195,7 @@ def test_on_a_cpu_an_express_batch_that_is_the_next_one_is_one_of_the_two() -> N
     express = engine.launch(BEGIN)
     assert launched_keys(express) == ["short"]
     assert express is not None
-    assert express.place is Place.ORDINARY
+    assert express.place is BatchPlace.ORDINARY
 
 
 def test_a_batch_that_is_about_to_end_is_waited_for() -> None:

@@ -19,7 +19,7 @@ MOST_IN_FLIGHT = 2
 """Ordinary batches."""
 
 
-class Place(Enum):
+class BatchPlace(Enum):
     """Where a batch stands among those in flight."""
 
     ORDINARY = "one of the two that a device has at a time"
@@ -41,7 +41,7 @@ class InFlightBatch:
     handle: BatchHandle
     full_tokens: int
     forecast_seconds: float
-    place: Place
+    place: BatchPlace
 
 
 class InFlightBatches:
@@ -67,7 +67,7 @@ class InFlightBatches:
         head = next(iter(self.running), None)
         return None if head is None else (head.number, head.handle.attempts)
 
-    def add(self, batch: Batch, handle: BatchHandle, full_tokens: int, place: Place = Place.ORDINARY) -> None:
+    def add(self, batch: Batch, handle: BatchHandle, full_tokens: int, place: BatchPlace = BatchPlace.ORDINARY) -> None:
         """Add a launched batch."""
         self._launches += 1
         forecast = self._forecast.seconds(batch.model, batch.tokens)
@@ -102,7 +102,7 @@ class InFlightBatches:
         in_order = True
         for launched in list(self._batches):
             done = launched.handle.done()
-            is_beside = launched.place is Place.BESIDE
+            is_beside = launched.place is BatchPlace.BESIDE
             if done and (in_order or is_beside):
                 self._batches.remove(launched)
                 if not is_beside:
@@ -113,7 +113,7 @@ class InFlightBatches:
     @property
     def _in_turn(self) -> list[InFlightBatch]:
         """Those that are not completed and run beside no other: one after the other on a GPU."""
-        return [launched for launched in self.running if launched.place is not Place.BESIDE]
+        return [launched for launched in self.running if launched.place is not BatchPlace.BESIDE]
 
     def _seconds_left(self, head: InFlightBatch, now: float) -> float:
         """Until the batch at the head is expected to end; 0 or less if that may be at any moment."""
@@ -122,10 +122,10 @@ class InFlightBatches:
 
     def _free_since(self, head: InFlightBatch) -> float:
         """When the batch before the head ended, which may not be delivered yet: the head did not begin before."""
-        before = (each for each in self._batches if each.number < head.number and each.place is not Place.BESIDE)
+        before = (each for each in self._batches if each.number < head.number and each.place is not BatchPlace.BESIDE)
         return max((each.handle.ended_seconds for each in before), default=self._free_seconds)
 
 
 def _ordinary(batches: Iterable[InFlightBatch]) -> int:
     """How many of them are ordinary ones."""
-    return sum(each.place is Place.ORDINARY for each in batches)
+    return sum(each.place is BatchPlace.ORDINARY for each in batches)

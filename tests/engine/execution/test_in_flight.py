@@ -8,7 +8,7 @@ import pytest
 
 from service.core.scheduling.batch_forecast import LEAD_SHARE, BatchForecast
 from service.core.types import Batch, Sequence
-from service.engine.execution.in_flight import InFlightBatches, Place
+from service.engine.execution.in_flight import BatchPlace, InFlightBatches
 from service.engine.execution.runner import BatchHandle
 
 TOKENS = 1_000
@@ -24,7 +24,7 @@ class Device:
         self.batches = InFlightBatches(self.forecast)
         self._handles: list[BatchHandle] = []
 
-    def launch(self, now: float, model: str = "m", place: Place = Place.ORDINARY) -> None:
+    def launch(self, now: float, model: str = "m", place: BatchPlace = BatchPlace.ORDINARY) -> None:
         handle = BatchHandle()
         handle.begun_seconds = now
         self._handles.append(handle)
@@ -117,9 +117,9 @@ def test_who_comes_now_waits_for_what_is_left_of_the_running_batch(device: Devic
 def test_what_ran_beside_a_batch_is_delivered_before_it_and_others_in_order(device: Device) -> None:
     device.launch(50.0)
     device.launch(50.0)
-    device.launch(50.0, place=Place.BESIDE)
+    device.launch(50.0, place=BatchPlace.BESIDE)
     device.end(50.1, number=2, deliver=False)
-    assert [launched.place for launched in device.batches.completed()] == [Place.BESIDE]
+    assert [launched.place for launched in device.batches.completed()] == [BatchPlace.BESIDE]
     device.end(50.15, number=1, deliver=False)
     assert list(device.batches.completed()) == []
     device.end(50.2, number=0, deliver=False)
