@@ -90,7 +90,7 @@ class BatchFormer:
         if not self._device.side_by_side or not self._scheduler.waiting_tokens:
             return None
         running = self.in_flight.running
-        if not running or any(each.place is BatchPlace.BESIDE for each in running):
+        if not running or any(each.is_beside for each in running):
             return None
         return self._express_batch(running[0].batch.model, self.in_flight.seconds_waited_for(now))
 

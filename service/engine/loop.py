@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from service.core.lifecycle.batch_watch import BatchWatch
 from service.engine.batch_forming import BatchFormer
-from service.engine.execution.in_flight import BatchPlace, InFlightBatch
+from service.engine.execution.in_flight import InFlightBatch
 from service.engine.ipc.server import EngineSocket
 from service.engine.lifecycle import ExitReason, Lifecycle
 from service.engine.models.loaded_model import InitialModels
@@ -155,9 +155,7 @@ class EngineLoop:
 
     def _learn(self, launched: InFlightBatch) -> None:
         """Update throughput and memory budget by a completed batch; of one that was paused or ran beside, no times."""
-        timed = not (
-            launched.place is BatchPlace.BESIDE or self._lifecycle.was_paused_since(launched.handle.begun_seconds)
-        )
+        timed = not (launched.is_beside or self._lifecycle.was_paused_since(launched.handle.begun_seconds))
         seconds = self._status.completed(launched, timed=timed)
         if timed:
             self._batch_watch.measured(launched.handle.seconds)

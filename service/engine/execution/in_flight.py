@@ -43,6 +43,11 @@ class InFlightBatch:
     forecast_seconds: float
     place: BatchPlace
 
+    @property
+    def is_beside(self) -> bool:
+        """True if it was formed to run beside another one."""
+        return self.place is BatchPlace.BESIDE
+
 
 class InFlightBatches:
     """One batch that runs and one behind it, formed shortly before the device is free, and express ones."""
@@ -102,10 +107,9 @@ class InFlightBatches:
         in_order = True
         for launched in list(self._batches):
             done = launched.handle.done()
-            is_beside = launched.place is BatchPlace.BESIDE
-            if done and (in_order or is_beside):
+            if done and (in_order or launched.is_beside):
                 self._batches.remove(launched)
-                if not is_beside:
+                if not launched.is_beside:
                     self._free_seconds = launched.handle.ended_seconds
                 yield launched
             in_order = in_order and done
@@ -113,7 +117,7 @@ class InFlightBatches:
     @property
     def _in_turn(self) -> list[InFlightBatch]:
         """Those that are not completed and run beside no other: one after the other on a GPU."""
-        return [launched for launched in self.running if launched.place is not BatchPlace.BESIDE]
+        return [launched for launched in self.running if not launched.is_beside]
 
     def _seconds_left(self, head: InFlightBatch, now: float) -> float:
         """Until the batch at the head is expected to end; 0 or less if that may be at any moment."""
@@ -122,7 +126,7 @@ class InFlightBatches:
 
     def _free_since(self, head: InFlightBatch) -> float:
         """When the batch before the head ended, which may not be delivered yet: the head did not begin before."""
-        before = (each for each in self._batches if each.number < head.number and each.place is not BatchPlace.BESIDE)
+        before = (each for each in self._batches if each.number < head.number and not each.is_beside)
         return max((each.handle.ended_seconds for each in before), default=self._free_seconds)
 
 
