@@ -2,8 +2,8 @@
 
 A GPU runs one batch after the other, with the copies of one beside the kernels of the next. On a CPU the shards of a
 batch end at different times, and the next batch may begin on the cores that are free. Everything else, such as moving
-weights or profiling memory, waits for the batches before it, and the batches after it wait for it. Knows nothing of
-what is computed.
+weights or profiling memory, waits for the batches before it, and the batches after it wait for it. A batch that has no
+such work before it goes to the batches' threads at once. Knows nothing of what is computed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from functools import partial
+from threading import Lock
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from service.engine.device.health import DeviceHealth
@@ -56,6 +57,8 @@ class DeviceExecutor(Executor):
         self._order = ThreadPoolExecutor(1, thread_name_prefix="compute", initializer=take_short_turns)
         self._batches: ThreadPoolExecutor | None = None
         self._running: list[Future[None]] = []
+        self._in_order = 0
+        self._lock = Lock()
 
     def overlap(self, batches: int, *, side_by_side: bool = False) -> None:
         """Let this number of batches overlap; to be called before the first one.
@@ -71,17 +74,21 @@ class DeviceExecutor(Executor):
         self, work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Future[Result]:
         """Run work alone, after everything submitted before."""
-        return self._order.submit(self._alone, partial(work, *args, **kwargs))
+        return self._submit(self._alone, partial(work, *args, **kwargs))
 
     def submit_batch(self, batch: Callable[[], None]) -> None:
         """Run a batch after all work, and beside batches, submitted before. It must not raise."""
-        self._order.submit(self._start_batch, batch)
+        with self._lock:
+            if self._batches is not None and not self._in_order:
+                self._begin(self._batches, batch)
+                return
+        self._submit(self._start_batch, batch)
 
     def submit_in_order(
         self, work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Future[Result]:
         """Run short work beside the batches that were submitted before, and before those that are submitted later."""
-        return self._order.submit(work, *args, **kwargs)
+        return self._submit(work, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the threads after their work."""
@@ -89,12 +96,34 @@ class DeviceExecutor(Executor):
         if self._batches is not None:
             self._batches.shutdown(wait=wait, cancel_futures=cancel_futures)
 
+    def _submit(
+        self, work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> Future[Result]:
+        """Run work in its turn; until it is done, batches wait for theirs."""
+
+        def run() -> Result:
+            try:
+                return work(*args, **kwargs)
+            finally:
+                with self._lock:
+                    self._in_order -= 1
+
+        with self._lock:
+            self._in_order += 1
+            return self._order.submit(run)
+
     def _alone(self, work: Callable[[], Result]) -> Result:
-        wait(self._running)
+        with self._lock:
+            running = list(self._running)
+        wait(running)
         return work()
 
     def _start_batch(self, batch: Callable[[], None]) -> None:
         if self._batches is None:
             return batch()
+        with self._lock:
+            self._begin(self._batches, batch)
+
+    def _begin(self, threads: ThreadPoolExecutor, batch: Callable[[], None]) -> None:
         self._running = [each for each in self._running if not each.done()]
-        self._running.append(self._batches.submit(batch))
+        self._running.append(threads.submit(batch))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -52,6 +53,19 @@ def test_other_work_runs_alone_between_the_batches_around_it(compute: DeviceExec
     release.set()
     compute.submit(int).result(LONG_SECONDS)
     assert seen == ["batch", "alone", "next batch"]
+
+
+def test_batches_keep_their_order_where_some_wait_for_work_and_later_ones_need_not(compute: DeviceExecutor) -> None:
+    compute.overlap(1)
+    release, seen = threading.Event(), list[int]()
+    compute.submit_in_order(release.wait, LONG_SECONDS)
+    for number in range(3):
+        compute.submit_batch(partial(seen.append, number))
+    release.set()
+    for number in range(3, 50):
+        compute.submit_batch(partial(seen.append, number))
+    compute.submit(int).result(LONG_SECONDS)
+    assert seen == list(range(50))
 
 
 def test_work_s_own_failure_is_its_future_s(compute: DeviceExecutor) -> None:
