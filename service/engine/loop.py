@@ -118,10 +118,15 @@ class EngineLoop:
     def _receive(self) -> None:
         after = self._former.forms_after(self._clock())
         timeout = LOADING_SECONDS if self._former.waits_for_weights else min(after, IDLE_SECONDS)
-        gather = min(after, GATHER_SECONDS) if self._in_flight else 0.0
-        for worker, message, buffer in self._ipc.receive(timeout, gather):
+        for worker, message, buffer in self._ipc.receive(timeout, self._gather_seconds(after)):
             self._requests.handle(worker, message, buffer, self._clock())
         self._ipc.calls.run()
+
+    def _gather_seconds(self, after: float) -> float:
+        """For how long messages need not be read: no batch is formed before, and one that runs may end meanwhile."""
+        if self._in_flight:
+            return min(after, GATHER_SECONDS)
+        return after if after < IDLE_SECONDS else 0.0
 
     def _advance(self, *, stopping: bool) -> None:
         now = self._clock()
@@ -138,7 +143,7 @@ class EngineLoop:
             handle = model.runner.launch(self._table.start(batch), finish)
             self.models.launched(batch.model, batch.tokens, self._clock())
             full_tokens = self.models.guard.budget_tokens(batch.model)
-            self._in_flight.add(batch, handle, full_tokens, formed.place)
+            self._in_flight.add(batch, handle, full_tokens, self._clock(), formed.place)
             self._status.launched(batch.tokens, full_tokens)
 
     # Deliver

@@ -48,7 +48,7 @@ class Engine:
         for tokens in (100, BUDGET) * 50:
             seconds = BASE + tokens / BUDGET * (FULL - BASE)
             handle = BatchHandle()
-            self.former.in_flight.add(Batch("m", (Sequence("k", 0, tokens),)), handle, BUDGET)
+            self.former.in_flight.add(Batch("m", (Sequence("k", 0, tokens),)), handle, BUDGET, 0.0)
             handle.complete([])
             for launched in self.former.in_flight.completed():
                 self.former.learn(launched, seconds)
@@ -65,7 +65,7 @@ class Engine:
         if formed is not None:
             handle = self._handles[formed.batch.sequences[0].key] = BatchHandle()
             handle.begun_seconds = now
-            self.former.in_flight.add(formed.batch, handle, BUDGET, formed.place)
+            self.former.in_flight.add(formed.batch, handle, BUDGET, now, formed.place)
         return formed
 
     def end(self, key: str, now: float) -> list[InFlightBatch]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from service.core.scheduling.batch_forecast import BatchForecast, lead_seconds
+from service.core.scheduling.batch_forecast import LEAD_SECONDS, BatchForecast, lead_seconds
 from service.core.types import Batch
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class InFlightBatches:
         self._forecast = forecast
         self._launches = 0
         self._free_seconds = 0.0
+        self._open_until_seconds = 0.0
 
     def __len__(self) -> int:
         return len(self._batches)
@@ -72,22 +73,32 @@ class InFlightBatches:
         head = next(iter(self.running), None)
         return None if head is None else (head.number, head.handle.attempts)
 
-    def add(self, batch: Batch, handle: BatchHandle, full_tokens: int, place: BatchPlace = BatchPlace.ORDINARY) -> None:
-        """Add a launched batch."""
+    def add(
+        self,
+        batch: Batch,
+        handle: BatchHandle,
+        full_tokens: int,
+        now: float,
+        place: BatchPlace = BatchPlace.ORDINARY,
+    ) -> None:
+        """Add a batch that was launched now."""
         self._launches += 1
+        self._open_until_seconds = now + LEAD_SECONDS if _is_of_several(batch) else now
         forecast = self._forecast.seconds(batch.model, batch.tokens)
         self._batches.append(InFlightBatch(self._launches, batch, handle, full_tokens, forecast, place))
 
     def accepts_after(self, is_full: Callable[[], bool], now: float) -> float:
         """Seconds until a batch may be launched, 0 for now; infinite while that waits for another event than time.
 
-        `is_full` tells of the next batch: only a full one is formed while another runs.
+        `is_full` tells of the next batch: only a full one is formed while another runs. On a free device one that is
+        not full stays open for as long as the host takes for a batch, if the one before it was of several documents:
+        where so many come, and the device is that fast, the host is what is short. A lone document never waits.
         """
         if _ordinary(self._batches) > MOST_IN_FLIGHT:  # Completed ones are delivered first.
             return math.inf
         queue = self._in_turn
         if not queue:
-            return 0.0
+            return 0.0 if is_full() else max(self._open_until_seconds - now, 0.0)
         if _ordinary(queue) >= MOST_IN_FLIGHT or not is_full():
             return math.inf
         left = self._seconds_left(queue[0], now) + sum(each.forecast_seconds for each in queue[1:])
@@ -133,3 +144,8 @@ class InFlightBatches:
 def _ordinary(batches: Iterable[InFlightBatch]) -> int:
     """How many of them are ordinary ones."""
     return sum(each.place is BatchPlace.ORDINARY for each in batches)
+
+
+def _is_of_several(batch: Batch) -> bool:
+    """True for a batch of more than one document."""
+    return any(sequence.key != batch.sequences[0].key for sequence in batch.sequences)

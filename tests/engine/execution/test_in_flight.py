@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from service.core.scheduling.batch_forecast import LEAD_SHARE, BatchForecast
+from service.core.scheduling.batch_forecast import LEAD_SECONDS, LEAD_SHARE, BatchForecast
 from service.core.types import Batch, Sequence
 from service.engine.execution.in_flight import BatchPlace, InFlightBatches
 from service.engine.execution.runner import BatchHandle
@@ -24,11 +24,12 @@ class Device:
         self.batches = InFlightBatches(self.forecast)
         self._handles: list[BatchHandle] = []
 
-    def launch(self, now: float, model: str = "m", place: BatchPlace = BatchPlace.ORDINARY) -> None:
+    def launch(self, now: float, model: str = "m", place: BatchPlace = BatchPlace.ORDINARY, keys: str = "k") -> None:
         handle = BatchHandle()
         handle.begun_seconds = now
         self._handles.append(handle)
-        self.batches.add(Batch(model, (Sequence("k", 0, TOKENS),)), handle, TOKENS, place)
+        sequences = tuple(Sequence(key, index, TOKENS // len(keys)) for index, key in enumerate(keys))
+        self.batches.add(Batch(model, sequences), handle, TOKENS, now, place)
 
     def end(self, now: float, *, number: int = 0, deliver: bool = True) -> None:
         handle = self._handles.pop(number)
@@ -57,6 +58,23 @@ def device() -> Device:
 
 def test_a_free_device_gets_a_batch_at_once(device: Device) -> None:
     assert device.accepts_after(50.0, full=False) == 0.0
+
+
+def test_where_several_come_at_a_time_the_next_batch_stays_open_as_long_as_the_host_takes_for_one(
+    device: Device,
+) -> None:
+    """On a device that is faster than its host the host would be busy with batches of a few documents each."""
+    device.launch(50.0, keys="ab")
+    device.end(50.001)
+    assert device.accepts_after(50.001, full=False) == pytest.approx(LEAD_SECONDS - 0.001)
+    assert device.accepts_after(50.001, full=True) == 0.0
+    assert device.accepts_after(50.0 + LEAD_SECONDS, full=False) == 0.0
+
+
+def test_behind_a_lone_document_nobody_waits(device: Device) -> None:
+    device.launch(50.0, keys="aaa")
+    device.end(50.001)
+    assert device.accepts_after(50.001, full=False) == 0.0
 
 
 def test_a_full_batch_is_formed_as_late_as_the_device_can_wait_for_it(device: Device) -> None:
