@@ -1,8 +1,8 @@
 """The messages between a front worker and the engine, and their bytes. No socket here.
 
-Each message is one or two frames: a version byte with a msgpack header, then, where numbers travel in bulk, their raw
-little-endian buffer. Several of two frames, one after the other, may make one delivery to the engine. Messages are
-named after what happened.
+Each message is one or two parts: a version byte with a msgpack header, then, where numbers travel in bulk, their raw
+little-endian buffer. A delivery is a msgpack array of the parts of a message, or of several that have two, end to end.
+Messages are named after what happened.
 
     worker → engine   Hello · Submitted (+ int32 token ids) · Cancelled · TurnedAway · Observe
     engine → worker   Status · Started · Scored (+ float32 logits) · Tagged (+ probabilities, labels) · Refused
@@ -28,7 +28,7 @@ from service.core.observation import Observation
 from service.core.parsers.front_load import FrontLoad
 from service.core.types import DocumentKey, Load, Name, Phase, Submission, Wanted
 
-VERSION = 3
+VERSION = 4
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
 
 
@@ -199,7 +199,7 @@ class Observed(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True
 Message = Hello | Submitted | Cancelled | TurnedAway | Observe | Status | Started | Scored | Tagged | Refused | Observed
 Buffer = npt.NDArray[np.int32] | npt.NDArray[np.float32] | npt.NDArray[np.uint8]
 
-Frames = list[bytes | memoryview]
+Parts = list[bytes | memoryview]
 
 _Number = np.dtype[np.int32] | np.dtype[np.float32] | np.dtype[np.uint8]
 _DTYPES: dict[type, _Number] = {
@@ -210,6 +210,7 @@ _DTYPES: dict[type, _Number] = {
 _VERSION_BYTE = bytes([VERSION])
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Message)
+_parts_decoder = msgspec.msgpack.Decoder(list[bytes])
 
 
 class WireError(Exception):
@@ -224,8 +225,8 @@ class WireError(Exception):
         self.key = key
 
 
-def pack(message: Message, buffer: Buffer | None = None) -> Frames:
-    """The frames of a message."""
+def pack(message: Message, buffer: Buffer | None = None) -> Parts:
+    """The parts of a message."""
     head = _VERSION_BYTE + _encoder.encode(message)
     return [head] if buffer is None else [head, np.ascontiguousarray(buffer).data.cast("B")]
 
@@ -251,38 +252,55 @@ def tags_in(message: Tagged, buffer: Buffer) -> Iterator[tuple[DocumentKey, Word
         first, place = first + words, place + inside
 
 
-def unpack(frames: Sequence[bytes | memoryview]) -> tuple[Message, Buffer | None]:
-    """The message in these frames, with its buffer as a flat array (not copied).
+def unpack(parts: Sequence[bytes | memoryview]) -> tuple[Message, Buffer | None]:
+    """The message of these parts, with its buffer as a flat array (not copied).
 
     Raises:
         WireError: another version, an unknown message, a field out of bounds, or a buffer that does not belong to it.
     """
-    if not 1 <= len(frames) <= 2 or frames[0][:1] != _VERSION_BYTE:
+    if not 1 <= len(parts) <= 2 or parts[0][:1] != _VERSION_BYTE:
         raise WireError(f"not a message of wire version {VERSION}")
     try:
-        message = _decoder.decode(frames[0][1:])
+        message = _decoder.decode(parts[0][1:])
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise WireError(str(error), _key_in(frames[0])) from error
+        raise WireError(str(error), _key_in(parts[0])) from error
     dtype = _DTYPES.get(type(message))
-    if (dtype is None) != (len(frames) == 1):
-        raise WireError(f"{type(message).__name__} with {len(frames)} frames", _key_in(frames[0]))
-    buffer = None if dtype is None else _numbers(frames[1], dtype)
+    if (dtype is None) != (len(parts) == 1):
+        raise WireError(f"{type(message).__name__} of {len(parts)} parts", _key_in(parts[0]))
+    buffer = None if dtype is None else _numbers(parts[1], dtype)
     if (reason := _contradiction(message, buffer)) is not None:
-        raise WireError(reason, _key_in(frames[0]))
+        raise WireError(reason, _key_in(parts[0]))
     return message, buffer
 
 
-def messages_in(frames: Sequence[bytes | memoryview]) -> Iterator[tuple[Message | WireError, Buffer | None]]:
+def delivery(parts: Parts) -> bytes:
+    """What travels: the parts of a message, or of several of two parts, as one frame of a socket.
+
+    Frames cost a socket more than their bytes.
+    """
+    return _encoder.encode(parts)
+
+
+def messages_in(frames: Sequence[bytes]) -> Iterator[tuple[Message | WireError, Buffer | None]]:
     """The messages of a delivery, as `unpack` gives them; in place of one that is none, the error that says why."""
-    for first in range(0, max(len(frames), 1), 2):
+    parts = _parts_in(frames)
+    for first in range(0, max(len(parts), 1), 2):
         try:
-            yield unpack(frames[first : first + 2])
+            yield unpack(parts[first : first + 2])
         except WireError as error:
             yield error, None
 
 
-def _numbers(frame: bytes | memoryview, dtype: _Number) -> Buffer | None:
-    return None if len(frame) % dtype.itemsize else cast(Buffer, np.frombuffer(frame, dtype))
+def _parts_in(frames: Sequence[bytes]) -> list[bytes]:
+    """The parts of a delivery; none of what is no delivery."""
+    try:
+        return _parts_decoder.decode(frames[0]) if len(frames) == 1 else []
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return []
+
+
+def _numbers(part: bytes | memoryview, dtype: _Number) -> Buffer | None:
+    return None if len(part) % dtype.itemsize else cast(Buffer, np.frombuffer(part, dtype))
 
 
 def _contradiction(message: Message, buffer: Buffer | None) -> str | None:

@@ -21,6 +21,8 @@ from service.wire import (
     Submitted,
     Tagged,
     WireError,
+    delivery,
+    messages_in,
     pack,
     tags_in,
     unpack,
@@ -51,7 +53,7 @@ def test_another_version_is_refused() -> None:
 
 
 def test_a_message_without_its_buffer_is_refused() -> None:
-    with pytest.raises(WireError, match="frames"):
+    with pytest.raises(WireError, match="1 parts"):
         unpack(pack(Scored("k", 0, 1, 1, 1, 0.1), LOGITS)[:1])
 
 
@@ -134,6 +136,20 @@ def test_other_messages_out_of_bounds_are_refused_too(fields: dict[str, object])
 def test_a_header_nested_without_end_is_refused() -> None:
     with pytest.raises(WireError):
         unpack([bytes([VERSION]) + b"\x91" * 100_000])
+
+
+def test_messages_of_one_delivery_come_back_in_their_order() -> None:
+    parts = [part for key in "abc" for part in pack(Scored(key, 0, *LOGITS.shape, 1, 0.1), LOGITS)]
+    found = list(messages_in([delivery(parts)]))
+    assert [message.key for message, _ in found if isinstance(message, Scored)] == ["a", "b", "c"]
+    for _, numbers in found:
+        assert numbers is not None
+        assert np.array_equal(numbers, LOGITS.ravel())
+
+
+@given(st.lists(st.binary(max_size=60), max_size=3))
+def test_a_delivery_of_noise_is_nothing_but_errors(frames: list[bytes]) -> None:
+    assert {type(message) for message, _ in messages_in(frames)} == {WireError}
 
 
 @given(st.lists(st.binary(max_size=60), max_size=3))

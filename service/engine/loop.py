@@ -116,17 +116,16 @@ class EngineLoop:
     # Receive
 
     def _receive(self) -> None:
-        after = self._former.forms_after(self._clock())
+        now = self._clock()
+        after = self._former.forms_after(now)
         timeout = LOADING_SECONDS if self._former.waits_for_weights else min(after, IDLE_SECONDS)
-        for worker, message, buffer in self._ipc.receive(timeout, self._gather_seconds(after)):
+        for worker, message, buffer in self._ipc.receive(timeout, self._gather_seconds(after, now)):
             self._requests.handle(worker, message, buffer, self._clock())
         self._ipc.calls.run()
 
-    def _gather_seconds(self, after: float) -> float:
+    def _gather_seconds(self, after: float, now: float) -> float:
         """For how long messages need not be read: no batch is formed before, and one that runs may end meanwhile."""
-        if self._in_flight:
-            return min(after, GATHER_SECONDS)
-        return after if after < IDLE_SECONDS else 0.0
+        return min(after, GATHER_SECONDS if self._in_flight else self._in_flight.open_for(now))
 
     def _advance(self, *, stopping: bool) -> None:
         now = self._clock()

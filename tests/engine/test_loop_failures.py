@@ -19,20 +19,7 @@ from service.engine.loop import LOOK_SECONDS
 from service.engine.memory.guard import Guard
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
 from service.wire import Refused
-from tests.support.engine_scenes import (
-    BUDGET,
-    MODEL,
-    OTHER_MODEL,
-    SHORT_SECONDS,
-    A,
-    B,
-    Turn,
-    World,
-    document,
-    hello,
-    marked,
-    play,
-)
+from tests.support.engine_scenes import BUDGET, MODEL, OTHER_MODEL, A, B, Turn, World, document, hello, marked, play
 from tests.support.manual_device import DEADLY, TOO_LARGE
 from tests.support.memory_probes import BYTES_PER_TOKEN, REST_BYTES, Device
 
@@ -294,7 +281,6 @@ def test_the_time_of_a_batch_that_was_split_is_expected_of_no_other() -> None:
         yield [marked("large", 3, TOO_LARGE), document("neighbour", 3)]
         world.device.step()
         yield []
-        world.now += SHORT_SECONDS
         yield [document("alone", 4)]
         (launched,) = world.loop._in_flight._batches
         assert launched.forecast_seconds == 0.0

@@ -9,7 +9,7 @@ import pytest
 from service.core.observation import Observation
 from service.core.scheduling.batch_latency import TimedBatch
 from service.wire import Observe, Observed
-from tests.support.engine_scenes import BUDGET, MODEL, SHORT_SECONDS, A, B, Turn, World, document, hello, play
+from tests.support.engine_scenes import BUDGET, MODEL, A, B, Turn, World, document, hello, play
 
 
 def observed(world: World, worker: bytes = A) -> Observation:
@@ -24,7 +24,6 @@ def test_a_worker_that_looks_is_told_of_the_batches_after_the_one_that_it_names(
         yield [document("k", 3, 2), document("l", 4, worker=B)]
         world.device.finish()
         yield []
-        world.now += SHORT_SECONDS
         yield [document("m", 1)]
         world.device.finish()
         yield []

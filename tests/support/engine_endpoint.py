@@ -28,6 +28,7 @@ from service.wire import (
     Status,
     Submitted,
     WireError,
+    delivery,
     messages_in,
     pack,
 )
@@ -61,7 +62,7 @@ class Engine:
             assert isinstance(message, Hello), f"{message} came instead of {kind.__name__}"
 
     async def send(self, message: Message, buffer: Buffer | None = None) -> None:
-        await self._socket.send_multipart([self._worker, *pack(message, buffer)])
+        await self._socket.send_multipart([self._worker, delivery(pack(message, buffer))])
 
     async def send_raw(self, *frames: bytes) -> None:
         await self._socket.send_multipart([self._worker, *frames])

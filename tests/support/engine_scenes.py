@@ -43,8 +43,6 @@ BUDGET = 10
 QUEUE_LIMIT = 100
 GRACE_SECONDS = 2.0
 DRAIN_SECONDS = 20.0
-SHORT_SECONDS = 0.01
-"""Longer than a batch stays open on a free device."""
 FAR = 1e9
 MODEL, OTHER_MODEL = "sha256:a", "sha256:b"
 A, B = b"a", b"b"

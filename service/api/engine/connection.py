@@ -14,7 +14,7 @@ import zmq.asyncio
 from zmq.utils.monitor import parse_monitor_message
 
 from service.logs import LogEvent
-from service.wire import Buffer, Frames, Message, pack, unpack
+from service.wire import Buffer, Message, Parts, WireError, delivery, messages_in, pack
 
 HEARTBEAT_SECONDS = 0.5
 MOST_AT_ONCE = 8
@@ -77,10 +77,10 @@ class EngineConnection:
         """Send now; False when no engine is connected."""
         return self.deliver(pack(message, buffer))
 
-    def deliver(self, frames: Frames) -> bool:
-        """Send the frames of messages, end to end, now; False when no engine is connected."""
+    def deliver(self, parts: Parts) -> bool:
+        """Send the parts of messages, end to end, now; False when no engine is connected."""
         try:
-            self._socket.send_multipart(frames, zmq.NOBLOCK)
+            self._socket.send(delivery(parts), zmq.NOBLOCK)
         except zmq.ZMQError:  # No engine is there, or the worker ends.
             return False
         finally:
@@ -96,12 +96,18 @@ class EngineConnection:
                 frames = self._socket.recv_multipart(zmq.NOBLOCK)
             except zmq.Again:
                 return
-            try:
-                self._on_message(*unpack(frames))
-            except Exception:
-                fields = {"event": LogEvent.ENGINE_MESSAGE_FAILED}
-                log.exception("a message of the engine could not be handled", extra=fields)
+            for message, buffer in messages_in(frames):
+                self._handle(message, buffer)
         self._loop.call_soon(self._receive)
+
+    def _handle(self, message: Message | WireError, buffer: Buffer | None) -> None:
+        try:
+            if isinstance(message, WireError):
+                raise message
+            self._on_message(message, buffer)
+        except Exception:
+            fields = {"event": LogEvent.ENGINE_MESSAGE_FAILED}
+            log.exception("a message of the engine could not be handled", extra=fields)
 
     def _look_again(self) -> None:
         """Sending may have taken note of messages that came, and then the descriptor does not tell of them."""

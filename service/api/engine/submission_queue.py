@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 
 from service.api.engine.pending import Pending
-from service.wire import Frames, pack
+from service.wire import Parts, pack
 
 MOST_TOGETHER = 32
 """Submissions in one delivery."""
@@ -20,10 +20,10 @@ class SubmissionQueue:
     """Documents that are submitted at the end of this turn.
 
     Args:
-        deliver: sends frames of messages, end to end; False when no engine is connected.
+        deliver: sends the parts of messages, end to end; False when no engine is connected.
     """
 
-    def __init__(self, deliver: Callable[[Frames], bool]) -> None:
+    def __init__(self, deliver: Callable[[Parts], bool]) -> None:
         self._deliver = deliver
         self._waiting: dict[str, Pending] = {}
 
@@ -37,17 +37,17 @@ class SubmissionQueue:
         return pending.submission.key in self._waiting
 
     def _send(self) -> None:
-        packed = [(each, frames) for each in self._waiting.values() if (frames := _packed(each))]
+        packed = [(each, parts) for each in self._waiting.values() if (parts := _packed(each))]
         self._waiting.clear()
         for first in range(0, len(packed), MOST_TOGETHER):
             some = packed[first : first + MOST_TOGETHER]
-            sent = self._deliver([frame for _, frames in some for frame in frames])
+            sent = self._deliver([part for _, parts in some for part in parts])
             for pending, _ in some:
                 pending.submitted = sent
 
 
-def _packed(pending: Pending) -> Frames:
-    """The frames of a submission; none if it is not wanted any more, or fails because it cannot be packed."""
+def _packed(pending: Pending) -> Parts:
+    """The parts of a submission; none if it is not wanted any more, or fails because it cannot be packed."""
     if not pending.needs_submission:
         return []
     try:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MOST_IN_FLIGHT = 2
 """Ordinary batches."""
+LIGHT_SECONDS = LEAD_SECONDS / 2
+"""What a batch takes at most of a device that is faster than its host."""
 
 
 class BatchPlace(Enum):
@@ -83,26 +85,33 @@ class InFlightBatches:
     ) -> None:
         """Add a batch that was launched now."""
         self._launches += 1
-        self._open_until_seconds = now + LEAD_SECONDS if _is_of_several(batch) else now
         forecast = self._forecast.seconds(batch.model, batch.tokens)
+        is_light = 0.0 < forecast <= LIGHT_SECONDS and _is_of_several(batch)
+        self._open_until_seconds = now + LEAD_SECONDS if is_light else now
         self._batches.append(InFlightBatch(self._launches, batch, handle, full_tokens, forecast, place))
 
     def accepts_after(self, is_full: Callable[[], bool], now: float) -> float:
         """Seconds until a batch may be launched, 0 for now; infinite while that waits for another event than time.
 
-        `is_full` tells of the next batch: only a full one is formed while another runs. On a free device one that is
-        not full stays open for as long as the host takes for a batch, if the one before it was of several documents:
-        where so many come, and the device is that fast, the host is what is short. A lone document never waits.
+        `is_full` tells of the next batch: only a full one is formed while another runs.
         """
         if _ordinary(self._batches) > MOST_IN_FLIGHT:  # Completed ones are delivered first.
             return math.inf
         queue = self._in_turn
         if not queue:
-            return 0.0 if is_full() else max(self._open_until_seconds - now, 0.0)
+            return 0.0 if is_full() else self.open_for(now)
         if _ordinary(queue) >= MOST_IN_FLIGHT or not is_full():
             return math.inf
         left = self._seconds_left(queue[0], now) + sum(each.forecast_seconds for each in queue[1:])
         return max(left - lead_seconds(max(each.forecast_seconds for each in queue)), 0.0)
+
+    def open_for(self, now: float) -> float:
+        """Seconds for which a batch that is not full stays open though the device is free; 0 nearly always.
+
+        Batches begin no faster than a host makes them ready, where several documents come at a time and the device
+        computes them in half of that at most: the host is what is short then. A lone document never waits.
+        """
+        return max(self._open_until_seconds - now, 0.0)
 
     def seconds_waited_for(self, now: float) -> float:
         """What a document that comes now would wait for those in flight, as far as that is known."""

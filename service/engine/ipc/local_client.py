@@ -14,7 +14,7 @@ import zmq
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import BY_CODE, DeadlineExceeded, InternalError, Overloaded
 from service.core.types import Priority
-from service.wire import Refused, Scored, Submitted, pack, unpack
+from service.wire import Refused, Scored, Submitted, delivery, messages_in, pack
 
 CLIENT = "golden examples"
 RETRY_SECONDS = 0.5
@@ -55,7 +55,7 @@ class LocalClient:
         key = f"local-{self._number}"
         lengths = tuple(map(len, sequences))
         message = Submitted(key, revision, lengths, CLIENT, Priority.INTERACTIVE, deadline_seconds)
-        self._socket.send_multipart(pack(message, np.concatenate(sequences)))
+        self._socket.send(delivery(pack(message, np.concatenate(sequences))))
         logits: dict[int, Logits] = {}
         while len(logits) < len(sequences):
             self._receive(key, logits, deadline_seconds)
@@ -65,7 +65,7 @@ class LocalClient:
         left = deadline_seconds - time.monotonic()
         if left <= 0 or not self._socket.poll(int(left * 1000)):
             raise DeadlineExceeded("the engine gave no answer in time")
-        message, buffer = unpack(self._socket.recv_multipart())
+        ((message, buffer),) = messages_in(self._socket.recv_multipart())
         match message:
             case Scored(key=found) if found == key:
                 logits[message.index] = np.asarray(buffer, dtype=np.float32).reshape(message.tokens, message.labels)

@@ -14,7 +14,7 @@ import zmq
 
 from service.engine.ipc.loop_calls import LoopCalls
 from service.engine.ipc.waker import Waker
-from service.wire import Buffer, Message, WireError, messages_in, pack
+from service.wire import Buffer, Message, WireError, delivery, messages_in, pack
 
 MOST_AT_ONCE = 1_000
 """Messages received before the loop goes on to launch and deliver."""
@@ -83,7 +83,7 @@ class EngineSocket:
 
     def send(self, worker: bytes, message: Message, buffer: Buffer | None = None) -> None:
         """Send to one worker; a message to a worker that is gone is discarded."""
-        self._socket.send_multipart([worker, *pack(message, buffer)])
+        self._socket.send_multipart([worker, delivery(pack(message, buffer))])
 
     def close(self, linger_seconds: float = 2.0) -> None:
         """Send what is queued, for at most this long, then close."""

@@ -10,7 +10,7 @@ import pytest
 from service.api.engine.pending import Pending
 from service.api.engine.submission_queue import MOST_TOGETHER, SubmissionQueue
 from service.core.types import Priority
-from service.wire import Frames, Submitted, messages_in
+from service.wire import Parts, Submitted, delivery, messages_in
 
 
 class Line:
@@ -21,8 +21,8 @@ class Line:
         self.deliveries: list[list[str]] = []
         self.queue = SubmissionQueue(self._deliver)
 
-    def _deliver(self, frames: Frames) -> bool:
-        found = [message for message, _ in messages_in(frames)]
+    def _deliver(self, parts: Parts) -> bool:
+        found = [message for message, _ in messages_in([delivery(parts)])]
         self.deliveries.append([message.key for message in found if isinstance(message, Submitted)])
         return self.connected
 

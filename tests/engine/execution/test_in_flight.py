@@ -8,7 +8,7 @@ import pytest
 
 from service.core.scheduling.batch_forecast import LEAD_SECONDS, LEAD_SHARE, BatchForecast
 from service.core.types import Batch, Sequence
-from service.engine.execution.in_flight import BatchPlace, InFlightBatches
+from service.engine.execution.in_flight import LIGHT_SECONDS, BatchPlace, InFlightBatches
 from service.engine.execution.runner import BatchHandle
 
 TOKENS = 1_000
@@ -17,9 +17,10 @@ LEAD = LEAD_SHARE * TAKES
 
 
 class Device:
-    """Batches of one model that take `TAKES` seconds each, one after the other."""
+    """Batches of one model that take so many seconds each, one after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, takes: float = TAKES) -> None:
+        self._takes = takes
         self.forecast = BatchForecast()
         self.batches = InFlightBatches(self.forecast)
         self._handles: list[BatchHandle] = []
@@ -40,41 +41,54 @@ class Device:
 
     def deliver(self) -> None:
         for launched in self.batches.completed():
-            self.forecast.learn(launched.batch.model, launched.batch.tokens, TAKES)
+            self.forecast.learn(launched.batch.model, launched.batch.tokens, self._takes)
 
     def accepts_after(self, now: float, *, full: bool = True) -> float:
         return self.batches.accepts_after(lambda: full, now)
 
 
+def experienced(takes: float) -> Device:
+    """One that has computed a good many batches."""
+    found = Device(takes)
+    for number in range(200):
+        found.launch(number * takes)
+        found.end((number + 1) * takes)
+    return found
+
+
 @pytest.fixture
 def device() -> Device:
-    """One that has computed a good many batches."""
-    found = Device()
-    for number in range(200):
-        found.launch(number * TAKES)
-        found.end((number + 1) * TAKES)
-    return found
+    return experienced(TAKES)
+
+
+@pytest.fixture
+def fast() -> Device:
+    return experienced(LIGHT_SECONDS)
 
 
 def test_a_free_device_gets_a_batch_at_once(device: Device) -> None:
     assert device.accepts_after(50.0, full=False) == 0.0
 
 
-def test_where_several_come_at_a_time_the_next_batch_stays_open_as_long_as_the_host_takes_for_one(
-    device: Device,
-) -> None:
-    """On a device that is faster than its host the host would be busy with batches of a few documents each."""
+def test_where_several_come_at_a_time_a_device_that_is_faster_than_its_host_leaves_a_batch_open(fast: Device) -> None:
+    fast.launch(50.0, keys="ab")
+    fast.end(50.001)
+    assert fast.accepts_after(50.001, full=False) == pytest.approx(LEAD_SECONDS - 0.001)
+    assert fast.batches.open_for(50.001) == pytest.approx(LEAD_SECONDS - 0.001)
+    assert fast.accepts_after(50.001, full=True) == 0.0
+    assert fast.accepts_after(50.0 + LEAD_SECONDS, full=False) == 0.0
+
+
+def test_nobody_waits_behind_a_lone_document_or_on_a_device_that_is_no_faster(device: Device, fast: Device) -> None:
+    fast.launch(50.0, keys="aaa")
+    fast.end(50.001)
+    assert fast.accepts_after(50.001, full=False) == 0.0
     device.launch(50.0, keys="ab")
     device.end(50.001)
-    assert device.accepts_after(50.001, full=False) == pytest.approx(LEAD_SECONDS - 0.001)
-    assert device.accepts_after(50.001, full=True) == 0.0
-    assert device.accepts_after(50.0 + LEAD_SECONDS, full=False) == 0.0
-
-
-def test_behind_a_lone_document_nobody_waits(device: Device) -> None:
-    device.launch(50.0, keys="aaa")
-    device.end(50.001)
     assert device.accepts_after(50.001, full=False) == 0.0
+    fast.launch(60.0, model="new", keys="ab")
+    fast.end(60.001)
+    assert fast.accepts_after(60.001, full=False) == 0.0
 
 
 def test_a_full_batch_is_formed_as_late_as_the_device_can_wait_for_it(device: Device) -> None:

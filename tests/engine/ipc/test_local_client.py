@@ -13,7 +13,7 @@ import zmq
 
 from service.core.errors import DeadlineExceeded, InsufficientMemory
 from service.engine.ipc.local_client import LocalClient
-from service.wire import Message, Refused, Scored, Submitted, pack, unpack
+from service.wire import Message, Refused, Scored, Submitted, delivery, messages_in, pack
 
 IDS = [np.arange(3, dtype=np.int32), np.arange(5, dtype=np.int32)]
 SECONDS = 30.0
@@ -30,7 +30,7 @@ class Engine:
     def hear(self) -> Submitted:
         assert self._socket.poll(int(SECONDS * 1000))
         self._guest, *frames = self._socket.recv_multipart()
-        message, buffer = unpack(frames)
+        ((message, buffer),) = messages_in(frames)
         assert isinstance(message, Submitted)
         assert buffer is not None
         assert buffer.tolist() == [0, 1, 2, 0, 1, 2, 3, 4]
@@ -38,10 +38,10 @@ class Engine:
 
     def score(self, key: str, index: int, tokens: int) -> None:
         rows = np.full((tokens, 2), index, dtype=np.float32)
-        self._socket.send_multipart([self._guest, *pack(Scored(key, index, tokens, 2, 1, 0.1), rows)])
+        self._socket.send_multipart([self._guest, delivery(pack(Scored(key, index, tokens, 2, 1, 0.1), rows))])
 
     def say(self, message: Message) -> None:
-        self._socket.send_multipart([self._guest, *pack(message)])
+        self._socket.send_multipart([self._guest, delivery(pack(message))])
 
     def close(self) -> None:
         self._context.destroy(linger=0)

@@ -15,7 +15,19 @@ import zmq
 from service.core.types import Priority
 from service.engine.ipc.server import MOST_AT_ONCE, EngineSocket, Received
 from service.engine.ipc.waker import Waker
-from service.wire import Buffer, Cancelled, Hello, Message, Refused, Scored, Submitted, WireError, pack, unpack
+from service.wire import (
+    Buffer,
+    Cancelled,
+    Hello,
+    Message,
+    Refused,
+    Scored,
+    Submitted,
+    WireError,
+    delivery,
+    messages_in,
+    pack,
+)
 
 LIMIT_SECONDS = 20.0
 
@@ -32,10 +44,12 @@ class Worker:
         self.socket.connect(address)
 
     def send(self, message: Message, buffer: Buffer | None = None) -> None:
-        self.socket.send_multipart(pack(message, buffer))
+        self.socket.send(delivery(pack(message, buffer)))
 
     def receive(self) -> tuple[Message, Buffer | None]:
-        return unpack(self.socket.recv_multipart())
+        ((message, buffer),) = messages_in(self.socket.recv_multipart())
+        assert not isinstance(message, WireError)
+        return message, buffer
 
     def close(self) -> None:
         self._context.destroy(linger=0)
@@ -107,18 +121,18 @@ def test_answers_go_to_the_worker_that_asked(place: Place) -> None:
 
 def test_what_is_no_message_comes_as_an_error_with_its_worker(place: Place) -> None:
     worker = place.worker(b"a")
-    worker.socket.send_multipart([b"nonsense"])
+    worker.socket.send(b"nonsense")
     worker.socket.send_multipart([b"", b"", b""])
     worker.send(Hello(1))
-    found = place.receive(4)
-    assert [(name, type(message)) for name, message, _ in found] == [*[(b"a", WireError)] * 3, (b"a", Hello)]
+    found = place.receive(3)
+    assert [(name, type(message)) for name, message, _ in found] == [*[(b"a", WireError)] * 2, (b"a", Hello)]
 
 
 def test_a_delivery_may_hold_several_messages_of_which_one_is_none(place: Place) -> None:
     worker = place.worker(b"a")
     rows = np.zeros((1, 2), dtype=np.float32)
     first, bad, last = (pack(Scored(key, 0, 1, 2, 1, 0.5), rows) for key in ("first", "bad", "last"))
-    worker.socket.send_multipart([*first, bad[0], b"no numbers", *last])
+    worker.socket.send(delivery([*first, bad[0], b"no numbers", *last]))
     found = [message for _, message, _ in place.receive(3)]
     assert [getattr(message, "key", None) for message in found] == ["first", "bad", "last"]
     assert [type(message) for message in found] == [Scored, WireError, Scored]
