@@ -1,6 +1,6 @@
-"""A probe wrapper for CUDA: a thread of its own reads the device, and the loop's thread reads what that thread found.
+"""A probe wrapper: a thread of its own reads the device, and the loop's thread reads what that thread found.
 
-CUDA's calls raise once the device is broken and never return from a driver that hangs, so the loop makes none of them.
+A host's memory is read from control groups, which takes a busy kernel up to a millisecond, ten times a second. CUDA's calls raise once the device is broken and never return from a driver that hangs, so the loop makes none of them.
 The driver is asked before torch's allocator: while a driver hangs, the allocator's lock may be held by the thread that
 hangs in it, and torch waits for that lock without letting other threads run Python.
 """
@@ -20,7 +20,7 @@ from service.engine.execution.device_errors import is_out_of_memory
 from service.engine.memory.probe import CudaProbe, HostProbe, MemoryLimit, MemoryProbe
 
 POLL_SECONDS = 0.1
-"""A reading takes some 50 microseconds."""
+"""A reading takes some 50 microseconds on CUDA."""
 
 
 class PolledProbe:
@@ -87,4 +87,4 @@ def probe_for(
     """The probe of a device on which there may be CUDA graphs; None where memory cannot be measured."""
     if device.type == "cuda":
         return PolledProbe(CudaProbe(device, limit, graphs=graphs), health)
-    return HostProbe(limit) if host.can_be_measured() else None
+    return PolledProbe(HostProbe(limit), health) if host.can_be_measured() else None
