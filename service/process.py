@@ -121,8 +121,12 @@ def take_short_turns() -> None:
     """
     sys.setswitchinterval(SWITCH_SECONDS)
     number = _SCHED_SETATTR.get(platform.machine())
-    if _LIBC is None or number is None or os.sched_getscheduler(0) != os.SCHED_OTHER:
+    if _LIBC is None or number is None:
         return
-    nice, flags = os.getpriority(os.PRIO_PROCESS, 0), _SCHED_FLAG_RESET_ON_FORK
-    attributes = struct.pack("=IIQiIQQQ", 48, os.SCHED_OTHER, flags, nice, 0, SLICE_NANOSECONDS, 0, 0)
-    _LIBC.syscall(number, 0, attributes, 0)  # Refused by a sandbox, nothing changes.
+    with suppress(OSError):  # Refused by a sandbox, nothing changes.
+        nice = os.getpriority(os.PRIO_PROCESS, 0)
+        if os.sched_getscheduler(0) != os.SCHED_OTHER or nice < 0:  # Threads that it starts would lose the priority.
+            return
+        flags = _SCHED_FLAG_RESET_ON_FORK
+        attributes = struct.pack("=IIQiIQQQ", 48, os.SCHED_OTHER, flags, nice, 0, SLICE_NANOSECONDS, 0, 0)
+        _LIBC.syscall(number, 0, attributes, 0)

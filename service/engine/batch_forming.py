@@ -12,7 +12,7 @@ import math
 from typing import Any, NamedTuple
 
 from service.core.scheduling.batch_forecast import BatchForecast
-from service.core.scheduling.express_lane import ExpressLane
+from service.core.scheduling.express_lane import BESIDE_SECONDS, ExpressLane
 from service.core.scheduling.scheduler import Scheduler
 from service.core.types import Batch
 from service.engine.execution.executor import DeviceWork
@@ -79,11 +79,14 @@ class BatchFormer:
         express, full_tokens = None, self.models.guard.budget_tokens(model)
         if not self._was_express and self._scheduler.stats(model).waiting_tokens >= full_tokens:
             express = self._express_batch(model, self.forecast.seconds(model, full_tokens))
-        self._was_express = express is not None
         if express is not None:
+            self._was_express = True
             return FormedBatch(express, BatchPlace.ORDINARY if self._device.side_by_side else BatchPlace.BETWEEN)
         batch = self._scheduler.next_batch_of(model, self.models.guard.budget)
-        return None if batch is None else FormedBatch(batch)
+        if batch is None:
+            return None
+        self._was_express = False
+        return FormedBatch(batch)
 
     def _beside(self, now: float) -> Batch | None:
         """An express batch beside those that run, of the same model, where the device shares itself; one at a time."""
@@ -92,7 +95,8 @@ class BatchFormer:
         running = self.in_flight.running
         if not running or any(each.is_beside for each in running):
             return None
-        return self._express_batch(running[0].batch.model, self.in_flight.seconds_waited_for(now))
+        saved_seconds = self.in_flight.seconds_waited_for(now)
+        return self._express_batch(running[0].batch.model, saved_seconds) if saved_seconds >= BESIDE_SECONDS else None
 
     def _express_batch(self, model: str, saved_seconds: float) -> Batch | None:
         """The documents of those who have little waiting, if that saves them so much and the device affords it."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import Lock
 
 import numpy as np
 import pytest
@@ -24,10 +23,11 @@ from service.engine.device.dtype import choose_dtype
 from service.engine.device.selection import choose_device, free_cache
 from service.engine.encoder.encoder import TransformersEncoder, load_encoder
 from service.engine.execution.executor import DeviceExecutor
-from service.engine.execution.gpu_pipeline import BATCHES, PipelinedEncoder
+from service.engine.execution.gpu_pipeline import LANES, PipelinedEncoder
 from service.engine.execution.offloading import HostOffloaded
 from service.engine.execution.packed_batch import PackedBatch
 from service.engine.execution.runner import Runner
+from service.engine.execution.turn_lock import TurnLock
 from service.engine.memory.probe import CudaProbe, MemoryLimit, graph_bytes
 from service.metrics.gpu import GraphMetrics
 from service.settings import Settings
@@ -94,11 +94,12 @@ class SmallEngine:
 
     def __init__(self, encoder: TransformersEncoder, graph_capture: CudaGraphCapture) -> None:
         self.compute = DeviceExecutor()
-        self.compute.overlap(BATCHES)
+        self.compute.overlap(LANES)
         self.captures = CaptureQueue(self.compute)
         self.probe = CudaProbe(encoder.device, MemoryLimit(0.9), graphs=True)
         self.graphed = GraphedEncoder(encoder, graph_capture, self.captures.request, GraphMetrics(), "m")
-        self.weights = HostOffloaded(PipelinedEncoder(self.graphed, Lock()), encoder.module, self.graphed.drop_graphs)
+        pipelined = PipelinedEncoder(self.graphed, TurnLock())
+        self.weights = HostOffloaded(pipelined, encoder.module, self.graphed.drop_graphs)
         self.runner = Runner(self.weights, self.compute, lambda: None)
         self._encoder = encoder
         self._right = {tuple(lengths): encoder.forward(_batch(lengths)) for lengths in BATCH_LENGTHS}

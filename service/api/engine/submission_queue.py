@@ -7,13 +7,15 @@ of the messages in it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from service.api.engine.pending import Pending
 from service.wire import Parts, pack
 
 MOST_TOGETHER = 32
 """Submissions in one delivery."""
+MOST_BYTES = 1 << 20
+"""Of a delivery, unless a single document has more."""
 
 
 class SubmissionQueue:
@@ -39,8 +41,7 @@ class SubmissionQueue:
     def _send(self) -> None:
         packed = [(each, parts) for each in self._waiting.values() if (parts := _packed(each))]
         self._waiting.clear()
-        for first in range(0, len(packed), MOST_TOGETHER):
-            some = packed[first : first + MOST_TOGETHER]
+        for some in _deliveries(packed):
             sent = self._deliver([part for _, parts in some for part in parts])
             for pending, _ in some:
                 pending.submitted = sent
@@ -55,3 +56,17 @@ def _packed(pending: Pending) -> Parts:
     except Exception as error:  # Its neighbours go on without it.
         pending.result.set_exception(error)
         return []
+
+
+def _deliveries(packed: list[tuple[Pending, Parts]]) -> Iterator[list[tuple[Pending, Parts]]]:
+    """The submissions of each delivery."""
+    some, size = list[tuple[Pending, Parts]](), 0
+    for pending, parts in packed:
+        own = sum(map(len, parts))
+        if some and (len(some) == MOST_TOGETHER or size + own > MOST_BYTES):
+            yield some
+            some, size = [], 0
+        some.append((pending, parts))
+        size += own
+    if some:
+        yield some

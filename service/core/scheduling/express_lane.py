@@ -3,7 +3,8 @@
 A full batch takes up to a tenth of a second on most devices, and who has one short text in it waits for all of it. In a
 batch of their own such documents are done in a fraction of that; what it costs the device is a batch's base
 (`batch_latency`), since their tokens are to be computed anyway. The rules:
-- It is done where it saves at least `LEAST_SAVED_SECONDS` of waiting: on a fast device batches are short.
+- It is done where it saves at least `LEAST_SAVED_SECONDS` of waiting (`BESIDE_SECONDS` if it is to run beside another):
+  on a fast device batches are short.
 - Who is in a batch that runs has none of it: it is for those who ask now and then, beside others.
 - The bases take at most `SHARE` of the device's time. What is not used is saved up, to a limit. A base is taken for at
   least `LEAST_COST` of the wait that is saved, since a line through batches of one size has none.
@@ -14,6 +15,8 @@ from __future__ import annotations
 SHARE = 0.125
 MOST_SECONDS = 0.25
 LEAST_SAVED_SECONDS = 0.005
+BESIDE_SECONDS = 0.02
+"""What a batch must save that runs beside another, which it makes longer."""
 LEAST_COST = 1 / 32
 
 LIGHT_SHARE = 1 / 8

@@ -8,7 +8,6 @@ copied in the precision they were computed in (2 bytes each in half precision) a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
@@ -16,18 +15,20 @@ import torch
 
 from service.core.arrays import Logits, TokenIds
 from service.engine.execution.encoder_protocol import StagedEncoder
+from service.engine.execution.turn_lock import TurnLock
 
 BATCHES = 2
 """Full batches in flight: one is computed, and one is queued behind it; an express batch may be between them."""
+LANES = BATCHES + 1
 
 HostCopy = Callable[[], npt.NDArray[np.float32]]
 """Waits for a copy from the device, if it is still under way, and returns it."""
 
 
 class PipelinedEncoder:
-    """Queues its batches one at a time, together with those of all encoders that share the lock."""
+    """Queues its batches one at a time and in their order, together with those of all encoders that share the lock."""
 
-    def __init__(self, encoder: StagedEncoder, queuing: Lock) -> None:
+    def __init__(self, encoder: StagedEncoder, queuing: TurnLock) -> None:
         self.device = encoder.device
         self.max_tokens = encoder.max_tokens
         self._encoder = encoder

@@ -102,14 +102,15 @@ class InFlightBatches:
             return 0.0 if is_full() else self.open_for(now)
         if _ordinary(queue) >= MOST_IN_FLIGHT or not is_full():
             return math.inf
-        left = self._seconds_left(queue[0], now) + sum(each.forecast_seconds for each in queue[1:])
+        left = max(self._seconds_left(queue[0], now), 0.0) + sum(each.forecast_seconds for each in queue[1:])
         return max(left - lead_seconds(max(each.forecast_seconds for each in queue)), 0.0)
 
     def open_for(self, now: float) -> float:
         """Seconds for which a batch that is not full stays open though the device is free; 0 nearly always.
 
         Batches begin no faster than a host makes them ready, where several documents come at a time and the device
-        computes them in half of that at most: the host is what is short then. A lone document never waits.
+        computes them in half of that at most: the host is what is short then. A lone document never waits. The loop
+        reads nothing meanwhile, so that what comes then makes a batch full only at the end.
         """
         return max(self._open_until_seconds - now, 0.0)
 

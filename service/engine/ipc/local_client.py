@@ -14,7 +14,7 @@ import zmq
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import BY_CODE, DeadlineExceeded, InternalError, Overloaded
 from service.core.types import Priority
-from service.wire import Refused, Scored, Submitted, delivery, messages_in, pack
+from service.wire import Refused, Scored, Submitted, WireError, delivery, messages_in, pack
 
 CLIENT = "golden examples"
 RETRY_SECONDS = 0.5
@@ -66,6 +66,8 @@ class LocalClient:
         if left <= 0 or not self._socket.poll(int(left * 1000)):
             raise DeadlineExceeded("the engine gave no answer in time")
         ((message, buffer),) = messages_in(self._socket.recv_multipart())
+        if isinstance(message, WireError):
+            raise message
         match message:
             case Scored(key=found) if found == key:
                 logits[message.index] = np.asarray(buffer, dtype=np.float32).reshape(message.tokens, message.labels)

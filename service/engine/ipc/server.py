@@ -19,7 +19,8 @@ from service.wire import Buffer, Message, WireError, delivery, messages_in, pack
 MOST_AT_ONCE = 1_000
 """Messages received before the loop goes on to launch and deliver."""
 MOST_FRAME_BYTES = 1 << 30
-"""Ten times the token ids of the longest document; whoever sends more is disconnected."""
+"""Ten times the token ids of the longest document, and more than one is in small deliveries only; whoever sends more is
+disconnected."""
 
 
 Received = tuple[bytes, Message | WireError, Buffer | None]

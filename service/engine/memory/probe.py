@@ -3,8 +3,7 @@
 Owns the readings; what follows from them is decided in `core/memory/headroom.py` and `core/memory/cost_model.py`.
 Memory "at rest" is what is in use when no batch runs: weights, libraries, workspaces. On CUDA the allocator's cache
 beyond that serves the next batch, so it counts as available. On a CPU it does not: the C library's free blocks lie
-scattered, and a batch of other shapes takes fresh memory all the same. A CUDA device is read by a thread of its own
-(polled_probe.py).
+scattered, and a batch of other shapes takes fresh memory all the same. A thread of its own reads it (polled_probe.py).
 """
 
 from __future__ import annotations

@@ -93,4 +93,4 @@ def _run_in_a_row(runner: Runner, batch: list[TokenIds]) -> float | None:
     outcomes = [outcome for handle in handles for outcome in handle.result()]
     if any(handle.splits for handle in handles) or any(isinstance(each, GleanerError) for each in outcomes):
         return None
-    return handles[-1].ended_seconds - handles[0].begun_seconds
+    return max(each.ended_seconds for each in handles) - min(each.begun_seconds for each in handles)

@@ -9,12 +9,12 @@ import json
 import weakref
 from collections.abc import Callable
 from functools import cached_property, partial
-from threading import Lock
 from typing import TYPE_CHECKING
 
 from model_store.local.store import Revision
 from service.engine.cuda_graphs.capture_queue import CaptureQueue
 from service.engine.execution.executor import DeviceExecutor
+from service.engine.execution.turn_lock import TurnLock
 from service.engine.models.loaded_model import LoadedModel
 from service.metrics.gpu import GraphMetrics
 from service.settings import Settings
@@ -154,11 +154,11 @@ class ModelFactory:
         return ReloadedFromDisk(ShardedEncoder(model, self._threads), lambda: ShardedEncoder(load(), self._threads))
 
     @cached_property
-    def _queuing(self) -> Lock:
-        from service.engine.execution.gpu_pipeline import BATCHES
+    def _queuing(self) -> TurnLock:
+        from service.engine.execution.gpu_pipeline import LANES
 
-        self._compute.overlap(BATCHES + 1)
-        return Lock()
+        self._compute.overlap(LANES)
+        return TurnLock()
 
     @cached_property
     def _capture(self) -> CudaGraphCapture:

@@ -33,7 +33,7 @@ from service.engine.models.loaded_model import InitialModels, LoadedModel, Profi
 from service.engine.models.startup_state import StartupState
 from service.metrics.engine import EngineMetrics
 from service.settings import Settings
-from service.wire import Buffer, Hello, Message, ModelStatus, Refused, Submitted, pack, unpack
+from service.wire import Buffer, Hello, Message, ModelStatus, Refused, Submitted, delivery, messages_in, pack
 
 MODEL, WORKER = "sha256:m", b"worker"
 TOKENS, LABELS, BATCH_TOKENS = 160, 9, 16_000
@@ -105,30 +105,28 @@ class _Messages:
     def __init__(self, batches: int) -> None:
         tokens = np.zeros(TOKENS, dtype=np.int32)
         deadline = time.monotonic() + 3_600
-        self._turns: Iterator[list[list[bytes | memoryview]]] = iter(
-            [
-                [
-                    pack(Submitted(f"{turn}-{n}", MODEL, (TOKENS,), "c", Priority.INTERACTIVE, deadline, 0), tokens)
-                    for n in range(SEQUENCES)
-                ]
-                for turn in range(batches)
-            ]
-        )
+
+        def submitted(key: str) -> bytes:
+            message = Submitted(key, MODEL, (TOKENS,), "c", Priority.INTERACTIVE, deadline, 0)
+            return delivery(pack(message, tokens))
+
+        turns = [[submitted(f"{turn}-{n}") for n in range(SEQUENCES)] for turn in range(batches)]
+        self._turns: Iterator[list[bytes]] = iter(turns)
         self.over = False
         self.calls = LoopCalls(lambda: None)
 
     def receive(self, timeout_seconds: float, gather_seconds: float = 0.0) -> Iterator[Received]:
         turn = next(self._turns, None)
         self.over = turn is None
-        for frames in turn or ():
-            message, buffer = unpack(frames)
-            yield WORKER, message, buffer
+        for frame in turn or ():
+            for message, buffer in messages_in([frame]):
+                yield WORKER, message, buffer
         if turn is None:
             yield WORKER, Hello(0, closed=True), None
 
     def send(self, worker: bytes, message: Message, buffer: Buffer | None = None) -> None:
         assert not isinstance(message, Refused), "nothing is refused here"
-        pack(message, buffer)
+        delivery(pack(message, buffer))
 
 
 def main() -> int:

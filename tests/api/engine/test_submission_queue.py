@@ -6,9 +6,10 @@ import asyncio
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from service.api.engine.pending import Pending
-from service.api.engine.submission_queue import MOST_TOGETHER, SubmissionQueue
+from service.api.engine.submission_queue import MOST_BYTES, MOST_TOGETHER, SubmissionQueue
 from service.core.types import Priority
 from service.wire import Parts, Submitted, delivery, messages_in
 
@@ -90,5 +91,20 @@ def test_one_that_cannot_be_packed_fails_alone() -> None:
         assert line.deliveries == [["a", "b"]]
         with pytest.raises(UnicodeEncodeError):
             await bad.result
+
+    asyncio.run(scene())
+
+
+def test_long_documents_are_deliveries_of_their_own_and_short_ones_are_not() -> None:
+    async def scene() -> None:
+        line = Line()
+        some = [_pending(str(number)) for number in range(5)]
+        for each in some[1:4]:
+            each.tokens = np.zeros(MOST_BYTES // 6, dtype=np.int32)
+            each.submission = replace(each.submission, lengths=(len(each.tokens),))
+        for each in some:
+            line.queue.add(each)
+        await asyncio.sleep(0)
+        assert line.deliveries == [["0", "1"], ["2"], ["3", "4"]]
 
     asyncio.run(scene())

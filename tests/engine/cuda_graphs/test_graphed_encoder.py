@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from threading import Lock
 
 import numpy as np
 import pytest
@@ -17,10 +16,11 @@ from service.engine.cuda_graphs.capture_queue import CaptureQueue
 from service.engine.cuda_graphs.graphed_encoder import EARLY_TOKENS, USES, GraphedEncoder
 from service.engine.encoder.encoder import TransformersEncoder, load_encoder
 from service.engine.execution.executor import DeviceExecutor
-from service.engine.execution.gpu_pipeline import BATCHES, PipelinedEncoder
+from service.engine.execution.gpu_pipeline import LANES, PipelinedEncoder
 from service.engine.execution.offloading import HostOffloaded
 from service.engine.execution.packed_batch import PackedBatch
 from service.engine.execution.runner import Runner
+from service.engine.execution.turn_lock import TurnLock
 from service.metrics.gpu import GraphMetrics
 from tests.support.graph_captures import CpuCapture, DeviceSync, FailsMidway, FrozenBorders, NanLogits, StaleLogits
 from tests.support.metric_values import value
@@ -248,11 +248,12 @@ class SmallEngine:
 
     def __init__(self, encoder: CountingEncoder, capture: CpuCapture) -> None:
         self.compute = DeviceExecutor()
-        self.compute.overlap(BATCHES)
+        self.compute.overlap(LANES)
         self.captures = CaptureQueue(self.compute)
         self.rebaselines = 0
         self.graphed = graphed(encoder, capture, self.captures.request)
-        self.weights = HostOffloaded(PipelinedEncoder(self.graphed, Lock()), encoder.module, self.graphed.drop_graphs)
+        pipelined = PipelinedEncoder(self.graphed, TurnLock())
+        self.weights = HostOffloaded(pipelined, encoder.module, self.graphed.drop_graphs)
         self.runner = Runner(self.weights, self.compute, lambda: None)
         self._encoder = encoder
 

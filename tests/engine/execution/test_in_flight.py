@@ -139,6 +139,12 @@ def test_a_batch_that_takes_longer_than_expected_has_the_next_one_behind_it(devi
     assert device.accepts_after(60.0) == math.inf
 
 
+def test_one_behind_a_batch_that_is_overdue_is_still_to_run(device: Device) -> None:
+    device.launch(50.0, place=BatchPlace.BETWEEN)
+    device.launch(50.0)
+    assert device.accepts_after(60.0) == pytest.approx(TAKES - LEAD, rel=0.02)
+
+
 def test_who_comes_now_waits_for_what_is_left_of_the_running_batch(device: Device) -> None:
     assert device.batches.seconds_waited_for(50.0) == 0.0
     device.launch(50.0)

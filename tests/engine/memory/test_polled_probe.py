@@ -99,3 +99,23 @@ def test_want_of_memory_is_no_fault_of_the_device(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(torch.OutOfMemoryError):
         probe.rebaseline()
     assert health.failure is None
+
+
+def test_a_host_s_memory_that_cannot_be_read_for_a_moment_is_as_it_was(caplog: pytest.LogCaptureFixture) -> None:
+    device, read = DrivenDevice(), SimpleQueue[float]()
+    probe = PolledProbe(device, None, pause=read.put)
+    for answer in (OSError("too many open files"), OSError("still too many"), 500):
+        device.answers.put(answer)
+        read.get(timeout=LIMIT_SECONDS)
+        assert probe.available_bytes() == (500 if answer == 500 else 1_000)
+    assert [record.getMessage() for record in caplog.records] == ["the host's memory cannot be read"]
+
+
+def test_a_host_s_work_that_fails_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise OSError("no such file")
+
+    device = DrivenDevice()
+    monkeypatch.setattr(device, "rebaseline", fail)
+    with pytest.raises(OSError, match="no such file"):
+        PolledProbe(device, None).rebaseline()

@@ -8,7 +8,7 @@ import torch
 
 import service.host_memory as host
 from service.engine.device.health import DeviceHealth
-from service.engine.memory.polled_probe import probe_for
+from service.engine.memory.polled_probe import PolledProbe, probe_for
 from service.engine.memory.probe import HostProbe, MemoryLimit, graph_bytes
 
 MIB = 1 << 20
@@ -36,8 +36,13 @@ def test_the_limit_counts_memory_at_rest() -> None:
     assert HostProbe(MemoryLimit(1.0, limit_bytes=1)).available_bytes() == 0
 
 
-def test_the_probe_of_a_cpu_is_a_host_probe() -> None:
-    assert isinstance(probe_for(torch.device("cpu"), MemoryLimit(0.9), DeviceHealth()), HostProbe)
+def test_the_probe_of_a_cpu_is_polled_and_says_nothing_of_the_device() -> None:
+    health = DeviceHealth()
+    probe = probe_for(torch.device("cpu"), MemoryLimit(0.9), health)
+    assert isinstance(probe, PolledProbe)
+    assert probe.accuracy == HostProbe.accuracy
+    assert probe.available_bytes() == pytest.approx(HostProbe(MemoryLimit(0.9)).available_bytes(), rel=0.2)
+    assert (health.answers, health.failure) == (None, None)
 
 
 def test_graph_bytes_are_the_free_bytes_of_pools_of_graphs() -> None:
