@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from service.core.scheduling.batch_latency import BatchLatencyModel
 
-LEAD_SECONDS = 0.004
+LEAD_SECONDS = 0.003
 """The host's time for a batch: rows are packed, copied and launched, on cores that other threads want too."""
 LEAD_SHARE = 0.25
 

@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from service.core.scheduling.batch_forecast import LEAD_SECONDS, LEAD_SHARE, BatchForecast
+from service.core.scheduling.batch_forecast import LEAD_SHARE, BatchForecast
 from service.core.types import Batch, Sequence
-from service.engine.execution.in_flight import LIGHT_SECONDS, BatchPlace, InFlightBatches
+from service.engine.execution.in_flight import LIGHT_SECONDS, OPEN_SECONDS, BatchPlace, InFlightBatches
 from service.engine.execution.runner import BatchHandle
 
 TOKENS = 1_000
@@ -73,10 +73,10 @@ def test_a_free_device_gets_a_batch_at_once(device: Device) -> None:
 def test_where_several_come_at_a_time_a_device_that_is_faster_than_its_host_leaves_a_batch_open(fast: Device) -> None:
     fast.launch(50.0, keys="ab")
     fast.end(50.001)
-    assert fast.accepts_after(50.001, full=False) == pytest.approx(LEAD_SECONDS - 0.001)
-    assert fast.batches.open_for(50.001) == pytest.approx(LEAD_SECONDS - 0.001)
+    assert fast.accepts_after(50.001, full=False) == pytest.approx(OPEN_SECONDS - 0.001)
+    assert fast.batches.open_for(50.001) == pytest.approx(OPEN_SECONDS - 0.001)
     assert fast.accepts_after(50.001, full=True) == 0.0
-    assert fast.accepts_after(50.0 + LEAD_SECONDS, full=False) == 0.0
+    assert fast.accepts_after(50.0 + OPEN_SECONDS, full=False) == 0.0
 
 
 def test_nobody_waits_behind_a_lone_document_or_on_a_device_that_is_no_faster(device: Device, fast: Device) -> None:
