@@ -12,7 +12,7 @@ import math
 from typing import Any, NamedTuple
 
 from service.core.scheduling.batch_forecast import BatchForecast
-from service.core.scheduling.express_lane import BESIDE_SECONDS, ExpressLane
+from service.core.scheduling.express_lane import ExpressLane
 from service.core.scheduling.scheduler import Scheduler
 from service.core.types import Batch
 from service.engine.execution.executor import DeviceWork
@@ -96,11 +96,11 @@ class BatchFormer:
         if not running or any(each.is_beside for each in running):
             return None
         saved_seconds = self.in_flight.seconds_waited_for(now)
-        return self._express_batch(running[0].batch.model, saved_seconds) if saved_seconds >= BESIDE_SECONDS else None
+        return self._express_batch(running[0].batch.model, saved_seconds, is_beside=True)
 
-    def _express_batch(self, model: str, saved_seconds: float) -> Batch | None:
+    def _express_batch(self, model: str, saved_seconds: float, *, is_beside: bool = False) -> Batch | None:
         """The documents of those who have little waiting, if that saves them so much and the device affords it."""
-        cost_seconds = self._express.cost(self.forecast.base_seconds(model), saved_seconds)
+        cost_seconds = self._express.cost(self.forecast.base_seconds(model), saved_seconds, is_beside=is_beside)
         if cost_seconds is None:
             return None
         running = [each.batch for each in self.in_flight.running]

@@ -140,9 +140,9 @@ class EngineLoop:
             model = self.models[batch.model]
             finish = self._table.condenser(batch, model.status.labels, model.decoding)
             handle = model.runner.launch(self._table.start(batch), finish)
-            self.models.launched(batch.model, batch.tokens, self._clock())
-            full_tokens = self.models.guard.budget_tokens(batch.model)
-            self._in_flight.add(batch, handle, full_tokens, self._clock(), formed.place)
+            now, full_tokens = self._clock(), self.models.guard.budget_tokens(batch.model)
+            self.models.launched(batch.model, batch.tokens, now)
+            self._in_flight.add(batch, handle, full_tokens, now, formed.place)
             self._status.launched(batch.tokens, full_tokens)
 
     # Deliver

@@ -35,10 +35,11 @@ class ExpressLane:
         """Count the device's time for a completed batch."""
         self._saved_up_seconds = min(self._saved_up_seconds + SHARE * seconds, MOST_SECONDS)
 
-    def cost(self, base_seconds: float, saved_seconds: float) -> float | None:
+    def cost(self, base_seconds: float, saved_seconds: float, *, is_beside: bool = False) -> float | None:
         """What a batch costs that saves its documents so much waiting; None if it is not worth it, or too much."""
         seconds = max(base_seconds, LEAST_COST * saved_seconds)
-        return seconds if saved_seconds >= LEAST_SAVED_SECONDS and seconds <= self._saved_up_seconds else None
+        is_worth_it = saved_seconds >= (BESIDE_SECONDS if is_beside else LEAST_SAVED_SECONDS)
+        return seconds if is_worth_it and seconds <= self._saved_up_seconds else None
 
     def spend(self, cost_seconds: float) -> None:
         """Count a batch that was added."""

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from service.core.scheduling.express_lane import LEAST_COST, LEAST_SAVED_SECONDS, MOST_SECONDS, SHARE, ExpressLane
+from service.core.scheduling.express_lane import (
+    BESIDE_SECONDS,
+    LEAST_COST,
+    LEAST_SAVED_SECONDS,
+    MOST_SECONDS,
+    SHARE,
+    ExpressLane,
+)
 from service.core.types import Priority
 from tests.support.budgets import FixedBudget
 from tests.support.submissions import keys, scheduler, submission
@@ -36,6 +43,13 @@ def test_nothing_is_added_for_a_wait_that_nobody_notices() -> None:
     lane.earn(10.0)
     assert lane.cost(BASE, LEAST_SAVED_SECONDS) == BASE
     assert lane.cost(BASE, LEAST_SAVED_SECONDS / 2) is None
+
+
+def test_what_makes_another_batch_longer_must_save_more() -> None:
+    lane = ExpressLane()
+    lane.earn(10.0)
+    assert lane.cost(BASE, BESIDE_SECONDS, is_beside=True) == BASE
+    assert lane.cost(BASE, LEAST_SAVED_SECONDS, is_beside=True) is None
 
 
 def test_a_batch_costs_something_also_where_its_base_is_not_known() -> None:
