@@ -1,4 +1,4 @@
-"""Documents that repeat the code, written by `make docs`: service/SETTINGS.md, and the table of DECISIONS.md."""
+"""Settings document: writes service/SETTINGS.md from settings.py (`make docs`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from pathlib import Path
 
 from service.environment import PREFIX
 from service.settings import Settings
-from tests.support import decision_records
 
 ROOT = Path(__file__).parent.parent
 SETTINGS = ROOT / "service" / "SETTINGS.md"
@@ -29,14 +28,6 @@ are flags of `gleaner serve` as well (`--help`).
 """
 
 
-def table_in(document: str, head: str) -> str:
-    """The table that begins with this line."""
-    lines = (ROOT / document).read_text().splitlines()
-    start = lines.index(head)
-    end = next((i for i in range(start, len(lines)) if not lines[i].startswith("|")), len(lines))
-    return "\n".join(lines[start:end])
-
-
 def _plain(value: object) -> str:
     if isinstance(value, tuple):
         return ",".join(value)
@@ -44,11 +35,8 @@ def _plain(value: object) -> str:
 
 
 def main() -> None:
-    """Write the documents anew."""
+    """Write the document anew."""
     SETTINGS.write_text(settings_document())
-    decisions = ROOT / "DECISIONS.md"
-    table = decision_records.index_table(decision_records.read_records(ROOT))
-    decisions.write_text(decisions.read_text().replace(table_in("DECISIONS.md", decision_records.HEAD), table))
 
 
 if __name__ == "__main__":
