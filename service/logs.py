@@ -43,7 +43,6 @@ class LogEvent(StrEnum):
     WORKER_MESSAGE_FAILED = "worker_message_failed"
     DEVICE_HUNG = "device_hung"
     DOCUMENT_FAILED = "document_failed"
-    ANSWER_NOT_KEPT = "answer_not_kept"
     PARSER_DIED = "parser_died"
     PARSER_FAILED = "parser_failed"
     PARSER_SANDBOX = "parser_sandbox"

@@ -148,12 +148,6 @@ class Settings(BaseSettings):
     api_keys_file: Path | None = Field(
         None, description="lines of `client sha256-of-its-key limit=…`, see `gleaner keys`; none: no keys needed"
     )
-    idempotency_seconds: float = Field(
-        600.0, ge=0, allow_inf_nan=False, description="answers of requests with an `Idempotency-Key` are kept; 0: never"
-    )
-    idempotency_client_bytes: int = Field(
-        8 * 1024 * 1024, ge=0, description="most bytes of answers that are kept for one client"
-    )
     engine_silence_seconds: float = Field(
         20.0,
         ge=0,

@@ -27,8 +27,6 @@ from service.api.engine.canary import CanaryRouter
 from service.api.http.access import Access
 from service.api.http.request_body import BodyLimits
 from service.api.http.response import CLIENT_CLOSED_REQUEST
-from service.api.idempotency.requests import IdempotentRequests
-from service.api.idempotency.store import AnswerStore
 from service.api.internal_port import InternalPort
 from service.api.middleware import AccessLog, Route
 from service.api.openapi.docs_page import docs_page
@@ -86,7 +84,6 @@ async def _lifespan(app: FastAPI, settings: Settings, table: DoorTable) -> Async
             access=access,
             body_limits=BodyLimits(settings.max_request_bytes, settings.max_request_documents),
             deadline_seconds=settings.deadline_ms / 1000,
-            idempotent=IdempotentRequests(_answer_store(settings), worker.metrics),
             canary=CanaryRouter(settings.canary_percent),
             tracing=open_tracing(app.version),
         )
@@ -134,13 +131,6 @@ def _described(plain: Callable[[], dict[str, Any]], table: DoorTable, *, keyed: 
 def _door_at(table: DoorTable, scope: Scope) -> Route | None:
     match = table.at(scope)
     return Route(match.door.name, match.route.works) if match else None
-
-
-def _answer_store(settings: Settings) -> AnswerStore | None:
-    if not settings.idempotency_seconds:
-        return None
-    folder = settings.sockets / "answers"
-    return AnswerStore(folder, settings.idempotency_seconds, settings.idempotency_client_bytes)
 
 
 async def _disconnected(_request: Request, _error: Exception) -> Response:

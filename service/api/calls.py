@@ -26,7 +26,6 @@ from service.api.http.departure import Departure, departure_of
 from service.api.http.json_reader import RequestJsonReader
 from service.api.http.request_body import Body, BodyLimits
 from service.api.http.response import DocumentOutcome, DocumentTasks, start_documents
-from service.api.idempotency.requests import IdempotentRequests
 from service.api.worker import Worker
 from service.core.connections.request_head import named_deadline_ms
 from service.core.errors import Overloaded
@@ -45,7 +44,6 @@ class AppState:
     access: Access
     body_limits: BodyLimits
     deadline_seconds: float
-    idempotent: IdempotentRequests
     canary: CanaryRouter
     tracing: OtelTracing | None = None
 
@@ -66,8 +64,6 @@ class Call:
 
     def refuse_again(self) -> None:
         """Refuse all documents, before any work is begun, where the engine lately refused such ones.
-
-        Asked only when there is work to do: a request that was answered already has its answer again (`idempotency`).
 
         Raises:
             QueueFull, DeadlineExceeded: as the engine refused the earlier documents.

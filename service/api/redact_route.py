@@ -1,4 +1,4 @@
-"""The route /redact: the same way in as /extract's, with the same keys, limits, deadlines and idempotency."""
+"""The route /redact: the same way in as /extract's, with the same keys, limits and deadlines."""
 
 from __future__ import annotations
 
@@ -28,11 +28,7 @@ async def redact(request: Request) -> Response:
         raise InvalidOptions(f"raw: the answer can be one document only, and {len(body.sources)} came.")
     worker.redactor.check(options)
     call = visited.call(body)
-
-    async def answer(*, stays: bool) -> Response:
-        call.refuse_again()
-        with worker.engine.leases.hold(call.revision):
-            work = redact_response(worker.redactor, worker.metrics, body, call.request, options, call.begun_seconds)
-            return await (work if stays else unless_disconnected(request, work))
-
-    return await state.idempotent.answer(request, visited.tenant.name, body, call.request.deadline_seconds, answer)
+    call.refuse_again()
+    with worker.engine.leases.hold(call.revision):
+        work = redact_response(worker.redactor, worker.metrics, body, call.request, options, call.begun_seconds)
+        return await unless_disconnected(request, work)

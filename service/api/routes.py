@@ -27,18 +27,13 @@ async def extract(request: Request) -> Response:
     body = await read_body(request, state.body_limits, visited.reader)
     call = visited.call(body)
     leases = state.worker.engine.leases
-
-    async def answer(*, stays: bool) -> Response:
-        call.refuse_again()
-        if NDJSON in request.headers.get("accept", ""):
-            lines = ndjson_lines(call.start, call.request, call.begun_seconds)
-            leases.hold_while_alive(call.revision, lines)
-            return StreamingResponse(lines, media_type=NDJSON)
-        with leases.hold(call.revision):
-            work = json_response(call.start(), body, call.request, call.begun_seconds)
-            return await (work if stays else unless_disconnected(request, work))
-
-    return await state.idempotent.answer(request, visited.tenant.name, body, call.request.deadline_seconds, answer)
+    call.refuse_again()
+    if NDJSON in request.headers.get("accept", ""):
+        lines = ndjson_lines(call.start, call.request, call.begun_seconds)
+        leases.hold_while_alive(call.revision, lines)
+        return StreamingResponse(lines, media_type=NDJSON)
+    with leases.hold(call.revision):
+        return await unless_disconnected(request, json_response(call.start(), body, call.request, call.begun_seconds))
 
 
 @router.get("/livez", summary="Is the process alive?", **ROUTE)

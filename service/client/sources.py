@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,7 +39,7 @@ Source = str | TextSource | Path | FileSource
 
 @dataclass(frozen=True, slots=True)
 class PreparedRequest:
-    """One request, the same in every try: an `Idempotency-Key` says so to the service."""
+    """One request, the same in every try."""
 
     path: str
     headers: dict[str, str]
@@ -63,7 +62,7 @@ def request_of(
     Raises:
         ValueError: none came, or some of each.
     """
-    headers = {"Idempotency-Key": uuid.uuid4().hex, **({"Accept": LINES} if in_lines else {})}
+    headers = {"Accept": LINES} if in_lines else {}
     chosen = {name: value for name, value in options.items() if value is not None}
     texts = [
         TextSource(each) if isinstance(each, str) else each for each in sources if isinstance(each, (str, TextSource))

@@ -32,7 +32,7 @@ class Client:
     Args:
         url: where the service is, e.g. `http://127.0.0.1:8080`.
         key: the API key, where one is needed.
-        retries: how long and how often a request is tried again; each is answered once, by its `Idempotency-Key`.
+        retries: how long and how often a request is tried again.
         timeouts: of one try.
         transport: httpx's, for tests and proxies.
 

@@ -39,9 +39,6 @@ class WorkerMetrics:
         self.failed_keys = counter(
             "gleaner_failed_keys", "Requests with an unknown key, by answer: forbidden or rate_limited.", "code"
         )
-        self.repeated_requests = counter(
-            "gleaner_repeated_requests", "Requests under a known Idempotency-Key, by what they got.", "outcome"
-        )
         self.connections = ConnectionMetrics()
 
 

@@ -62,7 +62,6 @@ METRICS: dict[str, tuple[str, ...]] = {
     "gleaner_rasterized_pages": ("counter",),
     "gleaner_redacted_entities": ("counter",),
     "gleaner_refusals": ("counter", "code"),
-    "gleaner_repeated_requests": ("counter", "outcome"),
     "gleaner_request_seconds": ("histogram", "route"),
     "gleaner_requests": ("counter", "route", "status"),
     "gleaner_requests_in_flight": ("gauge",),

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
-from uuid import uuid4
 
 import pytest
 import schemathesis
@@ -89,9 +88,6 @@ def schema_with_what_it_cannot_know(service: Service) -> Any:
     def map_query(_context: HookContext, query: Any) -> Any:
         return known(without_raw(query)) if isinstance(query, dict) else query
 
-    def map_headers(_context: HookContext, headers: Any) -> Any:
-        return {**headers, "Idempotency-Key": uuid4().hex} if headers and "Idempotency-Key" in headers else headers
-
     def map_body(_context: HookContext, body: Any) -> Any:
         if isinstance(body, dict) and "file" in body:
             body = {**body, "file": list(FILES.values())[: len(body["file"])]}
@@ -102,7 +98,7 @@ def schema_with_what_it_cannot_know(service: Service) -> Any:
     def map_case(_context: HookContext, case: Case[Any]) -> Case[Any]:
         return redactable(case) if case.path == "/redact" else case
 
-    for hook in (map_query, map_headers, map_body, map_case):
+    for hook in (map_query, map_body, map_case):
         schema.hook(hook)
     return schema
 

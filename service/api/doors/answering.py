@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -20,8 +19,7 @@ from service.api.doors.doorway import JSON
 from service.api.extraction.request import DocumentInput
 from service.api.http.answer_encoder import ENTITIES_AT_ONCE
 from service.api.http.request_body import Body, read_all
-from service.api.http.response import REVISION_HEADER, DocumentOutcome, DoorAnswer, unless_disconnected
-from service.api.idempotency.requests import HEADER as IDEMPOTENCY_KEY
+from service.api.http.response import REVISION_HEADER, DocumentOutcome, unless_disconnected
 from service.api.schemas import DocumentResult, read_options
 from service.core.errors import DocumentTooLarge, MalformedRequest
 
@@ -71,26 +69,13 @@ def text_body(texts: Sequence[str], visited: Visit, **options: Any) -> Body:
     return Body(sources, read_options(options), batch=len(texts) > 1)
 
 
-async def answer(
-    request: Request, visited: Visit, call: Call, form: Form, *, asks: bytes = b"", media_type: str = JSON
-) -> Response:
-    """The answer to a request whose body was read. `asks`: all that the answer depends on beside documents and options.
+async def answer(request: Request, call: Call, form: Form, media_type: str = JSON) -> Response:
+    """The answer to a request whose body was read.
 
     Raises:
         GleanerError: what `form` raises.
     """
-
-    async def answered(*, stays: bool) -> Response:
-        work = _formed(call, form, media_type)
-        return await (work if stays else unless_disconnected(request, work))
-
-    form_name = _name(request.scope["path"], asks) if IDEMPOTENCY_KEY in request.headers else ""
-    idempotent, deadline = visited.state.idempotent, call.request.deadline_seconds
-    return await idempotent.answer(request, visited.tenant.name, call.body, deadline, answered, form=form_name)
-
-
-def _name(path: str, asks: bytes) -> str:
-    return hashlib.sha256(path.encode(errors="surrogatepass") + b"\n" + asks).hexdigest()
+    return await unless_disconnected(request, _formed(call, form, media_type))
 
 
 def results(outcomes: list[DocumentOutcome]) -> list[DocumentResult]:
@@ -107,9 +92,8 @@ async def _formed(call: Call, form: Form, media_type: str) -> Response:
         formed = await asyncio.to_thread(_encoded, form, outcomes, media_type)
     else:
         formed = _encoded(form, outcomes, media_type)
-    final = all(outcome.error is None for outcome in outcomes)
-    own = {REVISION_HEADER: call.revision, **formed.headers}
-    return DoorAnswer(formed.content, own, media_type=formed.media_type, final=final)
+    headers = {REVISION_HEADER: call.revision, **formed.headers}
+    return Response(formed.content, headers=headers, media_type=formed.media_type)
 
 
 def _encoded(form: Form, outcomes: list[DocumentOutcome], media_type: str) -> Formed:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,15 +62,6 @@ class Extracting:
     def windows(self, result: DocumentResult) -> int:
         """As the result says."""
         return result.windows
-
-
-class DoorAnswer(Response):
-    """An answer in another protocol's form. `own`: its headers; `final`: another try would get it too."""
-
-    def __init__(self, content: bytes, own: Mapping[str, str], *, media_type: str, final: bool = True) -> None:
-        super().__init__(content, headers=own, media_type=media_type)
-        self.own = tuple(own.items())
-        self.final = final
 
 
 def start_documents(

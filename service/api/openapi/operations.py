@@ -99,15 +99,6 @@ def query_options(options: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-IDEMPOTENCY_KEY = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "required": False,
-    "description": "A text of the client's choice, new for each request. Sent again with the same request it gets the "
-    "same answer (header `Idempotent-Replayed: true`), for which nothing is computed.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]*[!-~][ -~]*$"},
-}
-
 EXTRACT: dict[str, Any] = {
     "responses": {
         200: {
@@ -123,7 +114,7 @@ EXTRACT: dict[str, Any] = {
                 schemas.json_body(), schemas.form_body(), **{"with fields": {"value": {"text": _TEXT, "fields": True}}}
             ),
         },
-        "parameters": [*query_options(schemas.written_options()), IDEMPOTENCY_KEY],
+        "parameters": query_options(schemas.written_options()),
     },
 }
 _MODEL = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from service.api.openapi import schemas
-from service.api.openapi.operations import IDEMPOTENCY_KEY, problem_responses, query_options, request_bodies
+from service.api.openapi.operations import problem_responses, query_options, request_bodies
 from service.api.redaction.schemas import RedactJson, RedactOptions, RedactResult
 
 _TEXT = "Invoice INV-20931 from <SUPPLIER_NAME>."
@@ -58,6 +58,6 @@ REDACT: dict[str, Any] = {
             "required": True,
             "content": request_bodies(schemas.json_body(RedactJson), schemas.form_body(RedactOptions)),
         },
-        "parameters": [*query_options(schemas.written_options(RedactOptions)), IDEMPOTENCY_KEY],
+        "parameters": query_options(schemas.written_options(RedactOptions)),
     },
 }

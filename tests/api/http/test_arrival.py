@@ -18,12 +18,10 @@ from service.api.engine.refusal_cache import RefusalCache
 from service.api.http.access import Access
 from service.api.http.arrival import arrived_seconds
 from service.api.http.request_body import BodyLimits
-from service.api.idempotency.requests import IdempotentRequests
 from service.api.worker import Worker
 from service.core.errors import DeadlineExceeded
 from service.core.tenants import Tenant
 from service.core.types import Phase
-from service.metrics.worker import WorkerMetrics
 from service.wire import Status
 from tests.support.engine_endpoint import MODEL
 
@@ -59,8 +57,7 @@ def answer(sender: FakeSender, waited_seconds: float) -> object:
     )
     worker = cast(Worker, SimpleNamespace(engine=engine))
     access = cast(Access, SimpleNamespace(enter=lambda *_: Tenant("a")))
-    idempotent = IdempotentRequests(None, WorkerMetrics())
-    state = AppState(worker, access, BodyLimits(1_000, 3), 10.0, idempotent, CanaryRouter(0.0))
+    state = AppState(worker, access, BodyLimits(1_000, 3), 10.0, CanaryRouter(0.0))
     scope = {
         "type": "http",
         "method": "POST",

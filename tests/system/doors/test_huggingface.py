@@ -91,17 +91,6 @@ def test_a_list_is_answered_with_lists_and_the_revision_is_in_a_header(service: 
     assert set(none.json()) == {"error", "error_type"}
 
 
-def test_an_idempotent_request_is_answered_once_and_names_the_revision_again(service: Service) -> None:
-    headers = {"Idempotency-Key": "hugging-face-1"}
-    with service.client() as client:
-        first, second = (client.post("/", json={"inputs": TEXT}, headers=headers) for _ in range(2))
-        other = client.post("/", json={"inputs": TEXT, "parameters": {"ignore_labels": []}}, headers=headers)
-    assert second.headers["idempotent-replayed"] == "true"
-    assert second.content == first.content
-    assert second.headers["x-gleaner-revision"] == first.headers["x-gleaner-revision"]
-    assert (other.status_code, other.json()["error_type"]) == (422, "invalid_options")
-
-
 def test_requests_are_counted_by_door(service: Service) -> None:
     line = 'gleaner_requests_total{route="huggingface",status="200"}'
     before = service.metric(line)

@@ -76,7 +76,7 @@ async def _detect_entities(request: Request, visited: Visit, body: ReceivedBody)
     def form(outcomes: list[DocumentOutcome]) -> Any:
         return {"Entities": [_entity(each) for each in results(outcomes)[0].entities]}
 
-    return await answer(request, visited, call, form, asks=b"DetectEntities", media_type=AMZ_JSON)
+    return await answer(request, call, form, AMZ_JSON)
 
 
 async def _detect_in_file(request: Request, visited: Visit, file: bytes, options: Mapping[str, str]) -> Response:
@@ -89,7 +89,7 @@ async def _detect_in_file(request: Request, visited: Visit, file: bytes, options
         entities = [_entity(each) for each in result.entities]
         return decoder.described(entities, result.entities)
 
-    return await answer(request, visited, call, form, asks=b"DetectEntities", media_type=AMZ_JSON)
+    return await answer(request, call, form, AMZ_JSON)
 
 
 async def _batch_detect_entities(request: Request, visited: Visit, body: ReceivedBody) -> Response:
@@ -111,7 +111,7 @@ async def _batch_detect_entities(request: Request, visited: Visit, body: Receive
         ]
         return {"ResultList": found, "ErrorList": errors}
 
-    return await answer(request, visited, call, form, asks=b"BatchDetectEntities", media_type=AMZ_JSON)
+    return await answer(request, call, form, AMZ_JSON)
 
 
 async def _detect_pii(request: Request, visited: Visit, body: ReceivedBody) -> Response:
@@ -121,7 +121,7 @@ async def _detect_pii(request: Request, visited: Visit, body: ReceivedBody) -> R
     def form(outcomes: list[DocumentOutcome]) -> Any:
         return {"Entities": _pii(results(outcomes)[0].entities)}
 
-    return await answer(request, visited, call, form, asks=b"DetectPiiEntities", media_type=AMZ_JSON)
+    return await answer(request, call, form, AMZ_JSON)
 
 
 async def _contains_pii(request: Request, visited: Visit, body: ReceivedBody) -> Response:
@@ -134,7 +134,7 @@ async def _contains_pii(request: Request, visited: Visit, body: ReceivedBody) ->
             best[each["Type"]] = max(best.get(each["Type"], 0.0), each["Score"])
         return {"Labels": [{"Name": name, "Score": score} for name, score in best.items()]}
 
-    return await answer(request, visited, call, form, asks=b"ContainsPiiEntities", media_type=AMZ_JSON)
+    return await answer(request, call, form, AMZ_JSON)
 
 
 _Operation = Callable[[Request, Visit, ReceivedBody], Awaitable[Response]]

@@ -100,8 +100,7 @@ async def classify_tokens(
         found = [decoder.spelled(each.id) for each in results(outcomes)]
         return found[0] if single else found
 
-    asks = msgspec.json.encode((single, default, parameters))
-    return await answer(request, visited, call, form, asks=asks)
+    return await answer(request, call, form)
 
 
 async def _classify(request: Request, model: str | None = None) -> Response:

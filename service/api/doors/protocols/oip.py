@@ -76,8 +76,7 @@ async def _infer(request: Request, model: str, version: str = "") -> Response:
         head = msgspec.json.encode({**said, "outputs": [output]})
         return Formed(head + tail, OCTETS, {JSON_BYTES: str(len(head))})
 
-    asks = msgspec.json.encode((sent.id, binary, wanted.input.shape, version))
-    return await answer(request, visited, call, form, asks=asks)
+    return await answer(request, call, form)
 
 
 def _json_bytes(request: Request, body_bytes: int) -> int:

@@ -72,8 +72,7 @@ async def _analyze(request: Request) -> Response:
         ]
         return found[0] if single else found
 
-    beside = msgspec.structs.replace(wanted, text="" if single else [])
-    return await answer(request, visited, call, form, asks=repr(beside).encode())
+    return await answer(request, call, form)
 
 
 def _found(result: DocumentResult, marked: list[MarkedRange]) -> list[MarkedRange]:

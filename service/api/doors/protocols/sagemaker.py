@@ -70,7 +70,7 @@ async def _extracted(request: Request, visited: Visit, body: Any) -> Response:
     def form(outcomes: list[DocumentOutcome]) -> ExtractResult:
         return whole_result(outcomes, body, call.request, call.begun_seconds)
 
-    return await answer(request, visited, call, form)
+    return await answer(request, call, form)
 
 
 def _options(request: Request) -> dict[str, str]:
