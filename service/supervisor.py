@@ -6,8 +6,8 @@ It never touches HTTP or torch.
     engine is silent              → kill it: it is stopped or stuck, and its successor takes over what is pending
     third death in 60 s           → end the service with exit code 1: a new container may fare better
     engine exits with UNUSABLE    → end the service with exit code 1: starting again would not help
-    engine exits with DEVICE_LOST → let the front workers finish their requests, then end with exit code 1
-    front workers die             → end the service with exit code 1: gunicorn replaces single workers, and ends when
+    engine exits with DEVICE_LOST → let the API workers finish their requests, then end with exit code 1
+    API workers die             → end the service with exit code 1: gunicorn replaces single workers, and ends when
                                     too many of them die within a minute
     publisher dies                → start it again, at most every 10 s; the service never ends because of it
     SIGTERM, SIGINT               → SIGTERM to the engine, which drains; when it has ended, to all others; exit 0
@@ -21,14 +21,14 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
-from service.core.lifecycle.restart_limit import RestartLimit
-from service.engine_watch import EngineWatch, is_traced
+from service.core.lifecycle.liveness import HeartbeatTimeout, RestartLimit
 from service.environment import HEARTBEAT_VARIABLE, child_environment
 from service.logs import LogEvent
 from service.metrics.exposition import forget_process
-from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE
+from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE, SERVES
 from service.runtime_folder import runtime_folder
 from service.settings import Settings
 
@@ -45,11 +45,68 @@ POLL_SECONDS = 1.0
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 HANDLED_SIGNALS = (*STOP_SIGNALS, signal.SIGCHLD)
 
+START_SILENCE_SECONDS = 120.0
+"""An engine that does not serve yet imports large libraries, and its loop may stand still meanwhile."""
+_PIPE_BYTES = 65_536
+
 log = logging.getLogger(__name__)
 
 
+class EngineWatchdog:
+    """The heartbeats of one engine process, which come over a pipe from the engine's own loop.
+
+    A process that is stopped or stuck sends none, though the kernel says that it lives. Silence is counted in the
+    supervisor's awake time, so a pause of all processes together (a frozen container, a suspended host) is none.
+
+    Args:
+        limit_seconds: silence after which an engine that serves counts as stuck; 0: never.
+    """
+
+    def __init__(self, limit_seconds: float) -> None:
+        self._limit_seconds = limit_seconds
+        self._silence = HeartbeatTimeout()
+        self._serves = False
+        self._reader, self.writer = os.pipe()
+        for descriptor in (self._reader, self.writer):
+            os.set_blocking(descriptor, False)
+
+    def started(self) -> None:
+        """Leave the pipe's other end to the engine, which has inherited it."""
+        os.close(self.writer)
+
+    def close(self) -> None:
+        """Close the pipe of an engine that has ended."""
+        os.close(self._reader)
+
+    def excuse(self) -> None:
+        """Begin to count anew, because the engine may be silent now."""
+        self._silence.heard()
+
+    def silent_seconds(self, now: float) -> float:
+        """How long the engine has been silent."""
+        with suppress(BlockingIOError):
+            if beats := os.read(self._reader, _PIPE_BYTES):
+                self._silence.heard()
+                self._serves = self._serves or SERVES in beats
+        return self._silence.tick(now)
+
+    def is_stuck(self, now: float) -> bool:
+        """True when the engine has been silent for too long."""
+        limit = max(self._limit_seconds, 0.0 if self._serves else START_SILENCE_SECONDS)
+        return self.silent_seconds(now) > limit and bool(self._limit_seconds)
+
+
+def is_traced(process: int) -> bool:
+    """True while a debugger is attached to a process: it may stand still for as long as somebody thinks."""
+    try:
+        status = Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return False
+    return any(line.startswith("TracerPid:") and line.split()[1] != "0" for line in status.splitlines())
+
+
 class Supervisor:
-    """Runs the processes of one service: engine, front workers (`api`) and, if wanted, publisher."""
+    """Runs the processes of one service: engine, API workers (`api`) and, if wanted, publisher."""
 
     def __init__(self, settings: Settings, flags: dict[str, str]) -> None:
         self._settings = settings
@@ -58,7 +115,7 @@ class Supervisor:
         self._restart_limit = RestartLimit()
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._publisher_start_seconds = 0.0
-        self._watch: EngineWatch | None = None
+        self._watch: EngineWatchdog | None = None
 
     def run(self) -> int:
         """Serve until a signal or a failure ends the service; returns the exit code."""
@@ -80,7 +137,7 @@ class Supervisor:
                 return self._drain()
             _reap_orphans({process.pid for process in self._processes.values()})
             if (code := self._processes["api"].poll()) is not None:
-                log.error("the front workers ended", extra={"event": LogEvent.WORKERS_ENDED, "exit_code": code})
+                log.error("the API workers ended", extra={"event": LogEvent.WORKERS_ENDED, "exit_code": code})
                 return 1
             if not self._kill_stuck_engine():
                 return 1
@@ -161,7 +218,7 @@ class Supervisor:
         return self._wait("engine", left)
 
     def _stop_others(self) -> None:
-        """Stop all but the engine, which has ended; the front workers finish the requests they are answering."""
+        """Stop all but the engine, which has ended; the API workers finish the requests they are answering."""
         for part in self._processes.keys() - {"engine"}:
             self._signal(part, signal.SIGTERM)
         self._wait("api", WORKERS_STOP_SECONDS)
@@ -172,7 +229,7 @@ class Supervisor:
         """Start an engine, with a pipe for its heartbeats."""
         if self._watch is not None:
             self._watch.close()
-        self._watch = EngineWatch(self._settings.engine_silence_seconds)
+        self._watch = EngineWatchdog(self._settings.engine_silence_seconds)
         self._start("engine", heartbeats=self._watch.writer)
         self._watch.started()
 

@@ -17,9 +17,8 @@ from enum import IntEnum
 
 from loadtest.simulator.service_model import ServiceModel
 from service.core.decoding.windows import split_windows
-from service.core.memory.budget import Budget, ModelMemory
+from service.core.memory.budget import Budget, Headroom, ModelMemory
 from service.core.memory.cost_model import UNMEASURED
-from service.core.memory.headroom import Headroom
 from service.core.parsers.parser_queue import ParserQueue, Step
 from service.core.parsers.queued_file import QueuedFile
 from service.core.scheduling.batch_latency import TimedBatch

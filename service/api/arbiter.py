@@ -13,7 +13,7 @@ from typing import Any
 from gunicorn.arbiter import Arbiter
 from gunicorn.errors import HaltServer
 
-from service.core.lifecycle.restart_limit import RestartLimit
+from service.core.lifecycle.liveness import RestartLimit
 from service.logs import LogEvent
 from service.process import EXIT_RESTART_LIMIT
 

@@ -9,10 +9,8 @@ import logging
 from dataclasses import dataclass
 
 from service.core.gpu_reading import GpuReading
-from service.core.lifecycle.awake_clock import AwakeClock
-from service.core.lifecycle.drain import Drain
-from service.core.lifecycle.standstill import Standstill
-from service.core.lifecycle.workers import WorkerRegistry
+from service.core.lifecycle.drain import Drain, WorkerRegistry
+from service.core.lifecycle.liveness import StallDetector, SuspendAwareClock
 from service.core.types import Phase
 from service.engine.device.watch import DeviceWatch
 from service.engine.models.manager import ModelManager
@@ -76,8 +74,8 @@ class Lifecycle:
         self._settings = settings
         self._metrics = metrics
         self._device = device
-        self._start_up = Standstill()
-        self._awake = AwakeClock()
+        self._start_up = StallDetector()
+        self._awake = SuspendAwareClock()
         self._drain: Drain | None = None
         self._exit_reason: ExitReason | None = None
         metrics.gpu_lost.set(0.0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from service.core.lifecycle.batch_watch import BatchWatch
+from service.core.lifecycle.liveness import BatchWatchdog
 from service.engine.batch_forming import BatchFormer
 from service.engine.execution.in_flight import InFlightBatch
 from service.engine.ipc.server import EngineSocket
@@ -58,7 +58,7 @@ class EngineLoop:
         self._scheduler = requests.table.scheduler
         self._former = former
         self._in_flight = former.in_flight
-        self._batch_watch = BatchWatch()
+        self._batch_watchdog = BatchWatchdog()
         self._next_look_seconds = 0.0
 
     def run(self, stopping: Callable[[], bool], beat: Callable[[bool], None] = lambda _: None) -> None:
@@ -101,7 +101,7 @@ class EngineLoop:
         self._status.opened(initial)
         for each in initial.models:
             if each.timed is not None:
-                self._batch_watch.measured(each.timed.seconds)
+                self._batch_watchdog.measured(each.timed.seconds)
                 self._former.forecast.learn(each.model.revision, each.timed.tokens, each.timed.seconds)
 
     @property
@@ -162,7 +162,7 @@ class EngineLoop:
         timed = not (launched.is_beside or self._lifecycle.was_paused_since(launched.handle.begun_seconds))
         seconds = self._status.completed(launched, timed=timed)
         if timed:
-            self._batch_watch.measured(launched.handle.seconds)
+            self._batch_watchdog.measured(launched.handle.seconds)
             if launched.handle.attempts == 1:
                 self._former.learn(launched, seconds)
         for shape in launched.handle.out_of_memory:
@@ -182,7 +182,7 @@ class EngineLoop:
             beat(self.models.is_open)
 
     def _check_device(self) -> None:
-        hung_seconds = self._batch_watch.hung_seconds(self._in_flight.progress, self._lifecycle.awake_seconds)
+        hung_seconds = self._batch_watchdog.hung_seconds(self._in_flight.progress, self._lifecycle.awake_seconds)
         if hung_seconds is not None:
             self._lifecycle.device_hung(hung_seconds)
         self._lifecycle.check_device(computing=bool(self._in_flight))

@@ -8,10 +8,9 @@ from typing import cast
 import pytest
 
 from service.core.gpu_reading import GpuReading
-from service.core.lifecycle.batch_watch import MOST_SECONDS
-from service.core.memory.budget import ModelMemory
+from service.core.lifecycle.liveness import MOST_SECONDS
+from service.core.memory.budget import FAILURE_SHARE, ModelMemory
 from service.core.memory.cost_model import MemoryCostModel
-from service.core.memory.headroom import FAILURE_SHARE
 from service.core.types import Phase, Shape
 from service.engine.device.gpu_monitor import GpuMonitor
 from service.engine.lifecycle import DEVICE_START_SECONDS, EXIT_BROKEN, START_SECONDS, ExitReason

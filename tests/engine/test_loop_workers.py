@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from service.core.lifecycle.workers import WORKER_SILENCE_SECONDS
+from service.core.lifecycle.drain import WORKER_SILENCE_SECONDS
 from service.core.types import Phase
 from service.engine.requests.status import STATUS_SECONDS
 from service.wire import Status

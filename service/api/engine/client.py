@@ -25,7 +25,7 @@ from service.api.engine.routing import is_serving, may_serve_soon
 from service.api.engine.submission_queue import SubmissionQueue
 from service.core.arrays import TokenIds
 from service.core.errors import DeadlineExceeded
-from service.core.lifecycle.silence import Silence
+from service.core.lifecycle.liveness import HeartbeatTimeout
 from service.core.observation import Observation
 from service.core.parsers.front_load import FrontLoad
 from service.core.types import Phase
@@ -77,7 +77,7 @@ class EngineClient:
         self._connected = False
         self._opened = False
         self._opening = Opening()
-        self._silence = Silence()
+        self._silence = HeartbeatTimeout()
         self._on_models: OnModels | None = None
         self._notifications: set[asyncio.Task[None]] = set()
         self._tokens_per_document = 0.0

@@ -12,7 +12,7 @@ What is counted in seconds is counted in awake time, so a pause of this process 
 from __future__ import annotations
 
 from service.core.gpu_reading import GpuReading
-from service.core.lifecycle.standstill import Standstill
+from service.core.lifecycle.liveness import StallDetector
 from service.engine.device.gpu_monitor import GpuMonitor
 from service.engine.device.health import DeviceHealth
 
@@ -34,7 +34,7 @@ class DeviceWatch:
     def __init__(self, health: DeviceHealth, gpu: GpuMonitor | None = None) -> None:
         self._health = health
         self._gpu = gpu
-        self._nvml, self._driver, self._fault = Standstill(), Standstill(), Standstill()
+        self._nvml, self._driver, self._fault = StallDetector(), StallDetector(), StallDetector()
 
     def begin(self, name: str) -> None:
         """Have NVML watch the GPU of this name."""

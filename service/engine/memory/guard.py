@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from service.core.memory.budget import Budget, MemoryReport, ModelMemory, floor_bytes
-from service.core.memory.headroom import Headroom
+from service.core.memory.budget import Budget, Headroom, MemoryReport, ModelMemory, floor_bytes
 from service.core.types import Shape
 from service.engine.execution.executor import DeviceWork
 

@@ -1,6 +1,6 @@
 """The memory probe of a device: what batches may take of its memory, and the peak of one batch.
 
-Owns the readings; what follows from them is decided in `core/memory/headroom.py` and `core/memory/cost_model.py`.
+Owns the readings; what follows from them is decided in `core/memory/budget.py` and `core/memory/cost_model.py`.
 Memory "at rest" is what is in use when no batch runs: weights, libraries, workspaces. On CUDA the allocator's cache
 beyond that serves the next batch, so it counts as available. On a CPU it does not: the C library's free blocks lie
 scattered, and a batch of other shapes takes fresh memory all the same. A thread of its own reads it (polled_probe.py).

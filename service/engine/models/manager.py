@@ -20,7 +20,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from service.core.lifecycle.workers import WorkerRegistry
+from service.core.lifecycle.drain import WorkerRegistry
 from service.core.models.aliases import ModelAliases
 from service.core.models.placement import Placement
 from service.core.scheduling.rate_limit import ModelQuotas

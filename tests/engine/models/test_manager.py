@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from msgspec import structs
 
-from service.core.lifecycle.workers import WorkerRegistry
+from service.core.lifecycle.drain import WorkerRegistry
 from service.core.models.placement import Placement
 from service.core.scheduling.rate_limit import ModelQuotas
 from service.core.scheduling.scheduler import QueueLimits, Scheduler

@@ -1,0 +1,141 @@
+"""Liveness of other processes and of the device: missing heartbeats, missing progress, hung batches, repeated deaths.
+
+All but the restart limit count on a clock that leaves out the time in which the observing process itself was suspended
+(SIGSTOP, a frozen container, a debugger): else it would find, when it goes on, that nobody has been heard meanwhile.
+Pure: time is passed in.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+MOST_GAP_SECONDS = 1.5
+"""The most that counts of the time between two ticks of a `SuspendAwareClock`, which ticks at least once a second."""
+
+MULTIPLE = 10
+"""A batch may take this many times the longest measured batch before the device counts as hung."""
+FLOOR_SECONDS = 60.0
+"""A batch may always take this long: a machine that swaps, or whose cores others take, may be as much slower."""
+MOST_SECONDS = 600.0
+"""No batch may take longer, begun or not."""
+
+MOST_DEATHS = 3
+WITHIN_SECONDS = 60.0
+"""At `MOST_DEATHS` deaths within these seconds there is no further restart."""
+
+
+class SuspendAwareClock:
+    """The awake time of one process.
+
+    Attributes:
+        seconds: awake since the first tick.
+        resumed_seconds: time of the tick that ended the last pause; what was timed across it was timed wrong.
+    """
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.resumed_seconds = float("-inf")
+        self._ticked_seconds: float | None = None
+
+    def tick(self, now: float) -> float:
+        """Take note of the time; returns `seconds`."""
+        if self._ticked_seconds is not None:
+            gap = max(now - self._ticked_seconds, 0.0)
+            self.seconds += min(gap, MOST_GAP_SECONDS)
+            if gap > MOST_GAP_SECONDS:
+                self.resumed_seconds = now
+        self._ticked_seconds = now
+        return self.seconds
+
+
+class HeartbeatTimeout:
+    """The silence of one process that should send heartbeats, in the awake time of the one that listens."""
+
+    def __init__(self) -> None:
+        self._clock = SuspendAwareClock()
+        self._heard_seconds = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Its length at the last tick."""
+        return self._clock.seconds - self._heard_seconds
+
+    def heard(self) -> None:
+        """End the silence."""
+        self._heard_seconds = self._clock.seconds
+
+    def tick(self, now: float) -> float:
+        """Let time pass; returns `seconds`."""
+        self._clock.tick(now)
+        return self.seconds
+
+
+_NOTHING = object()
+
+
+class StallDetector:
+    """Tells for how long a mark has not changed that changes as long as somebody makes progress."""
+
+    def __init__(self) -> None:
+        self._mark: object = _NOTHING
+        self._since_seconds = 0.0
+
+    def seconds(self, mark: object | None, awake_seconds: float) -> float:
+        """For how long the mark has been the same; 0 while it is None, which is before the first one."""
+        if mark is None or mark != self._mark:
+            self._mark, self._since_seconds = mark, awake_seconds
+        return awake_seconds - self._since_seconds
+
+
+class BatchWatchdog:
+    """Tells when a device that computes a batch counts as hung, while the engine's loop lives on.
+
+    - A batch may take `MULTIPLE` times the longest that was measured, and never less than `FLOOR_SECONDS`.
+    - Each try of a part of it (a batch is split after a failure) begins its time anew.
+    - A batch that has not begun waits for other work of the device, such as loading weights: at most `MOST_SECONDS`.
+    """
+
+    def __init__(self) -> None:
+        self._longest_seconds = 0.0
+        self._progress: tuple[int, int] | None = None
+        self._since_seconds = 0.0
+
+    def measured(self, seconds: float) -> None:
+        """Learn from a completed batch."""
+        self._longest_seconds = max(seconds, self._longest_seconds)
+
+    @property
+    def limit_seconds(self) -> float:
+        """The longest time without progress of a batch that has begun."""
+        return min(max(MULTIPLE * self._longest_seconds, FLOOR_SECONDS), MOST_SECONDS)
+
+    def hung_seconds(self, progress: tuple[int, int] | None, awake_seconds: float) -> float | None:
+        """For how long the batch at the head has made no progress, if that is too long.
+
+        Args:
+            progress: number of that batch, and how often it or a part of it was begun; None while there is none.
+        """
+        if progress != self._progress:
+            self._progress, self._since_seconds = progress, awake_seconds
+        if progress is None:
+            return None
+        limit = self.limit_seconds if progress[1] else MOST_SECONDS
+        seconds = awake_seconds - self._since_seconds
+        return seconds if seconds > limit else None
+
+
+class RestartLimit:
+    """Whether a process, or one of several of a kind, may be started again after its recent deaths.
+
+    Args:
+        most_deaths: how many within `WITHIN_SECONDS` are too many.
+    """
+
+    def __init__(self, most_deaths: int = MOST_DEATHS) -> None:
+        self._deaths: deque[float] = deque(maxlen=most_deaths)
+
+    def allows(self, now: float) -> bool:
+        """Record a death; false when it is one too many."""
+        self._deaths.append(now)
+        full = len(self._deaths) == self._deaths.maxlen
+        return not full or now - self._deaths[0] > WITHIN_SECONDS
