@@ -75,11 +75,11 @@ rehearsal: .venv/.loadtest ## scale a fleet of local services under a five-fold 
 	$(BIN)/python -m loadtest.scaling --plot $(or $(PLOT),rehearsal.svg)
 
 gpu: .venv/.dev ## the checks that need a CUDA device, then the GPU's table of BENCHMARKS.md
-	$(BIN)/python -m loadtest.bench.engine.gpu
+	$(BIN)/python -m loadtest.bench.gpu
 
 storage: .venv/.s3-server ## the S3 server that tests and benchmarks start
-bench: .venv/.dev .venv/.s3-server ## the benchmarks of BENCHMARKS.md (DOCUMENTS=folder also posts its files)
-	$(BIN)/python -m loadtest.bench $(if $(DOCUMENTS),--documents $(DOCUMENTS))
+bench: .venv/.dev .venv/.s3-server ## the benchmarks of BENCHMARKS.md (ONLY=throughput, host, start, cold, store)
+	$(BIN)/python -m loadtest.bench $(if $(ONLY),--only $(ONLY))
 
 bench-peers: .venv/.loadtest .venv/.peers ## the service beside LitServe, mosec and Ray Serve (ARGS='--model six-layer')
 	$(BIN)/python -m loadtest.bench.peers $(ARGS)

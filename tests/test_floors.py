@@ -37,7 +37,7 @@ ONLY_IN = {
     "mosec": (PEERS,),
     "ray": (PEERS,),
     "zmq": ("service/engine/ipc/server.py", "service/engine/ipc/local_client.py", "service/api/engine/connection.py"),
-    "boto3": ("loadtest/bench/store/boto3_peer.py", "service/publisher/cloudwatch.py"),
+    "boto3": ("loadtest/bench/store.py", "service/publisher/cloudwatch.py"),
     "botocore": (
         "model_store/remote/s3.py",
         "model_store/remote/s3_connection.py",
@@ -69,7 +69,6 @@ ONLY_IN = {
     "tokenizers": (
         "service/text/vocabulary.py",
         "service/text/known_words.py",
-        "service/text/benchmark.py",
         TRAINING,
         PEERS,
         RANDOM_MODELS,
@@ -104,7 +103,6 @@ MAY_IMPORT = {
     "service/metrics/": ("service.core", "service.metrics"),
     "service/text/pieces.py": (),
     "service/text/known_words.py": (),
-    "service/text/benchmark.py": ("service.text.tokenizer",),
     "service/text/decoding_files.py": ("service.core",),
     "service/text/vocabulary.py": ("service.core", "service.text.known_words", "service.text.pieces"),
     "service/text/tokenizer.py": (

@@ -187,7 +187,7 @@ class Delays:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
-    """What of a policy is chosen by simulation, and not computed from a capacity (`loadtest/simulator/evidence`).
+    """What of a policy is chosen by simulation, and not computed from a capacity (`gleaner simulate --tune`).
 
     Attributes:
         work_ratio: the most that target tracking keeps; less where the limit on latency is missed earlier.

@@ -7,7 +7,7 @@ import math
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,6 +16,8 @@ from loadtest.service_process.service import ServiceProcess, clean_environment, 
 SYLLABLES = (
     "ba be bi bo da de di do ka ke ki ko la le li lo ma me mi mo na ne ni no ra re ri ro sa se si so ta te".split()
 )
+LEAN = {"PYTORCH_ALLOC_CONF": "expandable_segments:True", "LRU_CACHE_CAPACITY": "16"}
+"""The environment in which the service starts its engines."""
 MEDIAN_WORDS = 95
 SPREAD = 0.55
 
@@ -49,6 +51,16 @@ def run_module(module: str, *arguments: str) -> None:
     subprocess.run(command, check=True, env=clean_environment(), stdout=subprocess.DEVNULL)
 
 
+def run_tool(home: Path, module: str, *arguments: str) -> dict[str, Any]:
+    """The JSON that a tool of the engine prints; its models come from the store `home`/store."""
+    environment = {**clean_environment(), **LEAN, "GLEANER_MODEL_STORE": str(home / "store")}
+    done = subprocess.run(
+        [sys.executable, "-m", module, *arguments], env=environment, stdout=subprocess.PIPE, check=True
+    )
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
 def publish(folder: Path, name: str, store: Path, *options: str) -> None:
     """Publish a model folder into a store."""
     run_module("service.cli", "models", "publish", str(folder), name, "--store", str(store), *options)
@@ -65,14 +77,13 @@ def published(home: Path, shape: str) -> Path:
 
 def service(
     home: Path,
-    preexec: Callable[[], None] | None = None,
     variables: Mapping[str, str] | None = None,
     /,
     **settings: object,
 ) -> ServiceProcess:
     """A service with these settings and no others; `variables` are environment variables of libraries."""
     ours = settings_environment({"LOG_LEVEL": "WARNING", "MODEL_STORE": home / "store", **settings})
-    return ServiceProcess(home / "bench.log", {**clean_environment(), **(variables or {}), **ours}, preexec=preexec)
+    return ServiceProcess(home / "bench.log", {**clean_environment(), **(variables or {}), **ours})
 
 
 class PipelineProcess:

@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from loadtest.bench.store.bucket import REMOTE, bucket_server
 from loadtest.chaos.fault import ChaosFault
 from loadtest.chaos.subject import Subject
 from loadtest.s3.fault_proxy import FaultProxy, fault_proxy
 from loadtest.s3.faults import ErrorResponse, Fault, Flip, Reset, Stall, Truncate, no_fault
+from loadtest.s3.server import REMOTE, bucket_server
 
 SPOILT_SECONDS = 4.0
 SPOILT_SHARE = 0.7

@@ -26,6 +26,9 @@ PROGRAMS = Path(sys.prefix) / "s3-server" / "bin"
 PARTS = ("account", "container", "object", "proxy")
 START_SECONDS = 180.0
 USER, KEY, REGION = "test:tester", "testing", "us-east-1"
+BUCKET = "models"
+REMOTE = f"s3://{BUCKET}/store?addressing=path"
+"""The remote store in a `bucket_server`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,15 @@ def s3_server(folder: Path, *, proxy_workers: int = 0) -> Iterator[S3Server]:
             stack.callback(_stop, _start(part, folder))
         server = S3Server(ports["proxy"])
         _wait(server, folder)
+        yield server
+
+
+@contextmanager
+def bucket_server(home: Path) -> Iterator[S3Server]:
+    """A running server with an empty bucket, which a remote store expects to exist."""
+    with s3_server(home / f"s3-{time.monotonic_ns()}", proxy_workers=2) as server:
+        code = f"import boto3; boto3.client('s3').create_bucket(Bucket={BUCKET!r})"
+        subprocess.run([sys.executable, "-c", code], env={**os.environ, **server.environment()}, check=True)
         yield server
 
 

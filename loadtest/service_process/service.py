@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import httpx
@@ -29,7 +29,7 @@ QUIET_LIBRARIES = {"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "TR
 class ServiceProcess:
     """One `gleaner serve`; its context begins when it is ready and ends when it has stopped."""
 
-    def __init__(self, log: Path, environment: Mapping[str, str], *, preexec: Callable[[], None] | None = None) -> None:
+    def __init__(self, log: Path, environment: Mapping[str, str]) -> None:
         self._port = KeptPort()
         self.port = self._port.number
         self.url = f"http://127.0.0.1:{self.port}"
@@ -42,7 +42,6 @@ class ServiceProcess:
                 env={**environment, f"{PREFIX}PORT": str(self.port)},
                 stderr=sink,
                 stdout=sink,
-                preexec_fn=preexec,
             )
 
     def __enter__(self) -> ServiceProcess:

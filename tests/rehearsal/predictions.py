@@ -26,11 +26,11 @@ from unittest.mock import patch
 
 import httpx
 
-from loadtest.bench.attacks.wire import CLOSED, RawConnection, connected, head
 from loadtest.bench.fixtures import published, service, texts
 from loadtest.telemetry.process_usage import usage
 from tests.rehearsal import environment
 from tests.rehearsal.devices import DEVICES, Device
+from tests.rehearsal.raw_connection import CLOSED, RawConnection, connected, head
 from tests.rehearsal.state import DeviceState
 
 MODELS = ("bert-base", "bert-large")

@@ -14,7 +14,7 @@ from tests.rehearsal.devices import A10G
 PROGRAM = """
 import sys
 from pathlib import Path
-from loadtest.bench.engine import gpu
+from loadtest.bench import gpu
 gpu._measure(Path(sys.argv[1]), "small", 3.0, 10)
 """
 

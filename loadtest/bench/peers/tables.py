@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loadtest.bench.engine.throughput import DIFFERENCES, compare
 from loadtest.bench.peers.client import ThroughputRun
 from loadtest.bench.peers.contest import PER_REQUEST
 from loadtest.bench.peers.outcome import ContestResult, LatencyRun, PeerResult
+from loadtest.bench.throughput import DIFFERENCES, compare
 
 FULL_LOAD = ("model", "software", "set-up", "documents per second")
 LATENCY = ("model", "offered a second", "which is", "software", "answered a second meanwhile", "requests", "p50 ms",

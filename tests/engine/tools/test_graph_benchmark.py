@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from loadtest.bench.engine.gpu import show_gains
+from loadtest.bench.gpu import show_gains
 from service.engine.cuda_graphs.buckets import SIZES
 from service.engine.encoder.encoder import TransformersEncoder, load_encoder
 from service.engine.tools.graph_benchmark import graphs

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.bench.engine.gpu import show_kernels
+from loadtest.bench.gpu import show_kernels
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from service.engine.tools.kernel_benchmark import _figures

@@ -6,12 +6,12 @@ import json
 
 import numpy as np
 
-from loadtest.bench.generator.capacity import null_server
 from loadtest.runner.generator_pool import Endpoint, GeneratorPool, GeneratorRun, RunProgress, processes_for
 from loadtest.scenario.scenario import Phase, Scenario
 from loadtest.scenario.schedule import schedule
 from loadtest.workload.mix import Mix
 from tests.support.load_records import answering
+from tests.support.null_server import null_server
 
 RATE, SECONDS, STALL_SECONDS = 50.0, 5.0, 2.0
 

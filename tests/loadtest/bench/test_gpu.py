@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from loadtest.bench.engine import gpu
+from loadtest.bench import gpu
 from loadtest.bench.fixtures import texts
 from service.engine.models.profiling import GPU_BATCH_TOKENS
 

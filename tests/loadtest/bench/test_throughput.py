@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loadtest.bench.engine.throughput import Entity, compare
+from loadtest.bench.throughput import Entity, compare
 
 
 def entity(label: str, start: int, score: float) -> Entity:

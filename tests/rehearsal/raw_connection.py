@@ -1,18 +1,17 @@
-"""Raw connections: for clients that no HTTP library will play."""
+"""Raw HTTP connections: a client keeps one open and reads answers as they come."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from loadtest.workload.mix import Pairs
 
-SILENCE, CLOSED = "silence", "closed without an answer"
+CLOSED = "closed without an answer"
 MOST_HEAD_BYTES = 1 << 20
 
 
@@ -38,23 +37,6 @@ class RawConnection:
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError, IndexError):
             return CLOSED
 
-    async def pour(self, piece: bytes, most_bytes: int) -> str:
-        """Send a piece again and again until an answer comes, or so many bytes are sent; the answer, or `SILENCE`."""
-        answer = asyncio.ensure_future(self.answer())
-        sent = 0
-        try:
-            with suppress(OSError):
-                while sent < most_bytes and not answer.done():
-                    self.writer.write(piece)
-                    await self.writer.drain()
-                    sent += len(piece)
-                    await asyncio.sleep(0)
-                return await answer if answer.done() else SILENCE
-            return await answer
-        finally:
-            answer.cancel()
-            await asyncio.wait([answer])
-
     async def _code(self, head: str) -> str:
         fields = dict(line.lower().split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
         body = await self.reader.readexactly(int(fields.get("content-length", "0")))
@@ -64,23 +46,14 @@ class RawConnection:
 
 
 @asynccontextmanager
-async def connected(url: str, receive_bytes: int = 0) -> AsyncIterator[RawConnection]:
-    """A connection to a service; `receive_bytes`: the kernel keeps no more than that of what it sends.
+async def connected(url: str) -> AsyncIterator[RawConnection]:
+    """A connection to a service.
 
     Raises:
         OSError: there is none to be had.
     """
     parts = urlsplit(url)
-    plain = socket.socket()
-    plain.setblocking(False)
-    if receive_bytes:
-        plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
-    try:
-        await asyncio.get_running_loop().sock_connect(plain, (parts.hostname, parts.port))
-        reader, writer = await asyncio.open_connection(sock=plain, limit=receive_bytes or MOST_HEAD_BYTES)
-    except BaseException:
-        plain.close()
-        raise
+    reader, writer = await asyncio.open_connection(parts.hostname, parts.port, limit=MOST_HEAD_BYTES)
     try:
         yield RawConnection(reader, writer)
     finally:

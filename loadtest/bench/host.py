@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import statistics
 import subprocess
 import sys
@@ -19,10 +20,12 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import psutil
 
-from loadtest.bench.host.bare_model import publish_bare
+from loadtest.bench.fixtures import publish
+from loadtest.service_process.managed_service import BUILTIN, MODEL_FILES
 from loadtest.service_process.ports import KeptPort
 from loadtest.service_process.service import clean_environment, is_ready, settings_environment
 from loadtest.telemetry.process_usage import process_tree
@@ -40,7 +43,7 @@ DEVICES = {0: "at once", 5: "5 ms a batch"}
 CLIENTS = {1: 48, 16: 12}
 """Connections that ask without a pause, by documents a request."""
 START_SECONDS = 120.0
-PARTS = ("front", "engine's loop", "engine's lanes", "others")
+PARTS = ("front", "engine's loop", "engine's compute threads", "others")
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,3 +207,35 @@ def _request(body: object) -> bytes:
     data = json.dumps(body).encode()
     fields = ("POST /extract HTTP/1.1", "Host: bench", "Content-Type: application/json", f"Content-Length: {len(data)}")
     return "\r\n".join((*fields, "", "")).encode() + data
+
+
+BARE = "bare"
+
+
+def publish_bare(home: Path) -> str:
+    """Publish it into the store `home`/store, once; returns its name."""
+    folder = home / BARE
+    if not folder.exists():
+        write_bare(folder)
+        publish(folder, BARE, home / "store")
+    return BARE
+
+
+def write_bare(folder: Path) -> None:
+    """Write its folder."""
+    folder.mkdir()
+    for file in MODEL_FILES:
+        shutil.copyfile(BUILTIN / file, folder / file)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(with_strange_labels(config)))
+
+
+def with_strange_labels(config: dict[str, Any]) -> dict[str, Any]:
+    """A model's configuration with types of entities that have no values: they are read by the labels' names."""
+    labels = {number: _strange(label) for number, label in config["id2label"].items()}
+    return {**config, "id2label": labels, "label2id": {label: int(number) for number, label in labels.items()}}
+
+
+def _strange(label: str) -> str:
+    prefix, hyphen, kind = label.partition("-")
+    return f"{prefix}-BARE_{kind}" if hyphen else label

@@ -1,7 +1,7 @@
-"""The null server: `python -m loadtest.bench.generator.null_server` answers every POST at once with one small result.
+"""The null server: `python -m tests.support.null_server` answers every POST at once with one small result.
 
 It prints its port. With two numbers it stalls once: after so many seconds from the first request on, and for so long.
-It bounds what a generator can be shown to send, so of a request it parses no more than the length.
+Of a request it parses no more than the length.
 """
 
 from __future__ import annotations
@@ -9,8 +9,11 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import cast
 
 import uvloop
@@ -62,6 +65,18 @@ class NullConnection(asyncio.Protocol):
             self._seen = self._seen[whole:]
             self._stall.wait()
             self._transport.write(REPLY)
+
+
+@contextmanager
+def null_server(*stall: float) -> Iterator[str]:
+    """The URL of a null server while the context is open; `stall`: seconds until it stalls, and for how long."""
+    command = [sys.executable, "-m", __name__, *map(str, stall)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+        finally:
+            process.kill()
 
 
 async def serve() -> None:

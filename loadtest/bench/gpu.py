@@ -1,4 +1,4 @@
-"""GPU benchmark: `python -m loadtest.bench.engine.gpu` runs the GPU tests, then prints BENCHMARKS.md's table.
+"""GPU benchmark: `python -m loadtest.bench.gpu` runs the GPU tests, then prints BENCHMARKS.md's table.
 
 After the tests, BERT-large with random weights: the engine alone, and a service over HTTP with many clients, each as a
 share of the matrix rate measured on the same device. It takes less than ten minutes; `--shape small` tries the flow.
@@ -19,8 +19,7 @@ from typing import Any
 
 import httpx
 
-from loadtest.bench.engine import memory
-from loadtest.bench.fixtures import published, service, texts
+from loadtest.bench.fixtures import LEAN, published, run_tool, service, texts
 from loadtest.service_process.sigterm import end_on_sigterm
 
 CLIENTS = 96
@@ -40,7 +39,7 @@ EMBEDDINGS = {"small": 3_980_000, "six-layer": 11_900_000, "bert-base": 23_800_0
 
 def main() -> int:
     """Run tests and benchmark; the exit code is that of the tests."""
-    parser = argparse.ArgumentParser(prog="python -m loadtest.bench.engine.gpu", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m loadtest.bench.gpu", description=__doc__)
     parser.add_argument("--shape", choices=PARAMETERS, default="bert-large")
     parser.add_argument("--seconds", type=float, default=60.0, help="of load over HTTP")
     parser.add_argument("--batches", type=int, default=1_000, help="random batches to check the memory cost model with")
@@ -55,7 +54,7 @@ def main() -> int:
 def _tests() -> int:
     """In the environment of an engine, so with its allocator; tests that do not end spoil no figure."""
     command = [sys.executable, "-m", "pytest", "-q", "tests/gpu"]
-    environment = {**os.environ, **memory.LEAN, "REQUIRE": "cuda"}
+    environment = {**os.environ, **LEAN, "REQUIRE": "cuda"}
     try:
         return subprocess.run(command, env=environment, check=False, timeout=TEST_SECONDS).returncode
     except subprocess.TimeoutExpired:
@@ -65,7 +64,7 @@ def _tests() -> int:
 
 def _measure(home: Path, shape: str, seconds: float, batches: int) -> None:
     published(home, shape)
-    trial = memory.run(home, "service.engine.tools.engine_benchmark", shape, str(batches))
+    trial = run_tool(home, "service.engine.tools.engine_benchmark", shape, str(batches))
     per_token = 2 * (PARAMETERS[shape] - EMBEDDINGS[shape])
     share = per_token / trial["matrix_flops"]
     settings = {"MODELS": shape, "WORKERS": max(1, min(16, (os.cpu_count() or 2) - 1))}
@@ -94,8 +93,8 @@ def _measure(home: Path, shape: str, seconds: float, batches: int) -> None:
     for name, value in rows.items():
         print(f"| {name} | {value} |")
     print(f"\nBeside it: {RECORD}.", flush=True)
-    show_gains(memory.run(home, "service.engine.tools.graph_benchmark", shape))
-    show_kernels(memory.run(home, "service.engine.tools.kernel_benchmark", shape))
+    show_gains(run_tool(home, "service.engine.tools.graph_benchmark", shape))
+    show_kernels(run_tool(home, "service.engine.tools.kernel_benchmark", shape))
 
 
 def show_gains(gains: dict[str, Any]) -> None:

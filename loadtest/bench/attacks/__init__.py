@@ -1,1 +1,0 @@
-"""Every attack that was found on the service, and what others notice of it."""

@@ -1,1 +1,0 @@
-"""Benchmarks of one service: throughput, overhead, memory, start, revision switches."""

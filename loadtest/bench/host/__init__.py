@@ -1,1 +1,0 @@
-"""What the host spends: on a document, a console, a door, a page."""

@@ -1,1 +1,0 @@
-"""Benchmarks of the model store: pulls, cold starts, faults, kills."""
