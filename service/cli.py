@@ -27,6 +27,9 @@ COMMANDS = {
 }
 """Sub-command → its purpose; its module in `service/commands` has the same name."""
 
+NOT_INSTALLED = ("loadtest", "infra")
+"""Packages of the repository that neither wheel nor image contain."""
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one sub-command; returns the exit code."""
@@ -36,7 +39,17 @@ def main(arguments: list[str] | None = None) -> int:
     for name, purpose in COMMANDS.items():
         command = commands.add_parser(name, help=purpose)
         if name in words:
-            import_module(f"service.commands.{name}").add_arguments(command)
+            try:
+                import_module(f"service.commands.{name}").add_arguments(command)
+            except ModuleNotFoundError as error:
+                if (error.name or "").partition(".")[0] not in NOT_INSTALLED:
+                    raise
+                print(
+                    f"gleaner: `{name}` is not in this installation: run it in a checkout of the repository, or in an "
+                    "image built with `make image ARGS=--loadtest`",
+                    file=sys.stderr,
+                )
+                return 2
     chosen = parser.parse_args(words)
     try:
         code: int = chosen.run(chosen)

@@ -23,10 +23,11 @@ def works(command: Sequence[str]) -> bool:
     return shutil.which(command[0]) is not None and subprocess.run(command, capture_output=True).returncode == 0
 
 
-def arguments(base: str | None, models: Path | None) -> dict[str, str]:
-    """The Dockerfile's build arguments: version and commit of this checkout, base image, models."""
+def arguments(base: str | None = None, models: Path | None = None, *, loadtest: bool = False) -> dict[str, str]:
+    """The Dockerfile's build arguments: version and commit of this checkout, base image, models, load tester."""
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     found = {"VERSION": version, "COMMIT": commit(), "BASE": base, "MODELS": bring_models(models)}
+    found["LOADTEST"] = "1" if loadtest else None
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -83,13 +84,15 @@ def main() -> int:
     parser.add_argument("--tag", default="gleaner", help="the image's name")
     parser.add_argument("--base", help="another base image, with python3 and its venv module")
     parser.add_argument("--models", type=Path, help="model folders, or a store, to bake in")
+    parser.add_argument("--loadtest", action="store_true", help="with gleaner loadtest and gleaner simulate")
     parser.add_argument("--engine", choices=[engine.value for engine in Engine], help="instead of the first that works")
     parser.add_argument("--pip-configuration", action="store_true", help="hand this machine's pip configuration on")
     chosen = parser.parse_args()
     try:
         engine = Engine(chosen.engine) if chosen.engine else choose(works)
         mounts = pip_mounts() if chosen.pip_configuration else {}
-        image = ImageBuild(tag=chosen.tag, arguments=arguments(chosen.base, chosen.models), mounts=mounts)
+        given = arguments(chosen.base, chosen.models, loadtest=chosen.loadtest)
+        image = ImageBuild(tag=chosen.tag, arguments=given, mounts=mounts)
         command = build_command(engine, image, ROOT)
     except NoEngine as error:
         print(error, file=sys.stderr)

@@ -109,9 +109,10 @@ def is_read_only(container: Container) -> str:
 
 
 def has_no_tools(container: Container) -> str:
-    for module in ("pip", "triton"):
+    for module in ("pip", "triton", "infra", "loadtest"):
         assert container.run("/opt/gleaner/bin/python", "-c", f"import {module}").returncode != 0, module
-    return "neither pip nor triton is in it"
+    assert container.run("gleaner", "loadtest").returncode == 2
+    return "pip, triton, the load tester and the infrastructure are not in it"
 
 
 def is_healthy(container: Container) -> str:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 TORCH_NEEDS = (
@@ -52,9 +54,10 @@ def read_pins(path: Path) -> list[str]:
     return [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
 
 
-def main(source: Path, target: Path) -> None:
-    """Read the project's lists in one folder, write the layers' into another."""
-    dependencies = tomllib.loads((source / "pyproject.toml").read_text())["project"]["dependencies"]
+def main(source: Path, target: Path, extras: Sequence[str] = ()) -> None:
+    """Read the project's lists in one folder, write the layers' into another; `extras` are optional dependencies."""
+    project = tomllib.loads((source / "pyproject.toml").read_text())["project"]
+    dependencies = [*project["dependencies"], *chain(*(project["optional-dependencies"][each] for each in extras))]
     pins, torch_pins = (read_pins(source / f"{name}.txt") for name in ("constraints", "torch-constraints"))
     for name, layer in layers(dependencies, pins, torch_pins).items():
         (target / name).mkdir(parents=True)
@@ -63,4 +66,4 @@ def main(source: Path, target: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])

@@ -30,8 +30,9 @@ def test_a_folder_of_model_folders_is_baked_in_unchanged(tmp_path: Path) -> None
 
 
 def test_without_models_and_base_the_dockerfiles_own_are_taken() -> None:
-    given = arguments(None, None)
+    given = arguments()
     assert set(given) == {"VERSION", "COMMIT"}
+    assert arguments(loadtest=True)["LOADTEST"] == "1"
     assert given["COMMIT"] == commit()
 
 

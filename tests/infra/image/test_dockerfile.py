@@ -60,5 +60,11 @@ def test_what_the_build_copies_is_in_its_context() -> None:
     allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     copied = re.findall(r"^COPY (?!--)(.*) \S+$", DOCKERFILE, re.MULTILINE)
     for path in " ".join(copied).split():
-        assert path.partition("/")[0] in allowed, path
+        assert {path, *map(str, Path(path).parents)} & allowed, path
         assert (ROOT / path).exists(), path
+
+
+def test_the_image_has_neither_load_tester_nor_infrastructure_unless_asked() -> None:
+    assert re.search(r"^ARG LOADTEST=$", DOCKERFILE, re.MULTILINE)
+    assert "loadtest" not in FINAL
+    assert "infra" not in FINAL.replace("infra/image/no_models", "")
