@@ -31,7 +31,6 @@ from service.api.internal_port import InternalPort
 from service.api.middleware import AccessLog, Route
 from service.api.openapi.docs_page import docs_page
 from service.api.openapi.operations import with_doors, with_keys
-from service.api.redact_route import router as redact_router
 from service.api.routes import extract, router
 from service.api.short_way import OnError, ShortWay
 from service.api.tracing.tracing import open_tracing
@@ -52,7 +51,7 @@ def create_app(settings: Settings) -> ASGIApp:
         description=DESCRIPTION,
         version=importlib.metadata.version("gleaner"),
         lifespan=lambda app: _lifespan(app, settings, table),
-        routes=[*router.routes, *redact_router.routes],
+        routes=router.routes,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,

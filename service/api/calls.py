@@ -1,8 +1,8 @@
-"""One call for entities: what /extract and every door ask of a worker, in two steps round the reading of a body.
+"""Authorization and life of one request for entities: what /extract, /redact and every protocol adapter use.
 
-`let_in` says who a request comes from and whether it may come now (`visit`: one that came over HTTP); `Visit.call`
-takes the documents and options that were read and has their answers, or their errors. Deadline, key, limits and metrics
-are the same whoever asks.
+`authorize` checks who sent a request and whether it may be answered now, before its body is read; it returns the
+request's `RequestContext`. `RequestContext.call` takes the documents and options that were read, charges them, and
+returns a `Call`, which extracts them. Deadlines, keys, limits and metrics are the same for every protocol.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """What the routes share within one worker process: `request.state.app_state`."""
+    """Objects that all routes of one worker process share: `request.state.app_state`."""
 
     worker: Worker
     access: Access
@@ -50,7 +50,7 @@ class AppState:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The documents of one request and what is wanted of them. `begun_seconds`: when it came, monotonic clock."""
+    """The documents of one request with its options. `begun_seconds`: its arrival on the monotonic clock."""
 
     worker: Worker
     body: Body
@@ -63,7 +63,7 @@ class Call:
         return self.request.model.revision
 
     def refuse_again(self) -> None:
-        """Refuse all documents, before any work is begun, where the engine lately refused such ones.
+        """Refuse all documents before any work is done, if the engine refused such documents a moment ago.
 
         Raises:
             QueueFull, DeadlineExceeded: as the engine refused the earlier documents.
@@ -90,13 +90,13 @@ class Call:
 
 
 @dataclass(slots=True)
-class Visit:
-    """A request that was let in before its body was read.
+class RequestContext:
+    """A request that was authorized before its body was read.
 
     Attributes:
-        trace: where it is noted, if anywhere.
-        departure: its client's, where the server tells it.
-        named_seconds: the deadline that its query names, from its arrival.
+        trace: the record of its stages, if one is kept.
+        departure: tells that its client disconnected, where the server reports that.
+        named_seconds: the deadline in its query, in seconds from its arrival; None if there is none.
     """
 
     state: AppState
@@ -111,17 +111,17 @@ class Visit:
 
     @property
     def sender(self) -> str:
-        """Whose files and bodies may share a parser."""
+        """Files and bodies of one sender may share a parser."""
         return sender_of(self.tenant.name, self.address)
 
     @property
     def reader(self) -> RequestJsonReader:
-        """What decodes the JSON of its body; a deadline that the body itself names is not known yet."""
+        """Decoder of the JSON of its body. A deadline in the body itself is not known yet."""
         deadline = self.begun_seconds + (self.named_seconds or self.state.deadline_seconds)
         return RequestJsonReader(self.state.worker.parsers, self.sender, deadline, self.departure)
 
     def model(self, body: Body) -> ModelStatus:
-        """The model that the options of its body lead to, the same whenever it is asked: a candidate may have a share.
+        """The model that the options select; chosen once, since a candidate may get a share of the requests.
 
         Raises:
             UnknownModel: it is not served.
@@ -132,10 +132,11 @@ class Visit:
         return self._model
 
     def call(self, body: Body, *, decoder: Decoder | None = None, left_seconds: float | None = None) -> Call:
-        """The call that these documents make; what they bring is charged.
+        """Charge the documents to the client and return their call.
 
-        `left_seconds` is the client's own deadline where its protocol has one, counted from the request's arrival;
-        `decoder` finds the entities in the place of the options' aggregation.
+        Args:
+            decoder: finds the entities in place of the options' aggregation.
+            left_seconds: the deadline of the client's protocol, in seconds from the request's arrival.
 
         Raises:
             UnknownModel: the options name a model that is not served.
@@ -166,31 +167,32 @@ class Visit:
         self.state.access.served(self.tenant, tokens, time.monotonic())
 
 
-def visit(request: Request, headers: Mapping[str, str] | None = None) -> Visit:
-    """Let an HTTP request in. `headers`: in the place of its own, where the protocol has keys elsewhere.
+def authorize_request(request: Request, headers: Mapping[str, str] | None = None) -> RequestContext:
+    """Authorize an HTTP request. `headers` replace its own where a protocol sends its key elsewhere.
 
     Raises:
-        GleanerError: as `let_in`.
+        GleanerError: as `authorize`.
     """
     scope, sent = request.scope, request.headers if headers is None else headers
     address = request.client.host if request.client else None
-    visited = let_in(request.state.app_state, sent, address, arrived_seconds(scope, time.monotonic()))
+    context = authorize(request.state.app_state, sent, address, arrived_seconds(scope, time.monotonic()))
     named_ms = named_deadline_ms(b"?" + scope["query_string"], b"")
-    visited.trace, visited.departure = scope["state"].get("trace"), departure_of(scope)
-    visited.named_seconds = named_ms / 1000 if named_ms else None
-    return visited
+    context.trace, context.departure = scope["state"].get("trace"), departure_of(scope)
+    context.named_seconds = named_ms / 1000 if named_ms else None
+    return context
 
 
-def let_in(state: AppState, headers: Mapping[str, str], address: str | None, begun_seconds: float) -> Visit:
-    """Let a request in by its headers.
+def authorize(state: AppState, headers: Mapping[str, str], address: str | None, begun_seconds: float) -> RequestContext:
+    """Authorize a request by its headers.
 
     Raises:
-        Unauthenticated, Forbidden, RateLimited: its key, or too much came with it.
-        NotReady, Draining, EngineRestarting: nothing is served now.
-        DeadlineExceeded: it waited for too long.
+        Unauthenticated, Forbidden: no key, or one that is not known.
+        RateLimited: the client has used up its rate limit.
+        NotReady, Draining, EngineRestarting: no model is served now.
+        DeadlineExceeded: the request waited longer than its deadline.
     """
     engine = state.worker.engine
     tenant = state.access.enter(headers, address or "", begun_seconds)
     refuse_unless_serving(engine.status, engine.connected)
     refuse_if_late(begun_seconds + state.deadline_seconds, time.monotonic())
-    return Visit(state, tenant, headers, address, begun_seconds)
+    return RequestContext(state, tenant, headers, address, begun_seconds)

@@ -1,4 +1,4 @@
-"""The HTTP routes: /extract, /livez, /readyz, /models, /metrics. A document's way is in `extraction`."""
+"""HTTP routes: /extract, /redact, /livez, /readyz, /models, /metrics."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
-from service.api.calls import AppState, visit
+from service.api.calls import AppState, authorize_request
 from service.api.http.request_body import read_body
 from service.api.http.response import json_response, ndjson_lines, unless_disconnected
 from service.api.openapi.operations import EXTRACT, MODELS, READY, ROUTE
+from service.api.redaction.answers import redact_response
+from service.api.redaction.operation import REDACT
+from service.api.redaction.schemas import RedactOptions
+from service.core.errors import InvalidOptions
 from service.core.types import Phase
 from service.metrics.exposition import CONTENT_TYPE, exposition
 
@@ -23,9 +27,9 @@ router = APIRouter()
 @router.post("/extract", summary="Documents in, entities out", **EXTRACT)
 async def extract(request: Request) -> Response:
     state: AppState = request.state.app_state
-    visited = visit(request)
-    body = await read_body(request, state.body_limits, visited.reader)
-    call = visited.call(body)
+    context = authorize_request(request)
+    body = await read_body(request, state.body_limits, context.reader)
+    call = context.call(body)
     leases = state.worker.engine.leases
     call.refuse_again()
     if NDJSON in request.headers.get("accept", ""):
@@ -34,6 +38,24 @@ async def extract(request: Request) -> Response:
         return StreamingResponse(lines, media_type=NDJSON)
     with leases.hold(call.revision):
         return await unless_disconnected(request, json_response(call.start(), body, call.request, call.begun_seconds))
+
+
+@router.post("/redact", summary="Documents in, the same without what was found in them out", **REDACT)
+async def redact(request: Request) -> Response:
+    state: AppState = request.state.app_state
+    worker = state.worker
+    context = authorize_request(request)
+    body = await read_body(request, state.body_limits, context.reader, RedactOptions)
+    options = body.options
+    assert isinstance(options, RedactOptions), "read as such"
+    if options.raw and len(body.sources) > 1:
+        raise InvalidOptions(f"raw: the answer can be one document only, and {len(body.sources)} came.")
+    worker.redactor.check(options)
+    call = context.call(body)
+    call.refuse_again()
+    with worker.engine.leases.hold(call.revision):
+        work = redact_response(worker.redactor, worker.metrics, body, call.request, options, call.begun_seconds)
+        return await unless_disconnected(request, work)
 
 
 @router.get("/livez", summary="Is the process alive?", **ROUTE)

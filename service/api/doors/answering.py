@@ -14,7 +14,7 @@ from starlette.responses import Response
 from service.api.bodies.door_json import DoorBody
 from service.api.bodies.kinds import DoorJson
 from service.api.bodies.received_body import ReceivedBody
-from service.api.calls import Call, Visit
+from service.api.calls import Call, RequestContext
 from service.api.doors.doorway import JSON
 from service.api.extraction.request import DocumentInput
 from service.api.http.answer_encoder import ENTITIES_AT_ONCE
@@ -42,17 +42,17 @@ Raises the error of a document that failed, where the protocol has no place for 
 """
 
 
-async def read(request: Request, visited: Visit) -> ReceivedBody:
+async def read(request: Request, context: RequestContext) -> ReceivedBody:
     """The body, within the limit of one request."""
-    return await read_all(request, visited.state.body_limits)
+    return await read_all(request, context.state.body_limits)
 
 
-async def asked(body: ReceivedBody, visited: Visit, kind: type[_D]) -> _D:
+async def asked(body: ReceivedBody, context: RequestContext, kind: type[_D]) -> _D:
     """What a body asks for, as this type; raises as `JsonReader` does."""
-    return await visited.reader.read(body, DoorJson(kind), visited.state.body_limits.documents)
+    return await context.reader.read(body, DoorJson(kind), context.state.body_limits.documents)
 
 
-def text_body(texts: Sequence[str], visited: Visit, **options: Any) -> Body:
+def text_body(texts: Sequence[str], context: RequestContext, **options: Any) -> Body:
     """The texts as documents, with these options of /extract.
 
     Raises:
@@ -62,7 +62,7 @@ def text_body(texts: Sequence[str], visited: Visit, **options: Any) -> Body:
     """
     if not texts:
         raise MalformedRequest("There is no text in this request.")
-    most = visited.state.body_limits.documents
+    most = context.state.body_limits.documents
     if len(texts) > most:
         raise DocumentTooLarge(f"{len(texts)} texts came; one request may have {most}.")
     sources = tuple(DocumentInput(str(number), text=text) for number, text in enumerate(texts))

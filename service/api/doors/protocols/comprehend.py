@@ -20,7 +20,7 @@ from starlette.responses import Response
 from service.api import problems
 from service.api.bodies.comprehend import BatchRequest, EntitiesRequest, TextRequest
 from service.api.bodies.received_body import ReceivedBody
-from service.api.calls import Visit, visit
+from service.api.calls import RequestContext, authorize_request
 from service.api.doors.answering import answer, asked, read, results, text_body
 from service.api.doors.aws_signature import headers_with_key
 from service.api.doors.doorway import DoorRoute, Doorway, refusal
@@ -59,19 +59,19 @@ async def _operate(request: Request) -> Response:
     operation = _OPERATIONS.get(name) if prefix == PREFIX else None
     if operation is None:
         raise UnknownRoute(f"There are {', '.join(_OPERATIONS)}.")
-    visited = visit(request, headers_with_key(request.headers))
-    return await operation(request, visited, await read(request, visited))
+    context = authorize_request(request, headers_with_key(request.headers))
+    return await operation(request, context, await read(request, context))
 
 
-async def _detect_entities(request: Request, visited: Visit, body: ReceivedBody) -> Response:
-    wanted = await asked(body, visited, EntitiesRequest)
+async def _detect_entities(request: Request, context: RequestContext, body: ReceivedBody) -> Response:
+    wanted = await asked(body, context, EntitiesRequest)
     model = wanted.EndpointArn.rpartition("/")[2]
     options = {"model": model} if model else {}
     if wanted.Bytes is not None and wanted.Text is None:
-        return await _detect_in_file(request, visited, wanted.Bytes, options)
+        return await _detect_in_file(request, context, wanted.Bytes, options)
     if wanted.Text is None or wanted.Bytes is not None:
         raise MalformedRequest("The request needs either `Text` or `Bytes`.")
-    call = visited.call(text_body([wanted.Text], visited, **options))
+    call = context.call(text_body([wanted.Text], context, **options))
 
     def form(outcomes: list[DocumentOutcome]) -> Any:
         return {"Entities": [_entity(each) for each in results(outcomes)[0].entities]}
@@ -79,10 +79,12 @@ async def _detect_entities(request: Request, visited: Visit, body: ReceivedBody)
     return await answer(request, call, form, AMZ_JSON)
 
 
-async def _detect_in_file(request: Request, visited: Visit, file: bytes, options: Mapping[str, str]) -> Response:
+async def _detect_in_file(
+    request: Request, context: RequestContext, file: bytes, options: Mapping[str, str]
+) -> Response:
     body = Body((DocumentInput("0", data=file),), read_options(dict(options)), batch=False)
-    decoder = BlocksDecoder(visited.model(body).labels)
-    call = visited.call(body, decoder=decoder)
+    decoder = BlocksDecoder(context.model(body).labels)
+    call = context.call(body, decoder=decoder)
 
     def form(outcomes: list[DocumentOutcome]) -> Any:
         (result,) = results(outcomes)
@@ -92,9 +94,9 @@ async def _detect_in_file(request: Request, visited: Visit, file: bytes, options
     return await answer(request, call, form, AMZ_JSON)
 
 
-async def _batch_detect_entities(request: Request, visited: Visit, body: ReceivedBody) -> Response:
-    wanted = await asked(body, visited, BatchRequest)
-    call = visited.call(text_body(wanted.TextList, visited))
+async def _batch_detect_entities(request: Request, context: RequestContext, body: ReceivedBody) -> Response:
+    wanted = await asked(body, context, BatchRequest)
+    call = context.call(text_body(wanted.TextList, context))
 
     def form(outcomes: list[DocumentOutcome]) -> Any:
         failed = [(index, each.error) for index, each in enumerate(outcomes) if each.error is not None]
@@ -114,9 +116,9 @@ async def _batch_detect_entities(request: Request, visited: Visit, body: Receive
     return await answer(request, call, form, AMZ_JSON)
 
 
-async def _detect_pii(request: Request, visited: Visit, body: ReceivedBody) -> Response:
-    wanted = await asked(body, visited, TextRequest)
-    call = visited.call(text_body([wanted.Text], visited))
+async def _detect_pii(request: Request, context: RequestContext, body: ReceivedBody) -> Response:
+    wanted = await asked(body, context, TextRequest)
+    call = context.call(text_body([wanted.Text], context))
 
     def form(outcomes: list[DocumentOutcome]) -> Any:
         return {"Entities": _pii(results(outcomes)[0].entities)}
@@ -124,9 +126,9 @@ async def _detect_pii(request: Request, visited: Visit, body: ReceivedBody) -> R
     return await answer(request, call, form, AMZ_JSON)
 
 
-async def _contains_pii(request: Request, visited: Visit, body: ReceivedBody) -> Response:
-    wanted = await asked(body, visited, TextRequest)
-    call = visited.call(text_body([wanted.Text], visited))
+async def _contains_pii(request: Request, context: RequestContext, body: ReceivedBody) -> Response:
+    wanted = await asked(body, context, TextRequest)
+    call = context.call(text_body([wanted.Text], context))
 
     def form(outcomes: list[DocumentOutcome]) -> Any:
         best: dict[str, float] = {}
@@ -137,7 +139,7 @@ async def _contains_pii(request: Request, visited: Visit, body: ReceivedBody) ->
     return await answer(request, call, form, AMZ_JSON)
 
 
-_Operation = Callable[[Request, Visit, ReceivedBody], Awaitable[Response]]
+_Operation = Callable[[Request, RequestContext, ReceivedBody], Awaitable[Response]]
 _OPERATIONS: dict[str, _Operation] = {
     "DetectEntities": _detect_entities,
     "BatchDetectEntities": _batch_detect_entities,

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from service.api import problems
 from service.api.bodies.huggingface import Parameters, Strategy, TokenClassificationInput
 from service.api.bodies.received_body import ReceivedBody
-from service.api.calls import Visit, visit
+from service.api.calls import RequestContext, authorize_request
 from service.api.doors.answering import answer, asked, read, results, text_body
 from service.api.doors.doorway import JSON, DoorRoute, Doorway, refusal
 from service.api.doors.operation import operation, with_parameters
@@ -86,14 +86,14 @@ class PipelineDecoder:
 
 
 async def classify_tokens(
-    request: Request, visited: Visit, body: ReceivedBody, *, model: str | None, default: Strategy
+    request: Request, context: RequestContext, body: ReceivedBody, *, model: str | None, default: Strategy
 ) -> Response:
     """The answer to a body with `inputs`; `default`: the strategy where none is asked for."""
-    wanted = await asked(body, visited, TokenClassificationInput)
+    wanted = await asked(body, context, TokenClassificationInput)
     parameters = wanted.parameters or Parameters()
-    texts = text_body(wanted.texts, visited, **({"model": model} if model else {}))
-    decoder = PipelineDecoder(parameters, visited.model(texts).labels, default)
-    call = visited.call(texts, decoder=decoder)
+    texts = text_body(wanted.texts, context, **({"model": model} if model else {}))
+    decoder = PipelineDecoder(parameters, context.model(texts).labels, default)
+    call = context.call(texts, decoder=decoder)
     single = isinstance(wanted.inputs, str)
 
     def form(outcomes: list[DocumentOutcome]) -> Any:
@@ -104,8 +104,8 @@ async def classify_tokens(
 
 
 async def _classify(request: Request, model: str | None = None) -> Response:
-    visited = visit(request)
-    return await classify_tokens(request, visited, await read(request, visited), model=model, default="simple")
+    context = authorize_request(request)
+    return await classify_tokens(request, context, await read(request, context), model=model, default="simple")
 
 
 def refuse(error: GleanerError) -> Response:

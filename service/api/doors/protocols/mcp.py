@@ -24,7 +24,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.api import problems
-from service.api.calls import AppState, Visit, visit
+from service.api.calls import AppState, RequestContext, authorize_request
 from service.api.doors.doorway import JSON, DoorRoute, Doorway, refusal
 from service.api.doors.operation import operation
 from service.api.doors.protocols.mcp_tools import TOOLS, McpTool
@@ -37,7 +37,7 @@ MOST_BODY_BYTES = 4 << 20
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _INVALID, _INTERNAL, _REFUSED = -32600, -32603, -32000
 """JSON-RPC's codes; the last is of the range that servers define."""
-_VISIT = "mcp_visit"
+_CONTEXT = "mcp_context"
 log = logging.getLogger(__name__)
 
 _BY_NAME = {tool.name: tool for tool in TOOLS}
@@ -77,8 +77,8 @@ class McpServer:
             DocumentTooLarge: the message is too long.
         """
         assert self._manager is not None, "requests come while the worker runs"
-        request.scope["state"][_VISIT] = visited = visit(request)
-        own = visited.state.body_limits
+        request.scope["state"][_CONTEXT] = context = authorize_request(request)
+        own = context.state.body_limits
         body = await read_all(request, replace(own, request_bytes=min(own.request_bytes, MOST_BODY_BYTES)))
         return _with_body(self._manager.asgi_app, await body.whole())
 
@@ -112,17 +112,17 @@ def _security(settings: Settings) -> TransportSecuritySettings | None:
     )
 
 
-async def _list_tools(_context: Any, _parameters: Any) -> ListToolsResult:
+async def _list_tools(_call: Any, _parameters: Any) -> ListToolsResult:
     return ListToolsResult(tools=[_shown(tool) for tool in TOOLS])
 
 
-async def _call_tool(context: Any, parameters: CallToolRequestParams) -> CallToolResult:
-    visited: Visit = context.request.scope["state"][_VISIT]
+async def _call_tool(call: Any, parameters: CallToolRequestParams) -> CallToolResult:
+    context: RequestContext = call.request.scope["state"][_CONTEXT]
     tool = _BY_NAME.get(parameters.name)
     if tool is None:
         return _result({"code": "unknown_tool", "detail": f"There are {', '.join(_BY_NAME)}."}, failed=True)
     try:
-        return _result(msgspec.to_builtins(await tool.call(visited, parameters.arguments or {})), failed=False)
+        return _result(msgspec.to_builtins(await tool.call(context, parameters.arguments or {})), failed=False)
     except GleanerError as error:
         return _result(_said(error.with_traceback(None)), failed=True)
     except Exception as error:

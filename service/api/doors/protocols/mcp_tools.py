@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from service.api.calls import Visit
+from service.api.calls import RequestContext
 from service.api.extraction.request import DocumentInput
 from service.api.http.request_body import Body
 from service.api.openapi import schemas
@@ -31,13 +31,13 @@ Arguments = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class McpTool:
-    """One tool. `call` gets the visit and the arguments, and returns a value that becomes a JSON object."""
+    """One tool. `call` takes the request's context and the arguments; its result becomes a JSON object."""
 
     name: str
     description: str
     arguments: Mapping[str, Any]
     result: Mapping[str, Any]
-    call: Callable[[Visit, Arguments], Awaitable[object]]
+    call: Callable[[RequestContext, Arguments], Awaitable[object]]
 
 
 class ToolArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -96,9 +96,9 @@ def _read(arguments: Arguments, kind: type[_A]) -> _A:
         raise MalformedRequest(f"{str(error)[:200]}.") from None
 
 
-async def _extract(visited: Visit, arguments: Arguments) -> object:
+async def _extract(context: RequestContext, arguments: Arguments) -> object:
     body = await asyncio.to_thread(_read(arguments, ToolArguments).body, Options)
-    call = visited.call(body)
+    call = context.call(body)
     (outcome,) = await call.outcomes()
     if outcome.error is not None:
         raise outcome.error
@@ -106,12 +106,12 @@ async def _extract(visited: Visit, arguments: Arguments) -> object:
     return DocumentLine(ModelName(model.name, model.revision), outcome.result, outcome.timer.timing(0.0))
 
 
-async def _redact(visited: Visit, arguments: Arguments) -> object:
+async def _redact(context: RequestContext, arguments: Arguments) -> object:
     body = await asyncio.to_thread(_read(arguments, RedactArguments).body, RedactOptions)
-    worker, options = visited.state.worker, body.options
+    worker, options = context.state.worker, body.options
     assert isinstance(options, RedactOptions), "read as such"
     worker.redactor.check(options)
-    call = visited.call(body)
+    call = context.call(body)
     call.refuse_again()
     with worker.engine.leases.hold(call.revision):
         (outcome,) = await redacted_outcomes(worker.redactor, worker.metrics, body, call.request, options)
@@ -121,8 +121,8 @@ async def _redact(visited: Visit, arguments: Arguments) -> object:
     return RedactedLine(ModelName(model.name, model.revision), outcome.result, redact_timing(outcome.timer, 0.0))
 
 
-async def _list_models(visited: Visit, _arguments: Arguments) -> object:
-    served = visited.state.worker.engine.status.models
+async def _list_models(context: RequestContext, _arguments: Arguments) -> object:
+    served = context.state.worker.engine.status.models
     shown = [
         {"name": each.name, "tag": each.tag, "revision": each.revision, "labels": each.labels}
         for each in served

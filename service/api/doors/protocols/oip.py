@@ -23,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from service.api.bodies.oip import InferBody
-from service.api.calls import AppState, Visit, visit
+from service.api.calls import AppState, RequestContext, authorize_request
 from service.api.doors.answering import Formed, answer, asked, read, results, text_body
 from service.api.doors.doorway import JSON, DoorRoute, Doorway, refusal
 from service.api.doors.operation import BINARY, operation, with_parameters
@@ -51,17 +51,17 @@ JSON_BYTES = "Inference-Header-Content-Length"
 
 
 async def _infer(request: Request, model: str, version: str = "") -> Response:
-    visited = visit(request)
+    context = authorize_request(request)
     if request.headers.get("content-encoding", "identity") != "identity":
         raise UnsupportedFormat("Bodies are taken uncompressed.")
-    received = await read(request, visited)
+    received = await read(request, context)
     head, tail = received.divided(_json_bytes(request, len(received)))
-    sent = await asked(head, visited, InferBody)
+    sent = await asked(head, context, InferBody)
     data = await tail.whole()
-    read_tensor = partial(_wanted, sent, data, model, version, visited.state.body_limits.documents)
+    read_tensor = partial(_wanted, sent, data, model, version, context.state.body_limits.documents)
     wanted = read_tensor() if tail.is_short else await asyncio.to_thread(read_tensor)
-    body = text_body(wanted.input.texts, visited, **wanted.options, model=wanted.reference)
-    call = visited.call(body, left_seconds=wanted.timeout_seconds)
+    body = text_body(wanted.input.texts, context, **wanted.options, model=wanted.reference)
+    call = context.call(body, left_seconds=wanted.timeout_seconds)
     binary = _wants_binary(sent)
 
     def form(outcomes: list[DocumentOutcome]) -> Any:
@@ -109,7 +109,7 @@ def _wants_binary(sent: InferBody) -> bool:
 
 
 async def _server(request: Request) -> Response:
-    visit(request)
+    authorize_request(request)
     said = {"name": "gleaner", "version": importlib.metadata.version("gleaner"), "extensions": EXTENSIONS}
     return _json(said)
 
@@ -125,23 +125,23 @@ async def _ready(request: Request) -> Response:
 
 
 async def _model(request: Request, model: str, version: str = "") -> Response:
-    visited = visit(request)
-    return _json(metadata(visited, find(visited, model, version)))
+    context = authorize_request(request)
+    return _json(metadata(context, find(context, model, version)))
 
 
 async def _model_ready(request: Request, model: str, version: str = "") -> Response:
-    found = find(visit(request), model, version)
+    found = find(authorize_request(request), model, version)
     return _json({"name": found.name, "ready": True})
 
 
-def find(visited: Visit, model: str, version: str) -> ModelStatus:
+def find(context: RequestContext, model: str, version: str) -> ModelStatus:
     """The model of a name and a version; raises UnknownModel."""
-    return find_model(visited.state.worker.engine.status.models, f"{model}@{version}" if version else model)
+    return find_model(context.state.worker.engine.status.models, f"{model}@{version}" if version else model)
 
 
-def metadata(visited: Visit, model: ModelStatus) -> dict[str, Any]:
+def metadata(context: RequestContext, model: ModelStatus) -> dict[str, Any]:
     """What the protocol says of a model."""
-    versions = [each.revision for each in visited.state.worker.engine.status.models if each.name == model.name]
+    versions = [each.revision for each in context.state.worker.engine.status.models if each.name == model.name]
     return {
         "name": model.name,
         "versions": list(dict.fromkeys(versions)),

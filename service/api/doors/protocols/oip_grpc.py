@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import grpc
 
 from service.api import problems
-from service.api.calls import AppState, Visit, let_in
+from service.api.calls import AppState, RequestContext, authorize
 from service.api.doors.answering import results, text_body
 from service.api.doors.protocols.oip import find, metadata
 from service.api.doors.protocols.oip_messages import SERVICE, message_classes
@@ -93,22 +93,22 @@ class InferenceService:
         """A method whose errors become statuses, counted as the routes of HTTP are."""
         worker = self._state.worker
 
-        async def answer(request: Any, context: Any) -> Any:
+        async def answer(request: Any, rpc: Any) -> Any:
             begun, status = time.monotonic(), CLIENT_CLOSED_REQUEST
             worker.active_requests.count += works
             try:
-                answered = await method(request, context)
+                answered = await method(request, rpc)
                 status = 200
                 return answered
             except GleanerError as error:
                 status = problems.STATUS[error.code]
-                await _abort(context, error.with_traceback(None))
+                await _abort(rpc, error.with_traceback(None))
             except Exception as error:
                 if isinstance(error, grpc.aio.AbortError):
                     raise
                 status = 500
                 log.exception("a gRPC call failed")
-                await _abort(context, InternalError(f"The service failed over this ({type(error).__name__})."))
+                await _abort(rpc, InternalError(f"The service failed over this ({type(error).__name__})."))
             finally:
                 seconds, route = time.monotonic() - begun, ROUTE if works else OTHER
                 worker.active_requests.count -= works
@@ -119,42 +119,42 @@ class InferenceService:
 
         return answer
 
-    def _visit(self, context: Any) -> Visit:
-        sent = {key: value for key, value in context.invocation_metadata() or () if isinstance(value, str)}
-        kind, _, address = context.peer().partition(":")
+    def _authorize(self, rpc: Any) -> RequestContext:
+        sent = {key: value for key, value in rpc.invocation_metadata() or () if isinstance(value, str)}
+        kind, _, address = rpc.peer().partition(":")
         host = address.rpartition(":")[0].strip("[]%5BD") if kind in ("ipv4", "ipv6") else None
-        return let_in(self._state, sent, host, time.monotonic())
+        return authorize(self._state, sent, host, time.monotonic())
 
-    async def _server_live(self, _request: Any, _context: Any) -> Any:
+    async def _server_live(self, _request: Any, _rpc: Any) -> Any:
         return self._messages["ServerLiveResponse"](live=True)
 
-    async def _server_ready(self, _request: Any, _context: Any) -> Any:
+    async def _server_ready(self, _request: Any, _rpc: Any) -> Any:
         engine = self._state.worker.engine
         return self._messages["ServerReadyResponse"](ready=is_serving(engine.status, engine.connected))
 
-    async def _server_metadata(self, _request: Any, context: Any) -> Any:
-        self._visit(context)
+    async def _server_metadata(self, _request: Any, rpc: Any) -> Any:
+        self._authorize(rpc)
         version = importlib.metadata.version("gleaner")
         return self._messages["ServerMetadataResponse"](name="gleaner", version=version, extensions=EXTENSIONS)
 
-    async def _model_ready(self, request: Any, context: Any) -> Any:
-        find(self._visit(context), request.name, request.version)
+    async def _model_ready(self, request: Any, rpc: Any) -> Any:
+        find(self._authorize(rpc), request.name, request.version)
         return self._messages["ModelReadyResponse"](ready=True)
 
-    async def _model_metadata(self, request: Any, context: Any) -> Any:
-        visited = self._visit(context)
-        said = metadata(visited, find(visited, request.name, request.version))
+    async def _model_metadata(self, request: Any, rpc: Any) -> Any:
+        context = self._authorize(rpc)
+        said = metadata(context, find(context, request.name, request.version))
         return self._messages["ModelMetadataResponse"](**said)
 
-    async def _model_infer(self, request: Any, context: Any) -> Any:
-        visited = self._visit(context)
-        asked = _asked(request, visited.state.body_limits.documents)
-        body = text_body(asked.input.texts, visited, **asked.options, model=asked.reference)
-        left = [seconds for seconds in (asked.timeout_seconds, context.time_remaining()) if seconds is not None]
-        call = visited.call(body, left_seconds=max(min(left), 0.001) if left else None)
+    async def _model_infer(self, request: Any, rpc: Any) -> Any:
+        context = self._authorize(rpc)
+        asked = _asked(request, context.state.body_limits.documents)
+        body = text_body(asked.input.texts, context, **asked.options, model=asked.reference)
+        left = [seconds for seconds in (asked.timeout_seconds, rpc.time_remaining()) if seconds is not None]
+        call = context.call(body, left_seconds=max(min(left), 0.001) if left else None)
         outcomes = await call.outcomes()
         elements = await asyncio.to_thread(entities_json, results(outcomes))
-        context.set_trailing_metadata(((REVISION_HEADER.lower(), call.revision),))
+        rpc.set_trailing_metadata(((REVISION_HEADER.lower(), call.revision),))
         output = self._messages["InferOutputTensor"](name=OUTPUT, datatype=DATATYPE, shape=asked.input.shape)
         return self._messages["ModelInferResponse"](
             model_name=call.request.model.name,
@@ -181,13 +181,13 @@ def _value(parameter: Any) -> Any:
     return getattr(parameter, chosen) if chosen else None
 
 
-async def _abort(context: Any, error: GleanerError) -> NoReturn:
+async def _abort(rpc: Any, error: GleanerError) -> NoReturn:
     """End a call with the status of an error; always raises."""
     code = _CODES.get(problems.STATUS[error.code], grpc.StatusCode.INVALID_ARGUMENT)
     hints = [("x-gleaner-code", error.code)]
     if isinstance(error, Overloaded):
         hints.append(("retry-after", str(problems.retry_after_seconds(error))))
-    await context.abort(code, sentence(error), tuple(hints))
+    await rpc.abort(code, sentence(error), tuple(hints))
     raise AssertionError("a call that was ended goes on")
 
 

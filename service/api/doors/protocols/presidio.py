@@ -23,7 +23,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from service.api import problems
 from service.api.bodies.presidio import FLAGS, OPERATORS, AnalyzeRequest, AnonymizeRequest
-from service.api.calls import AppState, visit
+from service.api.calls import AppState, authorize_request
 from service.api.doors.answering import answer, asked, read, results, text_body
 from service.api.doors.doorway import JSON, DoorRoute, Doorway, refusal
 from service.api.doors.label_names import PRESIDIO
@@ -55,15 +55,15 @@ _DEFAULT = "DEFAULT"
 
 
 async def _analyze(request: Request) -> Response:
-    visited = visit(request)
-    wanted = await asked(await read(request, visited), visited, AnalyzeRequest)
+    context = authorize_request(request)
+    wanted = await asked(await read(request, context), context, AnalyzeRequest)
     texts, single = wanted.texts, isinstance(wanted.text, str)
-    body = text_body(texts, visited)
+    body = text_body(texts, context)
     search = Search(wanted.ad_hoc_recognizers or ())
     allowed = _Allowed(wanted)
-    _refuse_unknown(wanted, _kinds(visited.model(body).labels))
+    _refuse_unknown(wanted, _kinds(context.model(body).labels))
     matched = [await search.find(text) for text in texts] if wanted.ad_hoc_recognizers else [[] for _ in texts]
-    call = visited.call(body)
+    call = context.call(body)
 
     def form(outcomes: list[DocumentOutcome]) -> Any:
         found = [
@@ -121,9 +121,9 @@ def _refuse_unknown(asked: AnalyzeRequest, known: Collection[str]) -> None:
 
 
 async def _anonymize(request: Request) -> Response:
-    visited = visit(request)
-    wanted = await asked(await read(request, visited), visited, AnonymizeRequest)
-    visited.state.worker.extractor.check_text(wanted.text)
+    context = authorize_request(request)
+    wanted = await asked(await read(request, context), context, AnonymizeRequest)
+    context.state.worker.extractor.check_text(wanted.text)
     if any(not each.start <= each.end <= len(wanted.text) for each in wanted.analyzer_results):
         raise MalformedRequest("A result of `analyzer_results` is outside the text.")
     salt = secrets.token_bytes(16)
@@ -140,13 +140,13 @@ async def _anonymize(request: Request) -> Response:
 
 
 async def _supported_entities(request: Request) -> Response:
-    visited = visit(request)
-    model = find_model(visited.state.worker.engine.status.models, None)
+    context = authorize_request(request)
+    model = find_model(context.state.worker.engine.status.models, None)
     return Response(msgspec.json.encode(_kinds(model.labels)), media_type=JSON)
 
 
 async def _recognizers(request: Request) -> Response:
-    models = visit(request).state.worker.engine.status.models
+    models = authorize_request(request).state.worker.engine.status.models
     return Response(msgspec.json.encode(list(dict.fromkeys(each.name for each in models))), media_type=JSON)
 
 

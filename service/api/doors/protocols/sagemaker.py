@@ -19,7 +19,7 @@ from starlette.responses import Response
 
 from service.api import problems
 from service.api.bodies.kinds import HasInputs
-from service.api.calls import AppState, Visit, visit
+from service.api.calls import AppState, RequestContext, authorize_request
 from service.api.doors.answering import answer, read
 from service.api.doors.aws_signature import headers_with_key
 from service.api.doors.doorway import JSON, DoorRoute, Doorway, refusal
@@ -53,19 +53,19 @@ async def _ping(request: Request) -> Response:
 
 
 async def _invoke(request: Request, endpoint: str = "") -> Response:
-    visited = visit(request, headers_with_key(request.headers))
+    context = authorize_request(request, headers_with_key(request.headers))
     options = _options(request)
     if media_type_of(request) == FORM:
-        return await _extracted(request, visited, await read_body(request, visited.state.body_limits, visited.reader))
-    received, limits = await read(request, visited), visited.state.body_limits
-    if media_type_of(request) == JSON and await visited.reader.read(received, HasInputs(), limits.documents):
-        return await classify_tokens(request, visited, received, model=options.get("model"), default="none")
-    body = await parse_body(received, request.headers.get("content-type"), options, limits, visited.reader)
-    return await _extracted(request, visited, body)
+        return await _extracted(request, context, await read_body(request, context.state.body_limits, context.reader))
+    received, limits = await read(request, context), context.state.body_limits
+    if media_type_of(request) == JSON and await context.reader.read(received, HasInputs(), limits.documents):
+        return await classify_tokens(request, context, received, model=options.get("model"), default="none")
+    body = await parse_body(received, request.headers.get("content-type"), options, limits, context.reader)
+    return await _extracted(request, context, body)
 
 
-async def _extracted(request: Request, visited: Visit, body: Any) -> Response:
-    call = visited.call(body)
+async def _extracted(request: Request, context: RequestContext, body: Any) -> Response:
+    call = context.call(body)
 
     def form(outcomes: list[DocumentOutcome]) -> ExtractResult:
         return whole_result(outcomes, body, call.request, call.begun_seconds)
