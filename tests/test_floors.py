@@ -65,7 +65,6 @@ ONLY_IN = {
     "phonenumbers": ("service/text/",),
     "stdnum": ("service/text/", TRAINING),
     "babel": ("service/text/values/", TRAINING),
-    "pycrfsuite": ("service/evaluation/crf.py",),
     "tokenizers": (
         "service/text/vocabulary.py",
         "service/text/known_words.py",

@@ -1,19 +1,54 @@
-"""The report of an evaluation: one value for JSON, and the rows of its tables.
+"""The report of an evaluation as one JSON value. A set with fewer than five groups has no interval, and a note says so.
 
-The rule: nothing is averaged that was not counted. A set with fewer than five groups has no interval, and it is said.
+Calibration: the expected error of the scores over ten bins (Guo et al., 2017).
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import msgspec
 
-from service.evaluation.calibration import Reliability, calibration
-from service.evaluation.errors import Outcome
 from service.evaluation.scoring import RoleTally, SetScores
-from service.evaluation.tally import LEAST_GROUPS, SpanScore, Tally
+from service.evaluation.span_scores import LEAST_GROUPS, Outcome, SpanScore, Tally
+
+BINS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreBin:
+    """Entities whose scores lie between two tenths: how many, their mean score, and the share that is right."""
+
+    above: float
+    entities: int
+    mean_score: float
+    right: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """`error`: the mean distance of score and share that is right, bins weighted by their entities."""
+
+    error: float
+    bins: tuple[ScoreBin, ...]
+
+
+def calibration(scored: Iterable[tuple[float, bool]]) -> Reliability:
+    """Of (score, whether exact span and label are right) of each entity that was found; bins without any are absent."""
+    binned: dict[int, list[tuple[float, bool]]] = {}
+    for score, right in scored:
+        binned.setdefault(min(int(score * BINS), BINS - 1), []).append((score, right))
+    bins = tuple(_bin(number, binned[number]) for number in sorted(binned))
+    total = sum(each.entities for each in bins)
+    distance = sum(each.entities * abs(each.mean_score - each.right) for each in bins)
+    return Reliability(distance / total if total else 0.0, bins)
+
+
+def _bin(number: int, scored: list[tuple[float, bool]]) -> ScoreBin:
+    count = len(scored)
+    return ScoreBin(number / BINS, count, sum(s for s, _ in scored) / count, sum(r for _, r in scored) / count)
 
 
 class Rates(msgspec.Struct, frozen=True):
@@ -38,13 +73,6 @@ class RoleRates(msgspec.Struct, frozen=True):
     right_by_score: int
 
 
-class CrfRates(msgspec.Struct, frozen=True):
-    """The CRF beside the model: how it was trained, and its rates on the same documents."""
-
-    trained: str
-    rates: Rates
-
-
 class SetReport(msgspec.Struct, frozen=True):
     """The scores of one set."""
 
@@ -56,7 +84,6 @@ class SetReport(msgspec.Struct, frozen=True):
     calibration: Reliability
     fields: dict[str, RoleRates]
     notes: list[str]
-    crf: CrfRates | None = None
 
 
 class EvaluationReport(msgspec.Struct, frozen=True):
@@ -76,7 +103,7 @@ class EvaluationReport(msgspec.Struct, frozen=True):
     fields: dict[str, RoleRates]
 
 
-def set_report(scores: SetScores, *, notes: Sequence[str] = (), crf: CrfRates | None = None) -> SetReport:
+def set_report(scores: SetScores, *, notes: Sequence[str] = ()) -> SetReport:
     """The report of one set."""
     few = [f"{scores.groups} groups: no interval"] if scores.groups < LEAST_GROUPS else []
     return SetReport(
@@ -88,7 +115,6 @@ def set_report(scores: SetScores, *, notes: Sequence[str] = (), crf: CrfRates | 
         calibration(scores.scored),
         _roles([scores.roles]),
         [*few, *notes],
-        crf,
     )
 
 

@@ -1,19 +1,62 @@
-"""Scores of answers: by set, label, language and kind of document, with errors, calibration and fields."""
+"""Scores of a model's answers: by set, label, language and kind of document, with errors, calibration and fields.
+
+The value chosen for a role is compared by what it means: amounts as numbers, dates in every reading that their text
+allows, names and numbers without case, marks and spaces.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from service.core.fields.document_fields import ORDER as BILL_ROLES
 from service.core.fields.kinds import DocumentKind
-from service.evaluation.answers import FoundInDocument
-from service.evaluation.conventions import conventional
-from service.evaluation.errors import Outcome, outcomes
-from service.evaluation.field_truth import is_right
-from service.evaluation.records import EvaluationSet, GoldDocument, LabelledSpan, LabelScheme
-from service.evaluation.tally import Tally
+from service.evaluation.labelled_documents import LabelledDocument, LabelledSet, LabelledSpan, LabelScheme
+from service.evaluation.span_scores import Outcome, Tally, conventional, outcomes
+from service.text.values.context import DocumentContext
+from service.text.values.reading import read_value
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredAnswer:
+    """The entities and fields of one document's answer.
+
+    Attributes:
+        fields: role → the text chosen; None where no fields were asked for.
+        by_label: role → the text with the highest score under its label: what `fields` would be without any choice.
+        tokens: of the document's text.
+        refused: the code of the error that the document was refused with; it then has no entities.
+    """
+
+    spans: tuple[LabelledSpan, ...]
+    fields: Mapping[str, str] | None = None
+    by_label: Mapping[str, str] = field(default_factory=dict)
+    tokens: int = 0
+    refused: str | None = None
+
+
+def from_answer(document: Mapping[str, Any]) -> ScoredAnswer:
+    """Of a document's answer by the service, with `fields` asked for."""
+    spans = [
+        LabelledSpan(entity["start"], entity["end"], entity["label"], entity["score"])
+        for entity in document["entities"]
+    ]
+    best: dict[str, tuple[float, str]] = {}
+    for entity in document["entities"]:
+        role = entity["label"].lower()
+        if role not in best or entity["score"] > best[role][0]:
+            best[role] = (entity["score"], entity["text"])
+    chosen = document.get("fields") or {"roles": {}}
+    return ScoredAnswer(
+        tuple(spans),
+        {role: choice["text"] for role, choice in chosen["roles"].items()},
+        {role: text for role, (_, text) in best.items()},
+        document["tokens"],
+    )
+
 
 ROLES = frozenset(role.lower() for role in BILL_ROLES)
 RESUME_ROLES = frozenset(("name", "email", "phone"))
@@ -52,22 +95,22 @@ class SetScores:
     roles: defaultdict[str, RoleTally] = field(default_factory=lambda: defaultdict(RoleTally))
 
 
-def score_set(found: EvaluationSet, answers: Sequence[FoundInDocument], scheme: LabelScheme) -> SetScores:
+def score_set(labelled: LabelledSet, answers: Sequence[ScoredAnswer], scheme: LabelScheme) -> SetScores:
     """The scores of one set's answers, which are in the order of its documents."""
-    scores = SetScores(found.name, len(found.documents), found.groups)
-    for document, answer in zip(found.documents, answers, strict=True):
-        _add_spans(scores, found, document, answer)
-        _add_coarse(scores, found, document, answer, scheme)
+    scores = SetScores(labelled.name, len(labelled.documents), labelled.groups)
+    for document, answer in zip(labelled.documents, answers, strict=True):
+        _add_spans(scores, labelled, document, answer)
+        _add_coarse(scores, labelled, document, answer, scheme)
         _add_fields(scores, document, answer)
     return scores
 
 
-def _add_spans(scores: SetScores, found: EvaluationSet, document: GoldDocument, answer: FoundInDocument) -> None:
-    truth = conventional(document.text, document.spans, found.labels)
-    predicted = conventional(document.text, answer.spans, found.labels)
+def _add_spans(scores: SetScores, labelled: LabelledSet, document: LabelledDocument, answer: ScoredAnswer) -> None:
+    truth = conventional(document.text, document.spans, labelled.labels)
+    predicted = conventional(document.text, answer.spans, labelled.labels)
     true_spans = {span[:3] for span in truth}
     right = [span[:3] in true_spans for span in predicted]
-    group = (found.name, document.group)
+    group = (labelled.name, document.group)
     for tally in (scores.fine, scores.languages[document.language], scores.kinds[document.kind]):
         tally.add(group, gold=len(truth), found=len(predicted), right=sum(right))
     for span in truth:
@@ -80,23 +123,23 @@ def _add_spans(scores: SetScores, found: EvaluationSet, document: GoldDocument, 
 
 def _add_coarse(
     scores: SetScores,
-    found: EvaluationSet,
-    document: GoldDocument,
-    answer: FoundInDocument,
+    labelled: LabelledSet,
+    document: LabelledDocument,
+    answer: ScoredAnswer,
     scheme: LabelScheme,
 ) -> None:
-    labels = {scheme.coarse(label) for label in found.labels}
+    labels = {scheme.coarse(label) for label in labelled.labels}
 
     def coarse(spans: Sequence[LabelledSpan]) -> set[tuple[int, int, str]]:
         within = {span.label for span in spans if scheme.coarse(span.label) in labels}
         return {(s.start, s.end, scheme.coarse(s.label)) for s in conventional(document.text, spans, within)}
 
     truth, predicted = coarse(document.spans), coarse(answer.spans)
-    group = (found.name, document.group)
+    group = (labelled.name, document.group)
     scores.coarse.add(group, gold=len(truth), found=len(predicted), right=len(truth & predicted))
 
 
-def _add_fields(scores: SetScores, document: GoldDocument, answer: FoundInDocument) -> None:
+def _add_fields(scores: SetScores, document: LabelledDocument, answer: ScoredAnswer) -> None:
     """Count the roles that this answer could have; others, such as an address, are in the truth of some sets."""
     if answer.fields is None:
         return
@@ -106,3 +149,39 @@ def _add_fields(scores: SetScores, document: GoldDocument, answer: FoundInDocume
         tally.truth += 1
         tally.right += role in answer.fields and is_right(role, answer.fields[role], values)
         tally.right_by_label += role in answer.by_label and is_right(role, answer.by_label[role], values)
+
+
+_ISO = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})")
+_TWO_ORDERS = re.compile(r"([0-9]{1,2})[-/.]([0-9]{1,2})[-/.]([0-9]{4}|[0-9]{2})")
+_CENTURY = 2000
+"""Of a year of two digits in the truth."""
+
+
+def is_right(role: str, text: str, truth: Iterable[str]) -> bool:
+    """True when a text of the document means one of the values that are right for the role."""
+    readings = _readings(role, text)
+    return any(readings & _readings(role, value) for value in truth)
+
+
+def _readings(role: str, text: str) -> set[object]:
+    if role.endswith("_amount"):
+        return {_number(text)}
+    if role.endswith("_date"):
+        return _days(text)
+    return {"".join(filter(str.isalnum, text.casefold()))}
+
+
+def _number(text: str) -> object:
+    number = read_value("MONEY", text, DocumentContext(text)).number
+    return text if number is None else number.normalize()
+
+
+def _days(text: str) -> set[object]:
+    value = read_value("DATE", text, DocumentContext(text)).text
+    if found := _ISO.match(value):
+        return {tuple(map(int, found.groups()))}
+    if found := _TWO_ORDERS.match(value):
+        first, second, year = map(int, found.groups())
+        year += _CENTURY if len(found[3]) == 2 else 0
+        return {(year, second, first), (year, first, second)}
+    return {value.casefold()}

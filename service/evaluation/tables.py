@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from service.evaluation.errors import Outcome
 from service.evaluation.report import EvaluationReport, Rates, RoleRates, SetReport
+from service.evaluation.span_scores import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,6 @@ def _sets(sets: Sequence[SetReport]) -> ReportTable:
         "95 %",
         "coarse",
         "calibration",
-        "CRF",
-        "95 %",
         "note",
     )
     rows = tuple(
@@ -54,9 +52,7 @@ def _sets(sets: Sequence[SetReport]) -> ReportTable:
             *_numbers(each.rates),
             _share(each.coarse.f1),
             _share(each.calibration.error),
-            _share(each.crf.rates.f1) if each.crf else "",
-            _interval(each.crf.rates) if each.crf else "",
-            "; ".join([*each.notes, *([f"CRF: {each.crf.trained}"] if each.crf else [])]),
+            "; ".join(each.notes),
         )
         for each in sets
     )

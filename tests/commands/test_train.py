@@ -60,4 +60,4 @@ def test_a_trained_folder_is_published_and_bad_data_is_said(tmp_path: Path) -> N
     assert published.returncode == 0, published.stderr
     refused = _gleaner(tmp_path, "train", str(tmp_path / "absent"), "--from", tiny, "--out", str(tmp_path / "other"))
     assert refused.returncode == 1
-    assert "No such file" in refused.stderr
+    assert "absent cannot be read" in refused.stderr

@@ -7,10 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from service.evaluation.answers import FoundInDocument, from_answer
-from service.evaluation.records import EvaluationSet, GoldDocument, LabelledSpan, LabelScheme
-from service.evaluation.report import CrfRates, EvaluationReport, all_together, rates, set_report
-from service.evaluation.scoring import SetScores, score_set
+from service.evaluation.labelled_documents import LabelledDocument, LabelledSet, LabelledSpan, LabelScheme
+from service.evaluation.report import EvaluationReport, all_together, calibration, set_report
+from service.evaluation.scoring import ScoredAnswer, SetScores, from_answer, is_right, score_set
 from service.evaluation.tables import tables
 
 TEXT = "Acme GmbH total 9.00 Anna"
@@ -21,25 +20,25 @@ def span(label: str, part: str, score: float = 1.0) -> LabelledSpan:
     return LabelledSpan(TEXT.index(part), TEXT.index(part) + len(part), label, score)
 
 
-def one_set(*documents: GoldDocument) -> EvaluationSet:
-    return EvaluationSet("receipt_a", documents, frozenset({"SUPPLIER_NAME", "TOTAL_AMOUNT"}))
+def one_set(*documents: LabelledDocument) -> LabelledSet:
+    return LabelledSet("receipt_a", documents, frozenset({"SUPPLIER_NAME", "TOTAL_AMOUNT"}))
 
 
-def document(group: str = "g", language: str = "en", **fields: tuple[str, ...]) -> GoldDocument:
+def document(group: str = "g", language: str = "en", **fields: tuple[str, ...]) -> LabelledDocument:
     truth = (span("SUPPLIER_NAME", "Acme GmbH"), span("TOTAL_AMOUNT", "9.00"))
-    return GoldDocument("0", TEXT, truth, group, language, "receipt", fields)
+    return LabelledDocument("0", TEXT, truth, group, language, "receipt", fields)
 
 
 def scores() -> SetScores:
     found = one_set(document(total_amount=("9",), supplier_name=("Other",), address=("x",)), document("h", "de"))
     answers = [
-        FoundInDocument(
+        ScoredAnswer(
             (span("ORGANIZATION", "Acme GmbH", 0.8), span("TOTAL_AMOUNT", "9.00", 0.9), span("PERSON", "Anna")),
             {"total_amount": "9.00"},
             {"total_amount": "8.00", "supplier_name": "Other"},
             tokens=7,
         ),
-        FoundInDocument((span("SUPPLIER_NAME", "Acme", 0.6),)),
+        ScoredAnswer((span("SUPPLIER_NAME", "Acme", 0.6),)),
     ]
     return score_set(found, answers, SCHEME)
 
@@ -71,15 +70,14 @@ def test_fields_are_compared_with_and_without_the_choice() -> None:
 
 
 def test_of_resumes_other_roles_are_compared() -> None:
-    resume = GoldDocument("0", TEXT, (), "g", "en", "resume", {"name": ("Anna",), "total_amount": ("9",)})
-    found = score_set(one_set(resume), [FoundInDocument((), {"name": "ANNA"})], SCHEME)
+    resume = LabelledDocument("0", TEXT, (), "g", "en", "resume", {"name": ("Anna",), "total_amount": ("9",)})
+    found = score_set(one_set(resume), [ScoredAnswer((), {"name": "ANNA"})], SCHEME)
     assert {role: each.right for role, each in found.roles.items()} == {"name": 1}
 
 
 def report() -> EvaluationReport:
     found = scores()
-    crf = CrfRates("on 5 documents of other groups", rates(found.fine.score()))
-    sets = [set_report(found, crf=crf), set_report(found, notes=["a note"])]
+    sets = [set_report(found), set_report(found, notes=["a note"])]
     return all_together("m@stable", "sha256:0", sets, [found, found], tokens=14, seconds=1.5)
 
 
@@ -109,7 +107,7 @@ def test_tables_have_a_text_for_each_column() -> None:
     for table in found:
         assert all(len(row) == len(table.head) for row in table.rows), table.title
     (sets, *_, fields, _) = found
-    assert sets.rows[0][-1] == "2 groups: no interval; CRF: on 5 documents of other groups"
+    assert sets.rows[0][-1] == "2 groups: no interval"
     assert fields.rows[-1] == ("receipt_a", "all roles", "2", "1 (0.500)", "1 (0.500)")
 
 
@@ -127,3 +125,44 @@ def test_an_answer_of_the_service_is_read() -> None:
     found = from_answer({"entities": entities, "fields": {"roles": {"iban": {"text": "DE3"}}}, "tokens": 5})
     assert (found.fields, found.by_label, found.tokens, len(found.spans)) == ({"iban": "DE3"}, {"iban": "DE2"}, 5, 3)
     assert from_answer({"entities": [], "fields": None, "tokens": 0}).fields == {}
+
+
+@pytest.mark.parametrize(
+    ("role", "text", "truth", "right"),
+    [
+        ("total_amount", "EUR 1,253.07", "1253.07", True),
+        ("total_amount", "9,00 €", "9.00", True),
+        ("total_amount", "9.00", "9", True),
+        ("total_amount", "9.01", "9.00", False),
+        ("total_amount", "nine", "9.00", False),
+        ("total_amount", "nine", "nine", True),
+        ("invoice_date", "5. Juni 2018", "20180605", True),
+        ("invoice_date", "05.06.2018", "2018-06-05", True),
+        ("invoice_date", "03/04/2018", "20180403", True),
+        ("invoice_date", "05/06/18", "05/06/2018", True),
+        ("invoice_date", "05.06.2018", "20180606", False),
+        ("invoice_date", "tomorrow", "Tomorrow", True),
+        ("supplier_name", "ACME  GmbH.", "Acme GmbH", True),
+        ("supplier_name", "Acme", "Acme GmbH", False),
+        ("iban", "DE89 3704", "DE893704", True),
+    ],
+)
+def test_values_are_compared_by_what_they_mean(role: str, text: str, truth: str, right: bool) -> None:
+    assert is_right(role, text, ["something else", truth]) is right
+
+
+def test_scores_that_mean_what_they_say_have_no_error() -> None:
+    scored = [(0.75, number % 4 < 3) for number in range(100)]
+    found = calibration(scored)
+    assert found.error == pytest.approx(0.0)
+    assert [(each.above, each.entities, each.right) for each in found.bins] == [(0.7, 100, 0.75)]
+
+
+def test_the_error_is_the_mean_distance_by_entities() -> None:
+    found = calibration([(1.0, False)] * 3 + [(0.25, True)])
+    assert found.error == pytest.approx((3 * 1.0 + 1 * 0.75) / 4)
+    assert [each.above for each in found.bins] == [0.2, 0.9]
+
+
+def test_nothing_found_is_no_error() -> None:
+    assert calibration([]).error == 0.0

@@ -16,8 +16,8 @@ from model_store.transfer.publish import publish
 from service.api.extraction.request import DocumentInput
 from service.commands.files.local_service import LocalService
 from service.core.errors import Overloaded, RequestError
-from service.evaluation.answers import FoundInDocument, from_answer
-from service.evaluation.records import EvaluationSet, GoldDocument
+from service.evaluation.labelled_documents import LabelledDocument, LabelledSet
+from service.evaluation.scoring import ScoredAnswer, from_answer
 
 BUILTIN = "builtin"
 FOLDER_NAME = "evaluated"
@@ -62,8 +62,8 @@ def evaluated_service(model: str, report: Callable[[str], None]) -> Iterator[Loc
 
 
 async def ask_all(
-    service: Answering, sets: Sequence[EvaluationSet], show: OnProgress, *, pause_seconds: float = PAUSE_SECONDS
-) -> list[list[FoundInDocument]]:
+    service: Answering, sets: Sequence[LabelledSet], show: OnProgress, *, pause_seconds: float = PAUSE_SECONDS
+) -> list[list[ScoredAnswer]]:
     """The answers to each set's documents, in their order.
 
     Raises:
@@ -72,7 +72,7 @@ async def ask_all(
     gate = asyncio.Semaphore(AT_ONCE)
     total, done = sum(len(each.documents) for each in sets), 0
 
-    async def ask(name: str, document: GoldDocument) -> FoundInDocument:
+    async def ask(name: str, document: LabelledDocument) -> ScoredAnswer:
         nonlocal done
         async with gate:
             found = await _ask(service, document, pause_seconds)
@@ -83,7 +83,7 @@ async def ask_all(
     return [list(await asyncio.gather(*(ask(each.name, document) for document in each.documents))) for each in sets]
 
 
-async def _ask(service: Answering, document: GoldDocument, pause_seconds: float) -> FoundInDocument:
+async def _ask(service: Answering, document: LabelledDocument, pause_seconds: float) -> ScoredAnswer:
     """What the service finds; nothing in a document that it refuses. A failure of its own is no answer."""
     asked = DocumentInput(document.id, text=document.text)
     for attempt in range(1, ATTEMPTS + 1):
@@ -96,4 +96,4 @@ async def _ask(service: Answering, document: GoldDocument, pause_seconds: float)
         except RequestError as error:
             refused = error.code
             break
-    return FoundInDocument((), {}, refused=refused)
+    return ScoredAnswer((), {}, refused=refused)

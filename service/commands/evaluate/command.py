@@ -1,7 +1,7 @@
 """`gleaner evaluate`: scores a model on labelled documents, as the service would answer them.
 
 By set, label, language and kind of document, with intervals over groups, kinds of errors, the calibration of scores,
-and fields where the truth has them. With `--crf`, a linear CRF trained on other documents of the same sets beside it.
+and fields where the truth has them.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from rich.table import Table
 
 from service.commands.evaluate.asking import BUILTIN, OnProgress, ask_all, evaluated_service
 from service.core.errors import InvalidOptions
-from service.evaluation.crf_beside import crf_rates
-from service.evaluation.records import (
+from service.evaluation.labelled_documents import (
     BadRecords,
-    EvaluationSet,
+    LabelledSet,
     LabelScheme,
+    left_out,
+    limited,
+    nearest_scheme,
     read_scheme,
     read_sets,
-    scheme_beside,
 )
 from service.evaluation.report import EvaluationReport, all_together, set_report
-from service.evaluation.sampling import left_out, limited
 from service.evaluation.scoring import score_set
 from service.evaluation.tables import ReportTable, tables
 
@@ -55,7 +55,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit", type=int, metavar="N", help="only so many documents of each set, of all groups in turn"
     )
-    parser.add_argument("--crf", nargs="+", type=Path, metavar="DATA", help="train a linear CRF on the same sets here")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     parser.add_argument("--out", type=Path, help="write the JSON to this file as well")
     parser.set_defaults(run=run)
@@ -69,11 +68,10 @@ def run(chosen: argparse.Namespace) -> int:
         raise InvalidOptions("--left-out takes a percentage, such as 12")
     if chosen.out is not None and not chosen.out.absolute().parent.is_dir():
         raise InvalidOptions(f"--out: there is no folder {chosen.out.absolute().parent}")
-    scheme = read_scheme(chosen.mapping) if chosen.mapping else scheme_beside(chosen.data)
+    scheme = read_scheme(chosen.mapping) if chosen.mapping else nearest_scheme(chosen.data)
     sets = _chosen_sets(chosen, read_sets(chosen.data, scheme))
-    training = read_sets(chosen.crf, scheme) if chosen.crf else []
     with _progress() as show:
-        report = asyncio.run(_evaluate(chosen.model, sets, scheme, training, show))
+        report = asyncio.run(_evaluate(chosen.model, sets, scheme, show))
     if chosen.out:
         chosen.out.write_bytes(msgspec.json.format(msgspec.json.encode(report)))
     if chosen.json:
@@ -110,7 +108,7 @@ def _lines() -> OnProgress:
     return say
 
 
-def _chosen_sets(chosen: argparse.Namespace, sets: Sequence[EvaluationSet]) -> list[EvaluationSet]:
+def _chosen_sets(chosen: argparse.Namespace, sets: Sequence[LabelledSet]) -> list[LabelledSet]:
     names = chosen.sets.split(",") if chosen.sets else [each.name for each in sets]
     if unknown := set(names) - {each.name for each in sets}:
         raise InvalidOptions(f"--sets: there is no {', '.join(sorted(unknown))}.")
@@ -120,18 +118,17 @@ def _chosen_sets(chosen: argparse.Namespace, sets: Sequence[EvaluationSet]) -> l
     if chosen.limit is not None:
         kept = [limited(each, chosen.limit) for each in kept]
     if not any(each.documents for each in kept):
-        raise BadRecords("No document is left to be scored: no set has a group small enough to be left out.")
+        raise BadRecords(["No document is left to be scored: no set has a group small enough to be left out."])
     return [each for each in kept if each.documents]
 
 
 async def _evaluate(
     model: str,
-    sets: Sequence[EvaluationSet],
+    sets: Sequence[LabelledSet],
     scheme: LabelScheme,
-    training: Sequence[EvaluationSet],
     show: OnProgress,
 ) -> EvaluationReport:
-    """Ask for all documents, then score; `training`: the sets for the CRF, none without one."""
+    """Ask for all documents, then score."""
     begun = time.monotonic()
     with evaluated_service(model, lambda what: show(what, 0, 0)) as service:
         async with service:
@@ -142,10 +139,9 @@ async def _evaluate(
     for number, (each, found) in enumerate(zip(sets, answers, strict=True)):
         show(f"scoring {each.name}", number, len(sets))
         scores.append(score_set(each, found, scheme))
-        crf = crf_rates(each, [other for other in training if other.name == each.name]) if training else None
         refused = Counter(answer.refused for answer in found if answer.refused)
         notes = [f"{count} refused: {code}" for code, count in refused.items()]
-        reports.append(set_report(scores[-1], notes=notes, crf=crf))
+        reports.append(set_report(scores[-1], notes=notes))
     tokens = sum(answer.tokens for found in answers for answer in found)
     return all_together(f"{name.name}@{name.tag}", name.revision, reports, scores, tokens=tokens, seconds=seconds)
 

@@ -28,8 +28,8 @@ from service.engine.encoder.cuda.fused_model import FusedModel
 from service.engine.encoder.cuda.row_operators import TORCH_ROWS
 from service.engine.encoder.encoder import TransformersEncoder
 from service.engine.encoder.forward_path import FUSED
-from service.evaluation.records import EvaluationSet, read_sets, scheme_beside
-from service.evaluation.tally import SpanScore, Tally
+from service.evaluation.labelled_documents import LabelledSet, nearest_scheme, read_sets
+from service.evaluation.span_scores import SpanScore, Tally
 from service.text.pipeline import decode_entities, prepare
 from service.text.tokenizer import TextTokenizer
 
@@ -75,7 +75,7 @@ class Reader:
         return logits, {(each.start, each.end, each.label) for each in found}
 
 
-def accuracies(folder: Path, documents: EvaluationSet) -> Iterator[tuple[str, Accuracy]]:
+def accuracies(folder: Path, documents: LabelledSet) -> Iterator[tuple[str, Accuracy]]:
     """Each precision's accuracy over one set; a document without a token is left out."""
     exact: list[list[Logits]] = []
     for precision in PRECISIONS:
@@ -108,7 +108,7 @@ def main(arguments: Sequence[str]) -> int:
     use_threads(0)
     print("| set | precision | documents | gold spans | precision | recall | F1 | error of logits | labels changed |")
     print("|---|---|---|---|---|---|---|---|---|")
-    for each in read_sets(options.data, scheme_beside(options.data)):
+    for each in read_sets(options.data, nearest_scheme(options.data)):
         documents = each.only(each.documents[: options.most])
         for precision, found in accuracies(options.model, documents):
             spans = found.spans

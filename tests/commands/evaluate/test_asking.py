@@ -8,8 +8,8 @@ from typing import Any
 from service.api.extraction.request import DocumentInput
 from service.commands.evaluate.asking import ATTEMPTS, ask_all
 from service.core.errors import GleanerError, MalformedRequest, TooMuchAtOnce
-from service.evaluation.answers import FoundInDocument
-from service.evaluation.records import EvaluationSet, GoldDocument
+from service.evaluation.labelled_documents import LabelledDocument, LabelledSet
+from service.evaluation.scoring import ScoredAnswer
 
 ANSWER: dict[str, Any] = {
     "entities": [{"start": 0, "end": 4, "label": "PERSON", "text": "Jane", "score": 0.9}],
@@ -31,9 +31,9 @@ class RefusingService:
         return ANSWER
 
 
-def answers(service: RefusingService) -> list[FoundInDocument]:
-    document = GoldDocument("a", "Jane", (), "a", "en", "letter", {})
-    sets = [EvaluationSet("letters", (document,), frozenset({"PERSON"}))]
+def answers(service: RefusingService) -> list[ScoredAnswer]:
+    document = LabelledDocument("a", "Jane", (), "a", "en", "letter", {})
+    sets = [LabelledSet("letters", (document,), frozenset({"PERSON"}))]
     return asyncio.run(ask_all(service, sets, lambda *_: None, pause_seconds=0))[0]
 
 

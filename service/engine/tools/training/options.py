@@ -1,23 +1,34 @@
-"""What a training is asked to do. Crosses from the command to its process as JSON."""
+"""Options of a training, and the errors that stop one.
+
+TrainingError
+├── BadData          entities that a model cannot learn, all that were read at once
+├── TooLittleData    no entity to learn, or no group to leave out
+├── UnusableBase     the folder to start from is no token classifier, or has no linear head
+└── OtherTraining    the output folder holds another model or an unfinished training of other data or options
+"""
 
 from __future__ import annotations
 
 import msgspec
 
+MOST_PROBLEMS_SHOWN = 10
+"""Problems that an error names at most; it counts the others."""
+
 
 class TrainingOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The options of one training.
+    """The options of one training. Crosses from the command to its process as JSON.
 
     Attributes:
-        data: JSON lines files; each is a set of its own.
+        data: JSON lines files, or folders of them; each file is a set of its own.
         base: folder of the model to start from.
         out: folder for the new model.
         closed: every set has all labels marked; else a label that a set never marks is open there.
         epochs: most passes over the data.
         patience: passes without a better score on the groups left out, after which it ends.
-        minutes: it ends after this time at the latest; None for no limit.
+        minutes: it ends after this time at the latest, its learning rate at the lowest; None for no limit.
         left_out_percent: of the text, whole groups, to score on; 0 for none and no early end.
-        rate: highest learning rate of the pretrained layers; a new head learns ten times as fast.
+        rate: highest learning rate of the pretrained layers.
+        new_head_factor: how many times faster a new head learns.
         batch_tokens: most tokens of a batch, padding included.
         threads: of the CPU; 0 for one a core.
         device: `auto`, `cpu` or `cuda`.
@@ -32,7 +43,33 @@ class TrainingOptions(msgspec.Struct, frozen=True, kw_only=True):
     minutes: float | None = None
     left_out_percent: int = 15
     rate: float = 1e-4
+    new_head_factor: float = 10.0
     batch_tokens: int = 1536
     seed: int = 1
     threads: int = 0
     device: str = "auto"
+
+
+class TrainingError(Exception):
+    """A training cannot begin or go on. Each is the caller's to mend and has one helpful sentence."""
+
+
+class BadData(TrainingError):
+    """Entities that a model cannot learn; `problems` names document and reason of each."""
+
+    def __init__(self, problems: list[str]) -> None:
+        shown, more = problems[:MOST_PROBLEMS_SHOWN], len(problems) - MOST_PROBLEMS_SHOWN
+        super().__init__("\n".join(["The data cannot be used:", *shown, *([f"… and {more} more"] if more > 0 else [])]))
+        self.problems = problems
+
+
+class TooLittleData(TrainingError):
+    """No entity to learn, or no group to leave out."""
+
+
+class UnusableBase(TrainingError):
+    """The folder to start from is no token classifier, or has no linear head."""
+
+
+class OtherTraining(TrainingError):
+    """The output folder holds another model, or an unfinished training of other data or options."""

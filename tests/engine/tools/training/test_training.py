@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -12,17 +13,15 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
+from model_store.builtin import model_folder
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from service.engine.encoder.checkpoint import read_checkpoint
-from service.engine.tools.training.__main__ import train
-from service.engine.tools.training.base_model import open_base
-from service.engine.tools.training.checkpoint import FILE
-from service.engine.tools.training.errors import OtherTraining, TooLittleData, UnusableBase
-from service.engine.tools.training.finetuning import FineTuning, rate_share
-from service.engine.tools.training.labels import IGNORED
-from service.engine.tools.training.loss import CLOSED_SHARE, masked_loss
-from service.engine.tools.training.options import TrainingOptions
+from service.engine.tools.training.data import IGNORED
+from service.engine.tools.training.finetune import ALL, train
+from service.engine.tools.training.loop import CLOSED_SHARE, STATE_FILE, FineTuning, SavedState, masked_loss, rate_share
+from service.engine.tools.training.model import open_base
+from service.engine.tools.training.options import OtherTraining, TooLittleData, TrainingOptions, UnusableBase
 from tests.support.tiny_models import make_model
 from tests.support.training_data import record, write_set
 
@@ -57,12 +56,12 @@ def weights(folder: Path) -> dict[str, Tensor]:
 
 
 def test_a_training_learns_and_its_folder_is_published(base: Path, data: Path, tmp_path: Path) -> None:
-    counts = train(options(base, tmp_path / "out", data))
-    assert counts is not None
-    assert counts.f1() > 0.9
+    scores = train(options(base, tmp_path / "out", data))
+    assert scores is not None
+    assert scores[ALL].f1 > 0.9
     model = read_checkpoint(tmp_path / "out", torch.float32).model
     assert set(model.config.id2label.values()) == LABELS
-    assert not (tmp_path / "out" / FILE).exists()
+    assert not (tmp_path / "out" / STATE_FILE).exists()
     assert "| all | " in (tmp_path / "out" / "README.md").read_text()
     assert publish(tmp_path / "out", "own", Store(tmp_path / "store")).revision.name == "own"
 
@@ -72,17 +71,17 @@ def test_sets_of_different_labels_are_learnt_together(base: Path, tmp_path: Path
         write_set(tmp_path / f"{label}.jsonl", [record(number, labels=(label,)) for number in range(first, first + 60)])
         for first, label in ((0, "SENDER"), (100, "INVOICE_ID"))
     ]
-    counts = train(options(base, tmp_path / "out", *halves))
-    assert counts is not None
-    assert set(counts.gold) == {"SENDER", "INVOICE_ID"}
-    assert min(counts.f1("SENDER"), counts.f1("INVOICE_ID")) > 0.8
+    scores = train(options(base, tmp_path / "out", *halves))
+    assert scores is not None
+    assert set(scores) == {"SENDER", "INVOICE_ID", ALL}
+    assert min(scores["SENDER"].f1, scores["INVOICE_ID"].f1) > 0.8
 
 
 class _Interrupted(FineTuning):
     """Is interrupted in its second pass."""
 
     def _batches(self, examples: list) -> list[list[int]]:  # type: ignore[type-arg]
-        if self.place.epoch == 1:
+        if self.progress.epoch == 1:
             raise KeyboardInterrupt
         return super()._batches(examples)
 
@@ -93,10 +92,10 @@ def test_a_training_that_was_cut_off_ends_with_the_same_weights(
     train(options(base, tmp_path / "whole", data, epochs=3))
     cut = options(base, tmp_path / "cut", data, epochs=3)
     with monkeypatch.context() as patched:
-        patched.setattr("service.engine.tools.training.__main__.FineTuning", _Interrupted)
+        patched.setattr("service.engine.tools.training.finetune.FineTuning", _Interrupted)
         with pytest.raises(KeyboardInterrupt):
             train(cut)
-    assert (tmp_path / "cut" / FILE).exists()
+    assert (tmp_path / "cut" / STATE_FILE).exists()
     train(cut)
     whole, resumed = weights(tmp_path / "whole"), weights(tmp_path / "cut")
     assert whole.keys() == resumed.keys()
@@ -106,7 +105,7 @@ def test_a_training_that_was_cut_off_ends_with_the_same_weights(
 def test_another_training_is_not_gone_on_with(base: Path, data: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
-    torch.save({"training": "another"}, out / FILE)
+    torch.save({"training": "another"}, out / STATE_FILE)
     with pytest.raises(OtherTraining, match="other data or options"):
         train(options(base, out, data))
 
@@ -168,3 +167,22 @@ def test_the_rate_rises_then_falls_to_its_floor() -> None:
     assert 0 < shares[0] < 0.1
     assert shares[-1] == pytest.approx(0.02)
     assert shares[10:] == sorted(shares[10:], reverse=True)
+
+
+def test_the_rate_falls_with_the_time_allowed(base: Path, data: Path, tmp_path: Path) -> None:
+    """The passes alone would leave it near its height when the time is over."""
+    model = open_base(base, {"PER"})[0].model
+    limited = options(base, tmp_path, data, epochs=1000, minutes=1.0)
+    tuning = FineTuning(model, limited, SavedState(tmp_path, "x"), new_head=True)
+    tuning.progress.seconds = 59.0
+    assert tuning.elapsed_share(0.5) == pytest.approx(59 / 60)
+
+
+def test_a_base_with_transitions_for_its_own_labels_can_be_trained(base: Path, data: Path, tmp_path: Path) -> None:
+    """As the built-in model: the new labels are scored without the base's transitions, calibration and rules."""
+    own = tmp_path / "base"
+    shutil.copytree(base, own)
+    for name in ("transitions.safetensors", "decoding.json", "rules.json"):
+        shutil.copyfile(model_folder() / name, own / name)
+    assert train(options(own, tmp_path / "out", data, epochs=1)) is not None
+    assert not (tmp_path / "out" / "transitions.safetensors").exists()

@@ -1,21 +1,26 @@
-"""Labelled documents: what is read of a file, and what is refused with its line."""
+"""Labelled documents: what is read of a file, what is refused with its line, and which are scored."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from service.evaluation.records import (
+from service.evaluation.labelled_documents import (
     NO_SCHEME,
     BadRecords,
+    LabelledDocument,
+    LabelledSet,
     LabelledSpan,
+    left_out,
+    limited,
+    nearest_scheme,
     read_scheme,
     read_set,
     read_sets,
-    scheme_beside,
 )
 
 DOCUMENT: dict[str, Any] = {"text": "Anna paid 9.00", "entities": [{"start": 0, "end": 4, "label": "PERSON"}]}
@@ -76,20 +81,20 @@ def test_a_mapping_names_the_labels_that_count(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, record: dict[str, Any] | str, words: str) -> None:
-    with pytest.raises(BadRecords, match=r"a\.jsonl, line 2") as caught:
+    with pytest.raises(BadRecords, match=r"line 2") as caught:
         read_set(write(tmp_path / "a.jsonl", DOCUMENT, record))
     assert words in caught.value.detail
 
 
 def test_a_label_that_the_mapping_lacks_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadRecords, match="'PERSON' is not in the mapping"):
+    with pytest.raises(BadRecords, match="PERSON"):
         read_set(write(tmp_path / "a.jsonl", DOCUMENT), {"company": "SUPPLIER_NAME"})
 
 
 def test_what_holds_nothing_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadRecords, match="holds no document"):
+    with pytest.raises(BadRecords, match="no document"):
         read_set(write(tmp_path / "a.jsonl", ""))
-    with pytest.raises(BadRecords, match="cannot be read"):
+    with pytest.raises(BadRecords, match="missing"):
         read_set(tmp_path / "missing.jsonl")
     (tmp_path / "empty").mkdir()
     with pytest.raises(BadRecords, match=r"no \.jsonl file"):
@@ -103,11 +108,11 @@ def test_a_folder_is_all_its_files_and_the_mapping_may_lie_above(tmp_path: Path)
     for name in ("b", "a"):
         write(tmp_path / "train" / f"{name}.jsonl", DOCUMENT)
     for path in (tmp_path / "train", tmp_path / "train" / "a.jsonl"):
-        found = scheme_beside([path])
+        found = nearest_scheme([path])
         assert (found.coarse("PARTY"), found.coarse("PERSON")) == ("ORGANIZATION", "PERSON")
     sets = read_sets([tmp_path / "train"], found)
     assert [(each.name, each.labels) for each in sets] == [("a", frozenset({"PARTY"})), ("b", frozenset({"PERSON"}))]
-    assert scheme_beside([Path("/")]) is NO_SCHEME
+    assert nearest_scheme([Path("/")]) is NO_SCHEME
 
 
 @pytest.mark.parametrize("content", ['{"map": 5}', "[]", "{", '{"map": {"a": 5}, "coarse_parent": {}}'])
@@ -115,3 +120,50 @@ def test_a_bad_mapping_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "MAPPING.json").write_text(content)
     with pytest.raises(BadRecords):
         read_scheme(tmp_path / "MAPPING.json")
+
+
+def document(number: int, group: str, text: str = "x" * 20) -> LabelledDocument:
+    return LabelledDocument(str(number), text, (), group, "en", "ner", {})
+
+
+def of(*groups: str) -> LabelledSet:
+    return LabelledSet("s", tuple(document(number, group) for number, group in enumerate(groups)), frozenset())
+
+
+MANY = of(*(f"g{number % 40}" for number in range(200)), *["large"] * 120)
+
+
+def test_whole_groups_are_left_out_and_never_the_largest() -> None:
+    found = left_out(MANY, 12)
+    outside = {each.group for each in found.documents}
+    assert 0.12 <= len(found.documents) / len(MANY.documents) < 0.15
+    assert all(each in found.documents for each in MANY.documents if each.group in outside)
+    assert "large" not in outside
+    assert left_out(MANY, 12) == found
+
+
+def test_a_limit_takes_of_each_group_in_turn() -> None:
+    found = limited(MANY, 50)
+    assert len(found.documents) == 50
+    sizes = Counter(each.group for each in found.documents)
+    assert len(sizes) == MANY.groups
+    assert max(sizes.values()) == 2
+    assert limited(MANY, 50) == found
+    assert limited(of("a"), 5).documents == of("a").documents
+
+
+def test_all_problems_of_all_files_are_said_at_once(tmp_path: Path) -> None:
+    with pytest.raises(BadRecords) as caught:
+        read_sets([write(tmp_path / "a.jsonl", *["{"] * 12), tmp_path / "missing.jsonl"])
+    assert len(caught.value.problems) == 13
+    assert "… and 3 more" in caught.value.detail
+
+
+def test_line_separators_within_a_text_end_no_record(tmp_path: Path) -> None:
+    record = json.dumps({"text": "a\u2028b\x85c", "entities": []}, ensure_ascii=False)
+    assert read_set(write(tmp_path / "a.jsonl", record)).documents[0].text == "a\u2028b\x85c"
+
+
+def test_entities_whose_label_is_mapped_to_nothing_are_kept_apart(tmp_path: Path) -> None:
+    (document,) = read_set(write(tmp_path / "a.jsonl", DOCUMENT), {"PERSON": None}).documents
+    assert (document.spans, document.unmapped) == ((), ((0, 4),))

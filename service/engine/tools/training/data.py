@@ -1,0 +1,211 @@
+"""Training data: labelled sets, their split by groups, windows with a tag for each token, and padded batches.
+
+Windows are those that serving would cut. A token that overlaps an entity has its tag; tokens of a window's overlap are
+tagged in the one window whose logits serving keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from service.core.arrays import TokenIds
+from service.engine.tools.training.options import BadData, TooLittleData
+from service.evaluation.labelled_documents import LabelledDocument, LabelledSet, LabelledSpan, digest_of, left_out
+from service.text.pipeline import prepare
+from service.text.tokenizer import TextTokenizer
+
+OUTSIDE = "O"
+IGNORED = -100
+"""Tag of a token that does not count in the loss; torch's own number for it."""
+POOL_ROWS = 512
+"""Windows that are drawn at a time and sorted by length, so that batches have little padding."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSet:
+    """Documents, and the labels that are known to be absent wherever none of their entities is."""
+
+    documents: tuple[LabelledDocument, ...]
+    settled: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Example:
+    """One window: ids int32 `[tokens]` with special tokens, tags int64 `[tokens]`, open_tags bool `[tags]`.
+
+    `open_tags`: the tags that a token tagged O may have, because the set never marks their labels.
+    """
+
+    ids: TokenIds
+    tags: NDArray[np.int64]
+    open_tags: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Cutter:
+    """Cuts documents for a model: its tokenizer, its tags, its longest sequence, and the overlap of windows."""
+
+    tokenizer: TextTokenizer
+    tags: tuple[str, ...]
+    longest_tokens: int
+    overlap_tokens: int
+
+    def examples(self, sets: Iterable[TrainingSet]) -> list[Example]:
+        """The windows of all documents."""
+        return [
+            window
+            for each in sets
+            for opened in [open_tags(self.tags, each.settled)]
+            for document in each.documents
+            for window in self._windows(document, opened)
+        ]
+
+    def _windows(self, document: LabelledDocument, opened: NDArray[np.bool_]) -> Iterator[Example]:
+        prepared = prepare(self.tokenizer, document.text, longest=self.longest_tokens, overlap=self.overlap_tokens)
+        tag_ids = {tag: number for number, tag in enumerate(self.tags)}
+        tags = token_tags(prepared.tokens.offsets, document.spans, tag_ids, document.unmapped)
+        before = len(self.tokenizer.prefix)
+        for window, ids in zip(prepared.windows, prepared.sequences, strict=True):
+            of_window = np.full(len(ids), IGNORED, dtype=np.int64)
+            start = before + window.keep_start - window.start
+            of_window[start : start + window.keep_stop - window.keep_start] = tags[window.keep_start : window.keep_stop]
+            yield Example(ids, of_window, opened)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingBatch:
+    """Padded rows: ids, mask and tags are `[rows, length]`; open_tags is `[rows, tags]`."""
+
+    ids: Tensor
+    mask: Tensor
+    tags: Tensor
+    open_tags: Tensor
+
+    def to(self, device: torch.device) -> TrainingBatch:
+        """The batch on a device."""
+        return TrainingBatch(*(each.to(device) for each in (self.ids, self.mask, self.tags, self.open_tags)))
+
+
+def check_learnable(sets: Iterable[LabelledSet]) -> None:
+    """Check what evaluation tolerates and training does not.
+
+    Raises:
+        BadData: entities of a document overlap, or hold white space alone.
+        TooLittleData: no document has an entity.
+    """
+    documents = [document for each in sets for document in each.documents]
+    problems = [f"document {document.id}: {problem}" for document in documents for problem in _problems(document)]
+    if problems:
+        raise BadData(problems)
+    if not any(document.spans for document in documents):
+        raise TooLittleData("There is nothing to learn: no document has an entity.")
+
+
+def _problems(document: LabelledDocument) -> Iterator[str]:
+    for span in document.spans:
+        if not document.text[span.start : span.end].strip():
+            yield f"{span.label} at {span.start}:{span.end} holds white space alone"
+    for first, second in pairwise(document.spans):
+        if second.start < first.end:
+            yield f"{first.label} at {first.start}:{first.end} and {second.label} at {second.start} overlap"
+
+
+def split(
+    sets: Sequence[LabelledSet], *, left_out_percent: int
+) -> tuple[tuple[LabelledSet, ...], tuple[LabelledSet, ...]]:
+    """(training, left out), set by set: whole groups, the same as `gleaner evaluate --left-out` scores.
+
+    Of a set whose groups are all large, the first by digest is left out.
+
+    Raises:
+        TooLittleData: a percentage is asked for, and no set has two groups.
+    """
+    if not left_out_percent:
+        return tuple(sets), tuple(each.only(()) for each in sets)
+    training, outside = [], []
+    for each in sets:
+        out = {document.group for document in left_out(each, left_out_percent).documents}
+        if not out and each.groups > 1:
+            out = {min((document.group for document in each.documents), key=lambda group: (digest_of(group), group))}
+        training.append(each.only(document for document in each.documents if document.group not in out))
+        outside.append(each.only(document for document in each.documents if document.group in out))
+    if not any(each.documents for each in outside):
+        raise TooLittleData(
+            "Nothing can be left out to score on: each file has one group alone. "
+            "Give the records several groups, or leave nothing out with --left-out 0."
+        )
+    return tuple(training), tuple(outside)
+
+
+def tags_of(labels: Iterable[str]) -> tuple[str, ...]:
+    """The tags of a model with these labels (BIO)."""
+    return (OUTSIDE, *(f"{prefix}-{label}" for label in sorted(labels) for prefix in "BI"))
+
+
+def open_tags(tags: Sequence[str], settled: frozenset[str]) -> NDArray[np.bool_]:
+    """bool `[tags]`: True for both tags of each label that a set leaves unmarked."""
+    return np.array([tag != OUTSIDE and tag[2:] not in settled for tag in tags])
+
+
+def token_tags(
+    offsets: NDArray[np.int32],
+    spans: Sequence[LabelledSpan],
+    tag_ids: dict[str, int],
+    unmapped: Iterable[tuple[int, int]] = (),
+) -> NDArray[np.int64]:
+    """The tag id of each token, `[tokens]`; `offsets` is `[tokens, 2]`. A token of two entities is the first one's.
+
+    Tokens of entities under labels that the model does not have are IGNORED.
+    """
+    tags = np.full(len(offsets), tag_ids[OUTSIDE], dtype=np.int64)
+    for start, end in unmapped:
+        tags[(offsets[:, 0] < end) & (offsets[:, 1] > start)] = IGNORED
+    free = np.ones(len(offsets), dtype=np.bool_)
+    for span in spans:
+        inside = np.flatnonzero((offsets[:, 0] < span.end) & (offsets[:, 1] > span.start) & free)
+        if len(inside):
+            tags[inside] = tag_ids[f"I-{span.label}"]
+            tags[inside[0]] = tag_ids[f"B-{span.label}"]
+            free[inside] = False
+    return tags
+
+
+def orders(examples: Sequence[Example], *, batch_tokens: int, seed: int, epoch: int) -> list[list[int]]:
+    """The examples of each batch of a pass: all of them once; only a longer one exceeds `batch_tokens` with padding."""
+    random = np.random.default_rng((seed, epoch))
+    shuffled = random.permutation(len(examples)).tolist()
+    batches: list[list[int]] = []
+    for first in range(0, len(shuffled), POOL_ROWS):
+        pool = sorted(shuffled[first : first + POOL_ROWS], key=lambda number: len(examples[number].ids))
+        batches += _filled(pool, examples, batch_tokens)
+    return [batches[number] for number in random.permutation(len(batches))]
+
+
+def _filled(pool: Sequence[int], examples: Sequence[Example], batch_tokens: int) -> Iterator[list[int]]:
+    rows: list[int] = []
+    for number in pool:
+        if rows and (len(rows) + 1) * len(examples[number].ids) > batch_tokens:
+            yield rows
+            rows = []
+        rows.append(number)
+    if rows:
+        yield rows
+
+
+def padded(examples: Sequence[Example], *, padding_id: int) -> TrainingBatch:
+    """Rows of one length; padding has no tag."""
+    shape = len(examples), max(len(example.ids) for example in examples)
+    ids, mask = np.full(shape, padding_id, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    tags = np.full(shape, IGNORED, dtype=np.int64)
+    for row, example in enumerate(examples):
+        size = len(example.ids)
+        ids[row, :size], mask[row, :size], tags[row, :size] = example.ids, 1, example.tags
+    opened = np.stack([example.open_tags for example in examples])
+    return TrainingBatch(*(torch.from_numpy(each) for each in (ids, mask, tags, opened)))

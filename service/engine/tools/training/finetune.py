@@ -1,0 +1,142 @@
+"""One training from options to a model's folder: read, split, train, score on the groups left out, write.
+
+Scores are of exact spans of whole documents, decoded as the new folder will be served; only labels count that a
+document's set marks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import torch
+from transformers import PreTrainedModel
+
+from service.engine.device.selection import choose_device, use_threads
+from service.engine.tools.training.data import Cutter, TrainingSet, check_learnable, split
+from service.engine.tools.training.loop import FineTuning, SavedState
+from service.engine.tools.training.model import (
+    digest_files,
+    freeze_embeddings,
+    open_base,
+    prepare_folder,
+    write_card,
+    write_model,
+)
+from service.engine.tools.training.options import TrainingOptions
+from service.evaluation.labelled_documents import LabelledSpan, read_sets
+from service.evaluation.span_scores import SpanScore, Tally, conventional
+from service.settings import read_settings
+from service.text.pipeline import decode_entities, prepare
+from service.text.tokenizer import TextTokenizer
+
+ALL = "all"
+"""The name of the score over all labels."""
+MAY_CHANGE = {"out": "", "threads": 0, "device": "auto", "minutes": None}
+"""Options that may be others when a training goes on."""
+LabelScores = dict[str, SpanScore]
+"""Label → its score; `ALL` comes last."""
+log = logging.getLogger(__name__)
+
+
+def train(options: TrainingOptions) -> LabelScores | None:
+    """Train on the labelled files, and write the model's folder; the scores on the groups left out, if there are any.
+
+    Raises:
+        TrainingError: the data, the base or the output folder cannot be used.
+        BadRecords: the files hold no labelled documents.
+        ModelError: the device is missing.
+    """
+    paths = [Path(path) for path in options.data]
+    sets = read_sets(paths)
+    check_learnable(sets)
+    labels = frozenset().union(*(each.labels for each in sets))
+    training, left_out = (
+        [TrainingSet(each.documents, labels if options.closed else each.labels) for each in part]
+        for part in split(sets, left_out_percent=options.left_out_percent)
+    )
+    scores = train_sets(training, left_out, labels, options, data_digest=digest_files(paths))
+    write_card(Path(options.out), options, sets, scores)
+    return scores
+
+
+def train_sets(
+    training: Sequence[TrainingSet],
+    left_out: Sequence[TrainingSet],
+    labels: frozenset[str],
+    options: TrainingOptions,
+    *,
+    data_digest: str,
+    new_head: bool = False,
+) -> LabelScores | None:
+    """Train on sets in memory, and write the model's folder, all but its card.
+
+    Args:
+        data_digest: of the data; an unfinished training goes on only with the same data and options.
+        new_head: the base's head has learned nothing yet, although it is for these labels.
+
+    Raises:
+        TrainingError, ModelError: as `train`.
+    """
+    torch.manual_seed(options.seed)
+    device = choose_device(options.device)
+    use_threads(options.threads, on_gpu=device.type == "cuda")
+    out = Path(options.out)
+    prepare_folder(Path(options.base), out)
+    checkpoint, has_new_rows = open_base(Path(options.base), labels)
+    model = checkpoint.model.to(device)
+    freeze_embeddings(model)
+    tags = tuple(model.config.id2label[number] for number in range(model.config.num_labels))
+    cutter = Cutter(TextTokenizer(out), tags, checkpoint.max_tokens, read_settings().overlap_tokens)
+    examples = cutter.examples(training)
+    documents, held_out = (sum(len(each.documents) for each in part) for part in (training, left_out))
+    log.info("%d documents (%d windows) to learn from, %d left out, %d labels, %s", documents, len(examples),
+             held_out, len(labels), device)  # fmt: skip
+    saved = SavedState(out, _identity(options, data_digest))
+    tuning = FineTuning(model, options, saved, new_head=new_head or has_new_rows)
+    tuning.run(examples, lambda: score(model, cutter, left_out)[ALL].f1 if held_out else None)
+    scores = score(model, cutter, left_out) if held_out else None
+    write_model(model, out)
+    saved.remove()
+    log.info("wrote %s%s", options.out, f", F1 {scores[ALL].f1:.3f}" if scores else "")
+    return scores
+
+
+def _identity(options: TrainingOptions, data_digest: str) -> str:
+    encoded = msgspec.json.encode(msgspec.structs.replace(options, **MAY_CHANGE))
+    return hashlib.sha256(encoded + data_digest.encode()).hexdigest()
+
+
+@torch.inference_mode()
+def score(model: PreTrainedModel, cutter: Cutter, sets: Sequence[TrainingSet]) -> LabelScores:
+    """The model's scores over documents; it is left in evaluation mode."""
+    model.eval()
+    tallies: defaultdict[str, Tally] = defaultdict(Tally)
+    for number, each in enumerate(sets):
+        for document in each.documents:
+            truth, found = (
+                {span[:3] for span in conventional(document.text, spans, each.settled)}
+                for spans in (document.spans, _spans(model, cutter, document.text))
+            )
+            for label in {span[2] for span in truth | found}:
+                gold, predicted = ({span for span in part if span[2] == label} for part in (truth, found))
+                for name in (label, ALL):
+                    tallies[name].add(
+                        (number, document.group), gold=len(gold), found=len(predicted), right=len(gold & predicted)
+                    )
+    total = tallies.pop(ALL, Tally()).score()
+    return {label: tallies[label].score() for label in sorted(tallies)} | {ALL: total}
+
+
+def _spans(model: PreTrainedModel, cutter: Cutter, text: str) -> list[LabelledSpan]:
+    prepared = prepare(cutter.tokenizer, text, longest=cutter.longest_tokens, overlap=cutter.overlap_tokens)
+    logits = [
+        model(input_ids=torch.from_numpy(ids).long()[None].to(model.device)).logits[0].float().cpu().numpy()
+        for ids in prepared.sequences
+    ]
+    entities = decode_entities(cutter.tokenizer, prepared, logits, cutter.tags)
+    return [LabelledSpan(entity.start, entity.end, entity.label) for entity in entities]

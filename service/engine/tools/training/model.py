@@ -1,0 +1,156 @@
+"""The model of a training: read from the base folder, given a head for the labels, and written to the new folder.
+
+The head is kept where the base has the same labels; else it is a new one with the rows of the labels that both have.
+The new folder has half-precision weights, the base's tokenizer and licence, and a card with data and scores. The base's
+transitions, calibration and rules are not copied: they were fitted to its labels.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import torch
+from safetensors.torch import save_file
+from torch import nn
+from transformers import PreTrainedModel
+
+from service.core.errors import ModelError
+from service.engine.encoder.checkpoint import Checkpoint, read_checkpoint
+from service.engine.tools.training.data import tags_of
+from service.engine.tools.training.options import OtherTraining, TrainingOptions, UnusableBase
+from service.evaluation.labelled_documents import LabelledSet
+from service.evaluation.span_scores import SpanScore
+
+KEPT_FILES = (
+    *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
+    *("LICENSE", "LICENSE.txt", "LICENSE.md", "NOTICE"),
+)
+"""What is copied from the base: its tokenizer, and the licence that its weights come under."""
+CARD = "README.md"
+
+
+NEW_ROW_DEVIATION = 0.02
+"""Standard deviation of the weights of a label that the base does not have."""
+
+
+def open_base(folder: Path, labels: Iterable[str]) -> tuple[Checkpoint, bool]:
+    """The folder's model in float32 with a head for `labels`, and whether that head has rows that know nothing yet.
+
+    Rows of labels that the old head has too are kept.
+
+    Raises:
+        UnusableBase: the folder is no token classifier, or its head is no linear layer.
+    """
+    try:
+        checkpoint = read_checkpoint(folder, torch.float32)
+    except ModelError as error:
+        raise UnusableBase(str(error)) from error
+    model = checkpoint.model
+    model.requires_grad_(True)
+    before, after = _tags(model), tags_of(labels)
+    if set(before) == set(after):
+        return checkpoint, False
+    model.classifier = _new_head(model, before, after)
+    model.num_labels = len(after)
+    model.config.id2label = dict(enumerate(after))
+    model.config.label2id = {tag: number for number, tag in enumerate(after)}
+    return checkpoint, True
+
+
+def freeze_embeddings(model: PreTrainedModel) -> None:
+    """Leave word embeddings as they are: most of their rows occur in no training text, and the others would drift."""
+    for parameter in model.get_input_embeddings().parameters():
+        parameter.requires_grad_(False)
+
+
+def parameter_groups(model: PreTrainedModel, *, rate: float, head_rate: float) -> list[dict[str, object]]:
+    """Groups for an optimizer, each with its `peak` rate; only matrices decay."""
+    head = {id(each) for each in model.classifier.parameters()}
+    trained = [each for each in model.parameters() if each.requires_grad]
+    return [
+        {
+            "params": [each for each in trained if (id(each) in head) is in_head and (each.ndim > 1) is matrix],
+            "weight_decay": 0.01 if matrix else 0.0,
+            "peak": head_rate if in_head else rate,
+        }
+        for in_head in (False, True)
+        for matrix in (False, True)
+    ]
+
+
+def prepare_folder(base: Path, folder: Path) -> None:
+    """Make the folder with the base's tokenizer and licence. Raises OtherTraining if it holds a model."""
+    if (folder / "config.json").exists():
+        raise OtherTraining(f"{folder} already holds a model. Choose another folder, or remove it.")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in KEPT_FILES:
+        if (base / name).exists():
+            shutil.copyfile(base / name, folder / name)
+
+
+def write_model(model: PreTrainedModel, folder: Path) -> None:
+    """Write weights and configuration. The configuration comes last: with it the folder is a model."""
+    weights = {name: each.detach().cpu().to(torch.float16).contiguous() for name, each in model.state_dict().items()}
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    config = model.config.to_dict() | {"architectures": [type(model).__name__], "dtype": "float16"}
+    config = {key: value for key, value in config.items() if key not in {"transformers_version", "_name_or_path"}}
+    (folder / "config.json").write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def write_card(
+    folder: Path, options: TrainingOptions, sets: Sequence[LabelledSet], scores: dict[str, SpanScore] | None
+) -> None:
+    """Write README.md: what it was made from and how, and its scores by label and of all on the groups left out."""
+    base = Path(options.base)
+    lines = [
+        "---", "library_name: transformers", "pipeline_tag: token-classification", "---", f"# {folder.name}", "",
+        f"Made by `gleaner train` from {base.name} ({_digest(base / 'model.safetensors')}).",
+        f"Seed {options.seed}, rate {options.rate:g}, at most {options.epochs} passes of batches of "
+        f"{options.batch_tokens:,} tokens.", "",
+        "| set | documents | entities |", "|---|---|---|",
+        *(f"| {each.name} | {len(each.documents)} | {sum(len(d.spans) for d in each.documents)} |" for each in sets),
+        "", *(f"`{Path(path).name}`: {_digest(Path(path))}" for path in options.data),
+    ]  # fmt: skip
+    if scores is not None:
+        lines += [
+            "", f"Exact spans on the groups left out of training ({options.left_out_percent} % of the text):", "",
+            "| label | to be found | F1 |", "|---|---|---|",
+            *(f"| {label} | {score.gold} | {score.f1:.3f} |" for label, score in scores.items()),
+        ]  # fmt: skip
+    (folder / CARD).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def digest_files(paths: Iterable[Path]) -> str:
+    """SHA-256 of the bytes of files, and of the JSON lines in folders, in hexadecimal."""
+    digest = hashlib.sha256()
+    for path in paths:
+        for file in sorted(path.glob("*.jsonl")) if path.is_dir() else [path]:
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _digest(path: Path) -> str:
+    return f"sha256:{digest_files([path])[:16]}…" if path.exists() else "unknown"
+
+
+def _tags(model: PreTrainedModel) -> tuple[str, ...]:
+    return tuple(model.config.id2label[number] for number in range(model.config.num_labels))
+
+
+def _new_head(model: PreTrainedModel, before: tuple[str, ...], after: tuple[str, ...]) -> nn.Linear:
+    old = getattr(model, "classifier", None)
+    if not isinstance(old, nn.Linear):
+        raise UnusableBase(f"{type(model).__name__} has no linear head that could be replaced.")
+    head = nn.Linear(old.in_features, len(after))
+    nn.init.normal_(head.weight, std=NEW_ROW_DEVIATION)
+    nn.init.zeros_(head.bias)
+    rows = {tag: row for row, tag in enumerate(before)}
+    with torch.no_grad():
+        for row, tag in enumerate(after):
+            if tag in rows:
+                head.weight[row], head.bias[row] = old.weight[rows[tag]], old.bias[rows[tag]]
+    return head

@@ -1,0 +1,274 @@
+"""Reader of labelled documents: JSON lines, one set a file, one document a line.
+
+    {"id": "a", "text": "…", "entities": [{"start": 0, "end": 4, "label": "PERSON"}], "group": "…", "lang": "en",
+     "kind": "invoice", "fields": {"total_amount": ["12.00"]}}
+
+Only `text` and `entities` are required. Offsets are code points, ends exclusive. Documents of one `group` (a company,
+an author) stay together when a set is drawn from or split; a document without one is a group of its own. A mapping
+translates a set's own labels to those of the model; null stands for a label that the model does not have.
+
+`gleaner train`, `gleaner evaluate` and the training of the built-in model read the same files through this module.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from service.core.errors import RequestError
+
+LabelMap = Mapping[str, str | None]
+"""A set's own label → the model's."""
+MAPPING_FILE = "MAPPING.json"
+
+
+MOST_PROBLEMS_SHOWN = 10
+"""Problems that an error names at most; it counts the others."""
+LARGEST_PERCENT = 35
+"""Of a set's text: a group that holds more is never left out of training."""
+
+
+class BadRecords(RequestError):
+    """Files do not hold labelled documents. `problems`: file, line and reason of each."""
+
+    code = "bad_records"
+    title = "The labelled documents cannot be read"
+
+    def __init__(self, problems: list[str]) -> None:
+        shown, more = problems[:MOST_PROBLEMS_SHOWN], len(problems) - MOST_PROBLEMS_SHOWN
+        super().__init__("\n".join([*shown, *([f"… and {more} more"] if more > 0 else [])]))
+        self.problems = problems
+
+
+class LabelledSpan(NamedTuple):
+    """An entity at the code points `[start, end)`. `score`: of a prediction; 1 in the truth."""
+
+    start: int
+    end: int
+    label: str
+    score: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledDocument:
+    """One document and its entities, by position.
+
+    Attributes:
+        fields: role → the values that are right for it.
+        unmapped: code points `[start, end)` of entities whose label the mapping leaves out.
+    """
+
+    id: str
+    text: str
+    spans: tuple[LabelledSpan, ...]
+    group: str
+    language: str = "unknown"
+    kind: str = ""
+    fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unmapped: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledSet:
+    """The documents of one file, and the labels that they are annotated with: no other counts."""
+
+    name: str
+    documents: tuple[LabelledDocument, ...]
+    labels: frozenset[str]
+
+    @property
+    def groups(self) -> int:
+        """Groups of documents."""
+        return len({document.group for document in self.documents})
+
+    def only(self, documents: Iterable[LabelledDocument]) -> LabelledSet:
+        """The same set with these of its documents."""
+        return replace(self, documents=tuple(documents))
+
+
+@dataclass(frozen=True, slots=True)
+class LabelScheme:
+    """Mappings by set, and the general label of each that has one."""
+
+    maps: Mapping[str, LabelMap]
+    parents: Mapping[str, str]
+
+    def coarse(self, label: str) -> str:
+        """The general label, or the label itself where it has none."""
+        return self.parents.get(label, label)
+
+
+NO_SCHEME = LabelScheme({}, {})
+
+
+def read_scheme(path: Path) -> LabelScheme:
+    """The mappings of a file `{"map": {set: {label: label or null}}, "coarse_parent": {label: label}}`.
+
+    Raises:
+        BadRecords: it is no such file.
+    """
+    content = _json(path.name, _text(path))
+    try:
+        return LabelScheme({name: dict(labels) for name, labels in content["map"].items()}, content["coarse_parent"])
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise BadRecords([f"{path} is no mapping of labels: `map` and `coarse_parent` must be objects."]) from error
+
+
+def nearest_scheme(paths: Iterable[Path]) -> LabelScheme:
+    """The first MAPPING.json in a file's folder or the one above; an empty scheme where there is none.
+
+    Raises:
+        BadRecords: it is no mapping.
+    """
+    for path in paths:
+        for folder in (path, *path.resolve().parents[:2]):
+            if (folder / MAPPING_FILE).is_file():
+                return read_scheme(folder / MAPPING_FILE)
+    return NO_SCHEME
+
+
+def read_sets(paths: Iterable[Path], scheme: LabelScheme = NO_SCHEME) -> list[LabelledSet]:
+    """The sets of these files, and of the `*.jsonl` files of these folders.
+
+    Raises:
+        BadRecords: a path holds none, or a line is not as above; names all problems of all files.
+    """
+    problems: list[str] = []
+    sets = [_read(path, scheme.maps.get(path.stem), problems) for path in _files(paths, problems)]
+    if problems:
+        raise BadRecords(problems)
+    return sets
+
+
+def read_set(path: Path, label_map: LabelMap | None = None) -> LabelledSet:
+    """The set of one file; without a map its labels are the model's. Raises BadRecords, as `read_sets`."""
+    return read_sets([path], LabelScheme({} if label_map is None else {path.stem: label_map}, {}))[0]
+
+
+def _read(path: Path, label_map: LabelMap | None, problems: list[str]) -> LabelledSet:
+    """The documents of a file that can be read; what is wrong with the others is added to `problems`."""
+    documents: list[LabelledDocument] = []
+    labels = {label for label in label_map.values() if label} if label_map is not None else set()
+    before = len(problems)
+    try:
+        lines = _text(path).split("\n")
+    except BadRecords as error:
+        problems += error.problems
+        lines = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            where = f"{path.name}, line {number}"
+            try:
+                documents.append(_document(where, _json(where, line), path.stem, label_map))
+            except BadRecords as error:
+                problems += error.problems
+            else:
+                labels |= {span.label for span in documents[-1].spans}
+    if not documents and len(problems) == before:
+        problems.append(f"{path} holds no document.")
+    return LabelledSet(path.stem, tuple(documents), frozenset(labels))
+
+
+def left_out(labelled: LabelledSet, percent: float) -> LabelledSet:
+    """The groups that the built-in model's training leaves out, by the order of their names' digests.
+
+    Groups go out until they hold `percent` of the set's text; the choice depends on nothing else.
+    """
+    sizes: Counter[str] = Counter()
+    for document in labelled.documents:
+        sizes[document.group] += len(document.text)
+    total, taken, out = sizes.total(), 0, set[str]()
+    for group in sorted(sizes, key=digest_of):
+        if taken * 100 < percent * total and sizes[group] * 100 <= LARGEST_PERCENT * total:
+            out.add(group)
+            taken += sizes[group]
+    return labelled.only(document for document in labelled.documents if document.group in out)
+
+
+def limited(labelled: LabelledSet, documents: int) -> LabelledSet:
+    """At most `documents` of them: the first of each group, then the second of each, so that many groups are there."""
+    rounds: Counter[str] = Counter()
+    ordered: list[tuple[int, int, int]] = []
+    for number, document in enumerate(labelled.documents):
+        ordered.append((rounds[document.group], digest_of(document.group), number))
+        rounds[document.group] += 1
+    kept = {number for _, _, number in sorted(ordered)[:documents]}
+    return labelled.only(document for number, document in enumerate(labelled.documents) if number in kept)
+
+
+def digest_of(group: str) -> int:
+    """A number that depends on the group's name alone, of 32 bits."""
+    return int.from_bytes(hashlib.sha256(group.encode()).digest()[:4], "big")
+
+
+def _files(paths: Iterable[Path], problems: list[str]) -> Iterator[Path]:
+    for path in paths:
+        files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+        if not files:
+            problems.append(f"{path} holds no .jsonl file.")
+        yield from files
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRecords([f"{path} cannot be read: {error}."]) from error
+
+
+def _json(where: str, text: str) -> dict[str, Any]:
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise BadRecords([f"{where}: {error}."]) from error
+    if not isinstance(content, dict):
+        raise BadRecords([f"{where}: a JSON object is wanted."])
+    return content
+
+
+def _document(where: str, record: dict[str, Any], name: str, label_map: LabelMap | None) -> LabelledDocument:
+    text, entities, fields = record.get("text"), record.get("entities"), record.get("fields") or {}
+    if not isinstance(text, str) or not isinstance(entities, list) or not isinstance(fields, dict):
+        raise BadRecords([f"{where}: `text` must be a string, `entities` a list and `fields` an object."])
+    spans = sorted(_span(where, entity, len(text)) for entity in entities)
+    if label_map is not None and (unknown := {span.label for span in spans} - label_map.keys()):
+        raise BadRecords([f"{where}: the label {min(unknown)[:40]!r} is not in the mapping of this set."])
+    labels = [span.label if label_map is None else label_map[span.label] for span in spans]
+    return LabelledDocument(
+        id=str(record.get("id", where)),
+        text=text,
+        spans=tuple(span._replace(label=label) for span, label in zip(spans, labels, strict=True) if label),
+        group=str(record.get("group", record.get("id", where))),
+        language=str(record.get("lang", "unknown")),
+        kind=str(record.get("kind") or name.partition("_")[0]),
+        fields=_truth(fields, label_map),
+        unmapped=tuple((span.start, span.end) for span, label in zip(spans, labels, strict=True) if not label),
+    )
+
+
+def _span(where: str, entity: Any, characters: int) -> LabelledSpan:
+    try:
+        start, end, label = entity["start"], entity["end"], entity["label"]
+        inside = 0 <= start < end <= characters
+    except (KeyError, TypeError) as error:
+        raise BadRecords([f"{where}: an entity needs `start`, `end` and `label`."]) from error
+    if not inside or type(start) is not int or type(end) is not int or not isinstance(label, str) or not label.strip():
+        raise BadRecords(
+            [f"{where}: the entity {str(label)[:40]!r} [{start}, {end}) has no label or is not within the text."]
+        )
+    return LabelledSpan(start, end, label)
+
+
+def _truth(fields: dict[str, Any], label_map: LabelMap | None) -> dict[str, tuple[str, ...]]:
+    """Role → right values. A role is a label in lower case; a set's own name of one is mapped as its label is."""
+    truth: dict[str, tuple[str, ...]] = {}
+    for name, values in fields.items():
+        role = ((label_map or {}).get(name) or name).lower()
+        listed = values if isinstance(values, list) else [values]
+        truth[role] = (*truth.get(role, ()), *(str(value) for value in listed if value not in (None, "")))
+    return {role: values for role, values in truth.items() if values}

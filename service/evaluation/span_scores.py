@@ -1,0 +1,167 @@
+"""Span scorer: exact spans compared under one convention, kinds of errors, rates with intervals over groups.
+
+Conventions, applied to the truth and to the predictions:
+- Neighbouring parts of an address (street, postcode, city) are one ADDRESS.
+- The currency beside an amount belongs to it.
+- Of spans that overlap, the first and longest stays; only labels that a set annotates count.
+
+Intervals draw groups, not documents, with replacement (Efron and Tibshirani, 1993, chapter 8): documents of one company
+or template are right or wrong together, and an interval over documents would be far too narrow.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from service.evaluation.labelled_documents import LabelledSpan
+
+_GAP = re.compile(r"[\s,;·|-]{0,4}(?:[A-Z]{1,3}[\s-]+)?")
+"""Between two parts of an address: marks, and the letters of a country before its postcode."""
+_BEFORE = re.compile(r"(?<!\w)(?:[€$£]|EUR|USD|GBP) ?$")
+_AFTER = re.compile(r" ?(?:[€$£]|(?:EUR|USD|GBP)\b)")
+_AMOUNTS = frozenset(("MONEY", "NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"))
+_FARTHEST = 5
+"""Characters before an amount in which its currency is looked for."""
+
+
+def conventional(text: str, spans: Iterable[LabelledSpan], labels: Collection[str]) -> list[LabelledSpan]:
+    """The spans of these labels, in order and without overlap, by the conventions above."""
+    kept: list[LabelledSpan] = []
+    for span in sorted((each for each in spans if each.label in labels), key=lambda each: (each.start, -each.end)):
+        if kept and span.start < kept[-1].end:
+            continue
+        if kept and _is_one_address(text, kept[-1], span):
+            kept[-1] = kept[-1]._replace(end=span.end, score=(kept[-1].score + span.score) / 2)
+        else:
+            kept.append(span)
+    return [_with_currency(text, span) if span.label in _AMOUNTS else span for span in kept]
+
+
+def _is_one_address(text: str, span: LabelledSpan, following: LabelledSpan) -> bool:
+    return span.label == following.label == "ADDRESS" and bool(_GAP.fullmatch(text, span.end, following.start))
+
+
+def _with_currency(text: str, span: LabelledSpan) -> LabelledSpan:
+    before = _BEFORE.search(text, max(0, span.start - _FARTHEST), span.start)
+    after = _AFTER.match(text, span.end)
+    return span._replace(start=before.start() if before else span.start, end=after.end() if after else span.end)
+
+
+class Outcome(StrEnum):
+    """Of an entity of the truth; `SPURIOUS` alone is of one that was found where the truth has none."""
+
+    RIGHT = "right"
+    SPLIT = "split"
+    SHORT = "short"
+    LONG = "long"
+    WRONG_LABEL = "wrong label"
+    LABEL_AND_BORDER = "label and border"
+    MISSED = "missed"
+    SPURIOUS = "spurious"
+
+
+def outcomes(truth: Sequence[LabelledSpan], found: Sequence[LabelledSpan]) -> Counter[Outcome]:
+    """How often each happened; both in order and without overlap."""
+    counts = Counter(_outcome(span, overlapping(found, span)) for span in truth)
+    counts[Outcome.SPURIOUS] = sum(not overlapping(truth, span) for span in found)
+    return counts
+
+
+def overlapping(spans: Sequence[LabelledSpan], other: LabelledSpan) -> Sequence[LabelledSpan]:
+    """Those of `spans`, which are in order and without overlap, that share a character with another span."""
+    first = bisect_left(spans, True, key=lambda span: span.end > other.start)
+    stop = bisect_left(spans, True, key=lambda span: span.start >= other.end)
+    return spans[first:stop]
+
+
+def _outcome(span: LabelledSpan, found: Sequence[LabelledSpan]) -> Outcome:
+    if not found:
+        return Outcome.MISSED
+    same = [each for each in found if (each.start, each.end) == (span.start, span.end)]
+    if same:
+        return Outcome.RIGHT if same[0].label == span.label else Outcome.WRONG_LABEL
+    labelled = [each for each in found if each.label == span.label]
+    if not labelled:
+        return Outcome.LABEL_AND_BORDER
+    if len(labelled) > 1:
+        return Outcome.SPLIT
+    longer = labelled[0].end - labelled[0].start > span.end - span.start
+    return Outcome.LONG if longer else Outcome.SHORT
+
+
+DRAWS = 1_000
+LEAST_GROUPS = 5
+"""With fewer groups there is no interval worth the name."""
+_SEED = 20931
+_AT_ONCE = 1_000_000
+"""Weights that are drawn at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpanScore:
+    """Rates of exact spans; `low` and `high`: the 95 % interval of F1, None with fewer than `LEAST_GROUPS` groups."""
+
+    gold: int
+    found: int
+    right: int
+    groups: int
+    low: float | None
+    high: float | None
+
+    @property
+    def precision(self) -> float:
+        """Share of what was found that is right."""
+        return self.right / max(1, self.found)
+
+    @property
+    def recall(self) -> float:
+        """Share of the truth that was found."""
+        return self.right / max(1, self.gold)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall."""
+        return 2 * self.right / max(1, self.gold + self.found)
+
+
+@dataclass(slots=True)
+class Tally:
+    """Gold, found and right spans of each group."""
+
+    counts: dict[Hashable, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0]))
+
+    def add(self, group: Hashable, *, gold: int, found: int, right: int) -> None:
+        """Count a document, or a part of it, for its group."""
+        of_group = self.counts[group]
+        of_group[0] += gold
+        of_group[1] += found
+        of_group[2] += right
+
+    def score(self) -> SpanScore:
+        """The rates over all groups."""
+        counts = np.array(list(self.counts.values()), dtype=np.int64).reshape(-1, 3)
+        gold, found, right = counts.sum(axis=0).tolist()
+        low, high = interval(counts) if len(counts) >= LEAST_GROUPS else (None, None)
+        return SpanScore(gold, found, right, len(counts), low, high)
+
+
+def interval(counts: NDArray[np.int64]) -> tuple[float, float]:
+    """The 95 % interval of F1 when groups are drawn with replacement; `counts` [groups, 3] as in `Tally`."""
+    random = np.random.default_rng(_SEED)
+    groups = len(counts)
+    rates: list[NDArray[np.float64]] = []
+    draws = max(1, min(DRAWS, _AT_ONCE // groups))
+    for _ in range(0, DRAWS, draws):
+        weights = random.multinomial(groups, np.full(groups, 1 / groups), size=draws)
+        gold, found, right = (weights @ counts).T
+        rates.append(2 * right / np.maximum(1, gold + found))
+    low, high = np.percentile(np.concatenate(rates), (2.5, 97.5)).tolist()
+    return low, high
