@@ -15,10 +15,8 @@ from service.client.answers import (
     RemoteProblem,
     StreamedDocument,
 )
-from service.client.asynchronous import AsyncClient
-from service.client.retries import RetryBudget
-from service.client.sources import FileSource, TextSource
-from service.client.synchronous import Client
+from service.client.clients import AsyncClient, Client
+from service.client.requests import FileSource, RetryBudget, TextSource
 from service.core.errors import GleanerError, Overloaded, RequestError, ServiceError
 
 __all__ = [

@@ -22,7 +22,7 @@ from service.core.parsers.front_load import FrontLoad, front_load
 from service.core.tenants import ANONYMOUS
 from service.documents.limits import DocumentLimits
 from service.metrics.worker import WorkerMetrics
-from service.sandbox.enclosure import SandboxMode
+from service.sandbox.apply import SandboxMode
 from service.settings import Settings
 
 THREADS = 4

@@ -14,8 +14,7 @@ from service.api.parsers.zygote import READER, ZygoteConfig
 from service.api.parsers.zygote_client import ZygoteClient
 from service.core.tenants import ANONYMOUS
 from service.documents.limits import DocumentLimits
-from service.sandbox.enclosure import SandboxMode
-from service.sandbox.report import SandboxReport
+from service.sandbox.apply import SandboxMode, SandboxReport
 from tests.support.processes import children_of, command_of
 
 MODULE = "service.api.parsers.zygote"

@@ -38,7 +38,7 @@ from service.documents.reader import read_document
 from service.documents.redacted import Range, Redaction
 from service.documents.redactor import redact_document
 from service.process import die_with_parent
-from service.sandbox.enclosure import ParserSandbox
+from service.sandbox.apply import ParserSandbox
 
 CONNECTION = 3
 """The descriptor of the only way out; 0 to 2 lead to /dev/null, so that no line of the log can be forged."""
@@ -78,7 +78,7 @@ def live(connection: int, null: int, sandbox: ParserSandbox, reader: Reader) -> 
         os.dup2(descriptor, number)
     os.closerange(CONNECTION + 1, os.sysconf("SC_OPEN_MAX"))
     with open(CONNECTION, "rb", closefd=False) as source, open(CONNECTION, "wb", closefd=False) as sink:
-        sandbox.enclose()
+        sandbox.restrict()
         gc.enable()
         while (head := _read_frame(source)) is not None:
             for part in _answer(decode_file(head), _read_frame(source) or b"", reader):

@@ -6,8 +6,7 @@ import logging
 
 from service.logs import LogEvent
 from service.metrics.worker import WorkerMetrics
-from service.sandbox.enclosure import SandboxMode
-from service.sandbox.report import SandboxPart, SandboxReport
+from service.sandbox.apply import SandboxMode, SandboxPart, SandboxReport
 from service.settings import BadSettings
 
 log = logging.getLogger(__name__)

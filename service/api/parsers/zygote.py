@@ -19,9 +19,7 @@ from importlib import import_module
 import msgspec
 
 from service.process import die_with_parent, hide_memory
-from service.sandbox.enclosure import ParserSandbox, SandboxMode
-from service.sandbox.limits import ProcessLimits
-from service.sandbox.report import SandboxPart, SandboxReport
+from service.sandbox.apply import ParserSandbox, ProcessLimits, SandboxMode, SandboxPart, SandboxReport
 
 READER = "service.api.parsers.child:read"
 ORDER = struct.Struct("<BQ")
@@ -133,7 +131,7 @@ class Zygote:
         return process
 
     def _try_out(self) -> None:
-        """Let a child enclose itself, so that the report says what holds rather than what was asked for."""
+        """Let a child restrict itself, so that the report says what holds rather than what was asked for."""
         if self._sandbox.report.has(SandboxPart.SECCOMP) and os.waitpid(self._enclosed(), 0)[1] != 0:
             self._sandbox.withdraw(SandboxPart.SECCOMP, "the filter could not be installed, or ended its process")
 
@@ -142,7 +140,7 @@ class Zygote:
         if process == 0:
             code = 1
             try:
-                self._sandbox.enclose()
+                self._sandbox.restrict()
                 code = 0
             finally:
                 os._exit(code)

@@ -17,7 +17,7 @@ from service.api.parsers.zygote import LENGTH, ORDER, Order, ParserEnded, Zygote
 from service.core.errors import InternalError
 from service.environment import parser_environment
 from service.logs import LogEvent
-from service.sandbox.report import SandboxReport
+from service.sandbox.apply import SandboxReport
 
 COMMAND = (sys.executable, "-m", "service.api.parsers.zygote")
 START_SECONDS = 60.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from service.client.asynchronous import AsyncClient
-from service.client.sources import FileSource
+from service.client.clients import AsyncClient
+from service.client.requests import FileSource
 from service.core.errors import InternalError
 
 

@@ -23,7 +23,7 @@ import pytest
 from service.api.parsers.pool import ParserPool
 from service.core.errors import UnreadableDocument
 from service.core.tenants import ANONYMOUS
-from service.sandbox.enclosure import SandboxMode
+from service.sandbox.apply import SandboxMode
 from tests.support.parsers import PoolSetup, parsers_of, pool_of
 from tests.support.processes import lives
 

@@ -28,7 +28,7 @@ from service.core.tenants import ANONYMOUS
 from service.documents.document import Document
 from service.documents.limits import MEBIBYTE, DocumentLimits
 from service.documents.page_picture import PictureWanted
-from service.sandbox.enclosure import SandboxMode
+from service.sandbox.apply import SandboxMode
 from tests.support.document_files import simple_docx, simple_pdf
 from tests.support.parsers import PoolSetup, parsers_of, pool_of, zygotes_of
 from tests.support.processes import children_of

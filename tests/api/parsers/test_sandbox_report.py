@@ -8,8 +8,7 @@ import pytest
 
 from service.api.parsers.sandbox_report import announce
 from service.metrics.worker import WorkerMetrics
-from service.sandbox.enclosure import SandboxMode
-from service.sandbox.report import SandboxPart, SandboxReport
+from service.sandbox.apply import SandboxMode, SandboxPart, SandboxReport
 from service.settings import BadSettings
 
 WHOLE = SandboxReport(given=tuple(SandboxPart))

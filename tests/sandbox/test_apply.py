@@ -13,11 +13,16 @@ from typing import Any
 
 import pytest
 
-from service.sandbox import landlock, namespaces
-from service.sandbox.enclosure import ParserSandbox, SandboxMode
-from service.sandbox.limits import SPARE_CPU_SECONDS, ProcessLimits
-from service.sandbox.report import SandboxPart, SandboxReport
-from service.sandbox.seccomp import ParserFilter
+from service.sandbox import kernel
+from service.sandbox.apply import (
+    SPARE_CPU_SECONDS,
+    ParserSandbox,
+    ProcessLimits,
+    SandboxMode,
+    SandboxPart,
+    SandboxReport,
+)
+from service.sandbox.kernel import ParserFilter
 
 LIMITS = ProcessLimits(memory_bytes=2**31, cpu_seconds=7.5)
 
@@ -45,8 +50,8 @@ def denied(*_: object) -> None:
 
 
 WHERE: dict[str, tuple[object, str]] = {
-    "landlock": (landlock, "deny_everything"),
-    "namespaces": (namespaces, "enter"),
+    "landlock": (kernel, "deny_files_and_network"),
+    "namespaces": (kernel, "enter_namespaces"),
     "seccomp": (ParserFilter, "__init__"),
 }
 
@@ -64,7 +69,7 @@ def enclosed(work: Callable[[], object], mode: SandboxMode = SandboxMode.AUTO) -
         if sandbox.enter_namespaces() and (child := os.fork()):
             os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
         sandbox.close()
-        sandbox.enclose()
+        sandbox.restrict()
         return [sorted(sandbox.report.given), sandbox.report.holds, work()]
 
     found = in_child(inside)
@@ -124,16 +129,16 @@ def test_a_filter_that_was_withdrawn_is_not_installed() -> None:
         sandbox = ParserSandbox(SandboxMode.AUTO, LIMITS)
         sandbox.close()
         sandbox.withdraw(SandboxPart.SECCOMP, "not here")
-        sandbox.enclose()
+        sandbox.restrict()
         return [os.getppid() > 0, sandbox.report.missing[SandboxPart.SECCOMP]]
 
     assert in_child(inside) == [True, "not here"]
 
 
 def test_landlock_is_asked_for_what_its_version_knows() -> None:
-    sizes = {abi: len(landlock.ruleset(abi)) for abi in range(1, 9)}
+    sizes = {abi: len(kernel.landlock_ruleset(abi)) for abi in range(1, 9)}
     assert sizes == {1: 8, 2: 8, 3: 8, 4: 16, 5: 16, 6: 24, 7: 24, 8: 24}
-    files = {abi: struct.unpack_from("=Q", landlock.ruleset(abi))[0] for abi in range(1, 6)}
+    files = {abi: struct.unpack_from("=Q", kernel.landlock_ruleset(abi))[0] for abi in range(1, 6)}
     assert files == {1: 0x1FFF, 2: 0x3FFF, 3: 0x7FFF, 4: 0x7FFF, 5: 0xFFFF}
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.client.retries import CHANCE, FIRST_SECONDS, LONGEST_SECONDS, RetryBudget
+from service.client.requests import CHANCE, FIRST_SECONDS, LONGEST_SECONDS, RetryBudget
 from service.core.errors import DeadlineExceeded, GleanerError, InternalError, NotReady, QueueFull, UnreadableDocument
 
 BUDGET = RetryBudget(seconds=60.0, most_tries=5, most_tries_unanswered=3)

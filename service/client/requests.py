@@ -1,4 +1,11 @@
-"""What a request is made of: texts or files, and options, as an HTTP request that can be sent again."""
+"""HTTP requests of the client: texts or files with options, headers, time limits, and when a failed one is tried again.
+
+The rules for retries:
+- A refusal for overload is tried again when it says so (`Retry-After`), with some of it added by chance, so that those
+  who were refused together do not come back together; a broken connection after a short time that doubles.
+- Never what another try would get too: errors of the request, and of the document.
+- The budget is seconds, counted from the first try: what would begin after its end is not begun.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import httpx
+
+from service.core.errors import DeadlineExceeded, GleanerError, InternalError, Overloaded
 
 LINES = "application/x-ndjson"
 
@@ -46,12 +57,13 @@ class PreparedRequest:
     content: bytes = b""
     files: list[tuple[str, tuple[str, bytes, str]]] = field(default_factory=list)
     fields: dict[str, str] = field(default_factory=dict)
+    method: str = "POST"
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of httpx's request."""
         if self.files:
             return {"files": self.files, "data": self.fields, "headers": self.headers}
-        return {"content": self.content, "headers": self.headers}
+        return {"content": self.content or None, "headers": self.headers}
 
 
 def request_of(
@@ -92,3 +104,68 @@ def _written(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return value if isinstance(value, str) or not isinstance(value, Sequence) else ",".join(value) if value else ""
+
+
+CONNECTION_ERRORS = (httpx.HTTPError, httpx.InvalidURL)
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Seconds of one try: to connect, and without a byte of the answer; a document may take long."""
+
+    connect: float = 10.0
+    read: float = 3_600.0
+
+    def of_httpx(self) -> httpx.Timeout:
+        """The same for httpx."""
+        return httpx.Timeout(self.read, connect=self.connect)
+
+
+def headers_of(key: str | None) -> dict[str, str]:
+    """The headers of every request."""
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def raised(error: Exception) -> GleanerError:
+    """An error as a client raises it: the service's own, or that it does not answer."""
+    if isinstance(error, GleanerError):
+        return error
+    return InternalError(f"The service does not answer: {str(error) or type(error).__name__}.")
+
+
+FIRST_SECONDS, LONGEST_SECONDS = 0.2, 10.0
+"""The wait after a failure that says nothing of when; it doubles with each try."""
+CHANCE = 0.5
+"""Most of a wait that is added to it by chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryBudget:
+    """How long and how often a client tries, less often where nobody answers; no retries at all: `RetryBudget(0)`."""
+
+    seconds: float = 60.0
+    most_tries: int = 8
+    most_tries_unanswered: int = 4
+
+    def wait_seconds(self, tries: int, spent_seconds: float, error: GleanerError | None, chance: float) -> float | None:
+        """How long to wait before the next try; None: give up.
+
+        Args:
+            tries: those so far, at least 1.
+            spent_seconds: since the first one began.
+            error: what the last one was answered with; None: the connection broke.
+            chance: a random number from 0 to 1.
+        """
+        most = self.most_tries_unanswered if error is None else self.most_tries
+        if tries >= most or not _may_help(error):
+            return None
+        said = None if error is None else error.retry_after_seconds
+        wait = said if said is not None else min(LONGEST_SECONDS, FIRST_SECONDS * 2 ** (tries - 1))
+        wait *= 1 + CHANCE * chance
+        return wait if spent_seconds + wait < self.seconds else None
+
+
+def _may_help(error: GleanerError | None) -> bool:
+    if isinstance(error, DeadlineExceeded):
+        return error.retry_after_seconds is not None
+    return error is None or isinstance(error, Overloaded)

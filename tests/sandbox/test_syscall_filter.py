@@ -7,29 +7,27 @@ from collections.abc import Callable
 
 import pytest
 
-from service.sandbox.filter_program import (
+from service.sandbox.syscall_filter import (
     ALLOW,
+    ALLOWED,
+    ALLOWED_UNLESS_EXECUTABLE,
     ARCHITECTURE_AT,
+    ARCHITECTURES,
     END,
     EXECUTABLE,
     FAIL,
+    FATAL,
     IF_AT_LEAST,
     IF_BITS,
     IF_EQUAL,
     LOAD,
     RETURN,
     THIRD_ARGUMENT_AT,
-    encode,
-    parser_filter,
-)
-from service.sandbox.system_calls import (
-    ALLOWED,
-    ALLOWED_UNLESS_EXECUTABLE,
-    ARCHITECTURES,
-    FATAL,
     Architecture,
     Table,
+    encode,
     numbers,
+    parser_filter,
 )
 
 MACHINES = [pytest.param(each, id=each.name) for each in ARCHITECTURES.values()]
