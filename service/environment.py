@@ -54,6 +54,11 @@ def heartbeat_pipe() -> int | None:
     return int(descriptor) if descriptor else None
 
 
+def throttled_tokens_per_second() -> float:
+    """The speed that the device is slowed down to, for tests and rehearsals with slow devices; 0: it is not."""
+    return float(os.environ.get(f"{PREFIX}PACE_TOKENS_PER_SECOND") or 0.0)
+
+
 def keep_segments_fixed() -> None:
     """Have torch's CUDA allocator of this process not grow its segments, if it was this service that said so."""
     if os.environ.get(ALLOCATOR_VARIABLE) == GROWING_SEGMENTS:

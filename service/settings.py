@@ -99,9 +99,6 @@ class Settings(BaseSettings):
         description="kernels compiled at load, for `fp8`; auto: where right and faster (`kernels` in `/models`);"
         " off until measured",
     )
-    pace_tokens_per_second: float = Field(
-        0.0, ge=0, description="the device is made no faster than this, to rehearse with slow ones; 0: as it is"
-    )
     memory_fraction: float = Field(
         0.9, gt=0, le=1, allow_inf_nan=False, description="share of the device's free memory that batches may take"
     )
@@ -109,7 +106,6 @@ class Settings(BaseSettings):
         0, ge=0, description="most memory of the engine, weights included; 0: what the device or the container has"
     )
     window_tokens: int = Field(512, ge=16, description="longest window with its special tokens, if the model takes it")
-    overlap_tokens: int = Field(128, ge=0, description="tokens that neighbouring windows share")
     queue_limit_tokens: int = Field(2_000_000, ge=1, description="most tokens that may wait")
     max_queue_ms: int = Field(
         0,
@@ -117,12 +113,13 @@ class Settings(BaseSettings):
         description="a document that would wait for longer before its parser, or before its first batch, is refused"
         " (`gleaner_refusals`); its own length does not count; 0: only its deadline limits it",
     )
-    max_document_bytes: int = Field(64 * 1024 * 1024, ge=1, description="largest file or text")
+    max_document_bytes: int = Field(
+        64 * 1024 * 1024, ge=1, description="largest file or text; four times as much for a request's whole body"
+    )
     max_document_pages: int = Field(5_000, ge=1, description="most pages of a document")
-    max_document_characters: int = Field(20_000_000, ge=1, description="longest text of a document")
-    max_document_tokens: int = Field(5_000_000, ge=1, description="most tokens of a document")
-    max_request_bytes: int = Field(256 * 1024 * 1024, ge=1, description="largest body of a request")
-    max_request_documents: int = Field(1_000, ge=1, description="most documents of a request")
+    max_document_tokens: int = Field(
+        5_000_000, ge=1, description="most tokens of a document, and a quarter of the characters of its text"
+    )
     parse_seconds: float = Field(60.0, gt=0, description="longest time that one file may take to parse")
     parse_memory_bytes: int = Field(2 * 1024**3, ge=2**28, description="most memory that one parser may take")
     parser_sandbox: Literal["auto", "require", "off"] = Field(
@@ -172,12 +169,6 @@ class Settings(BaseSettings):
     max_connections: int = Field(
         4_096, ge=16, description="most connections of a front worker, fewer where it may not open so many files"
     )
-    max_held_bytes: int = Field(
-        384 * 1024 * 1024, ge=1024 * 1024, description="most bytes of unfinished bodies and unread answers of a worker"
-    )
-    head_seconds: float = Field(20.0, gt=0, description="longest time for a request's head to arrive")
-    body_seconds: float = Field(60.0, gt=0, description="in each such time a body must go on by 512 bytes a second")
-    write_seconds: float = Field(60.0, gt=0, description="in each such time an answer must be read on likewise")
     cloudwatch_namespace: str | None = Field(
         None, pattern=r"^[0-9A-Za-z_.\-/#:]{1,255}$", description="publish to this namespace of CloudWatch; none: never"
     )
@@ -251,13 +242,6 @@ class Settings(BaseSettings):
     def _networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(str(ip_network(each)) if "/" in each else str(ip_address(each)) for each in value)
 
-    @field_validator("overlap_tokens")
-    @classmethod
-    def _narrower_than_a_window(cls, value: int) -> int:
-        if value > 256:
-            raise ValueError("at most 256, so that windows move on")
-        return value
-
     @field_validator("cloudwatch_namespace")
     @classmethod
     def _not_of_aws(cls, value: str | None) -> str | None:
@@ -283,6 +267,26 @@ class Settings(BaseSettings):
         cores = os.cpu_count() or 1
         by_cores = min(16, cores - 1) if self.device == "cuda" else min(8, cores // 2)
         return self.workers or max(1, by_cores)
+
+    @property
+    def max_document_characters(self) -> int:
+        """The most characters of a document's text: four for each token, about what a word piece has."""
+        return 4 * self.max_document_tokens
+
+    @property
+    def max_request_bytes(self) -> int:
+        """The most bytes of a request's body: four of the largest documents."""
+        return 4 * self.max_document_bytes
+
+    @property
+    def max_held_bytes(self) -> int:
+        """The most bytes of unfinished bodies and unread answers that a worker holds: one and a half bodies."""
+        return 3 * self.max_request_bytes // 2
+
+    @property
+    def overlap_tokens(self) -> int:
+        """The tokens that neighbouring windows share: 128, or a quarter of a window shorter than 512."""
+        return min(128, self.window_tokens // 4)
 
     @property
     def wait_limit_seconds(self) -> float:

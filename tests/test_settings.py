@@ -73,8 +73,6 @@ def test_values_come_from_the_environment_and_flags_go_before_them(monkeypatch: 
         ("DTYPE", "int4"),
         ("MODELS", " , "),
         ("WINDOW_TOKENS", "15"),
-        ("OVERLAP_TOKENS", "257"),
-        ("OVERLAP_TOKENS", "-1"),
         ("QUEUE_LIMIT_TOKENS", "0"),
         ("PARSE_SECONDS", "0"),
         ("PARSE_MEMORY_BYTES", "1000"),
@@ -113,6 +111,17 @@ def test_workers_are_as_set_or_one_for_each_two_cores(workers: int) -> None:
 def test_settings_do_not_change() -> None:
     with pytest.raises(ValueError, match="frozen"):
         read_settings().port = 1  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(("window", "overlap"), [(64, 16), (512, 128), (4_096, 128)])
+def test_windows_overlap_by_a_quarter_and_at_most_128_tokens(window: int, overlap: int) -> None:
+    assert read_settings(window_tokens=window).overlap_tokens == overlap
+
+
+def test_limits_of_a_request_follow_those_of_a_document() -> None:
+    settings = read_settings(max_document_bytes=1_000, max_document_tokens=500)
+    assert (settings.max_request_bytes, settings.max_held_bytes) == (4_000, 6_000)
+    assert settings.max_document_characters == 2_000
 
 
 def test_the_processes_meet_in_one_folder(tmp_path: Path) -> None:

@@ -65,7 +65,6 @@ def settings_of(plan: RehearsalPlan) -> dict[str, object]:
         "PARSERS": 1,
         "BATCH_TOKENS": 256,
         "WINDOW_TOKENS": 256,
-        "OVERLAP_TOKENS": 32,
         "PACE_TOKENS_PER_SECOND": plan.tokens_per_second,
         "DRAIN_GRACE_SECONDS": plan.drain_grace_seconds,
         "DRAIN_SECONDS": plan.policy.delays.longest_request_seconds,

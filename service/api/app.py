@@ -81,7 +81,7 @@ async def _lifespan(app: FastAPI, settings: Settings, table: DoorTable) -> Async
         app_state = AppState(
             worker=worker,
             access=access,
-            body_limits=BodyLimits(settings.max_request_bytes, settings.max_request_documents),
+            body_limits=BodyLimits(settings.max_request_bytes),
             deadline_seconds=settings.deadline_ms / 1000,
             canary=CanaryRouter(settings.canary_percent),
             tracing=open_tracing(app.version),

@@ -22,9 +22,8 @@ def strict(home: Path) -> Iterator[Service]:
     """A service with keys and small limits."""
     keys = home / "keys"
     keys.write_text(f"# client digest\nalice {hashlib.sha256(KEY.encode()).hexdigest()}\n")
-    limits = {"MAX_DOCUMENT_BYTES": 20_000, "MAX_DOCUMENT_CHARACTERS": 10_000, "MAX_DOCUMENT_PAGES": 2}
-    requests = {"MAX_REQUEST_BYTES": 100_000, "MAX_REQUEST_DOCUMENTS": 3}
-    with serving(home, MODELS="tiny", API_KEYS_FILE=keys, **limits, **requests) as service:
+    limits = {"MAX_DOCUMENT_BYTES": 25_000, "MAX_DOCUMENT_TOKENS": 2_500, "MAX_DOCUMENT_PAGES": 2}
+    with serving(home, MODELS="tiny", API_KEYS_FILE=keys, **limits) as service:
         yield service
 
 
@@ -83,12 +82,12 @@ def test_413_says_which_limit(strict: Service) -> None:
         assert_problem(
             client.post("/extract", json={"text": "a" * 10_001}, headers=key), 413, "document_too_large", "characters"
         )
-        file = {"file": ("a.txt", b"a" * 20_001)}
+        file = {"file": ("a.txt", b"a" * 25_001)}
         assert_problem(client.post("/extract", files=file, headers=key), 413, "document_too_large", "bytes")
         body = client.post("/extract", content=b"a" * 100_001, headers={**key, "Content-Type": "text/plain"})
         assert_problem(body, 413, "document_too_large", "100000")
-        four = {"documents": [{"text": TEXT}] * 4}
-        assert_problem(client.post("/extract", json=four, headers=key), 413, "document_too_large", "3")
+        many = {"documents": [{"text": "a"}] * 1_001}
+        assert_problem(client.post("/extract", json=many, headers=key), 413, "document_too_large", "1000")
 
 
 def test_415_lists_the_formats(service: Service) -> None:

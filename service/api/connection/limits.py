@@ -11,10 +11,7 @@ def connection_limits(settings: Settings, open_files: int) -> ConnectionLimits:
     return ConnectionLimits(
         connections=connections_within(settings.max_connections, open_files),
         body_bytes=settings.max_request_bytes,
-        held_bytes=max(settings.max_held_bytes, settings.max_request_bytes),
-        head_seconds=settings.head_seconds,
-        body_seconds=settings.body_seconds,
-        write_seconds=settings.write_seconds,
+        held_bytes=settings.max_held_bytes,
         idle_seconds=float(settings.keep_alive_seconds),
         deadline_seconds=settings.deadline_ms / 1000,
     )

@@ -35,7 +35,7 @@ class BodyLimits:
     """Limits of one request: bytes of its body, and documents."""
 
     request_bytes: int
-    documents: int
+    documents: int = 1_000
 
 
 @dataclass(frozen=True, slots=True)

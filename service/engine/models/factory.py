@@ -16,6 +16,7 @@ from service.engine.cuda_graphs.capture_queue import CaptureQueue
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.turn_lock import TurnLock
 from service.engine.models.loaded_model import LoadedModel
+from service.environment import throttled_tokens_per_second
 from service.metrics.gpu import GraphMetrics
 from service.settings import Settings
 from service.text.decoding_files import read_decoding
@@ -128,7 +129,7 @@ class ModelFactory:
     def _throttled(self, encoder: Encoder) -> Encoder:
         from service.engine.execution.throttle import ThrottledEncoder
 
-        tokens_per_second = self._settings.pace_tokens_per_second
+        tokens_per_second = throttled_tokens_per_second()
         return ThrottledEncoder(encoder, tokens_per_second) if tokens_per_second else encoder
 
     def _offloadable_on_gpu(

@@ -13,4 +13,4 @@ def test_the_settings_limits_are_a_workers_within_its_open_files() -> None:
 
 
 def test_a_single_body_always_fits() -> None:
-    assert connection_limits(Settings(max_request_bytes=2**31), 20_000).held_bytes == 2**31
+    assert connection_limits(Settings(max_document_bytes=2**29), 20_000).held_bytes == 3 * 2**30

@@ -61,7 +61,7 @@ def simulated() -> tuple[FleetRun, dict[int, tuple[float, float, float]]]:
         documents=Documents(TOKENS_PER_DOCUMENT, spread=0.0),
         slo_seconds=2.0,
         window_tokens=256,
-        overlap_tokens=32,
+        overlap_tokens=64,
     )
     assert 1 / model.document_seconds == pytest.approx(DOCUMENTS_PER_SECOND)
     boot = STARTS_IN_SECONDS
