@@ -53,10 +53,9 @@ class Settings(BaseSettings):
     parsers: int = Field(2, ge=1, le=64, description="parser processes of each front worker, for files")
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where the model runs; auto: CUDA if there")
     gpu_watch: str = Field("auto", description="GPU that NVML watches: an index, a UUID, none; auto: the one in use")
-    dtype: Literal["auto", "float32", "bfloat16", "float16", "int8", "fp8"] = Field(
+    dtype: Literal["auto", "float32", "bfloat16", "float16", "int8"] = Field(
         "auto",
-        description="precision; auto: bfloat16 where the device is fast at it; int8: faster on CPUs with VNNI;"
-        " fp8: 8-bit products on GPUs of compute capability 8.9 (L4, H100), not measured yet",
+        description="precision; auto: bfloat16 where the device is fast at it; int8: faster on CPUs with VNNI",
     )
     threads: int = Field(0, ge=0, le=256, description="CPU threads of the model; 0: one for each core, on a GPU one")
     models: Annotated[tuple[str, ...], NoDecode] = Field(
@@ -89,15 +88,6 @@ class Settings(BaseSettings):
         ge=0,
         description="most tokens of one batch; 0: 2,048 on a CPU; on a GPU timed at the start"
         " (`gleaner_budget_tokens`), at most 65,536",
-    )
-    cuda_graphs: Literal["off", "auto"] = Field(
-        "off",
-        description="small GPU batches as graphs; auto: where right and faster (`gleaner_graphs`); off until measured",
-    )
-    cuda_kernels: Literal["off", "auto"] = Field(
-        "off",
-        description="kernels compiled at load, for `fp8`; auto: where right and faster (`kernels` in `/models`);"
-        " off until measured",
     )
     memory_fraction: float = Field(
         0.9, gt=0, le=1, allow_inf_nan=False, description="share of the device's free memory that batches may take"

@@ -84,8 +84,8 @@ class ModelStatus(msgspec.Struct, frozen=True):
     `place`: where its weights are, `device` or `host`. `problem`: why a newer revision was not taken, if so.
     What runs its batches, as in `gleaner_model_path`: `path`: `fused` layers, `packed` rows through transformers' code,
     or `padded` ones, and the `reason` why it is no faster one; `attention`: its back-ends, joined by `+` where layers
-    differ, or transformers' `own`; `kernels`: what computes its linear layers: `cuda`, with kernels compiled at load
-    `nvrtc`, or on a CPU `native`, `onednn` or, in float32, `torch`; `dtype`: the format of its numbers.
+    differ, or transformers' `own`; `kernels`: what computes its linear layers: `cuda`, or on a CPU `onednn` or, in
+    float32, `torch`; `dtype`: the format of its numbers.
     `calibrated`: its scores are the share of such entities that is right, on documents like those it was fitted on.
     """
 

@@ -167,7 +167,6 @@ ENGINE_FLOORS = (
     ("lifecycle",),
     ("models",),
     ("encoder", "memory"),
-    ("cuda_graphs",),
     ("execution",),
     ("device", "ipc"),
 )
@@ -302,7 +301,7 @@ def test_no_two_public_classes_of_the_service_have_one_name() -> None:
 
 
 def test_every_folder_with_modules_is_a_package_with_a_sentence() -> None:
-    """But for `native`'s C sources and data folders, which hold no module."""
+    """But for data folders, which hold no module."""
     for folder in {path.parent for path in sources()}:
         text = (folder / "__init__.py").read_text() if (folder / "__init__.py").exists() else ""
         assert ast.get_docstring(ast.parse(text)), f"{place(folder)}/__init__.py says nothing"

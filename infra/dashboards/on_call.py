@@ -330,21 +330,6 @@ DEVICE = Row(
             width=12,
         ),
         Panel(
-            title="Batches that graphs ran",
-            kind=Kind.LINES,
-            unit="percentunit",
-            queries=(
-                Query(
-                    "(sum by (instance) (rate(gleaner_graph_batches_total[1m]))"
-                    " or 0 * sum by (instance) (rate(gleaner_batches_total[1m])))"
-                    " / sum by (instance) (rate(gleaner_batches_total[1m]))",
-                    "{{instance}}",
-                ),
-            ),
-            meaning="Share of small batches that CUDA graphs replayed, where GLEANER_CUDA_GRAPHS is auto.",
-            width=12,
-        ),
-        Panel(
             title="What keeps the clocks down",
             kind=Kind.STATES,
             unit="none",

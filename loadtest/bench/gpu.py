@@ -15,7 +15,6 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import httpx
 
@@ -71,9 +70,6 @@ def _measure(home: Path, shape: str, seconds: float, batches: int) -> None:
     with service(home, **settings) as running:
         light = _light(running.url)
         over_http = _saturate(running.url, seconds)
-    with service(home, **settings, CUDA_GRAPHS="auto") as running:
-        _light(running.url)
-        light_with_graphs = _light(running.url)
     over = trial["over_most"]
     rows = {
         "device": f"{trial['device']}, {trial['dtype']}",
@@ -85,7 +81,6 @@ def _measure(home: Path, shape: str, seconds: float, batches: int) -> None:
         "GPU utilization (NVML)": f"{over_http['utilization']:.0%}" if over_http["utilization"] else "not watched",
         "one document of 128 tokens, engine": f"{trial['latency_ms']:.2f} ms",
         "one short document over HTTP, p50": f"{light * 1000:.2f} ms",
-        "the same with `GLEANER_CUDA_GRAPHS=auto`": f"{light_with_graphs * 1000:.2f} ms",
         "memory function: below a measured peak": f"{trial['batches_below']} of {trial['batches_checked']}",
         "memory function: most above one": "no batch large enough" if over is None else f"{over:.1%}",
     }
@@ -93,40 +88,6 @@ def _measure(home: Path, shape: str, seconds: float, batches: int) -> None:
     for name, value in rows.items():
         print(f"| {name} | {value} |")
     print(f"\nBeside it: {RECORD}.", flush=True)
-    show_gains(run_tool(home, "service.engine.tools.graph_benchmark", shape))
-    show_kernels(run_tool(home, "service.engine.tools.kernel_benchmark", shape))
-
-
-def show_gains(gains: dict[str, Any]) -> None:
-    """CUDA graphs against the plain forward pass on the same device."""
-    if not gains:
-        print("\nGraphs need CUDA.", flush=True)
-        return
-    print("\n| tokens of a row | plain, ms | as a graph, ms | furthest off | recorded, compared, timed, s | kept |")
-    print("|---|---|---|---|---|---|")
-    for row in gains["rows"]:
-        if "failed" in row:
-            print(f"| {row['tokens']:,} | not recorded: {row['failed']} | | | | no |")
-            continue
-        verdict = "yes" if row["kept"] else "no: not faster" if row["right"] else "no: wrong"
-        times = f"{row['plain_ms']:.2f} | {row['graph_ms']:.2f} | {row['error']:.4f} | {row['seconds']:.2f}"
-        print(f"| {row['tokens']:,} | {times} | {verdict} |")
-    document = gains["document"]
-    print("\n| one document of 128 tokens | ms |\n|---|---|")
-    if document is not None:
-        print(f"| plain | {document['plain_ms']:.2f} |\n| as a graph | {document['graph_ms']:.2f} |", flush=True)
-
-
-def show_kernels(found: dict[str, Any]) -> None:
-    """A batch by each way to compute it: kernels of torch and compiled ones, 16 and 8 bits."""
-    if not found["ways"]:
-        print("\nKernels for GPUs need CUDA.", flush=True)
-        return
-    heads = (f"{tokens:,} tokens, ms" for tokens in found["tokens"])
-    print(f"\n| asked for | runs | {' | '.join(heads)} |\n|---|---|{'---|' * len(found['tokens'])}")
-    for way in found["ways"]:
-        times = (f"{each:.2f}" for each in way["milliseconds"])
-        print(f"| {way['asked']} | {way['runs']} | {' | '.join(times)} |", flush=True)
 
 
 def _rate(tokens_per_second: float, share: float) -> str:

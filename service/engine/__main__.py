@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from service.engine.assembly import make_loop
 from service.engine.device.gpu_monitor import GpuMonitor
-from service.engine.device.health import DeviceHealth
+from service.engine.device.watch import DeviceHealth
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.ipc.server import EngineSocket
 from service.engine.ipc.waker import Waker

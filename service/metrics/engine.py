@@ -135,7 +135,7 @@ class ModelMetrics:
         )
         self.path = gauge_by_model(
             "gleaner_model_path",
-            "1 for the code that runs a revision's batches, and why it is no faster; by graphs: gleaner_graph_batches.",
+            "1 for the code that runs a revision's batches, and why it is no faster.",
             "path",
             "attention",
             "kernels",

@@ -1,9 +1,9 @@
-"""Metrics of a GPU and of the CUDA graphs that run on it."""
+"""Metrics of a GPU."""
 
 from __future__ import annotations
 
 from service.core.gpu_reading import THROTTLE_REASONS, GpuReading
-from service.metrics.kinds import counter, gauge, gauge_by_model
+from service.metrics.kinds import counter, gauge
 
 
 class GpuMetrics:
@@ -41,11 +41,3 @@ class GpuMetrics:
             self.ecc_errors.labels(kind).set(count)
         for xid in reading.xids:
             self.xid_errors.labels(str(xid)).inc()
-
-
-class GraphMetrics:
-    """Metrics of CUDA graphs; made only where small batches may be captured."""
-
-    def __init__(self) -> None:
-        self.batches = counter("gleaner_graph_batches", "Batches that a graph ran; all others: plain.")
-        self.held = gauge_by_model("gleaner_graphs", "Graphs that are held; their bytes count as at rest.")

@@ -9,8 +9,7 @@ import pytest
 import torch
 
 from service.core.arrays import TokenIds
-from service.engine.device.dtype import choose_dtype
-from service.engine.device.selection import choose_device, describe
+from service.engine.device.selection import choose_device, choose_dtype, describe
 from service.engine.encoder.attention import PackedAttention
 from service.engine.encoder.attention_backends import BACKENDS
 from service.engine.encoder.encoder import load_encoder

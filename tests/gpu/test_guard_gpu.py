@@ -15,9 +15,8 @@ import torch
 
 from service.core.memory.budget import ModelMemory
 from service.core.types import Shape
-from service.engine.device.dtype import choose_dtype
 from service.engine.device.nvml import Gpu
-from service.engine.device.selection import choose_device, gpu_uuid
+from service.engine.device.selection import choose_device, choose_dtype, gpu_uuid
 from service.engine.encoder.encoder import TransformersEncoder, load_encoder
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.runner import Runner

@@ -34,8 +34,6 @@ METRICS: dict[str, tuple[str, ...]] = {
     "gleaner_gpu_throttled": ("gauge", "reason"),
     "gleaner_gpu_utilization_ratio": ("gauge",),
     "gleaner_gpu_xid_errors": ("counter", "xid"),
-    "gleaner_graph_batches": ("counter",),
-    "gleaner_graphs": ("gauge", "model"),
     "gleaner_held_bytes": ("gauge",),
     "gleaner_keys_rejected": ("gauge",),
     "gleaner_memory_available_bytes": ("gauge",),

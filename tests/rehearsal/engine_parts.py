@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import torch
 
 from model_store.local.catalog import Catalog
 from model_store.local.store import Store
@@ -37,8 +36,6 @@ class SmallEngine:
         gpu: Gpu,
         kind: str = "bert",
         *,
-        graphs: bool = False,
-        kernels: bool = False,
         dtype: str = "auto",
         hidden: int = 64,
         layers: int = 2,
@@ -50,8 +47,6 @@ class SmallEngine:
             device="cuda",
             dtype=dtype,
             threads=1,
-            cuda_graphs="auto" if graphs else "off",
-            cuda_kernels="auto" if kernels else "off",
             runtime_dir=gpu.folder,
         )
         self.gpu = gpu
@@ -70,14 +65,6 @@ class SmallEngine:
     def answers(self, handles: Sequence[BatchHandle]) -> list[Any]:
         """Outcomes of batches: rows, or an error's code; `broken` for each that the device's loss took."""
         return [each for handle in handles for each in _outcomes(handle)]
-
-    def open_captures(self) -> None:
-        """From now on rows that are asked for often are captured."""
-        self.factory.capture_queue.open(self.profiler.settle)
-
-    def idle(self) -> None:
-        """Wait for all that the executor was given."""
-        self.compute.submit(torch.cuda.synchronize).result(LIMIT_SECONDS)
 
     def _wake(self) -> None:
         self.woken += 1

@@ -1,4 +1,4 @@
-"""A start-up on a modelled device: sizes are timed, a budget is chosen, and rows of lone documents are captured."""
+"""A start-up on a modelled device: sizes are timed and a budget is chosen."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.rehearsal.scene import Gpu, play
 WIDE, DEEP = 1_024, 6
 
 
-def _started(gpu: Gpu, graphs: bool) -> tuple[int, float, int, list[str]]:
-    engine = SmallEngine(gpu, graphs=graphs, hidden=WIDE, layers=DEEP)
+def _started(gpu: Gpu) -> tuple[int, float, int, list[str]]:
+    engine = SmallEngine(gpu, hidden=WIDE, layers=DEEP)
     timed = engine.profiler.time(engine.model)
     assert timed is not None
     assert engine.profiler.time(engine.model) == timed
@@ -24,13 +24,8 @@ def _started(gpu: Gpu, graphs: bool) -> tuple[int, float, int, list[str]]:
 
 @pytest.mark.parametrize("device", [T4, A10G], ids=lambda each: each.name)
 def test_a_budget_is_chosen_by_times(device: Device, tmp_path: Path) -> None:
-    tokens, seconds, budget, messages = play(_started, device, tmp_path, False)
+    tokens, seconds, budget, messages = play(_started, device, tmp_path)
     assert tokens == budget
     assert 2_048 <= budget < 65_536
     assert seconds <= LONGEST_SECONDS
     assert messages.count("batches timed") == 1
-
-
-def test_rows_of_lone_documents_are_captured_before_any_of_them_comes(tmp_path: Path) -> None:
-    *_, messages = play(_started, A10G, tmp_path, True)
-    assert messages.count("a graph was captured") == 2

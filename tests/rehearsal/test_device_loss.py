@@ -66,22 +66,6 @@ def test_a_batch_ends_when_the_device_is_found_dead_by_freeing_memory(tmp_path: 
     assert play(_dies_while_memory_is_freed, A10G, tmp_path) == (["broken"], 1)
 
 
-def _dies_in_a_capture(gpu: Gpu) -> tuple[list[object], bool]:
-    engine = SmallEngine(gpu, graphs=True)
-    engine.open_captures()
-    gpu.set(dies_in_capture=1)
-    handles = []
-    for _ in range(20):
-        handles.append(engine.launch(100))
-        engine.answers(handles[-1:])
-    last = engine.launch(100)
-    return engine.answers([last]), last.device_error is not None
-
-
-def test_a_device_that_dies_in_a_capture_breaks_the_next_batch(tmp_path: Path) -> None:
-    assert play(_dies_in_a_capture, A10G, tmp_path) == (["broken"], True)
-
-
 def _ended(service: Service) -> bool:
     return service.process.poll() is not None
 

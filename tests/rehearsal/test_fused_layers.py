@@ -9,25 +9,22 @@ import numpy as np
 import pytest
 
 from tests.rehearsal.devices import A10G, H200, L4, T4, Device
-from tests.rehearsal.scene import Gpu, SceneFailed, play
+from tests.rehearsal.scene import Gpu, play
 from tests.support.tiny_models import make_model
 
 LAYERS = 3
 
 
-def _launched(gpu: Gpu, kind: str, dtype: str, compiled: bool = False) -> tuple[str, str, str, list[Counter[str]]]:
+def _launched(gpu: Gpu, kind: str, dtype: str) -> tuple[str, str, str, list[Counter[str]]]:
     """The path, its reason, the precision, and the kernels of one batch with one layer and with more."""
-    from service.engine.device.dtype import choose_dtype
-    from service.engine.device.selection import choose_device
-    from service.engine.encoder.cuda.options import FusedOptions
+    from service.engine.device.selection import choose_device, choose_dtype
     from service.engine.encoder.encoder import load_encoder
 
     device = choose_device("cuda")
-    options = FusedOptions(compiled_kernels=compiled, float8=dtype == "fp8")
     counts = []
     for layers in (LAYERS, 2 * LAYERS):
         folder = make_model(gpu.folder / str(layers), kind, hidden=256, layers=layers)
-        encoder = load_encoder(folder, device, choose_dtype(dtype, device), options=options)
+        encoder = load_encoder(folder, device, choose_dtype(dtype, device))
         batch = [np.full(length, 7, dtype=np.int32) for length in (2, 17, 40)]
         encoder.forward(batch)
         with gpu.kernels() as kernels:
@@ -48,8 +45,6 @@ def _per_layer(counts: list[Counter[str]]) -> Counter[str]:
 
 def _role(name: str) -> str:
     roles = {
-        "add_norm": "add_norm",
-        "quantize": "quantize",
         "flash_fwd": "flash",
         "fmha_cutlassF": "fmha",
         "layer_norm": "norm",
@@ -84,28 +79,6 @@ def _filled(gpu: Gpu) -> tuple[bool, dict[str, int]]:
     with gpu.kernels() as kernels:
         found = FlashAttention().run(call)
     return found.data_ptr() == out.data_ptr(), {_role(name): count for name, count in kernels.items()}
-
-
-@pytest.mark.parametrize("device", [L4, H200])
-def test_8_bit_products_are_still_one_kernel_each(device: Device, tmp_path: Path) -> None:
-    path, _, dtype, counts = play(_launched, device, tmp_path, "bert", "fp8", True)
-    assert (path, dtype) == ("fused", "fp8")
-    assert _per_layer(counts) == {"product": 4, "flash": 1, "quantize": 4, "add_norm": 2}
-
-
-def test_8_bit_products_need_no_compiled_kernel(tmp_path: Path) -> None:
-    path, _, dtype, counts = play(_launched, L4, tmp_path, "bert", "fp8")
-    assert (path, dtype) == ("fused", "fp8")
-    assert _per_layer(counts)["product"] == 4
-
-
-def test_a_model_that_is_not_fused_stays_in_16_bits(tmp_path: Path) -> None:
-    assert play(_launched, L4, tmp_path, "modernbert", "fp8")[:3] == ("packed", "architecture", "bfloat16")
-
-
-def test_a_gpu_without_8_bit_products_refuses_them(tmp_path: Path) -> None:
-    with pytest.raises(SceneFailed, match=r"ModelError.*8\.9"):
-        play(_launched, A10G, tmp_path, "bert", "fp8")
 
 
 def test_in_float32_gelu_is_a_kernel_of_its_own(tmp_path: Path) -> None:

@@ -86,80 +86,6 @@ def test_an_event_spins_unless_it_is_made_to_block(tmp_path: Path) -> None:
     assert (spun < 0.001, slept > 0.01) == (True, True)
 
 
-def _capturing(work: Callable[[], object], mode: str = "thread_local") -> str:
-    """The error of a capture of `work`; empty if it was captured."""
-    graph = torch.cuda.CUDAGraph()
-    side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-    block = torch.zeros(1024, device="cuda")
-
-    def capture() -> None:
-        with torch.cuda.stream(side), torch.cuda.graph(graph, stream=side, capture_error_mode=mode):
-            block.add_(1)
-            work()
-
-    return _error(capture)
-
-
-def _elsewhere(work: Callable[[], object]) -> str:
-    errors: list[str] = []
-    thread = threading.Thread(target=lambda: errors.append(_error(work)))
-    thread.start()
-    thread.join()
-    return errors[0]
-
-
-def _captures(_: Gpu) -> dict[str, tuple[str, str]]:
-    block = torch.ones(1024, device="cuda")
-    pageable = torch.empty(1024)
-    found = {}
-    theirs = ""
-
-    def beside(work: Callable[[], object]) -> None:
-        nonlocal theirs
-        theirs = _elsewhere(work)
-
-    cases: dict[str, tuple[Callable[[], object], str]] = {
-        "nothing": (lambda: None, "thread_local"),
-        "synchronize": (torch.cuda.synchronize, "thread_local"),
-        "item": (lambda: block.sum().item(), "thread_local"),
-        "pageable copy": (lambda: pageable.copy_(block), "thread_local"),
-        "other thread, thread_local": (lambda: beside(lambda: block.sum().item()), "thread_local"),
-        "other thread, global": (lambda: beside(lambda: torch.cuda.current_stream().synchronize()), "global"),
-    }
-    for name, (work, mode) in cases.items():
-        theirs = ""
-        found[name] = (_capturing(work, mode), theirs)
-    found["afterwards"] = (_error(torch.cuda.synchronize), "")
-    return found
-
-
-def test_captures_forbid_what_cuda_forbids_in_them(tmp_path: Path) -> None:
-    found = play(_captures, A10G, tmp_path)
-    assert found["nothing"] == ("", "")
-    assert found["other thread, thread_local"] == ("", "")
-    for name in ("synchronize", "item", "pageable copy"):
-        assert "captur" in found[name][0], name
-    ours, theirs = found["other thread, global"]
-    assert "operation not permitted when stream is capturing" in theirs
-    assert "previous error during capture" in ours
-    assert found["afterwards"] == ("", "")
-
-
-def _replay(gpu: Gpu) -> tuple[int, int]:
-    graph = torch.cuda.CUDAGraph()
-    block = torch.zeros(1024, dtype=torch.uint8, device="cuda")
-    copied = torch.zeros(1024, dtype=torch.uint8, device="cuda")
-    with torch.cuda.graph(graph):
-        copied.copy_(block)
-    block.copy_(torch.full((1024,), 9, dtype=torch.uint8))
-    graph.replay()
-    return int(copied.cpu()[0]), gpu.report()["graph_launches"]
-
-
-def test_a_replay_does_again_what_was_captured(tmp_path: Path) -> None:
-    assert play(_replay, A10G, tmp_path) == (9, 1)
-
-
 def _others(gpu: Gpu) -> tuple[int, str, str]:
     free, _ = torch.cuda.mem_get_info()
     gpu.set(others_bytes=free - (64 << 20))
@@ -205,21 +131,6 @@ def _too_wide(_: Gpu) -> str:
 
 def test_a_grid_beyond_the_limits_is_refused(tmp_path: Path) -> None:
     assert "invalid configuration argument" in play(_too_wide, A10G, tmp_path)
-
-
-def _shared(_: Gpu) -> list[str]:
-    kernel = torch.cuda._compile_kernel('extern "C" __global__ void k(float* x) {}', "k")
-    block = torch.zeros(32, device="cuda")
-    kernel.set_shared_memory_config(60_000)
-    fits = _error(lambda: kernel((1, 1, 1), (32, 1, 1), (block,), shared_mem=60_000))
-    return [fits, _error(lambda: kernel.set_shared_memory_config(100_000))]
-
-
-def test_a_kernel_gets_no_more_shared_memory_than_the_device_has(tmp_path: Path) -> None:
-    assert play(_shared, A10G, tmp_path / "a") == ["", ""]
-    fits, too_much = play(_shared, T4, tmp_path / "b")
-    assert fits == ""
-    assert too_much
 
 
 def _raises(_: Gpu) -> None:

@@ -20,7 +20,7 @@ gpu._measure(Path(sys.argv[1]), "small", 3.0, 10)
 
 
 @pytest.mark.timeout(900)
-def test_the_gpu_benchmark_prints_its_tables(tmp_path: Path, modelled: Modelled) -> None:
+def test_the_gpu_benchmark_prints_its_table(tmp_path: Path, modelled: Modelled) -> None:
     modelled(A10G)
     command = [sys.executable, "-c", PROGRAM, str(tmp_path)]
     printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -28,14 +28,7 @@ def test_the_gpu_benchmark_prints_its_tables(tmp_path: Path, modelled: Modelled)
         "device | A10G, 21.9 GiB, bfloat16",
         "engine busy at saturation",
         "one document of 128 tokens, engine",
-        "the same with `GLEANER_CUDA_GRAPHS=auto`",
         "memory function: below a measured peak | 0 of 10",
     ):
         assert f"\n| {row}" in printed
     assert "failed: 0 |" in printed
-    assert "\n| 64 | " in printed
-    assert "not recorded" not in printed
-    assert "no: wrong" not in printed
-    assert "\n| as a graph | " in printed
-    assert "\n| auto, torch | bfloat16, cuda, fused | " in printed
-    assert "\n| fp8" not in printed, "an A10G has no such products"

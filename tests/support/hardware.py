@@ -1,6 +1,6 @@
 """What some tests need of the machine: `pytest.mark.needs("cuda")` skips a test where it is not there.
 
-At the end of a run, what was not run is listed with what it needs, so that a loss is seen. `REQUIRE=linear-kernels make
+At the end of a run, what was not run is listed with what it needs, so that a loss is seen. `REQUIRE=chromium make
 test` (names parted by commas) makes it a failure instead, on a machine that is known to have it.
 """
 
@@ -25,32 +25,10 @@ def _cuda() -> bool:
     return torch.cuda.is_available()
 
 
-def _attention_kernels() -> bool:
-    from service.engine.encoder.cpu.native import library
-
-    return library.load() is not None
-
-
-def _linear_kernels() -> bool:
-    from service.engine.encoder.cpu.native import linear
-
-    return linear.available()
-
-
 def _rehearsal() -> bool:
     from tests.rehearsal import environment
 
     return environment.is_there()
-
-
-def _compiler() -> bool:
-    return shutil.which("g++") is not None
-
-
-def _nvrtc() -> bool:
-    from service.engine.encoder.cuda.nvrtc import is_there
-
-    return is_there()
 
 
 def _chromium() -> bool:
@@ -64,17 +42,7 @@ def _mounts() -> bool:
 
 NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     "cuda": (_cuda, "a CUDA device"),
-    "attention-kernels": (
-        _attention_kernels,
-        "AVX512-BF16 and VNNI, and a C compiler when the service was installed",
-    ),
-    "linear-kernels": (
-        _linear_kernels,
-        "AVX512-BF16 and VNNI without AMX, and a C compiler when the service was installed",
-    ),
     "rehearsal": (_rehearsal, "a CUDA build of torch and the stand-in for CUDA (`make rehearsal-gpu`)"),
-    "c++-compiler": (_compiler, "g++"),
-    "nvrtc": (_nvrtc, "NVIDIA's run-time compiler (`pip install nvidia-cuda-nvrtc`; no GPU)"),
     "chromium": (_chromium, "Debian's chromium (`make test` as root installs it)"),
     "mounts": (_mounts, "unshare, and a kernel that lets its user mount in a namespace"),
 }

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from service.core.arrays import Logits, TokenIds
-from service.engine.device.health import DeviceHealth
+from service.engine.device.watch import DeviceHealth
 
 BROKEN, DEADLY, TOO_LARGE = -1, -2, -3
 

@@ -9,11 +9,11 @@ from prometheus_client import Metric
 from prometheus_client.metrics import MetricWrapperBase
 
 from service.metrics.engine import EngineMetrics
-from service.metrics.gpu import GpuMetrics, GraphMetrics
+from service.metrics.gpu import GpuMetrics
 from service.metrics.publisher import PublisherMetrics
 from service.metrics.worker import WorkerMetrics
 
-ALL_METRICS = (WorkerMetrics, EngineMetrics, GpuMetrics, GraphMetrics, PublisherMetrics)
+ALL_METRICS = (WorkerMetrics, EngineMetrics, GpuMetrics, PublisherMetrics)
 
 
 def value(metric: Any, **labels: str) -> float:

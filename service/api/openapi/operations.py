@@ -151,8 +151,7 @@ MODELS: dict[str, Any] = {
             "description": "Every revision that is served. `path`: what runs its batches: `fused` "
             "layers, `packed` rows through transformers' code, or `padded` ones; `reason`: why it is no "
             "faster one. `attention`: what computes it, several joined by `+`, or the model's `own`. "
-            "`kernels`: what computes its linear layers: `cuda` (`nvrtc`: with kernels compiled at "
-            "load), or on a CPU `native` (compiled with the service), `onednn`, or in float32 `torch`. "
+            "`kernels`: what computes its linear layers: `cuda`, or on a CPU `onednn`, or in float32 `torch`. "
             "`dtype`: the format of its numbers. `calibrated`: a score is the share of such entities "
             "that is right, on documents like those that the map was fitted on.",
             "content": {"application/json": {"schema": schemas.models_answer(), "example": _MODELS_ANSWER}},

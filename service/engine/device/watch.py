@@ -6,15 +6,18 @@
     an error while a batch runs                     that batch is to report it; lost if it does not within 5 s
     a batch reports an error                        lost if NVML, asked anew, says so; else a document may be to blame
 
-What is counted in seconds is counted in awake time, so a pause of this process is no silence of the driver.
+What is counted in seconds is counted in awake time, so a pause of this process is no silence of the driver. The loop's
+thread itself asks neither CUDA nor NVML anything: after a fault CUDA's calls raise, and in a driver that hangs they
+never return.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from service.core.gpu_reading import GpuReading
 from service.core.lifecycle.liveness import StallDetector
 from service.engine.device.gpu_monitor import GpuMonitor
-from service.engine.device.health import DeviceHealth
 
 NVML_SECONDS = 30.0
 DRIVER_SECONDS = 20.0
@@ -70,3 +73,35 @@ class DeviceWatch:
         if self._driver.seconds(self._health.answers, awake_seconds) > DRIVER_SECONDS:
             return f"the driver did not answer for {DRIVER_SECONDS:.0f} s"
         return None
+
+
+class DeviceHealth:
+    """The signs of life of one device: what threads that use it outside of batches found, for the loop to read.
+
+    Args:
+        wake: called, on the thread that reports it, for the first failure.
+
+    Attributes:
+        failure: the first error outside of batches that means that the device is broken; None while there is none.
+        answers: how often the driver has answered the thread that polls it; None before the first time.
+    """
+
+    def __init__(self, wake: Callable[[], None] = lambda: None) -> None:
+        self._wake = wake
+        self.failure: str | None = None
+        self.answers: int | None = None
+
+    def failed(self, error: BaseException) -> None:
+        """Record an error that means that the device is broken."""
+        if self.failure is None:
+            self.failure = summary(error)
+            self._wake()
+
+    def answered(self) -> None:
+        """Record that the driver has answered; for the one thread that polls it."""
+        self.answers = (self.answers or 0) + 1
+
+
+def summary(error: BaseException) -> str:
+    """Type and first line: what follows in CUDA's errors is advice on debugging."""
+    return f"{type(error).__name__}: {error}".splitlines()[0]

@@ -26,7 +26,7 @@ class AttentionCall(NamedTuple):
     Attributes:
         query, key, value: [total, heads, head_size].
         cu_seqlens: [n + 1] int32 on the same device, cumulative lengths.
-        borders: the same as Python numbers; empty while a pass is captured that will run with other lengths.
+        borders: the same as Python numbers.
         max_length: tokens of the longest sequence.
         scaling: of the scores.
         sliding_window: of this layer: w lets token i see token j where |i - j| < w; None if it sees all.

@@ -16,11 +16,10 @@ from itertools import pairwise
 
 import torch
 
-from service.engine.cuda_graphs.capturable import NotCapturable
 from service.engine.encoder import attention
 from service.engine.encoder.attention import AttentionBackend, AttentionCall
+from service.engine.encoder.packed_batch import round_up
 from service.engine.encoder.windowed_attention import WindowedAttention
-from service.engine.execution.row_filling import round_up
 
 BLOCK_SCORES = 1 << 20
 """Attention scores of one block, all heads together: 2 MiB in bfloat16."""
@@ -85,7 +84,7 @@ class MemoryEfficientAttention:
 
 
 class BlockwiseAttention:
-    """Matrix products of torch, one sequence after the other; reads `borders`, so it cannot be captured."""
+    """Matrix products of torch, one sequence after the other."""
 
     name = "blockwise"
     fills = False
@@ -94,8 +93,6 @@ class BlockwiseAttention:
         return True
 
     def run(self, call: AttentionCall) -> torch.Tensor:
-        if not call.borders:
-            raise NotCapturable("no kernel for this attention reads cu_seqlens on the device")
         window = call.window
         mixed = torch.empty_like(call.query, memory_format=torch.contiguous_format)
         for start, stop in pairwise(call.borders):

@@ -20,20 +20,25 @@ import torch
 
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import InternalError
-from service.engine.device.dtype import FP8, INT8, name_of
+from service.engine.device.selection import INT8, name_of
 from service.engine.encoder import attention
-from service.engine.encoder.acceleration import Kernels, accelerate_for_cpu, weight_bytes
 from service.engine.encoder.attention_backends import register_packed_attention
 from service.engine.encoder.checkpoint import Checkpoint, read_checkpoint
-from service.engine.encoder.cuda.fused_model import FusedModel
-from service.engine.encoder.cuda.options import PLAIN, FusedOptions
+from service.engine.encoder.cpu_linear import Kernels, accelerate_for_cpu, weight_bytes
 from service.engine.encoder.forward_path import ChosenPath
-from service.engine.encoder.padding import group_by_length, pad
-from service.engine.encoder.path_selection import path_on_device, path_on_host
-from service.engine.encoder.precision_check import dtype_without_overflow
-from service.engine.execution.gpu_pipeline import HostCopy, copy_to_host
-from service.engine.execution.packed_batch import PackedBatch, pack, to_device
-from service.engine.execution.row_filling import fill, round_up
+from service.engine.encoder.fused_model import FusedModel
+from service.engine.encoder.packed_batch import (
+    HostCopy,
+    PackedBatch,
+    copy_to_host,
+    fill,
+    group_by_length,
+    pack,
+    pad,
+    round_up,
+    to_device,
+)
+from service.engine.encoder.path_selection import dtype_without_overflow, path_on_device, path_on_host
 
 log = logging.getLogger(__name__)
 
@@ -45,8 +50,6 @@ def load_encoder(
     *,
     int8: bool = False,
     known: ChosenPath | None = None,
-    native_kernels: bool = True,
-    options: FusedOptions = PLAIN,
 ) -> TransformersEncoder:
     """Read a folder's checkpoint and build its encoder with nothing in between; for arguments, see `build_encoder`.
 
@@ -54,9 +57,7 @@ def load_encoder(
         ModelError: the folder is no complete token classifier with safetensors weights.
     """
     checkpoint = read_checkpoint(folder, dtype, int8=int8)
-    return build_encoder(
-        checkpoint, device, dtype, int8=int8, known=known, native_kernels=native_kernels, options=options
-    )
+    return build_encoder(checkpoint, device, dtype, int8=int8, known=known)
 
 
 def build_encoder(
@@ -66,18 +67,14 @@ def build_encoder(
     *,
     int8: bool = False,
     known: ChosenPath | None = None,
-    native_kernels: bool = True,
-    options: FusedOptions = PLAIN,
 ) -> TransformersEncoder:
     """Move a checkpoint's model to a device, choose its forward path, and accelerate it on a CPU.
 
     Args:
         checkpoint: used up: its model becomes the encoder's.
-        int8: linear layers, and attention where it is compiled, compute in 8-bit integers, only the rest in `dtype`.
+        int8: linear layers compute in 8-bit integers, only the rest in `dtype`.
         known: the path of a model of the same configuration on this device, for which the checks on the host are left
             out; None runs them.
-        native_kernels: False leaves the parked kernels out, as on a machine that cannot run them.
-        options: of fused layers on a GPU.
     """
     model = checkpoint.model
     register_packed_attention()
@@ -85,19 +82,13 @@ def build_encoder(
     model.to(device)
     if device.type == "cuda":
         dtype = dtype_without_overflow(checkpoint, dtype)
-    path, fused = path_on_device(checkpoint, path, options)
-    if options.float8 and (fused is None or not fused.float8):
-        log.warning("a model runs in 16 bits, though 8 are asked for", extra={"folder": checkpoint.name})
-    eight_bits = INT8 if int8 else FP8 if fused is not None and fused.float8 else None
-    encoder = TransformersEncoder(checkpoint, device, eight_bits or name_of(dtype), path, fused)
-    joined_layers = 0
+    path, fused = path_on_device(checkpoint, path)
+    encoder = TransformersEncoder(checkpoint, device, INT8 if int8 else name_of(dtype), path, fused)
     if device.type == "cpu":
         trial = partial(encoder.forward, _trial_sequences(encoder))
-        encoder.kernels, joined_layers = accelerate_for_cpu(
-            model, dtype, trial, int8=int8, packed=path.packed, native_kernels=native_kernels
-        )
+        encoder.kernels = accelerate_for_cpu(model, dtype, trial, int8=int8)
     encoder.attention = attention.names_of(model, dtype, encoder.max_tokens)
-    facts = {"dtype": encoder.dtype_name, "kernels": encoder.kernels.value, "joined_layers": joined_layers}
+    facts = {"dtype": encoder.dtype_name, "kernels": encoder.kernels.value}
     facts |= {"packed": path.packed, "path": path.path.value, "reason": path.reason.value}
     facts |= {"attention": encoder.attention}
     log.info("model loaded", extra={"folder": checkpoint.name, **facts})
@@ -125,7 +116,7 @@ class TransformersEncoder:
         self.max_tokens = checkpoint.max_tokens
         self.path = path
         self.packed = path.packed
-        self.kernels = _kernels(device, fused)
+        self.kernels = Kernels.CUDA if device.type == "cuda" else Kernels.TORCH
         self.attention = attention.OWN
         self.labels = checkpoint.labels
         self.dtype_name = dtype_name
@@ -193,13 +184,6 @@ class TransformersEncoder:
         """Compute, or queue, one group: logits [sequences, longest, labels]."""
         ids, mask = (to_device(each, self.device) for each in pad(sequences, self._padding_id))
         return copy_to_host(self._model(input_ids=ids, attention_mask=mask).logits)
-
-
-def _kernels(device: torch.device, fused: FusedModel | None) -> Kernels:
-    """Those of a model that is not accelerated for a CPU."""
-    if device.type != "cuda":
-        return Kernels.TORCH
-    return Kernels.NVRTC if fused is not None and fused.compiled else Kernels.CUDA
 
 
 def _in_order(

@@ -10,7 +10,7 @@ class ForwardPath(StrEnum):
     """The code that runs a model's batches, the fastest first."""
 
     FUSED = "fused"
-    """Packed rows through fused layers (`cuda/`)."""
+    """Packed rows through fused layers (fused_layer.py)."""
     PACKED = "packed"
     """Packed rows through transformers' code."""
     PADDED = "padded"

@@ -25,7 +25,7 @@ from service.engine.encoder import attention
 from service.engine.encoder.checkpoint import Checkpoint
 from service.engine.encoder.forward_path import PACKED, ChosenPath, ForwardPath, PathReason
 from service.engine.encoder.layer_subset import first_layers_only
-from service.engine.execution.packed_batch import PackedBatch, pack
+from service.engine.encoder.packed_batch import PackedBatch, pack
 
 LENGTHS = (24, 40)
 LAYERS = 2

@@ -1,18 +1,26 @@
-"""The selection of a model's forward path: the fastest one that passes its checks, on the host and on its device."""
+"""The selection of a model's forward path and precision: the fastest ones that pass their checks at load.
+
+float16 ends at 65,504. Some models, such as XLM-RoBERTa's largest, have activations near or above that; the infinity
+becomes NaN in the next normalisation and reaches every logit. bfloat16 has float32's range, so only float16 is checked.
+"""
 
 from __future__ import annotations
 
 import logging
 
+import numpy as np
 import torch
 
 from service.engine.encoder import attention
 from service.engine.encoder.checkpoint import Checkpoint
-from service.engine.encoder.cuda.fused_check import fuse_on_device, is_exact_in_float32
-from service.engine.encoder.cuda.fused_model import FusedModel
-from service.engine.encoder.cuda.options import PLAIN, FusedOptions
 from service.engine.encoder.forward_path import FUSED, ChosenPath, ForwardPath, PathReason
+from service.engine.encoder.fused_check import fuse_on_device, is_exact_in_float32
+from service.engine.encoder.fused_model import FusedModel
 from service.engine.encoder.packing_check import packs_on_device, packs_on_host
+
+SEQUENCES = 4
+LONGEST_TOKENS = 256
+"""Of the random batch whose logits must be finite in float16: sequences, and tokens of each."""
 
 log = logging.getLogger(__name__)
 
@@ -28,9 +36,7 @@ def path_on_host(checkpoint: Checkpoint, device: torch.device) -> ChosenPath:
     return FUSED if exact else ChosenPath(ForwardPath.PACKED, PathReason.ARCHITECTURE)
 
 
-def path_on_device(
-    checkpoint: Checkpoint, path: ChosenPath, options: FusedOptions = PLAIN
-) -> tuple[ChosenPath, FusedModel | None]:
+def path_on_device(checkpoint: Checkpoint, path: ChosenPath) -> tuple[ChosenPath, FusedModel | None]:
     """The path that a model on its device takes, at most the one given, and its fused layers; sets its attention."""
     on_gpu = checkpoint.model.device.type == "cuda"
     if path.packed and on_gpu and not (found := packs_on_device(checkpoint)).packed:
@@ -39,4 +45,31 @@ def path_on_device(
         attention.set_attention(checkpoint.model, attention.NAME)
     elif on_gpu:
         log.warning("a model runs padded, which is slow", extra={"folder": checkpoint.name, "reason": path.reason})
-    return fuse_on_device(checkpoint, options) if path.fused else (path, None)
+    return fuse_on_device(checkpoint) if path.fused else (path, None)
+
+
+def dtype_without_overflow(checkpoint: Checkpoint, dtype: torch.dtype) -> torch.dtype:
+    """The precision for a model that is on its device in `dtype`: float32, to which it is converted, if float16 fails.
+
+    Its attention must be its own.
+    """
+    if dtype != torch.float16 or logits_are_finite(checkpoint):
+        return dtype
+    log.warning("float16 does not hold the model's activations; it runs in float32", extra={"folder": checkpoint.name})
+    checkpoint.model.float()
+    return torch.float32
+
+
+@torch.inference_mode()
+def logits_are_finite(checkpoint: Checkpoint) -> bool:
+    """Run random tokens of the whole vocabulary, between the model's special tokens."""
+    config, model = checkpoint.model.config, checkpoint.model
+    length = min(LONGEST_TOKENS, checkpoint.max_tokens)
+    ids = np.random.default_rng(0).integers(0, int(config.vocab_size), (SEQUENCES, length))
+    for column, names in ((0, ("cls_token_id", "bos_token_id")), (-1, ("sep_token_id", "eos_token_id"))):
+        special = next((found for name in names if (found := getattr(config, name, None)) is not None), None)
+        if isinstance(special, int):
+            ids[:, column] = special
+    ids[ids == config.pad_token_id] = int(config.vocab_size) - 1
+    logits = model(input_ids=torch.from_numpy(ids).to(model.device)).logits.cpu()
+    return bool(torch.isfinite(logits).all())

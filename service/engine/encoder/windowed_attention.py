@@ -2,8 +2,7 @@
 
 Each sequence is cut into blocks of queries; a block's keys are its own and those within the window on both sides. All
 blocks of a batch are one call of torch's memory-efficient kernel with a mask. Keys that a block has no use for are
-copies of its own sequence's tokens, so that not even NaN reaches a neighbour. Reads lengths on the device only, so it
-can be captured in a CUDA graph.
+copies of its own sequence's tokens, so that not even NaN reaches a neighbour.
 """
 
 from __future__ import annotations
@@ -64,11 +63,9 @@ class WindowedAttention:
         return mixed.transpose(1, 2).flatten(0, 1).index_select(0, plan.places)
 
     def _plan(self, call: AttentionCall) -> WindowPlan:
-        """The plan of a batch, once for all of its layers; made anew in a capture, whose lengths are yet to come."""
+        """The plan of a batch, once for all of its layers."""
         window = call.window
         assert window is not None
-        if not call.borders:
-            return plan_windows(call, window)
         if call.cu_seqlens not in self._plans:
             self._plans[call.cu_seqlens] = {}
         plans: dict[int, WindowPlan] = self._plans[call.cu_seqlens]
@@ -114,9 +111,6 @@ def plan_windows(call: AttentionCall, window: int) -> WindowPlan:
 
 
 def _count_blocks(call: AttentionCall, block: int) -> int:
-    """How many blocks there are; without borders, how many there are at most."""
-    if not call.borders:
-        return call.query.shape[0] // block + call.cu_seqlens.shape[0] - 1
     return sum(-(-(stop - start) // block) for start, stop in pairwise(call.borders))
 
 

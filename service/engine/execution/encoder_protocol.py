@@ -2,7 +2,7 @@
 
 A wrapper adds one thing and is an encoder again. `ModelFactory` stacks them:
 
-    on a GPU    HostOffloaded( PipelinedEncoder( GraphedEncoder( TransformersEncoder )))
+    on a GPU    HostOffloaded( PipelinedEncoder( TransformersEncoder ))
     on a CPU    ReloadedFromDisk( ShardedEncoder( TransformersEncoder ))
     either      ThrottledEncoder( … ) around it, in rehearsals
 """

@@ -14,7 +14,7 @@ from functools import partial
 from threading import Lock
 from typing import Any, ParamSpec, Protocol, TypeVar
 
-from service.engine.device.health import DeviceHealth
+from service.engine.device.watch import DeviceHealth
 from service.process import take_short_turns
 
 Arguments = ParamSpec("Arguments")

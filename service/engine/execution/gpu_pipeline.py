@@ -7,11 +7,7 @@ copied in the precision they were computed in (2 bytes each in half precision) a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
-import numpy as np
-import numpy.typing as npt
-import torch
+from collections.abc import Sequence
 
 from service.core.arrays import Logits, TokenIds
 from service.engine.execution.encoder_protocol import StagedEncoder
@@ -20,9 +16,6 @@ from service.engine.execution.turn_lock import TurnLock
 BATCHES = 2
 """Full batches in flight: one is computed, and one is queued behind it; an express batch may be between them."""
 LANES = BATCHES + 1
-
-HostCopy = Callable[[], npt.NDArray[np.float32]]
-"""Waits for a copy from the device, if it is still under way, and returns it."""
 
 
 class PipelinedEncoder:
@@ -39,22 +32,3 @@ class PipelinedEncoder:
         with self._queuing:
             logits = self._encoder.begin(sequences)
         return logits()
-
-
-def copy_to_host(logits: torch.Tensor) -> HostCopy:
-    """Start to copy [total, labels] logits to the host; on CUDA the copy is queued behind the kernels before it.
-
-    Who waits for it sleeps: by default CUDA would spin on a whole core for as long as the GPU computes.
-    """
-    if logits.device.type != "cuda":
-        return logits.float().numpy
-    pinned = torch.empty(logits.shape, dtype=logits.dtype, pin_memory=True)
-    pinned.copy_(logits, non_blocking=True)
-    copied = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]
-    copied.record(torch.cuda.current_stream(logits.device))
-
-    def wait() -> npt.NDArray[np.float32]:
-        copied.synchronize()
-        return pinned.float().numpy()
-
-    return wait

@@ -8,19 +8,24 @@ compute thread.
 
 from __future__ import annotations
 
+import logging
+import mmap
+import threading
+import weakref
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import InternalError
-from service.engine.device.pinned_memory import HostBuffer
 from service.engine.execution.encoder_protocol import Encoder
 
 ALIGNMENT_BYTES = 256
 """Of CUDA's own allocations at least; matrix products and vectorized kernels choose by it."""
+
+log = logging.getLogger(__name__)
 
 
 class Offloadable(Encoder, Protocol):
@@ -62,17 +67,13 @@ class HostOffloaded:
 
     Args:
         module: whose weights they are, on the device.
-        before_offload: called while the weights are still on the device, to drop what holds their addresses.
     """
 
-    def __init__(
-        self, encoder: Encoder, module: torch.nn.Module, before_offload: Callable[[], None] = lambda: None
-    ) -> None:
+    def __init__(self, encoder: Encoder, module: torch.nn.Module) -> None:
         self.device = encoder.device
         self.max_tokens = encoder.max_tokens
         self._encoder = encoder
         self._module = module
-        self._before_offload = before_offload
         self._on_host = HostCopy(self._tensors(), pinned=self.device.type == "cuda")
         self._offloaded = False
 
@@ -83,7 +84,6 @@ class HostOffloaded:
     def offload(self) -> None:
         """Free the device memory of the weights."""
         self._offloaded = True
-        self._before_offload()
         self._use(self._on_host.tensors())
 
     def load(self) -> None:
@@ -139,6 +139,38 @@ class HostCopy:
             block[start : start + shape.numel() * dtype.itemsize].view(dtype).view(shape)
             for (dtype, shape), start in zip(self._like, self._borders, strict=False)
         ]
+
+
+class HostBuffer:
+    """Host memory of exactly the size asked for, pinned if asked for; a failure to pin is logged.
+
+    Not from torch's own allocator of pinned memory, which rounds each block up to a power of two and keeps it for ever.
+
+    Attributes:
+        tensor: [size] uint8.
+    """
+
+    def __init__(self, size_bytes: int, *, pinned: bool) -> None:
+        self.tensor = torch.frombuffer(mmap.mmap(-1, max(size_bytes, 1)), dtype=torch.uint8)[:size_bytes]
+        if not pinned:
+            return
+        if int(_cuda().cudaHostRegister(self.tensor.data_ptr(), max(size_bytes, 1), 0)) != 0:
+            log.warning("memory cannot be pinned; weights will be loaded more slowly", extra={"bytes": size_bytes})
+            return
+        weakref.finalize(self, _unpin_elsewhere, self.tensor).atexit = False
+
+
+def _unpin_elsewhere(tensor: torch.Tensor) -> None:
+    """In a thread of its own: any thread may drop a buffer last, and the loop's must not wait for the driver."""
+    threading.Thread(target=_unpin, args=(tensor,), name="unpin", daemon=True).start()
+
+
+def _unpin(tensor: torch.Tensor) -> None:
+    _cuda().cudaHostUnregister(tensor.data_ptr())
+
+
+def _cuda() -> Any:
+    return torch.cuda.cudart()  # type: ignore[no-untyped-call]
 
 
 def _require_loaded(encoder: Encoder | None) -> Encoder:

@@ -21,8 +21,8 @@ from service.core.arrays import Logits, TokenIds
 from service.core.errors import GleanerError, InsufficientMemory
 from service.core.scheduling.batch_latency import TimedBatch
 from service.core.types import Shape
-from service.engine.device.health import summary
 from service.engine.device.selection import free_cache
+from service.engine.device.watch import summary
 from service.engine.execution.device_errors import DeviceBroken, is_broken_device, to_service_error
 from service.engine.execution.encoder_protocol import Encoder
 

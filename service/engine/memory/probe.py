@@ -3,21 +3,39 @@
 Owns the readings; what follows from them is decided in `core/memory/budget.py` and `core/memory/cost_model.py`.
 Memory "at rest" is what is in use when no batch runs: weights, libraries, workspaces. On CUDA the allocator's cache
 beyond that serves the next batch, so it counts as available. On a CPU it does not: the C library's free blocks lie
-scattered, and a batch of other shapes takes fresh memory all the same. A thread of its own reads it (polled_probe.py).
+scattered, and a batch of other shapes takes fresh memory all the same.
+
+A thread of its own reads the memory, and the loop's thread reads what that thread found (`PolledProbe`). A host's
+memory is read from its control groups, which a busy kernel sums up for up to a millisecond. CUDA's calls raise once the
+device is broken and never return from a driver that hangs, so the loop makes none of them. The driver is asked before
+torch's allocator: while a driver hangs, the allocator's lock may be held by the thread that hangs in it, and torch
+waits for that lock without letting other threads run Python.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import partial
+from typing import Protocol
 
 import torch
 
 import service.host_memory as host
 from service.core.memory.cost_model import ProbeAccuracy
+from service.engine.device.watch import DeviceHealth
+from service.engine.execution.device_errors import is_out_of_memory
 
 MEBIBYTE = 1 << 20
+
+POLL_SECONDS = 0.1
+"""Pause between two readings, each of which takes some 50 microseconds on CUDA."""
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +114,13 @@ class CudaProbe:
 
     Other processes, the CUDA context and libraries' own allocations are missing from the driver's figure, so they need
     no account of their own. A peak is reserved memory, not allocated: other processes cannot have the difference.
-    Memory that CUDA graphs keep for their next replay is at rest, since no other batch may take it.
-
-    Args:
-        graphs: there may be graphs. Finding their memory takes a while with many tensors, so it is done only then.
     """
 
     accuracy = ProbeAccuracy(noise_bytes=24 * MEBIBYTE, margin=1.05)  # The allocator reserves in steps of 2 and 20 MiB.
 
-    def __init__(self, device: torch.device, limit: MemoryLimit, *, graphs: bool = False) -> None:
+    def __init__(self, device: torch.device, limit: MemoryLimit) -> None:
         self._device = device
         self._limit = limit
-        self._graphs = graphs
         self.rest_bytes = self._in_use_bytes()
 
     def rebaseline(self) -> None:
@@ -136,17 +149,89 @@ class CudaProbe:
         torch.cuda.set_per_process_memory_fraction(min(1.0, most / total), self._device)
 
     def _in_use_bytes(self) -> int:
-        segments = torch.cuda.memory_snapshot() if self._graphs else []  # type: ignore[no-untyped-call]
-        return torch.cuda.memory_allocated(self._device) + graph_bytes(segments, self._device.index)
+        return torch.cuda.memory_allocated(self._device)
 
 
-def graph_bytes(segments: Iterable[Mapping[str, Any]], device: int) -> int:
-    """Bytes that CUDA graphs keep beyond what is allocated, from the segments of torch's `memory_snapshot`."""
-    return sum(
-        segment["total_size"] - segment["allocated_size"]
-        for segment in segments
-        if segment["device"] == device and tuple(segment["segment_pool_id"]) != (0, 0)
-    )
+class PolledProbe:
+    """Polls a probe for as long as the process lives, or until its device is broken.
+
+    Args:
+        health: is told of the device's answers and errors, in readings as in work that nobody waits for. None for a
+            host, which is no device that can be lost: what was read last holds until it can be read again.
+    """
+
+    def __init__(
+        self, probe: MemoryProbe, health: DeviceHealth | None, pause: Callable[[float], None] = time.sleep
+    ) -> None:
+        self.accuracy = probe.accuracy
+        self._probe = probe
+        self._health = health
+        self._pause = pause
+        self._available_bytes = probe.available_bytes()
+        poll = self._poll_host if health is None else partial(self._poll_device, health)
+        threading.Thread(target=poll, name="memory", daemon=True).start()
+
+    @property
+    def rest_bytes(self) -> int:
+        return self._probe.rest_bytes
+
+    def available_bytes(self) -> int:
+        """As last read; never waits for the device."""
+        return self._available_bytes
+
+    def rebaseline(self) -> None:
+        with self._reporting():
+            self._probe.rebaseline()
+            self._available_bytes = self._probe.available_bytes()
+
+    def peak_bytes(self, work: Callable[[], object]) -> int:
+        return self._probe.peak_bytes(work)
+
+    def release_cache(self) -> None:
+        with self._reporting():
+            self._probe.release_cache()
+
+    def cap(self, headroom_bytes: int) -> None:
+        with self._reporting():
+            self._probe.cap(headroom_bytes)
+
+    def _poll_device(self, health: DeviceHealth) -> None:
+        while health.failure is None:
+            try:
+                self._available_bytes = self._probe.available_bytes()
+            except Exception as error:  # Nothing but the device can fail here, and it would do so again.
+                health.failed(error)
+                return
+            health.answered()
+            self._pause(POLL_SECONDS)
+
+    def _poll_host(self) -> None:
+        failed = False
+        while True:
+            try:
+                self._available_bytes = self._probe.available_bytes()
+                failed = False
+            except Exception:
+                if not failed:
+                    log.exception("the host's memory cannot be read")
+                failed = True
+            self._pause(POLL_SECONDS)
+
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            if self._health is not None and not is_out_of_memory(error):
+                self._health.failed(error)
+            raise
+
+
+def probe_for(device: torch.device, limit: MemoryLimit, health: DeviceHealth) -> MemoryProbe | None:
+    """The probe of a device; None where memory cannot be measured."""
+    if device.type == "cuda":
+        return PolledProbe(CudaProbe(device, limit), health)
+    return PolledProbe(HostProbe(limit), None) if host.can_be_measured() else None
 
 
 def _allowed(free_bytes: int, rest_bytes: int, limit: MemoryLimit) -> int:

@@ -12,12 +12,10 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from model_store.local.store import Revision
-from service.engine.cuda_graphs.capture_queue import CaptureQueue
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.turn_lock import TurnLock
 from service.engine.models.loaded_model import LoadedModel
 from service.environment import throttled_tokens_per_second
-from service.metrics.gpu import GraphMetrics
 from service.settings import Settings
 from service.text.decoding_files import read_decoding
 from service.wire import ModelStatus
@@ -25,13 +23,11 @@ from service.wire import ModelStatus
 if TYPE_CHECKING:
     import torch
 
-    from service.engine.cuda_graphs.capture import CudaGraphCapture
-    from service.engine.cuda_graphs.graphed_encoder import GraphedEncoder
     from service.engine.encoder.checkpoint import Checkpoint
     from service.engine.encoder.encoder import TransformersEncoder
     from service.engine.encoder.forward_path import ChosenPath
     from service.engine.execution.cpu_sharding import Threads
-    from service.engine.execution.encoder_protocol import Encoder, StagedEncoder
+    from service.engine.execution.encoder_protocol import Encoder
     from service.engine.execution.offloading import Offloadable
 
 GPU_SHARE = 0.75
@@ -44,32 +40,25 @@ class ModelFactory:
     Args:
         compute: runs them all.
         wake: called on its thread after each batch.
-
-    Attributes:
-        capture_queue: captures their CUDA graphs, once it is opened.
     """
 
     def __init__(self, settings: Settings, compute: DeviceExecutor, wake: Callable[[], None]) -> None:
-        from service.engine.device.dtype import FP8, INT8, choose_dtype
-        from service.engine.device.selection import choose_device, use_threads
-        from service.engine.encoder.cuda.options import FusedOptions
+        from service.engine.device.selection import INT8, choose_device, choose_dtype, use_threads
 
         self._settings = settings
         self._compute = compute
         self._wake = wake
-        self.capture_queue = CaptureQueue(compute)
         self.device: torch.device = choose_device(settings.device)
         self._paths: dict[str, ChosenPath] = {}
         use_threads(settings.threads, on_gpu=self.device.type == "cuda")
         self._dtype = choose_dtype(settings.dtype, self.device)
         self._int8 = settings.dtype == INT8
-        self._fused = FusedOptions(settings.cuda_kernels == "auto", settings.dtype == FP8)
 
     @property
     def dtype_name(self) -> str:
-        from service.engine.device.dtype import name_of
+        from service.engine.device.selection import name_of
 
-        return self._settings.dtype if self._int8 or self._fused.float8 else name_of(self._dtype)
+        return self._settings.dtype if self._int8 else name_of(self._dtype)
 
     def device_name(self) -> str:
         """What the device is called, with its memory."""
@@ -105,22 +94,14 @@ class ModelFactory:
 
         sizes = _sizes(revision)
         known = self._paths.get(sizes)
-        encoder = build_encoder(checkpoint, self.device, self._dtype, int8=self._int8, known=known, options=self._fused)
+        encoder = build_encoder(checkpoint, self.device, self._dtype, int8=self._int8, known=known)
         self._paths[sizes] = encoder.path
-        captures: list[Callable[[], None]] = []
-        if self.device.type != "cuda":
-            weights = self._offloadable_on_cpu(revision, encoder)
-        elif encoder.packed and self._settings.cuda_graphs == "auto":
-            graphed = self._graphed(revision, encoder)
-            weights = self._offloadable_on_gpu(graphed, encoder.module, graphed.drop_graphs)
-            captures = graphed.early_captures()
-        else:
-            weights = self._offloadable_on_gpu(encoder, encoder.module)
+        on_gpu = self.device.type == "cuda"
+        weights = self._offloadable_on_gpu(encoder) if on_gpu else self._offloadable_on_cpu(revision, encoder)
         runner = Runner(self._throttled(weights), self._compute, self._wake)
-        module, prepare = weakref.ref(encoder.module), partial(self.capture_queue.run_early, captures)
         decoding = read_decoding(revision.folder)
         status = _status(revision, encoder, calibrated=decoding.calibration is not None)
-        return LoadedModel(status, sizes, runner, weights, module, prepare, decoding)
+        return LoadedModel(status, sizes, runner, weights, weakref.ref(encoder.module), decoding)
 
     def make(self, revision: Revision) -> LoadedModel:
         """Read and build a revision's model on a device that has room for it."""
@@ -132,18 +113,11 @@ class ModelFactory:
         tokens_per_second = throttled_tokens_per_second()
         return ThrottledEncoder(encoder, tokens_per_second) if tokens_per_second else encoder
 
-    def _offloadable_on_gpu(
-        self, encoder: StagedEncoder, module: torch.nn.Module, before_offload: Callable[[], None] = lambda: None
-    ) -> Offloadable:
+    def _offloadable_on_gpu(self, model: TransformersEncoder) -> Offloadable:
         from service.engine.execution.gpu_pipeline import PipelinedEncoder
         from service.engine.execution.offloading import HostOffloaded
 
-        return HostOffloaded(PipelinedEncoder(encoder, self._queuing), module, before_offload)
-
-    def _graphed(self, revision: Revision, model: TransformersEncoder) -> GraphedEncoder:
-        from service.engine.cuda_graphs.graphed_encoder import GraphedEncoder
-
-        return GraphedEncoder(model, self._capture, self.capture_queue.request, self._graph_metrics, revision.revision)
+        return HostOffloaded(PipelinedEncoder(model, self._queuing), model.module)
 
     def _offloadable_on_cpu(self, revision: Revision, model: TransformersEncoder) -> Offloadable:
         from service.engine.encoder.encoder import load_encoder
@@ -160,16 +134,6 @@ class ModelFactory:
 
         self._compute.overlap(LANES)
         return TurnLock()
-
-    @cached_property
-    def _capture(self) -> CudaGraphCapture:
-        from service.engine.cuda_graphs.capture import CudaGraphCapture
-
-        return CudaGraphCapture(self.device)
-
-    @cached_property
-    def _graph_metrics(self) -> GraphMetrics:
-        return GraphMetrics()
 
     @cached_property
     def _threads(self) -> Threads:

@@ -27,7 +27,6 @@ class LoadedModel:
     Attributes:
         sizes: equal for models of equal architecture, whose batches take equal memory.
         module: the model itself; None while its weights are offloaded.
-        prepare: to be called on the compute thread once it is warm, before it serves.
         decoding: what its folder asks for, for the documents whose tags are found here.
     """
 
@@ -36,7 +35,6 @@ class LoadedModel:
     runner: Runner
     weights: Offloadable
     module: Callable[[], torch.nn.Module | None] = lambda: None
-    prepare: Callable[[], None] = lambda: None
     decoding: Decoding = PLAIN
 
     @property

@@ -41,8 +41,7 @@ class ModelProfiler:
 
     def __init__(self, settings: Settings, device: torch.device, executor: DeviceWork) -> None:
         from service.engine.execution.cpu_sharding import BATCHES
-        from service.engine.memory.polled_probe import probe_for
-        from service.engine.memory.probe import MemoryLimit
+        from service.engine.memory.probe import MemoryLimit, probe_for
 
         self._settings = settings
         self._executor = executor
@@ -51,7 +50,7 @@ class ModelProfiler:
         self._on_cpu = device.type == "cpu"
         side_by_side = BATCHES + ALL_LIGHT_SHARE if self._on_cpu else 1
         limit = MemoryLimit(settings.memory_fraction, settings.memory_limit_bytes, side_by_side)
-        self._probe = probe_for(device, limit, executor.health, graphs=settings.cuda_graphs == "auto")
+        self._probe = probe_for(device, limit, executor.health)
         self._functions: dict[str, MemoryCostModel] = {}
         self._sizer = BatchSizer(settings.batch_tokens, usual_tokens)
         if self._probe is None:
@@ -68,9 +67,7 @@ class ModelProfiler:
         """
         if self._on_cpu:
             return model.runner.time(self._longest(model), self._timed_tokens)
-        timed = self._sizer.size(model.sizes, model.runner, self._longest(model))
-        self._executor.submit(model.prepare).result()
-        return timed
+        return self._sizer.size(model.sizes, model.runner, self._longest(model))
 
     def measure(self, model: LoadedModel) -> ModelMemory:
         """The memory that a model's batches need; no bytes at all where memory cannot be read."""
@@ -83,11 +80,6 @@ class ModelProfiler:
         if self._probe is not None:
             self._executor.submit(self._probe.rebaseline).result()
         return Guard(self._probe, models, self._executor)
-
-    def settle(self) -> None:
-        """Count what is in use now as at rest; for the device's executor, between batches."""
-        if self._probe is not None:
-            self._probe.rebaseline()
 
     def _function(self, model: LoadedModel, longest: int, most_tokens: int) -> MemoryCostModel:
         if self._probe is None:

@@ -106,7 +106,6 @@ class Startup:
             return
         collect_once()
         self._calls.call(lambda: open_models(initial))
-        factory.capture_queue.open(profiler.settle)
         if self._settings.model_poll_seconds:
             rollout = Rollout(repository, factory, profiler, self._settings)
             TagWatcher(self._settings, rollout, models, self._calls, self._metrics, self._journal).run()

@@ -23,8 +23,7 @@ from service.core.memory.budget import ModelMemory
 from service.core.types import Shape
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.execution.runner import BatchHandle
-from service.engine.memory.polled_probe import probe_for
-from service.engine.memory.probe import MemoryLimit, MemoryProbe
+from service.engine.memory.probe import MemoryLimit, MemoryProbe, probe_for
 from service.engine.models.factory import ModelFactory
 from service.engine.models.loaded_model import LoadedModel
 from service.engine.models.profiling import ModelProfiler

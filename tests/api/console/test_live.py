@@ -15,7 +15,7 @@ from service.wire import ModelStatus, Status
 
 PROBLEM = "its golden examples failed"
 MODEL = ModelStatus(
-    "m", "stable", "sha256:0", "/m", ("O",), 512, True, 1_000, problem=PROBLEM, path="fused", dtype="fp8"
+    "m", "stable", "sha256:0", "/m", ("O",), 512, True, 1_000, problem=PROBLEM, path="fused", dtype="float16"
 )
 
 
@@ -95,7 +95,7 @@ def test_a_state_has_the_load_the_new_batches_the_models_and_the_thresholds() ->
         assert [each["number"] for each in second["engine"]["batches"]] == [2]
         assert first["engine"]["load"]["documents"] == 3
         assert first["models"][0]["problem"] == PROBLEM
-        assert first["models"][0]["code"] == ["fused", "", "", "fp8"]
+        assert first["models"][0]["code"] == ["fused", "", "", "float16"]
         assert list(first["thresholds"].values()) == sorted(first["thresholds"].values())
         shown = first["engine"]["batches"][0]
         assert (shown["sequences"], shown["documents"], shown["clients"]) == (2, 2, {"ada": 1, "bob": 2})

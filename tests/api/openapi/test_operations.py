@@ -14,7 +14,7 @@ from service.api.problems import MEDIA_TYPE, STATUS
 from service.api.routes import router
 from service.api.schemas import ExtractJson, ExtractResult, Options
 from service.core.errors import BY_CODE
-from service.engine.encoder.acceleration import Kernels
+from service.engine.encoder.cpu_linear import Kernels
 from service.wire import ModelStatus
 
 

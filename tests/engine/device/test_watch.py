@@ -8,8 +8,7 @@ import pytest
 
 from service.core.gpu_reading import GpuReading
 from service.engine.device.gpu_monitor import GpuMonitor
-from service.engine.device.health import DeviceHealth
-from service.engine.device.watch import DRIVER_SECONDS, FAULT_SECONDS, NVML_SECONDS, DeviceWatch
+from service.engine.device.watch import DRIVER_SECONDS, FAULT_SECONDS, NVML_SECONDS, DeviceHealth, DeviceWatch
 
 FAULT = RuntimeError("CUDA error: unspecified launch failure\nCompile with TORCH_USE_CUDA_DSA")
 WORDS = "RuntimeError: CUDA error: unspecified launch failure"

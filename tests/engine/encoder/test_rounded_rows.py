@@ -10,7 +10,7 @@ import torch
 
 from service.core.arrays import TokenIds
 from service.engine.encoder.encoder import TransformersEncoder, load_encoder
-from service.engine.execution.row_filling import round_up
+from service.engine.encoder.packed_batch import round_up
 from tests.support.tiny_models import PACKABLE, make_model
 
 CPU = torch.device("cpu")
@@ -37,7 +37,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.mark.parametrize(("dtype", "int8"), PRECISIONS)
 def test_batches_of_any_length_make_rows_of_few_sizes(folders: dict[str, Path], dtype: torch.dtype, int8: bool) -> None:
-    encoder = load_encoder(folders["bert"], CPU, dtype, int8=int8, native_kernels=False)
+    encoder = load_encoder(folders["bert"], CPU, dtype, int8=int8)
     rows = _rows_of(encoder)
     totals = range(1, 300, 7)
     for total in totals:
@@ -47,15 +47,7 @@ def test_batches_of_any_length_make_rows_of_few_sizes(folders: dict[str, Path], 
 
 
 def test_rows_in_float32_keep_their_length(folders: dict[str, Path]) -> None:
-    encoder = load_encoder(folders["bert"], CPU, torch.float32, native_kernels=False)
-    rows = _rows_of(encoder)
-    encoder.forward([_ids(21)])
-    assert rows == [21]
-
-
-@pytest.mark.needs("linear-kernels")
-def test_rows_for_the_parked_kernels_keep_their_length(folders: dict[str, Path]) -> None:
-    encoder = load_encoder(folders["bert"], CPU, torch.bfloat16)
+    encoder = load_encoder(folders["bert"], CPU, torch.float32)
     rows = _rows_of(encoder)
     encoder.forward([_ids(21)])
     assert rows == [21]
@@ -66,7 +58,7 @@ def test_rows_for_the_parked_kernels_keep_their_length(folders: dict[str, Path])
 def test_results_do_not_depend_on_the_filler_bit_for_bit(
     folders: dict[str, Path], kind: str, dtype: torch.dtype, int8: bool
 ) -> None:
-    encoder = load_encoder(folders[kind], CPU, dtype, int8=int8, native_kernels=False)
+    encoder = load_encoder(folders[kind], CPU, dtype, int8=int8)
     rows = _rows_of(encoder)
     real = [_ids(50, seed=1), _ids(21, seed=2)]
     filled = encoder.forward(real)
@@ -82,7 +74,7 @@ def test_results_do_not_depend_on_the_filler_bit_for_bit(
 def test_results_are_near_those_of_a_row_that_is_not_filled(
     folders: dict[str, Path], kind: str, dtype: torch.dtype, int8: bool
 ) -> None:
-    encoder = load_encoder(folders[kind], CPU, dtype, int8=int8, native_kernels=False)
+    encoder = load_encoder(folders[kind], CPU, dtype, int8=int8)
     exact = load_encoder(folders[kind], CPU, torch.float32)
     sequences = [_ids(length, seed=length) for length in (33, 5, 100)]
     for near, true in zip(encoder.forward(sequences), exact.forward(sequences), strict=True):

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from service.core.arrays import Logits, TokenIds
-from service.engine.execution.gpu_pipeline import LANES, PipelinedEncoder, copy_to_host
+from service.engine.execution.gpu_pipeline import LANES, PipelinedEncoder
 from service.engine.execution.turn_lock import TurnLock
 
 LIMIT_SECONDS = 30.0
@@ -64,45 +64,3 @@ def test_a_batch_that_cannot_be_queued_releases_the_lock() -> None:
     with pytest.raises(torch.OutOfMemoryError):
         PipelinedEncoder(Failing(), queuing).forward([])
     assert not queuing.locked()
-
-
-def test_half_precision_is_copied_exactly() -> None:
-    logits = torch.randn(5, 3).bfloat16()
-    copied = copy_to_host(logits)()
-    assert copied.dtype == np.float32
-    assert torch.equal(torch.from_numpy(copied).bfloat16(), logits)
-
-
-class EventOf:
-    """Stands for CUDA's events: notes how they are made and used."""
-
-    def __init__(self, made: list[dict[str, bool]], **how: bool) -> None:
-        made.append(how)
-        self.recorded = self.waited = False
-
-    def record(self, _stream: object) -> None:
-        self.recorded = True
-
-    def synchronize(self) -> None:
-        assert self.recorded
-        self.waited = True
-
-
-class OnGpu(torch.Tensor):
-    """A tensor that says it is on a GPU."""
-
-    @property
-    def device(self) -> torch.device:  # type: ignore[override]
-        return torch.device("cuda", 0)
-
-
-def test_who_waits_for_a_copy_sleeps(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[dict[str, bool]] = []
-    empty = torch.empty
-    monkeypatch.setattr(torch, "empty", lambda shape, dtype, pin_memory: empty(shape, dtype=dtype))
-    monkeypatch.setattr(torch.cuda, "Event", lambda **how: EventOf(made, **how))
-    monkeypatch.setattr(torch.cuda, "current_stream", lambda _: None)
-    logits = torch.randn(5, 3)
-    copied = copy_to_host(logits.as_subclass(OnGpu))()
-    assert made == [{"blocking": True}]
-    assert torch.equal(torch.from_numpy(copied), logits)

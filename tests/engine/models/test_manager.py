@@ -14,7 +14,7 @@ from service.core.models.placement import Placement
 from service.core.scheduling.rate_limit import ModelQuotas
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
 from service.core.types import Priority, Submission
-from service.engine.device.health import DeviceHealth
+from service.engine.device.watch import DeviceHealth
 from service.engine.execution.runner import Runner
 from service.engine.ipc.loop_calls import LoopCalls
 from service.engine.memory.guard import Guard
@@ -29,7 +29,7 @@ from tests.support.metric_values import value
 WEIGHT_BYTES = 10
 MEMORY = unmeasured(512, 512)
 WORKER = b"w"
-CODE = {"path": "fused", "attention": "flash", "kernels": "nvrtc", "dtype": "fp8", "reason": "none"}
+CODE = {"path": "fused", "attention": "flash", "kernels": "cuda", "dtype": "bfloat16", "reason": "none"}
 
 
 class AtOnce(Executor):

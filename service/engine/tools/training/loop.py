@@ -25,7 +25,7 @@ from torch.nn import functional
 from torch.optim import AdamW
 from transformers import PreTrainedModel
 
-from service.engine.device.dtype import choose_dtype
+from service.engine.device.selection import choose_dtype
 from service.engine.tools.training.data import IGNORED, Example, TrainingBatch, orders, padded
 from service.engine.tools.training.model import parameter_groups
 from service.engine.tools.training.options import OtherTraining, TrainingOptions

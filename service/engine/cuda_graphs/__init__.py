@@ -1,1 +1,0 @@
-"""Small batches replayed from captured CUDA graphs; off unless asked for."""

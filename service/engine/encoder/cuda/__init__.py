@@ -1,1 +1,0 @@
-"""BERT's kind of model on CUDA devices: fused layers without transformers' code between them, checked at load."""

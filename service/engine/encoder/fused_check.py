@@ -1,0 +1,91 @@
+"""The check, at load, that a model's fused layers compute what its own code computes on packed rows.
+
+As packing_check.py: exactly, in float32, with two layers of each kind in host memory; and nearly, on the device and in
+the precision that is served, with all of them. The second one proves the kernels.
+"""
+
+from __future__ import annotations
+
+import logging
+
+import torch
+
+from service.engine.encoder.attention import AttentionBackend, AttentionCall
+from service.engine.encoder.attention_backends import BACKENDS
+from service.engine.encoder.checkpoint import Checkpoint
+from service.engine.encoder.forward_path import FUSED, ChosenPath, ForwardPath, PathReason
+from service.engine.encoder.fused_model import FusedModel, can_be_fused
+from service.engine.encoder.layer_subset import first_layers_only
+from service.engine.encoder.packed_batch import PackedBatch
+from service.engine.encoder.packing_check import FLOAT32_TOLERANCE, LAYERS, example_batch, in_float32
+
+LIMITS = {torch.float32: 5e-4, torch.float16: 0.025, torch.bfloat16: 0.1}
+"""Limit of the fused logits' mean error, as a share of the mean size of the model's own: kernels and the order of
+additions differ. Mixed-up sequences have about a half."""
+
+log = logging.getLogger(__name__)
+
+
+def is_exact_in_float32(checkpoint: Checkpoint) -> bool:
+    """Compare in host memory, with packed attention set; the model is as before afterwards."""
+    model = checkpoint.model
+    with first_layers_only(model, LAYERS), in_float32(model):
+        if not can_be_fused(model):
+            return False
+        batch = example_batch(checkpoint)
+        own = _own_logits(checkpoint, batch)
+        fused = FusedModel(model, backend_for(checkpoint))
+        try:
+            found = _logits(fused, batch)
+        finally:
+            fused.restore()
+    scale = max(1.0, float(own.abs().max()))
+    return float((found - own).abs().max()) <= FLOAT32_TOLERANCE * scale
+
+
+def fuse_on_device(checkpoint: Checkpoint) -> tuple[ChosenPath, FusedModel | None]:
+    """Fuse a model that is on its device, with packed attention set; its own layers stay if the logits would change."""
+    model, batch = checkpoint.model, example_batch(checkpoint)
+    own = _own_logits(checkpoint, batch)
+    gelu_in_product = model.device.type == "cuda" and model.dtype != torch.float32
+    fused = None
+    try:
+        fused = FusedModel(model, backend_for(checkpoint), gelu_in_product=gelu_in_product)
+        error = _share(_logits(fused, batch) - own, own)
+    except Exception as problem:  # A model that cannot be fused for any reason still runs by its own code.
+        if fused is not None:
+            fused.restore()
+        log.warning("fused layers failed", extra={"folder": checkpoint.name, "reason": str(problem)})
+        return ChosenPath(ForwardPath.PACKED, PathReason.FAILED), None
+    limit = LIMITS[model.dtype]
+    if not error <= limit:  # NaN as well.
+        fused.restore()
+        log.warning("fused layers are not accurate", extra={"folder": checkpoint.name, "error": error, "limit": limit})
+        return ChosenPath(ForwardPath.PACKED, PathReason.ACCURACY), None
+    fused.forget_own_layers()
+    return FUSED, fused
+
+
+def backend_for(checkpoint: Checkpoint) -> AttentionBackend:
+    """The back-end for a model's layers on its device and in its precision."""
+    config, weight = checkpoint.model.config, next(checkpoint.model.parameters())
+    heads = int(config.num_attention_heads)
+    rows = weight.new_zeros(1, heads, int(config.hidden_size) // heads)
+    call = AttentionCall(rows, rows, rows, torch.tensor([0, 1]), (0, 1), 1, 1.0, None)
+    return next(backend for backend in BACKENDS if backend.supports(call))
+
+
+def _share(error: torch.Tensor, logits: torch.Tensor) -> float:
+    """Mean error as a share of the mean size."""
+    return float(error.abs().mean() / logits.abs().mean())
+
+
+@torch.inference_mode()
+def _own_logits(checkpoint: Checkpoint, batch: PackedBatch) -> torch.Tensor:
+    logits: torch.Tensor = checkpoint.model(**batch.keywords()).logits[0]
+    return logits.cpu().float()
+
+
+@torch.inference_mode()
+def _logits(fused: FusedModel, batch: PackedBatch) -> torch.Tensor:
+    return fused(batch).cpu().float()

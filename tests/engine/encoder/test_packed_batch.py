@@ -1,0 +1,136 @@
+"""Batches as tensors: packed rows, their filler, padded groups, and copies to the host."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.engine.encoder.packed_batch import (
+    SMALLEST_STEP_TOKENS,
+    copy_to_host,
+    fill,
+    filler_lengths,
+    group_by_length,
+    pack,
+    pad,
+    round_up,
+)
+
+CPU = torch.device("cpu")
+
+
+def _ids(*tokens: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    return np.array(tokens, dtype=np.int32)
+
+
+def test_sequences_lie_end_to_end_and_positions_restart() -> None:
+    batch = pack([_ids(7, 8, 9), _ids(5), _ids(6, 6)], CPU)
+    assert batch.input_ids.tolist() == [[7, 8, 9, 5, 6, 6]]
+    assert batch.position_ids.tolist() == [[0, 1, 2, 0, 0, 1]]
+    assert batch.borders == (0, 3, 4, 6)
+    assert batch.cu_seqlens.tolist() == [0, 3, 4, 6]
+    assert batch.cu_seqlens.dtype == torch.int32
+    assert batch.max_length == 3
+
+
+def test_positions_start_at_the_model_s_first() -> None:
+    assert pack([_ids(7, 8), _ids(5)], CPU, first_position=2).position_ids.tolist() == [[2, 3, 2]]
+
+
+def test_logits_are_cut_at_the_borders() -> None:
+    batch = pack([_ids(7, 8, 9), _ids(5)], CPU)
+    parts = batch.split(np.arange(8, dtype=np.float32).reshape(4, 2))
+    assert [part.tolist() for part in parts] == [[[0, 1], [2, 3], [4, 5]], [[6, 7]]]
+
+
+@given(st.integers(1, 100_000))
+def test_a_size_holds_its_tokens_and_little_more(tokens: int) -> None:
+    size = round_up(tokens)
+    assert tokens <= size < tokens + max(SMALLEST_STEP_TOKENS, tokens / 15)
+    assert round_up(size) == size
+
+
+@pytest.mark.parametrize(("tokens", "size"), [(1, 16), (16, 16), (17, 32), (512, 512), (513, 544), (2_048, 2_048)])
+def test_sizes_are_multiples_of_16_then_16_in_each_doubling(tokens: int, size: int) -> None:
+    assert round_up(tokens) == size
+
+
+def test_there_are_64_sizes_up_to_2048_tokens() -> None:
+    assert len({round_up(tokens) for tokens in range(1, 2_049)}) == 64
+
+
+@pytest.mark.parametrize(
+    ("tokens", "longest", "lengths"),
+    [(0, 256, []), (56, 256, [56]), (200, 100, [100, 100]), (226, 100, [100, 100, 26])],
+)
+def test_filler_is_as_few_sequences_as_can_be(tokens: int, longest: int, lengths: list[int]) -> None:
+    assert filler_lengths(tokens, longest) == lengths
+
+
+def test_filler_follows_the_sequences() -> None:
+    real = [np.arange(5, dtype=np.int32), np.arange(3, dtype=np.int32)]
+    filled = fill(real, 20, 8)
+    assert [len(tokens) for tokens in filled] == [5, 3, 8, 4]
+    assert filled[:2] == real
+    assert all(tokens.dtype == np.int32 for tokens in filled)
+
+
+def test_groups_hold_similar_lengths_and_each_sequence_once() -> None:
+    lengths = [100, 10, 95, 11, 98, 1, 50, 12]
+    groups = group_by_length(lengths)
+    assert sorted(index for group in groups for index in group) == list(range(len(lengths)))
+    for group in groups:
+        padded = len(group) * max(lengths[index] for index in group)
+        assert sum(lengths[index] for index in group) >= 0.9 * padded
+    assert len(groups) < len(lengths)
+
+
+def test_padding_is_masked() -> None:
+    ids, mask = pad([np.array([5, 6, 7], dtype=np.int32), np.array([8], dtype=np.int32)], padding_id=1)
+    assert ids.tolist() == [[5, 6, 7], [8, 1, 1]]
+    assert mask.tolist() == [[1, 1, 1], [1, 0, 0]]
+
+
+def test_half_precision_is_copied_exactly() -> None:
+    logits = torch.randn(5, 3).bfloat16()
+    copied = copy_to_host(logits)()
+    assert copied.dtype == np.float32
+    assert torch.equal(torch.from_numpy(copied).bfloat16(), logits)
+
+
+class EventOf:
+    """Fake of CUDA's events: records how they are made and used."""
+
+    def __init__(self, made: list[dict[str, bool]], **how: bool) -> None:
+        made.append(how)
+        self.recorded = self.waited = False
+
+    def record(self, _stream: object) -> None:
+        self.recorded = True
+
+    def synchronize(self) -> None:
+        assert self.recorded
+        self.waited = True
+
+
+class OnGpu(torch.Tensor):
+    """A tensor that says it is on a GPU."""
+
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]
+        return torch.device("cuda", 0)
+
+
+def test_a_thread_that_waits_for_a_copy_sleeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[dict[str, bool]] = []
+    empty = torch.empty
+    monkeypatch.setattr(torch, "empty", lambda shape, dtype, pin_memory: empty(shape, dtype=dtype))
+    monkeypatch.setattr(torch.cuda, "Event", lambda **how: EventOf(made, **how))
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda _: None)
+    logits = torch.randn(5, 3)
+    copied = copy_to_host(logits.as_subclass(OnGpu))()
+    assert made == [{"blocking": True}]
+    assert torch.equal(torch.from_numpy(copied), logits)
