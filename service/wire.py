@@ -25,8 +25,8 @@ from msgspec import Meta
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import BY_CODE
 from service.core.observation import Observation
-from service.core.parsers.front_load import FrontLoad
 from service.core.types import DocumentKey, Load, Name, Phase, Submission, Wanted
+from service.core.worker_load import WorkerLoad
 
 VERSION = 4
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
@@ -47,7 +47,7 @@ class Hello(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     closed: bool = False
     models_version: Annotated[int, Meta(ge=0)] = 0
     revisions: Annotated[tuple[Name, ...], Meta(max_length=1_000)] = ()
-    front: FrontLoad = FrontLoad()
+    front: WorkerLoad = WorkerLoad()
 
 
 class Submitted(Submission, frozen=True, tag=True, forbid_unknown_fields=True):

@@ -19,8 +19,7 @@ from loadtest.simulator.service_model import ServiceModel
 from service.core.decoding.windows import split_windows
 from service.core.memory.budget import Budget, Headroom, ModelMemory
 from service.core.memory.cost_model import UNMEASURED
-from service.core.parsers.parser_queue import ParserQueue, Step
-from service.core.parsers.queued_file import QueuedFile
+from service.core.parser_queue import ParserQueue, QueuedFile, Step
 from service.core.scheduling.batch_latency import TimedBatch
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
 from service.core.scheduling.throughput import ThroughputMeter

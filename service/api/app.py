@@ -17,13 +17,12 @@ from starlette.types import ASGIApp, Scope
 
 from service.api import problems
 from service.api.calls import AppState
-from service.api.connection.connections import Connections
-from service.api.connection.limits import connection_limits
+from service.api.connection.connections import Connections, connection_limits
 from service.api.console import routes as console_routes
 from service.api.console.console import open_console
 from service.api.doors.entrance import DoorEntrance
 from service.api.doors.registry import DoorTable, open_doors, operations
-from service.api.engine.canary import CanaryRouter
+from service.api.engine.routing import CanaryRouter
 from service.api.http.access import Access
 from service.api.http.request_body import BodyLimits
 from service.api.http.response import CLIENT_CLOSED_REQUEST

@@ -14,17 +14,14 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
-from service.api.engine.canary import CanaryRouter
-from service.api.engine.routing import refuse_unless_serving
+from service.api.engine.routing import CanaryRouter, refuse_unless_serving
 from service.api.extraction.finished import gathered
 from service.api.extraction.request import Decoder, ExtractRequest, refuse_if_late
 from service.api.extraction.trace import RequestTrace
 from service.api.http.access import Access
-from service.api.http.arrival import arrived_seconds
-from service.api.http.auth import sender_of
-from service.api.http.departure import Departure, departure_of
-from service.api.http.json_reader import RequestJsonReader
-from service.api.http.request_body import Body, BodyLimits
+from service.api.http.api_keys import sender_of
+from service.api.http.request_body import Body, BodyLimits, RequestJsonReader
+from service.api.http.request_scope import DisconnectNotice, arrived_seconds, disconnect_notice
 from service.api.http.response import DocumentOutcome, DocumentTasks, start_documents
 from service.api.worker import Worker
 from service.core.connections.request_head import named_deadline_ms
@@ -105,7 +102,7 @@ class RequestContext:
     address: str | None
     begun_seconds: float
     trace: RequestTrace | None = None
-    departure: Departure | None = None
+    departure: DisconnectNotice | None = None
     named_seconds: float | None = None
     _model: ModelStatus | None = field(default=None, init=False)
 
@@ -177,7 +174,7 @@ def authorize_request(request: Request, headers: Mapping[str, str] | None = None
     address = request.client.host if request.client else None
     context = authorize(request.state.app_state, sent, address, arrived_seconds(scope, time.monotonic()))
     named_ms = named_deadline_ms(b"?" + scope["query_string"], b"")
-    context.trace, context.departure = scope["state"].get("trace"), departure_of(scope)
+    context.trace, context.departure = scope["state"].get("trace"), disconnect_notice(scope)
     context.named_seconds = named_ms / 1000 if named_ms else None
     return context
 

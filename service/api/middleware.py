@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.api.connection.prepared import SECURITY_HEADERS
+from service.api.connection.refusals import SECURITY_HEADERS
 from service.api.extraction.trace import RequestTrace
-from service.api.http.arrival import arrived_seconds
+from service.api.http.request_scope import arrived_seconds
 from service.core.connections.request_head import named_deadline_ms
 from service.metrics.worker import WorkerMetrics
 from service.signals.routes import OTHER, OWN_WORK_ROUTES

@@ -12,14 +12,13 @@ from service.api.engine.client import EngineClient
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.trace import TraceBook
 from service.api.middleware import ActiveRequests
+from service.api.parsers.idle_parsers import IdleParserPool
 from service.api.parsers.pool import ParseLimits, ParserPool
-from service.api.parsers.sandbox_report import announce
-from service.api.parsers.stock import ParserStock
 from service.api.parsers.zygote import ZygoteConfig
-from service.api.parsers.zygote_client import ZygoteClient
+from service.api.parsers.zygote_client import ZygoteClient, announce
 from service.api.redaction.redactor import Redactor
-from service.core.parsers.front_load import FrontLoad, front_load
 from service.core.tenants import ANONYMOUS
+from service.core.worker_load import WorkerLoad, worker_load
 from service.documents.limits import DocumentLimits
 from service.metrics.worker import WorkerMetrics
 from service.sandbox.apply import SandboxMode
@@ -62,7 +61,7 @@ async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
         overlap_tokens=settings.overlap_tokens,
     )
     engine.on_models_change(extractor.load_tokenizers)
-    engine.report_front(lambda: _load_of(extractor, parsers, time.monotonic()))
+    engine.report_load(lambda: _load_of(extractor, parsers, time.monotonic()))
     engine.start()
     await parsers.start()
     try:
@@ -74,11 +73,11 @@ async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
         threads.shutdown(wait=False, cancel_futures=True)
 
 
-def _load_of(extractor: Extractor, parsers: ParserPool, now: float) -> FrontLoad:
+def _load_of(extractor: Extractor, parsers: ParserPool, now: float) -> WorkerLoad:
     """How busy this worker is; called on its event loop's thread."""
     parsers.asked.did(parsers.seconds_worked(now), now)
     extractor.text.work.did(time.thread_time(), now)
-    return front_load(extractor.text.work, parsers.asked, parsers.wait_seconds, now, extractor.held_tokens)
+    return worker_load(extractor.text.work, parsers.asked, parsers.wait_seconds, now, extractor.held_tokens)
 
 
 def _make_parsers(
@@ -89,7 +88,7 @@ def _make_parsers(
     zygote = ZygoteClient(config, lambda report: announce(report, mode, metrics))
     queue_bytes = QUEUED_REQUESTS * settings.max_request_bytes
     parse_limits = ParseLimits(limits, settings.parse_seconds, queue_bytes, settings.wait_limit_seconds)
-    stock = ParserStock(settings.parsers, settings.parser_files, zygote, nameless=ANONYMOUS)
+    stock = IdleParserPool(settings.parsers, settings.parser_files, zygote, anonymous=ANONYMOUS)
 
     def refused(code: str) -> None:
         engine.count_unread(code, 1)

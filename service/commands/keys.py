@@ -11,8 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from service.api.http.auth import digest_of
-from service.api.http.keys_file import LIMITS, limits_of, read_text
+from service.api.http.api_keys import LIMITS, digest_of, limits_of, read_text
 from service.commands.keys_editing import edit, tenants_in, with_key, without_keys
 from service.core.errors import GleanerError, InvalidOptions
 from service.settings import read_settings

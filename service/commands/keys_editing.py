@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from service.api.http.keys_file import NOBODY, entries, limits_of, parse, read_text, replaced
+from service.api.http.api_keys import NOBODY, entries, limits_of, parse, read_text, replaced
 from service.core.errors import InvalidOptions
 from service.core.tenants import Tenant
 

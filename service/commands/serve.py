@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from service.api.doors.registry import check_extras
-from service.api.http.auth import read_keys
+from service.api.http.api_keys import read_keys
 from service.api.tls import check_tls
 from service.commands.container_model import FOLDER, take_in
 from service.logs import configure

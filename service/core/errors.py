@@ -20,7 +20,7 @@
     │   ├── QueueFull
     │   ├── RateLimited
     │   ├── DeadlineExceeded
-    │   ├── TooMuchAtOnce
+    │   ├── CapacityExceeded
     │   ├── NotReady
     │   ├── Draining
     │   └── EngineRestarting
@@ -143,7 +143,7 @@ class DeadlineExceeded(Overloaded):
     title = "The deadline cannot be met"
 
 
-class TooMuchAtOnce(Overloaded):
+class CapacityExceeded(Overloaded):
     code = "too_much_at_once"
     title = "Too many connections are open, or too many bytes of bodies and answers held"
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from service.core.gpu_reading import GpuReading
 from service.core.memory.budget import MemoryReport
-from service.core.parsers.front_load import FrontLoad, Stage
 from service.core.types import Load, Phase
+from service.core.worker_load import Stage, WorkerLoad
 from service.metrics.gpu import GpuMetrics
 from service.metrics.kinds import counter, gauge, gauge_by_model, histogram
 
@@ -66,7 +66,7 @@ class QueueMetrics:
         self.capacity = gauge("gleaner_capacity_tokens_per_second", "Tokens per second of full batches, as measured.")
 
     def update(
-        self, load: Load, front: FrontLoad, backlog_seconds: float, work_ratio: float, tokens_per_second: float
+        self, load: Load, front: WorkerLoad, backlog_seconds: float, work_ratio: float, tokens_per_second: float
     ) -> None:
         """Set all gauges to the current load; backlog and work ratio are the device's."""
         ratios = {Stage.COMPUTE: work_ratio, **front.ratios}

@@ -14,8 +14,8 @@ from starlette.types import Message
 
 from service.api import routes
 from service.api.calls import AppState
-from service.api.engine.canary import CanaryRouter
-from service.api.engine.leases import RevisionLeases
+from service.api.engine.client import RevisionLeases
+from service.api.engine.routing import CanaryRouter
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.http.access import Access
 from service.api.http.request_body import BodyLimits

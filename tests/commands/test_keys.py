@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from service.api.http.auth import digest_of, read_keys
+from service.api.http.api_keys import digest_of, read_keys
 from service.cli import main
 from service.commands.keys_editing import edit, with_key
 from service.core.errors import Forbidden

@@ -6,16 +6,16 @@ import random
 
 import pytest
 
-from service.core.errors import DeadlineExceeded, QueueFull
-from service.core.preparation import (
+from service.core.admission.pacing import (
     AHEAD_SECONDS,
     FEW_TOKENS,
     LONGEST_PAUSE_SECONDS,
     TIMES_THE_DEVICE,
     DeviceState,
-    PreparationPace,
-    TextPlace,
+    PacingPolicy,
+    PacingTicket,
 )
+from service.core.errors import DeadlineExceeded, QueueFull
 
 SPEED = 1_000.0
 DEVICE = DeviceState(SPEED, queue_limit_tokens=1_000_000)
@@ -27,20 +27,20 @@ AT_ONCE = int(AHEAD_SECONDS * SPEED / TOKENS) + 1
 
 
 def bring(
-    pace: PreparationPace, count: int, client: str = "c", left: float = FAR, characters: int = CHARACTERS
-) -> list[TextPlace]:
+    pace: PacingPolicy, count: int, client: str = "c", left: float = FAR, characters: int = CHARACTERS
+) -> list[PacingTicket]:
     return [pace.enter(client, characters, left, DEVICE, 0.0) for _ in range(count)]
 
 
 def test_what_the_device_has_within_a_second_is_prepared_as_it_comes() -> None:
-    places = bring(PreparationPace(), 3 * AT_ONCE)
+    places = bring(PacingPolicy(), 3 * AT_ONCE)
     assert [place.may_begin for place in places] == [True] * AT_ONCE + [False] * 2 * AT_ONCE
 
 
 def test_the_rest_begins_at_twice_the_pace_of_the_device_in_order() -> None:
-    pace = PreparationPace()
+    pace = PacingPolicy()
     waiting = [place for place in bring(pace, 200) if not place.may_begin]
-    begun: list[tuple[float, TextPlace]] = []
+    begun: list[tuple[float, PacingTicket]] = []
     now = 0.0
     while (due := pace.next_seconds()) is not None:
         now = max(now, due)
@@ -50,7 +50,7 @@ def test_the_rest_begins_at_twice_the_pace_of_the_device_in_order() -> None:
 
 
 def test_those_that_wait_begin_once_the_device_has_little_left() -> None:
-    pace = PreparationPace()
+    pace = PacingPolicy()
     places = bring(pace, AT_ONCE + 2)
     assert len(list(pace.begin(SPEED, 0.0))) == 1
     assert list(pace.begin(SPEED, 0.0)) == []
@@ -60,7 +60,7 @@ def test_those_that_wait_begin_once_the_device_has_little_left() -> None:
 
 
 def test_neither_another_client_nor_a_request_s_only_text_waits() -> None:
-    pace = PreparationPace()
+    pace = PacingPolicy()
     bring(pace, 50)
     assert pace.enter("other", CHARACTERS, FAR, DEVICE, 0.0).may_begin
     assert pace.enter("c", CHARACTERS, FAR, DEVICE, 0.0, alone=True).may_begin
@@ -68,12 +68,12 @@ def test_neither_another_client_nor_a_request_s_only_text_waits() -> None:
 
 @pytest.mark.parametrize("device", [DeviceState(None, 100), DeviceState(SPEED, 100, limits_waiting=True)])
 def test_where_the_speed_is_unknown_or_the_queue_is_short_all_begin_and_the_engine_judges(device: DeviceState) -> None:
-    pace = PreparationPace()
+    pace = PacingPolicy()
     assert all(pace.enter("c", CHARACTERS, 0.1, device, 0.0).may_begin for _ in range(50))
 
 
 def test_a_text_that_would_be_late_behind_its_client_s_others_is_refused() -> None:
-    pace = PreparationPace()
+    pace = PacingPolicy()
     bring(pace, 100)
     with pytest.raises(DeadlineExceeded) as refused:
         bring(pace, 1, left=10.0)
@@ -84,7 +84,7 @@ def test_a_text_that_would_be_late_behind_its_client_s_others_is_refused() -> No
 
 def test_a_short_text_is_not_late_behind_one_long_one() -> None:
     """They take turns at the device."""
-    pace = PreparationPace()
+    pace = PacingPolicy()
     pace.enter("c", 1_000 * CHARACTERS, FAR, DEVICE, 0.0)
     assert pace.enter("c", CHARACTERS, 1.0, DEVICE, 0.0)
     with pytest.raises(DeadlineExceeded):
@@ -93,7 +93,7 @@ def test_a_short_text_is_not_late_behind_one_long_one() -> None:
 
 def test_a_text_beyond_the_queue_is_refused_but_not_beside_one_that_is_larger_than_it() -> None:
     small = DEVICE._replace(queue_limit_tokens=20 * TOKENS)
-    pace = PreparationPace()
+    pace = PacingPolicy()
     for _ in range(AT_ONCE + 19):
         pace.enter("c", CHARACTERS, FAR, small, 0.0)
     with pytest.raises(QueueFull) as refused:
@@ -104,7 +104,7 @@ def test_a_text_beyond_the_queue_is_refused_but_not_beside_one_that_is_larger_th
 
 
 def test_the_earliest_deadline_is_next_and_no_text_keeps_it_waiting_for_long() -> None:
-    pace = PreparationPace()
+    pace = PacingPolicy()
     long = bring(pace, 4, characters=100 * CHARACTERS)
     assert [place.may_begin for place in long] == [True, False, False, False]
     assert list(pace.begin(SPEED, 0.0)) == [long[1]]
@@ -116,25 +116,25 @@ def test_the_earliest_deadline_is_next_and_no_text_keeps_it_waiting_for_long() -
 
 
 def test_texts_that_are_due_begin_together_when_a_timer_is_late() -> None:
-    pace = PreparationPace()
+    pace = PacingPolicy()
     bring(pace, 1, characters=100 * CHARACTERS)
     bring(pace, 100, characters=5)
     assert len(list(pace.begin(SPEED, 10.0))) > 50
 
 
 def test_a_file_says_nothing_of_the_tokens_of_a_text() -> None:
-    pace = PreparationPace()
+    pace = PacingPolicy()
     (file, _) = bring(pace, 1, characters=0) + bring(pace, 1)
     pace.count(file, 100_000)
     assert pace.estimate("c", CHARACTERS) == TOKENS
 
 
 def test_a_lone_text_is_never_refused_however_long_it_is() -> None:
-    assert PreparationPace().enter("c", 10**9, 0.1, DEVICE, 0.0).may_begin
+    assert PacingPolicy().enter("c", 10**9, 0.1, DEVICE, 0.0).may_begin
 
 
 def test_a_client_s_texts_are_taken_to_have_the_tokens_that_those_before_had() -> None:
-    pace = PreparationPace()
+    pace = PacingPolicy()
     (first,) = bring(pace, 1)
     pace.count(first, 5 * TOKENS)
     assert first.tokens == 5 * TOKENS
@@ -145,7 +145,7 @@ def test_a_client_s_texts_are_taken_to_have_the_tokens_that_those_before_had() -
 
 def test_whatever_comes_and_goes_nothing_is_left() -> None:
     chance = random.Random("texts")
-    pace, here, begun, now = PreparationPace(), list[TextPlace](), set[TextPlace](), 0.0
+    pace, here, begun, now = PacingPolicy(), list[PacingTicket](), set[PacingTicket](), 0.0
     for _ in range(5_000):
         now += chance.random() * 0.2
         if chance.random() < 0.6:
@@ -167,7 +167,7 @@ def test_whatever_comes_and_goes_nothing_is_left() -> None:
 
 
 def test_what_waits_is_told_until_it_begins_or_is_given_up() -> None:
-    pace = PreparationPace()
+    pace = PacingPolicy()
     places = bring(pace, AT_ONCE + 4)
     assert pace.held_tokens == 4 * TOKENS
     pace.leave(places[-1])
@@ -177,7 +177,7 @@ def test_what_waits_is_told_until_it_begins_or_is_given_up() -> None:
 
 
 def test_who_was_given_up_is_passed_over() -> None:
-    pace = PreparationPace()
+    pace = PacingPolicy()
     places = bring(pace, AT_ONCE + 2)
     pace.leave(places[-2])
     assert list(pace.begin(SPEED, 0.0)) == [places[-1]]
@@ -185,7 +185,7 @@ def test_who_was_given_up_is_passed_over() -> None:
 
 def test_all_begin_once_nothing_is_known_of_the_device_any_more() -> None:
     """A new engine has not computed anything yet."""
-    pace = PreparationPace()
+    pace = PacingPolicy()
     places = bring(pace, AT_ONCE + 9)
     assert list(pace.begin(None, 0.0)) == places[-9:]
     assert (pace.held_tokens, pace.next_seconds()) == (0.0, None)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from service.core.parsers.front_load import FrontLoad
 from service.core.scheduling.batch_latency import TimedBatch
 from service.core.types import Phase
+from service.core.worker_load import WorkerLoad
 from service.wire import Buffer, Hello, Message, TurnedAway
 from tests.support.engine_scenes import BUDGET, A, Turn, World, document, hello, play
 from tests.support.metric_values import value
@@ -45,7 +45,7 @@ def test_what_workers_have_not_prepared_yet_is_backlog_too() -> None:
         yield []
         speed = world.status().tokens_per_second
         assert speed is not None
-        yield [(A, Hello(1, front=FrontLoad(held_tokens=60 * speed)), None)]
+        yield [(A, Hello(1, front=WorkerLoad(held_tokens=60 * speed)), None)]
         world.now += 1
         yield []
         yield []

@@ -7,8 +7,8 @@ import pytest
 from service.core.gpu_reading import GpuReading
 from service.core.memory.budget import MemoryReport
 from service.core.memory.cost_model import MemoryCostModel
-from service.core.parsers.front_load import IDLE, FrontLoad, Stage
 from service.core.types import Load, Phase
+from service.core.worker_load import IDLE, Stage, WorkerLoad
 from service.metrics.engine import BatchCounts, EngineMetrics
 from service.signals.catalog import STAGES
 from tests.support.metric_values import value
@@ -32,13 +32,13 @@ def test_the_queue_gauges_show_the_load() -> None:
 @pytest.mark.parametrize(
     ("compute", "front", "most"),
     [
-        (0.5, FrontLoad(0.1, 0.2, 0.3), (0.5, 6.0)),
-        (0.026, FrontLoad(0.1, 3.0, 1.5), (3.0, 6.0)),
-        (0.026, FrontLoad(0.9, 0.2, 60.0), (0.9, 60.0)),
+        (0.5, WorkerLoad(0.1, 0.2, 0.3), (0.5, 6.0)),
+        (0.026, WorkerLoad(0.1, 3.0, 1.5), (3.0, 6.0)),
+        (0.026, WorkerLoad(0.9, 0.2, 60.0), (0.9, 60.0)),
     ],
 )
 def test_the_work_ratio_is_that_of_the_stage_that_is_asked_for_most(
-    compute: float, front: FrontLoad, most: tuple[float, float]
+    compute: float, front: WorkerLoad, most: tuple[float, float]
 ) -> None:
     queue = EngineMetrics().queue
     queue.update(Load(), front, 6.0, compute, 8.0)

@@ -11,7 +11,7 @@ from service.environment import METRICS_VARIABLE
 from service.metrics.exposition import forget_process
 
 PRELUDE = """
-from service.core.parsers.front_load import IDLE
+from service.core.worker_load import IDLE
 from service.core.types import Load
 from service.metrics.engine import BatchCounts, EngineMetrics
 from service.metrics.exposition import exposition

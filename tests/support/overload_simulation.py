@@ -11,7 +11,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from service.core.connections.admission import Admitted, OverloadControl
+from service.core.admission.head import AdmittedRequest, ConcurrencyLimiter
 
 STEP_SECONDS = 0.001
 STATUS_SECONDS = 0.5
@@ -65,7 +65,7 @@ class Simulation:
     rate: float
     machine: Machine = field(default_factory=Machine)
     deadline_seconds: float = 1.0
-    control: OverloadControl = field(default_factory=OverloadControl)
+    control: ConcurrencyLimiter = field(default_factory=ConcurrencyLimiter)
     seed: int = 1
 
     def run(self, seconds: float, settling_seconds: float = 3.0) -> Outcome:
@@ -73,10 +73,10 @@ class Simulation:
         self._settled_seconds = settling_seconds
         self._outcome = Outcome(seconds - settling_seconds)
         self._socket: deque[float] = deque()
-        self._taken_on: deque[Admitted] = deque()
-        self._answers: deque[tuple[Admitted, int]] = deque()
-        self._queue: deque[Admitted] = deque()
-        self._running: list[Admitted] = []
+        self._taken_on: deque[AdmittedRequest] = deque()
+        self._answers: deque[tuple[AdmittedRequest, int]] = deque()
+        self._queue: deque[AdmittedRequest] = deque()
+        self._running: list[AdmittedRequest] = []
         self._usage: deque[float] = deque([0.0] * USAGE_STEPS, maxlen=USAGE_STEPS)
         self._draw = Random(self.seed)
         self._next_seconds = self._draw.expovariate(self.rate)
@@ -120,7 +120,7 @@ class Simulation:
         self._submit(self._taken_on.popleft(), now)
         return self.machine.preparing_seconds
 
-    def _answer(self, admitted: Admitted, status: int, now: float) -> None:
+    def _answer(self, admitted: AdmittedRequest, status: int, now: float) -> None:
         self.control.finished(admitted, status, self._backlog, now)
         took = now - admitted.arrived_seconds
         if admitted.arrived_seconds < self._settled_seconds:
@@ -134,7 +134,7 @@ class Simulation:
 
     def _read(self, arrived_seconds: float, now: float) -> None:
         found = self.control.admit(0, self.deadline_seconds, arrived_seconds, now)
-        if isinstance(found, Admitted):
+        if isinstance(found, AdmittedRequest):
             self._taken_on.append(found)
         elif arrived_seconds >= self._settled_seconds:
             self._count_refusal(now - arrived_seconds)
@@ -143,7 +143,7 @@ class Simulation:
         self._outcome.refused += 1
         self._outcome.refused_slowly += took > 1.0
 
-    def _submit(self, admitted: Admitted, now: float) -> None:
+    def _submit(self, admitted: AdmittedRequest, now: float) -> None:
         needed = (len(self._queue) * self.machine.reserve + len(self._running) + 1) / self._speed()
         if now + needed > admitted.arrived_seconds + self.deadline_seconds:
             self._answers.append((admitted, 504))

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from service.api.parsers.idle_parsers import IdleParserPool
 from service.api.parsers.pool import ParseLimits, ParserPool
-from service.api.parsers.stock import ParserStock
 from service.api.parsers.zygote import READER, ZygoteConfig
 from service.api.parsers.zygote_client import ZygoteClient
 from service.core.tenants import ANONYMOUS
@@ -45,7 +45,7 @@ class PoolSetup:
 async def pool_of(setup: PoolSetup) -> AsyncIterator[ParserPool]:
     """A pool that has started; stopped when the context ends."""
     config = ZygoteConfig(setup.mode, setup.memory_bytes, setup.seconds, setup.reader)
-    stock = ParserStock(setup.size, setup.files, ZygoteClient(config, setup.reports.append), nameless=ANONYMOUS)
+    stock = IdleParserPool(setup.size, setup.files, ZygoteClient(config, setup.reports.append), anonymous=ANONYMOUS)
     limits = ParseLimits(setup.limits, setup.seconds, setup.queue_bytes, setup.wait_seconds)
     pool = ParserPool(setup.size, limits, stock, setup.died, setup.refused.append)
     await pool.start()

@@ -16,7 +16,7 @@ from loadtest.simulator.demand import Floats
 from loadtest.simulator.fleet.tally import Tally
 from loadtest.simulator.latency_table import LEVELS, LatencyTable, level_of
 from loadtest.simulator.service_model import ServiceModel
-from service.core.decaying_sum import HORIZON_SECONDS
+from service.core.worker_load import HORIZON_SECONDS
 from service.signals.catalog import PERIOD_SECONDS
 
 NEARLY_FULL = 0.999

@@ -1,4 +1,4 @@
-"""The connections of one worker together: who is open, what they hold, what was taken on, what was refused or dropped.
+"""Connections of one worker: which are open, what they hold, what was admitted, refused or dropped.
 
 Each second, or more often where a limit is shorter, connections that are too slow are closed and metrics written.
 """
@@ -15,16 +15,55 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from service.api.connection.arrival import ArrivalClock
-from service.api.connection.loop_lag import LoopLag
 from service.api.connection.refusals import Refusals, Translate
+from service.api.connection.socket_timestamps import TcpInfo
 from service.api.connection.turns import Turns
-from service.core.connections.admission import Admitted, OverloadControl
-from service.core.connections.byte_budget import ByteBudget
+from service.core.admission.head import AdmittedRequest, ConcurrencyLimiter
 from service.core.connections.connection_table import ConnectionTable
-from service.core.connections.limits import ConnectionLimits
+from service.core.connections.limits import ConnectionLimits, connections_within
+from service.core.connections.transfers import ByteBudget
 from service.logs import LogEvent
 from service.metrics.worker import WorkerMetrics
+from service.settings import Settings
+
+
+def connection_limits(settings: Settings, open_files: int) -> ConnectionLimits:
+    """The limits that the settings set on a worker which may open so many files."""
+    return ConnectionLimits(
+        connections=connections_within(settings.max_connections, open_files),
+        body_bytes=settings.max_request_bytes,
+        held_bytes=settings.max_held_bytes,
+        idle_seconds=float(settings.keep_alive_seconds),
+        deadline_seconds=settings.deadline_ms / 1000,
+    )
+
+
+TICK_SECONDS = 0.05
+"""How often it is measured."""
+
+
+class LoopLag:
+    """The lag of the running event loop; `on_lag` is called with each measurement, in seconds."""
+
+    def __init__(self, on_lag: Callable[[float], None]) -> None:
+        self._on_lag = on_lag
+        self._longest_seconds = 0.0
+
+    async def measure(self) -> None:
+        """Measure it until cancelled."""
+        loop = asyncio.get_running_loop()
+        while True:
+            due = loop.time() + TICK_SECONDS
+            await asyncio.sleep(TICK_SECONDS)
+            seconds = max(loop.time() - due, 0.0)
+            self._longest_seconds = max(self._longest_seconds, seconds)
+            self._on_lag(seconds)
+
+    def take_longest_seconds(self) -> float:
+        """The longest since this was asked the last time."""
+        longest, self._longest_seconds = self._longest_seconds, 0.0
+        return longest
+
 
 SWEEP_SECONDS = 1.0
 LONGEST_RETRY_SECONDS = 60.0
@@ -79,10 +118,10 @@ class Connections:
         translate: Translate = lambda method, path, headers, error: None,
     ) -> None:
         self.limits = limits
-        self.clock = ArrivalClock()
+        self.clock = TcpInfo()
         self.table: ConnectionTable[Connection] = ConnectionTable(limits, self._evict)
         self.budget: ByteBudget[Transfer] = ByteBudget(limits.held_bytes)
-        self.overload = OverloadControl()
+        self.overload = ConcurrencyLimiter()
         self.turns = Turns()
         self.refusals = Refusals(limits, on_overload, translate)
         self._metrics = metrics
@@ -109,7 +148,7 @@ class Connections:
             self.budget.release(victim)
             victim.connection.give_up(victim)
 
-    def finished(self, admitted: Admitted, status: int | None) -> None:
+    def finished(self, admitted: AdmittedRequest, status: int | None) -> None:
         """A request that was taken on ended with this status; None if its client left."""
         self.overload.finished(admitted, status, self._backlog_seconds(), time.monotonic())
 

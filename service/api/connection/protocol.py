@@ -24,21 +24,19 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from service.api.connection.arrival import unread_bytes
 from service.api.connection.connections import Connections
-from service.api.connection.head_gate import HeadGate, HeadRefused, problem_of
-from service.api.connection.held_requests import HeldRequests
-from service.api.connection.prepared import PreparedProblem, PreparedProblems
-from service.api.connection.refusals import RefusedRequest
-from service.api.connection.turns import RequestTurn
-from service.api.connection.unread_answer import UnreadAnswer
-from service.api.http.departure import DEPARTURE, Departure
-from service.core.connections.admission import Admitted
+from service.api.connection.header_validator import HeaderValidator, HeadRefused, problem_of
+from service.api.connection.in_flight import InFlightRequests, WriteBackpressure
+from service.api.connection.refusals import PreparedProblem, PreparedProblems, RefusedRequest
+from service.api.connection.socket_timestamps import unread_bytes
+from service.api.connection.turns import QueuedStart
+from service.api.http.request_scope import DISCONNECT, DisconnectNotice
+from service.core.admission.head import AdmittedRequest
 from service.core.connections.connection_table import Acceptance
-from service.core.connections.incoming_message import IncomingMessage, Overdue
+from service.core.connections.incoming_message import IncomingMessage, MessageTimeout
 from service.core.connections.limits import SMALL_BODY_BYTES, ConnectionLimits
-from service.core.connections.linger import ALL_THAT_COMES, HEAD_LINGER_BYTES, Linger
 from service.core.connections.request_head import RequestHead, named_deadline_ms
+from service.core.connections.transfers import ALL_THAT_COMES, HEAD_LINGER_BYTES, Linger
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
@@ -55,17 +53,17 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._shared: Connections = app_state["connections"]
         self._limits: ConnectionLimits = self._shared.limits
         self._problems: PreparedProblems = self._shared.refusals.problems
-        self._gate = HeadGate(self._shared)
+        self._gate = HeaderValidator(self._shared)
         self._place = Acceptance.OPEN
         self._message = IncomingMessage(self._limits)
         self._arrived_seconds = 0.0
         self._received = b""
         self._discarding = False
         self._linger: Linger | None = None
-        self._unread_answer = UnreadAnswer(self._shared)
-        self._admitting: Admitted | None = None
-        self._departure = Departure()
-        self._requests = HeldRequests(self._shared)
+        self._unread_answer = WriteBackpressure(self._shared)
+        self._admitting: AdmittedRequest | None = None
+        self._departure = DisconnectNotice()
+        self._requests = InFlightRequests(self._shared)
 
     # The transport's calls
 
@@ -76,7 +74,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._file: int = transport.get_extra_info("socket").fileno()
         self._place = self._shared.table.opened(self, now)
         # Where it is encrypted, what is unread says nothing.
-        if self._place is Acceptance.CROWDED and self.scheme == "http" and self._gate.refuses_unread(self._file):
+        if self._place is Acceptance.OVER_LIMIT and self.scheme == "http" and self._gate.refuses_unread(self._file):
             self._answer_and_close(self._problems.too_many_connections)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -121,7 +119,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         super().on_message_begin()
         state: dict[str, Any] = self.scope["state"]
         state["arrived_seconds"] = self._arrived_seconds
-        state[DEPARTURE] = self._departure
+        state[DISCONNECT] = self._departure
 
     def on_url(self, url: bytes) -> None:
         super().on_url(url)
@@ -201,7 +199,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if admitted is None or self._shared.turns.may_begin():
             self.run(cycle, app)
         else:
-            self._shared.turns.wait(RequestTurn(self, cycle, app, admitted))
+            self._shared.turns.wait(QueuedStart(self, cycle, app, admitted))
 
     def send_400_response(self, msg: str) -> None:
         self._answer_and_close(self._problems.malformed)
@@ -270,13 +268,13 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def _enforce_message(self, now: float) -> None:
         brief = self._place is not Acceptance.OPEN
         match self._message.overdue(
-            now, is_brief=brief, is_answering=self._is_answering(), awaits_us=self._awaits_us()
+            now, is_health_only=brief, is_answering=self._is_answering(), awaits_us=self._awaits_us()
         ):
-            case Overdue.SLOW:
+            case MessageTimeout.SLOW:
                 self._end_request(self._problems.too_slow)
-            case Overdue.UNSAID:
+            case MessageTimeout.UNSAID:
                 self._answer_and_close(self._problems.too_many_connections)
-            case Overdue.IDLE:
+            case MessageTimeout.IDLE:
                 self._shared.dropped("idle")
                 self.transport.close()
 
@@ -295,7 +293,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         except httptools.HttpParserError as error:
             self._answer_and_close(problem_of(error, self._problems))
 
-    def _admit(self, head: RequestHead, now: float) -> Admitted | PreparedProblem | None:
+    def _admit(self, head: RequestHead, now: float) -> AdmittedRequest | PreparedProblem | None:
         """What the request was admitted with, its refusal, or None for one that is no work."""
         method: bytes = self.parser.get_method()
         refusal = self._gate.refusal(head, method, self.url, self._place)

@@ -9,8 +9,7 @@ from typing import Any, Protocol
 
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
-from service.core.connections.admission import Admitted
-from service.core.connections.start_queue import StartQueue
+from service.core.admission.head import AdmittedRequest, StartQueue
 
 
 class RequestOwner(Protocol):
@@ -27,13 +26,13 @@ class RequestOwner(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class RequestTurn:
+class QueuedStart:
     """A request that waits for its turn, in the order of those that begin."""
 
     owner: RequestOwner
     cycle: RequestResponseCycle
     app: Any
-    admitted: Admitted
+    admitted: AdmittedRequest
 
     def begin(self, now: float) -> None:
         """Begin its work, unless its client is gone, or refuse it where its deadline has passed."""
@@ -49,14 +48,14 @@ class Turns:
     """The requests of one worker that wait, and the turns in which they begin, for as long as there are any."""
 
     def __init__(self) -> None:
-        self._queue: StartQueue[RequestTurn] = StartQueue()
+        self._queue: StartQueue[QueuedStart] = StartQueue()
         self._coming = False
 
     def may_begin(self) -> bool:
         """True if a request's work may begin now; where many come at once, it is to wait."""
         return self._queue.may_begin(time.monotonic())
 
-    def wait(self, request: RequestTurn) -> None:
+    def wait(self, request: QueuedStart) -> None:
         """Begin the work of a request in a later turn."""
         self._queue.wait(request, request.admitted)
         if not self._coming:

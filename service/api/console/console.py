@@ -1,18 +1,146 @@
-"""The parts of the console in one worker."""
+"""Console of one worker: its page files, its access policy, and the parts that its routes share.
+
+Who may see more than the empty page is decided by the settings and the Host header:
+
+    keys are configured                    every request with a valid key, as for /extract
+    no keys, `on`                          everybody
+    no keys, `auto`, on a loopback address requests that name a loopback host
+    no keys, `auto`, on any other address  nobody
+
+A page of another site may have its own name lead to a loopback address (DNS rebinding) and then read what a browser on
+this machine may read; its Host header gives it away. Nothing of the page is inline, and it may load from here only, so
+whatever a document says stays text.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Literal
 
-from service.api.console.entrance import Entrance
+from starlette.responses import Response
+
 from service.api.console.live import LiveFeed
-from service.api.console.page_files import PageFiles
-from service.api.console.requests import RequestFinder
-from service.api.console.siblings import Siblings
+from service.api.console.requests import RequestFinder, WorkerPeers
 from service.api.worker import Worker
+from service.core.errors import Forbidden, Unauthenticated, UnknownRoute
 from service.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleAccessPolicy:
+    """What decides: the setting, whether the service has keys, and the address that it listens on."""
+
+    mode: Literal["auto", "on"]
+    keyed: bool
+    address: str
+
+    def check(self, host: str) -> None:
+        """Let a request with this Host header pass on to its key.
+
+        Raises:
+            Unauthenticated: there is no key that could be sent.
+            Forbidden: the name that it came by is not one of this machine's own.
+        """
+        if self.keyed or self.mode == "on":
+            return
+        if not is_loopback(self.address):
+            raise Unauthenticated(
+                "The console is closed: the service listens to other machines and has no API keys. Give it keys, or "
+                "set GLEANER_CONSOLE=on to open the console to everybody."
+            )
+        if not is_loopback(host_name(host)):
+            raise Forbidden("The console answers to localhost only; GLEANER_CONSOLE=on opens it under other names.")
+
+
+def host_name(host: str) -> str:
+    """The name or address in a Host header, without its port."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0]
+
+
+def is_loopback(name: str) -> bool:
+    """True for `localhost` and for addresses that lead nowhere else."""
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return name.lower() == "localhost" or name.lower().endswith(".localhost")
+
+
+_HERE = Path(__file__).parent
+PAGE = "index.html"
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+)
+"""`blob:` are pictures of pages, which come with a key and so cannot be loaded by their address. Trusted types without
+a policy: the browser refuses to make markup or code of any text."""
+MEDIA_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".pdf": "application/pdf",
+    ".svg": "image/svg+xml",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    """One file and what its answer says of it."""
+
+    content: bytes
+    media_type: str
+    tag: str
+
+    def response(self, known_tag: str | None) -> Response:
+        """The file, or 304 for whoever has it under this entity tag."""
+        headers = {
+            "ETag": self.tag,
+            "Cache-Control": "no-cache",
+            "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+            "Cross-Origin-Opener-Policy": "same-origin",
+        }
+        if known_tag == self.tag:
+            return Response(status_code=304, headers=headers)
+        return Response(self.content, headers=headers, media_type=self.media_type)
+
+
+class PageFiles:
+    """The files by their names, `samples/…` among them."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, PageFile] = {}
+        for folder, prefix in ((_HERE / "static", ""), (_HERE / "samples", "samples/")):
+            for path in sorted(folder.iterdir()):
+                if path.suffix in MEDIA_TYPES:
+                    self._files[prefix + path.name] = _read(path)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names."""
+        return tuple(self._files)
+
+    def response(self, name: str, known_tag: str | None = None) -> Response:
+        """The answer to a request for a file; `known_tag`: its `If-None-Match`.
+
+        Raises:
+            UnknownRoute: there is none of this name.
+        """
+        file = self._files.get(name)
+        if file is None:
+            raise UnknownRoute("The console has no such file.")
+        return file.response(known_tag)
+
+
+def _read(path: Path) -> PageFile:
+    content = path.read_bytes()
+    return PageFile(content, MEDIA_TYPES[path.suffix], f'"{hashlib.sha256(content).hexdigest()[:32]}"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +148,10 @@ class Console:
     """What the console's routes share: `request.state.console`."""
 
     files: PageFiles
-    entrance: Entrance
+    entrance: ConsoleAccessPolicy
     on_internal_port: bool
     requests: RequestFinder
-    siblings: Siblings
+    siblings: WorkerPeers
     live: LiveFeed
 
 
@@ -35,12 +163,12 @@ async def open_console(settings: Settings, worker: Worker) -> AsyncIterator[Cons
         return
     keyed = settings.api_keys_file is not None or bool(settings.api_keys)
     finder = RequestFinder(worker.traces, worker.engine)
-    siblings = Siblings(settings.sockets, finder.answer)
+    siblings = WorkerPeers(settings.sockets, finder.answer)
     await siblings.open()
     try:
         yield Console(
             files=PageFiles(),
-            entrance=Entrance(settings.console, keyed, settings.host),
+            entrance=ConsoleAccessPolicy(settings.console, keyed, settings.host),
             on_internal_port=bool(settings.internal_port),
             requests=finder,
             siblings=siblings,

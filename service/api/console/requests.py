@@ -1,18 +1,88 @@
-"""Finds requests in this worker's memory and in those of its siblings, for the console."""
+"""Requests of the console: finds the trace of a request in this worker or asks the other workers for it.
+
+A trace is in the memory of the worker that answered the request, and the console's question reaches any worker. Each
+worker listens on a socket in the runtime folder.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import os
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from itertools import islice
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from service.api.console.siblings import Siblings
 from service.api.console.waterfall import summary, waterfall
 from service.api.engine.client import EngineClient
 from service.api.extraction.trace import RequestTrace, TraceBook
 from service.core.errors import UnknownRoute
+
+PREFIX = "console-"
+ASK_SECONDS = 5.0
+MOST_BYTES = 4 << 20
+"""Of an answer."""
+
+log = logging.getLogger(__name__)
+Answer = Callable[[bytes], Awaitable[bytes]]
+
+
+class WorkerPeers:
+    """This worker's socket, and the way to those of the others."""
+
+    def __init__(self, folder: Path, answer: Answer) -> None:
+        self._path = folder / f"{PREFIX}{os.getpid()}"
+        self._answer = answer
+        self._server: asyncio.Server | None = None
+
+    async def open(self) -> None:
+        """Listen; a service whose folder takes no socket goes on, and each worker knows its own requests only."""
+        try:
+            self._path.unlink(missing_ok=True)
+            self._server = await asyncio.start_unix_server(self._reply, self._path, limit=MOST_BYTES)
+        except OSError as error:
+            log.warning("the console cannot be asked by other workers", extra={"error": str(error)})
+
+    async def close(self) -> None:
+        """Stop listening."""
+        if self._server is not None:
+            self._server.close()
+            self._path.unlink(missing_ok=True)
+
+    async def ask(self, question: bytes) -> list[bytes]:
+        """The answers of all other workers that answer soon; the question is one line."""
+        others = [path for path in self._path.parent.glob(f"{PREFIX}*") if path != self._path]
+        answers = await asyncio.gather(*(_ask(path, question) for path in others))
+        return [answer for answer in answers if answer]
+
+    async def _reply(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError, asyncio.LimitOverrunError, ValueError):
+            writer.write(await self._answer((await reader.readline()).strip()))
+            await writer.drain()
+        writer.close()
+
+
+async def _ask(path: Path, question: bytes) -> bytes:
+    """One worker's answer; nothing of one that has ended, or is too busy."""
+    try:
+        async with asyncio.timeout(ASK_SECONDS):
+            reader, writer = await asyncio.open_unix_connection(path, limit=MOST_BYTES)
+            try:
+                writer.write(question + b"\n")
+                return await reader.read(-1)
+            finally:
+                writer.close()
+    except ConnectionRefusedError:
+        path.unlink(missing_ok=True)
+        return b""
+    except (TimeoutError, OSError):
+        return b""
+
 
 MOST_LISTED = 100
 
@@ -39,7 +109,7 @@ class RequestFinder:
         """What this worker answers to another one's question: a list, empty where it knows nothing."""
         return msgspec.json.encode(await self._known(msgspec.json.decode(data, type=Question)))
 
-    async def find(self, request_id: str, client: str | None, siblings: Siblings) -> dict[str, Any]:
+    async def find(self, request_id: str, client: str | None, siblings: WorkerPeers) -> dict[str, Any]:
         """A request's waterfall, whichever worker remembers it.
 
         Raises:
@@ -50,17 +120,17 @@ class RequestFinder:
             raise UnknownRoute("No request of this id is remembered; each worker keeps the last few hundred.")
         return max(found, key=itemgetter("unix_seconds"))
 
-    async def progress(self, request_id: str, client: str | None, siblings: Siblings) -> dict[str, Any]:
+    async def progress(self, request_id: str, client: str | None, siblings: WorkerPeers) -> dict[str, Any]:
         """How far a request is that is not answered yet; empty of one that no worker works on."""
         found = await self._gather(Question(request_id, client, unanswered=True), siblings)
         return found[0] if found else {}
 
-    async def latest(self, client: str | None, siblings: Siblings) -> list[dict[str, Any]]:
+    async def latest(self, client: str | None, siblings: WorkerPeers) -> list[dict[str, Any]]:
         """The last requests of all workers, the last first."""
         found = await self._gather(Question(None, client), siblings)
         return sorted(found, key=itemgetter("unix_seconds"), reverse=True)[:MOST_LISTED]
 
-    async def _gather(self, question: Question, siblings: Siblings) -> list[dict[str, Any]]:
+    async def _gather(self, question: Question, siblings: WorkerPeers) -> list[dict[str, Any]]:
         found = await self._known(question)
         for answer in await siblings.ask(msgspec.json.encode(question)):
             found += msgspec.json.decode(answer, type=list[dict[str, Any]])

@@ -1,4 +1,4 @@
-"""The console's routes. The page itself is for everybody; what it shows is for those whom the entrance lets in."""
+"""Routes of the console. The page is for everybody; what it shows is for those whom the access policy admits."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
 from service.api.calls import AppState
-from service.api.console.console import Console
-from service.api.console.page_files import PAGE
-from service.api.http.auth import sender_of
+from service.api.console.console import PAGE, Console
+from service.api.http.api_keys import sender_of
 from service.core.errors import DocumentTooLarge, InvalidOptions, UnknownRoute
 from service.core.tenants import Tenant
 from service.documents.page_picture import PictureWanted

@@ -17,9 +17,8 @@ from service.api.bodies.received_body import ReceivedBody
 from service.api.calls import Call, RequestContext
 from service.api.doors.doorway import JSON
 from service.api.extraction.request import DocumentInput
-from service.api.http.answer_encoder import ENTITIES_AT_ONCE
 from service.api.http.request_body import Body, read_all
-from service.api.http.response import REVISION_HEADER, DocumentOutcome, unless_disconnected
+from service.api.http.response import ENTITIES_AT_ONCE, REVISION_HEADER, DocumentOutcome, unless_disconnected
 from service.api.schemas import DocumentResult, read_options
 from service.core.errors import DocumentTooLarge, MalformedRequest
 

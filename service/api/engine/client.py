@@ -11,24 +11,25 @@ import itertools
 import logging
 import os
 import time
+import weakref
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from msgspec.structs import replace
 
 from service.api.engine.connection import EngineConnection
-from service.api.engine.leases import RevisionLeases
-from service.api.engine.opening import Opening
-from service.api.engine.pending import InferenceResult, Kept, Pending
-from service.api.engine.refusal_cache import RefusalCache
+from service.api.engine.opening import StartupGate
+from service.api.engine.pending import InferenceResult, Kept, Pending, SubmissionQueue
 from service.api.engine.routing import is_serving, may_serve_soon
-from service.api.engine.submission_queue import SubmissionQueue
+from service.core.admission.size import RefusalCache
 from service.core.arrays import TokenIds
 from service.core.errors import DeadlineExceeded
 from service.core.lifecycle.liveness import HeartbeatTimeout
 from service.core.observation import Observation
-from service.core.parsers.front_load import FrontLoad
 from service.core.types import Phase
+from service.core.worker_load import WorkerLoad
 from service.logs import LogEvent
 from service.wire import (
     Buffer,
@@ -48,6 +49,41 @@ from service.wire import (
     tags_in,
 )
 
+
+class RevisionLeases:
+    """The revisions in use, counted; each heartbeat reports them to the engine."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    @property
+    def revisions(self) -> tuple[str, ...]:
+        """The revisions with at least one lease."""
+        return tuple(self._counts)
+
+    @contextmanager
+    def hold(self, revision: str) -> Iterator[None]:
+        """Lease `revision` until the context ends."""
+        self._counts[revision] += 1
+        try:
+            yield
+        finally:
+            self._release(revision)
+
+    def hold_while_alive(self, revision: str, owner: object) -> None:
+        """Lease `revision` until `owner` is garbage-collected.
+
+        For streaming responses: their generator may never be started, so no `finally` in it would run.
+        """
+        self._counts[revision] += 1
+        weakref.finalize(owner, self._release, revision)
+
+    def _release(self, revision: str) -> None:
+        self._counts[revision] -= 1
+        if not self._counts[revision]:
+            del self._counts[revision]
+
+
 MOST_SILENCE_SECONDS = 5.0
 """An engine sends its status twice a second; one that is silent for this long gets no new requests."""
 
@@ -66,7 +102,7 @@ class EngineClient:
     def __init__(self, address: str, active_requests: Callable[[], int], on_resubmission: Callable[[], None]) -> None:
         self._active_requests = active_requests
         self._on_resubmission = on_resubmission
-        self._front_load: Callable[[], FrontLoad] = FrontLoad
+        self._worker_load: Callable[[], WorkerLoad] = WorkerLoad
         self._connection = EngineConnection(
             address, heartbeat=self._heartbeat, on_message=self._on_message, on_disconnect=self._on_disconnect
         )
@@ -76,7 +112,7 @@ class EngineClient:
         self._status = Status(engine="", phase=Phase.SYNCING)
         self._connected = False
         self._opened = False
-        self._opening = Opening()
+        self._opening = StartupGate()
         self._silence = HeartbeatTimeout()
         self._on_models: OnModels | None = None
         self._notifications: set[asyncio.Task[None]] = set()
@@ -108,9 +144,9 @@ class EngineClient:
         """Call `callback` with every new list of models."""
         self._on_models = callback
 
-    def report_front(self, front_load: Callable[[], FrontLoad]) -> None:
-        """Ask `front_load` with every heartbeat how busy this worker is."""
-        self._front_load = front_load
+    def report_load(self, worker_load: Callable[[], WorkerLoad]) -> None:
+        """Ask `worker_load` with every heartbeat how busy this worker is."""
+        self._worker_load = worker_load
 
     @property
     def status(self) -> Status:
@@ -254,7 +290,7 @@ class EngineClient:
             drained or self._status.final,
             models_version=self._status.models_version,
             revisions=self.leases.revisions,
-            front=self._front_load(),
+            front=self._worker_load(),
         )
 
     def _note_silence(self) -> None:

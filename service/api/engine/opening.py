@@ -1,4 +1,4 @@
-"""Opening: requests that came while the service starts wait for an engine that serves, or for word that none will.
+"""StartupGate: requests that came while the service starts wait for an engine that serves, or for word that none will.
 
 Workers do not read the engine's status in the same moment: a client that heard from one that the service is ready must
 not be refused by another.
@@ -10,10 +10,10 @@ import asyncio
 from collections import deque
 from contextlib import suppress
 
-from service.core.connections.start_queue import STARTS_PER_TURN
+from service.core.admission.head import STARTS_PER_TURN
 
 
-class Opening:
+class StartupGate:
     """Who waits at one worker."""
 
     def __init__(self) -> None:

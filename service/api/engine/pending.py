@@ -1,13 +1,17 @@
-"""One document between its submission and its result, as a value without a socket.
+"""Pending documents: from submission to result, across deaths of the engine, without a socket.
 
 The rule: a document that was running when an engine died is suspect; one that was running at two deaths is poison and
 is refused, so that it cannot take a third engine with it. The engine runs suspects alone, so no neighbour is blamed.
+
+Submissions of one iteration of the event loop are sent together: to receive a delivery costs the engine more than to
+read one of the messages in it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 
@@ -17,7 +21,7 @@ from msgspec.structs import replace
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import BY_CODE, Draining, GleanerError, InternalError, PoisonDocument
-from service.wire import Refused, Scored, Submitted, Tagged
+from service.wire import Parts, Refused, Scored, Submitted, Tagged, pack
 
 MOST_DEATHS = 2
 NO_LOGITS: Logits = np.empty((0, 0), dtype=np.float32)
@@ -143,3 +147,63 @@ class Pending:
         self._arrived.clear()
         self._batches.clear()
         self.submitted = self.running = False
+
+
+MOST_TOGETHER = 32
+"""Submissions in one delivery."""
+MOST_BYTES = 1 << 20
+"""Of a delivery, unless a single document has more."""
+
+
+class SubmissionQueue:
+    """Documents that are submitted at the end of this turn.
+
+    Args:
+        deliver: sends the parts of messages, end to end; False when no engine is connected.
+    """
+
+    def __init__(self, deliver: Callable[[Parts], bool]) -> None:
+        self._deliver = deliver
+        self._waiting: dict[str, Pending] = {}
+
+    def add(self, pending: Pending) -> None:
+        """Submit a document soon, unless it has ended by then."""
+        if not self._waiting:
+            asyncio.get_running_loop().call_soon(self._send)
+        self._waiting[pending.submission.key] = pending
+
+    def __contains__(self, pending: Pending) -> bool:
+        return pending.submission.key in self._waiting
+
+    def _send(self) -> None:
+        packed = [(each, parts) for each in self._waiting.values() if (parts := _packed(each))]
+        self._waiting.clear()
+        for some in _deliveries(packed):
+            sent = self._deliver([part for _, parts in some for part in parts])
+            for pending, _ in some:
+                pending.submitted = sent
+
+
+def _packed(pending: Pending) -> Parts:
+    """The parts of a submission; none if it is not wanted any more, or fails because it cannot be packed."""
+    if not pending.needs_submission:
+        return []
+    try:
+        return pack(pending.submission, pending.tokens)
+    except Exception as error:  # Its neighbours go on without it.
+        pending.result.set_exception(error)
+        return []
+
+
+def _deliveries(packed: list[tuple[Pending, Parts]]) -> Iterator[list[tuple[Pending, Parts]]]:
+    """The submissions of each delivery."""
+    some, size = list[tuple[Pending, Parts]](), 0
+    for pending, parts in packed:
+        own = sum(map(len, parts))
+        if some and (len(some) == MOST_TOGETHER or size + own > MOST_BYTES):
+            yield some
+            some, size = [], 0
+        some.append((pending, parts))
+        size += own
+    if some:
+        yield some

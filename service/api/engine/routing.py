@@ -1,8 +1,13 @@
-"""Which model a request is for, and whether requests are let in now: pure functions of the engine's last status."""
+"""Model routing: which model a request is for, and whether the engine takes requests: functions of its last status.
+
+A candidate may have a share of a model's requests. Only a request that names no tag can get the candidate:
+`name@stable` and a digest are what they say. Answers name their revision.
+"""
 
 from __future__ import annotations
 
 from service.core.errors import Draining, EngineRestarting, NotReady, UnknownModel
+from service.core.models.canary import is_candidates_turn
 from service.core.types import Phase
 from service.wire import SERVING as SERVED
 from service.wire import ModelStatus, Status
@@ -72,3 +77,33 @@ def find_model(served: tuple[ModelStatus, ...], wanted: str | None) -> ModelStat
 
 def _shortened(wanted: str) -> str:
     return wanted if len(wanted) <= _MOST_WANTED else wanted[:_MOST_WANTED] + "…"
+
+
+CANDIDATE_TAG = "candidate"
+
+
+class CanaryRouter:
+    """Finds a request's model, and of so many percent of them its candidate."""
+
+    def __init__(self, percent: float) -> None:
+        self._percent = percent
+        self._requests: dict[str, int] = {}
+
+    def find(self, served: tuple[ModelStatus, ...], wanted: str | None) -> ModelStatus:
+        """The model that a request is for; as `find_model`, which raises UnknownModel."""
+        model = find_model(served, wanted)
+        if not self._percent or "@" in (wanted or "") or model.tag != DEFAULT_TAG:
+            return model
+        candidate = _candidate(served, model)
+        if candidate is None:
+            return model
+        number = self._requests[model.name] = self._requests.get(model.name, 0) + 1
+        return candidate if is_candidates_turn(number, self._percent) else model
+
+
+def _candidate(served: tuple[ModelStatus, ...], model: ModelStatus) -> ModelStatus | None:
+    """The candidate, if there is one and it is another revision."""
+    for each in served:
+        if (each.name, each.tag, each.state) == (model.name, CANDIDATE_TAG, SERVED):
+            return each if each.revision != model.revision else None
+    return None

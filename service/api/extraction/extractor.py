@@ -22,20 +22,18 @@ from typing import TypeVar
 
 from service.api.engine.client import EngineClient
 from service.api.engine.pending import NO_LOGITS, InferenceResult
-from service.api.engine.refusal_cache import WorkEstimate
 from service.api.engine.token_allowance import check_tokens
-from service.api.extraction.document_memory import DocumentMemory, MemoryLease
-from service.api.extraction.preparation_turns import PreparationTurns
 from service.api.extraction.request import DocumentInput, ExtractRequest, refuse_if_late
 from service.api.extraction.result import build_result, find_entities
-from service.api.extraction.stage_timer import StageTimer
-from service.api.extraction.time_slicer import TimeSlicer
+from service.api.extraction.text_queue import TimeSlicer, TokenizationThrottle
+from service.api.extraction.trace import StageTimer
 from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult
+from service.core.admission.pacing import DeviceState, PacingTicket
+from service.core.admission.size import DocumentMemory, MemoryLease, WorkEstimate
 from service.core.errors import DeadlineExceeded, Overloaded
-from service.core.parsers.front_load import TextMeter
-from service.core.preparation import DeviceState, TextPlace
 from service.core.types import Wanted
+from service.core.worker_load import TextMeter
 from service.documents.document import Document
 from service.documents.left_out_text import characters_of
 from service.documents.limits import DocumentLimits
@@ -73,7 +71,7 @@ class Extractor:
         self._overlap_tokens = overlap_tokens
         self._tokenizers = Tokenizers()
         self._time_slicer = TimeSlicer()
-        self._turns = PreparationTurns(self._device)
+        self._turns = TokenizationThrottle(self._device)
         self.memory = DocumentMemory(free_bytes)
 
     async def extract(self, source: DocumentInput, request: ExtractRequest, timer: StageTimer) -> DocumentResult:
@@ -102,7 +100,7 @@ class Extractor:
         status = self._engine.status
         return DeviceState(status.tokens_per_second, status.queue_limit_tokens, status.limits_waiting)
 
-    def _enter(self, source: DocumentInput, request: ExtractRequest) -> TextPlace:
+    def _enter(self, source: DocumentInput, request: ExtractRequest) -> PacingTicket:
         """The place of a document's text among its client's; that of a file is counted once it was read."""
         characters = characters_of(source.text) if source.text is not None else 0
         client = (request.model.revision, request.client, request.options.priority.value)
@@ -128,7 +126,7 @@ class Extractor:
         estimate: WorkEstimate,
         timer: StageTimer,
         lease: MemoryLease,
-        place: TextPlace,
+        place: PacingTicket,
     ) -> DocumentResult:
         self._engine.refusals.check(estimate)
         with timer.measure("parse"):

@@ -15,8 +15,7 @@ from typing import Generic, Protocol, TypeVar
 
 from service.api import problems
 from service.api.extraction.request import DocumentInput, ExtractRequest
-from service.api.extraction.stage_timer import StageTimer
-from service.api.extraction.trace import DocumentTrace
+from service.api.extraction.trace import DocumentTrace, StageTimer
 from service.api.problems import Problem
 from service.core.errors import GleanerError, InternalError, Overloaded
 from service.logs import LogEvent

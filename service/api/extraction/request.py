@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from service.api.engine.refusal_cache import WorkEstimate
 from service.api.extraction.trace import RequestTrace
 from service.api.schemas import Options
+from service.core.admission.size import WorkEstimate
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity

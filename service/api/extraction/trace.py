@@ -1,16 +1,86 @@
 """Traces of requests: when each stage of each document began and how long it took, in the memory of one worker.
 
-A trace holds sizes, times and codes; never a document's text, name or entities. The last `MOST_TRACES` are kept.
+A trace holds sizes, times and codes; never a document's text, name or entities. The last `MOST_TRACES` are kept. Spans
+are made of them when a request has been answered.
 """
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from service.api.extraction.stage_timer import StageTimer
+from service.api.schemas import Timing
+
+THREAD_SHARE = 1 / 2
+"""What a second of a thread takes of its worker, for which there are two cores by default."""
+
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class StageTimer:
+    """Seconds by stage, waits included, and apart from that the worker's own of tokenizing and decoding.
+
+    Attributes:
+        begun_seconds: when each stage began, on the monotonic clock; `queue`: when the engine was given the document.
+        batches: the numbers of those that it ran in.
+        key: the engine's, once it was given the document.
+    """
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    begun_seconds: dict[str, float] = field(default_factory=dict)
+    work_seconds: float = 0.0
+    batches: tuple[int, ...] = ()
+    key: str | None = None
+
+    @property
+    def stage(self) -> str | None:
+        """The one that began last; None before the first."""
+        return next(reversed(self.begun_seconds), None)
+
+    def working(self, work: Callable[[], _T]) -> _T:
+        """Do work on the event loop's thread; its processor seconds count, not what it waits for a processor."""
+        return self._counting(work, time.thread_time, 1.0)
+
+    def working_apart(self, work: Callable[[], _T]) -> _T:
+        """Do work in a thread, where a library may use threads of its own; this share of its seconds counts."""
+        return self._counting(work, time.monotonic, THREAD_SHARE)
+
+    def _counting(self, work: Callable[[], _T], clock: Callable[[], float], share: float) -> _T:
+        begun = clock()
+        try:
+            return work()
+        finally:
+            self.work_seconds += share * (clock() - begun)
+
+    @contextmanager
+    def measure(self, stage: str) -> Iterator[None]:
+        """Record the seconds that the body takes, also where it raises."""
+        begun = self.begun_seconds[stage] = time.monotonic()
+        try:
+            yield
+        finally:
+            self.record(stage, begun, time.monotonic() - begun)
+
+    def record(self, stage: str, begun_seconds: float, seconds: float) -> None:
+        """Record a stage that was timed elsewhere."""
+        self.seconds[stage] = seconds
+        self.begun_seconds[stage] = begun_seconds
+
+    def add(self, other: StageTimer) -> None:
+        """Add another document's seconds to these, stage by stage."""
+        for stage, seconds in other.seconds.items():
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
+
+    def timing(self, total_seconds: float) -> Timing:
+        """The stages in milliseconds beside the request's own total."""
+        stages = {f"{stage}_ms": round(seconds * 1000, 3) for stage, seconds in self.seconds.items()}
+        return Timing(**stages, total_ms=round(total_seconds * 1000, 3))
+
 
 MOST_TRACES = 300
 MOST_DOCUMENTS = 50
@@ -92,3 +162,32 @@ class TraceBook:
     def latest(self, client: str | None = None) -> Iterator[RequestTrace]:
         """All that are kept, the last first; those of one client if one is named."""
         return (trace for trace in reversed(self._traces) if client is None or trace.client == client)
+
+
+NAMES = {"compute": "batch"}
+"""Stage → span, where the span has another name: what the engine computes is a batch, of this document and others."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceSpan:
+    """One span below the request's. Times are of the monotonic clock; `document` is its place in the request."""
+
+    name: str
+    begun_seconds: float
+    ended_seconds: float
+    document: int | None = None
+
+
+def spans_of(trace: RequestTrace) -> Iterator[TraceSpan]:
+    """The spans of a request that has ended: receive, the stages of each document, answer."""
+    last = received = trace.begun_seconds
+    if trace.received_seconds is not None:
+        last = received = trace.received_seconds
+        yield TraceSpan("receive", trace.begun_seconds, received)
+    for number, timer in enumerate(each.timer for each in trace.documents):
+        for stage, begun in timer.begun_seconds.items():
+            ended = begun + timer.seconds.get(stage, 0.0)
+            last = max(last, ended)
+            yield TraceSpan(NAMES.get(stage, stage), begun, ended, number)
+    if trace.documents:
+        yield TraceSpan("answer", min(last, trace.ended_seconds), trace.ended_seconds)

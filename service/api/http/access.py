@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from service.api.http.auth import presented_key
-from service.api.http.door import Door
-from service.api.http.failed_keys import FailedKeys
+from service.api.http.api_keys import presented_key
+from service.api.http.client_rate_limiter import ClientRateLimiter, FailedKeys
 from service.api.http.request_body import Body
 from service.api.http.watched_keys import WatchedKeys, warn_if_exposed
 from service.core.errors import Forbidden, RateLimited
@@ -21,7 +20,7 @@ class Access:
 
     def __init__(self, settings: Settings, metrics: WorkerMetrics) -> None:
         self.keys = watched_keys(settings, metrics)
-        self._door = Door(settings.sockets)
+        self._door = ClientRateLimiter(settings.sockets)
         self._failed_keys = FailedKeys()
         self._metrics = metrics
         self._most_bytes = settings.max_request_bytes

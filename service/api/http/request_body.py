@@ -11,20 +11,89 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
+from python_multipart.multipart import parse_options_header
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from service.api.bodies.kinds import DocumentsJson
+from service.api.bodies.kinds import DocumentsJson, JsonKind
 from service.api.bodies.received_body import BodyCollector, ReceivedBody
 from service.api.extraction.request import DocumentInput
-from service.api.http.form_charset import check_charset, check_name
-from service.api.http.json_reader import JsonReader
+from service.api.http.request_scope import DisconnectNotice, until_disconnect
+from service.api.parsers.pool import ParserPool
 from service.api.schemas import OPTION_CHARACTERS, Options, option_names, read_options
 from service.core.errors import DocumentTooLarge, MalformedRequest
 from service.documents.left_out_text import characters_of
+
+CHARSETS = frozenset(
+    "utf-8 utf8 us-ascii ascii iso-8859-1 latin-1 latin1 iso-8859-15 windows-1250 windows-1251 windows-1252 cp1252 "
+    "shift_jis euc-jp gb18030 gb2312 gbk big5 euc-kr koi8-r".split()
+)
+NAME_CHARACTERS = 1_024
+"""Longest name of a file."""
+
+
+def check_charset(content_type: str) -> None:
+    """Refuse a form whose names and fields cannot be decoded.
+
+    Raises:
+        MalformedRequest: its charset is none of those that clients use.
+    """
+    _, parameters = parse_options_header(content_type)
+    charset = parameters.get(b"charset", b"utf-8").decode("latin-1").strip().lower()
+    if charset not in CHARSETS:
+        raise MalformedRequest(f"The form's charset {charset[:40]!r} is not supported; send it as UTF-8.")
+
+
+def check_name(name: str) -> None:
+    """Refuse a file's name that no answer can hold.
+
+    Raises:
+        MalformedRequest: it is no Unicode text, or far too long.
+    """
+    if len(name) > NAME_CHARACTERS:
+        raise MalformedRequest(f"A file's name has {len(name):,} characters; the limit is {NAME_CHARACTERS:,}.")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise MalformedRequest("A file's name is no Unicode text.") from None
+
+
+_T = TypeVar("_T")
+
+
+class JsonReader(Protocol):
+    """Reads JSON bodies."""
+
+    async def read(self, body: ReceivedBody, kind: JsonKind[_T], most_documents: int) -> _T:
+        """The value of a body, of at most so many documents.
+
+        Raises:
+            MalformedRequest, InvalidOptions, DocumentTooLarge: it is none of this kind, or holds too much.
+            GleanerError: there is no parser for a long one, or not in time.
+            ClientDisconnect: the client left meanwhile.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class RequestJsonReader:
+    """Reads the JSON of one request. `client`: whose bodies may share a parser; `departure`: its client's, if told."""
+
+    parsers: ParserPool
+    client: str
+    deadline_seconds: float
+    departure: DisconnectNotice | None = None
+
+    async def read(self, body: ReceivedBody, kind: JsonKind[_T], most_documents: int) -> _T:
+        if body.is_short:
+            return kind.decode(await body.whole(), most_documents)
+        work = self.parsers.read_json(
+            body, kind, most_documents, client=self.client, deadline_seconds=self.deadline_seconds
+        )
+        return await (work if self.departure is None else until_disconnect(work, self.departure))
+
 
 JSON = "application/json"
 FORM = "multipart/form-data"

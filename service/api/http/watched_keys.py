@@ -16,8 +16,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from service.api.http.auth import ApiKeys, parse_keys
-from service.api.http.keys_file import BadKeysFile, read_text, replaced
+from service.api.http.api_keys import ApiKeys, BadKeysFile, parse_keys, read_text, replaced
 from service.logs import LogEvent
 
 POLL_SECONDS = 1.0

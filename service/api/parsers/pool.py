@@ -1,10 +1,10 @@
 """A pool of parsers: has files worked on in sandboxed processes, when the queue says so.
 
     a file comes    its cost is guessed; refused by the queue, or it waits there
-    its turn comes  it gets a parser of the stock, which stands still when it has had its share of time
-    it is done      its caller has what was made of it, its cost is learnt, its parser goes back to the stock
+    its turn comes  it gets an idle parser, which stands still when it has had its share of time
+    it is done      its caller has what was made of it, its cost is learnt, its parser goes back to the idle ones
 
-Owns the asyncio side: jobs and timers. What runs when is decided by `ParserQueue`, in which process by `ParserStock`.
+Owns the asyncio side: jobs and timers. `ParserQueue` decides what runs when, `IdleParserPool` in which process.
 When a parser dies over a file, the file is read once more, alone (the first may have been killed from outside); a
 second death is the file's fault.
 """
@@ -23,9 +23,8 @@ from typing import Any, TypeVar
 from service.api.bodies.kinds import JsonKind
 from service.api.bodies.received_body import ReceivedBody
 from service.api.parsers.connection import DEAD, Parser, cause_of_death
-from service.api.parsers.job import Job
-from service.api.parsers.parser_work import ParserWork, document, json_value, picture, redacted
-from service.api.parsers.stock import ParserStock
+from service.api.parsers.idle_parsers import IdleParserPool
+from service.api.parsers.job import Job, ParserWork, document, json_value, picture, redacted
 from service.core.errors import (
     BY_CODE,
     DeadlineExceeded,
@@ -34,10 +33,8 @@ from service.core.errors import (
     QueueFull,
     UnreadableDocument,
 )
-from service.core.parsers.front_load import AskedWork
-from service.core.parsers.parse_cost import ParseCost
-from service.core.parsers.parser_queue import ParserQueue, Step
-from service.core.parsers.queued_file import QueuedFile
+from service.core.parser_queue import ParserQueue, QueuedFile, Step
+from service.core.worker_load import AskedWork, ParseCost
 from service.documents.document import Document
 from service.documents.limits import DocumentLimits
 from service.documents.page_picture import PagePicture, PictureWanted
@@ -74,7 +71,7 @@ class ParserPool:
         self,
         size: int,
         limits: ParseLimits,
-        stock: ParserStock,
+        stock: IdleParserPool,
         on_death: Callable[[], None],
         on_refusal: Callable[[str], None],
     ) -> None:

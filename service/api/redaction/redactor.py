@@ -14,7 +14,7 @@ import msgspec
 
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.request import DocumentInput, ExtractRequest, refuse_if_late
-from service.api.extraction.stage_timer import StageTimer
+from service.api.extraction.trace import StageTimer
 from service.api.parsers.pool import ParserPool
 from service.api.redaction.schemas import (
     RasterizedPage,

@@ -16,8 +16,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
-from service.api.extraction.trace import RequestTrace
-from service.api.tracing.spans import spans_of
+from service.api.extraction.trace import RequestTrace, spans_of
 
 EXPORTERS = {"otlp": "otlp_proto_http"}
 """Values of OTEL_TRACES_EXPORTER that are not the exporter's own name; of OTLP the extra has the one over HTTP."""

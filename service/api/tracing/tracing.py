@@ -1,4 +1,4 @@
-"""Whether requests are traced: only if OpenTelemetry's own variables say so, and its SDK is installed."""
+"""Tracing switch: opens OpenTelemetry if its own variables ask for it and its SDK is installed."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import msgspec
 
 from service.api.engine.routing import find_model
 from service.api.extraction.request import DocumentInput, ExtractRequest
-from service.api.extraction.stage_timer import StageTimer
+from service.api.extraction.trace import StageTimer
 from service.api.redaction.schemas import RedactOptions
 from service.api.schemas import Options, read_options
 from service.api.worker import Worker, open_worker

@@ -26,13 +26,13 @@ class Acceptance(enum.Enum):
 
     Attributes:
         OPEN: all.
-        BRIEF: say what it wants; only health is answered.
-        CROWDED: the same, and what it has said already is not read for it.
+        HEALTH_ONLY: say what it wants; only health is answered.
+        OVER_LIMIT: the same, and what it has said already is not read for it.
     """
 
     OPEN = "open"
-    BRIEF = "brief"
-    CROWDED = "crowded"
+    HEALTH_ONLY = "health_only"
+    OVER_LIMIT = "over_limit"
 
 
 class ConnectionTable(Generic[T]):
@@ -59,10 +59,10 @@ class ConnectionTable(Generic[T]):
         """Count a new connection; at the limit another one is evicted for it, if there is one."""
         over = len(self._open) + 1 - self._limits.connections
         self._open.add(connection)
-        if over > self._limits.brief_connections:
-            return Acceptance.CROWDED
+        if over > self._limits.health_only_connections:
+            return Acceptance.OVER_LIMIT
         if over > 0 and not self._evict_idle(now) and not self._evict_slow():
-            return Acceptance.BRIEF
+            return Acceptance.HEALTH_ONLY
         self._idle[connection] = now
         return Acceptance.OPEN
 

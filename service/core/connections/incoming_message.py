@@ -12,15 +12,15 @@ from __future__ import annotations
 import enum
 
 from service.core.connections.limits import ConnectionLimits
-from service.core.connections.pace import Pace
+from service.core.connections.transfers import Pace
 
 FRAMING_BYTES = 16
 """Most bytes of chunk sizes and line ends beside one byte of a body."""
-BRIEF_SECONDS = 2.0
+HEALTH_ONLY_SECONDS = 2.0
 """Time for a connection beyond the limit to say what it wants."""
 
 
-class Overdue(enum.Enum):
+class MessageTimeout(enum.Enum):
     """What took too long: a message that has begun, the first of a connection beyond the limit, or the next one."""
 
     SLOW = "slow"
@@ -105,32 +105,34 @@ class IncomingMessage:
         self._first = False
         self.wait(now)
 
-    def overdue(self, now: float, *, is_brief: bool, is_answering: bool, awaits_us: bool) -> Overdue | None:
+    def overdue(
+        self, now: float, *, is_health_only: bool, is_answering: bool, awaits_us: bool
+    ) -> MessageTimeout | None:
         """What has taken too long, if anything has.
 
         Args:
-            is_brief: the connection is beyond the limit.
+            is_health_only: the connection is beyond the limit.
             is_answering: a message before this one has no answer yet, for which its head may wait.
             awaits_us: it is for us that a body does not go on.
         """
         if self.in_head:
-            return None if is_answering else self._overdue_head(now, is_brief)
+            return None if is_answering else self._overdue_head(now, is_health_only)
         if self._pace is None:
             return None
         if awaits_us:
             self._pace.restart(now)
             return None
-        return Overdue.SLOW if self._pace.is_too_slow(now) else None
+        return MessageTimeout.SLOW if self._pace.is_too_slow(now) else None
 
     def is_slow_so_far(self, now: float) -> bool:
         """True while a body hardly goes on."""
         return self._pace is not None and not self.in_head and self._pace.is_slow_so_far(now)
 
-    def _overdue_head(self, now: float, is_brief: bool) -> Overdue | None:
+    def _overdue_head(self, now: float, is_health_only: bool) -> MessageTimeout | None:
         limits = self._limits
         most = limits.idle_seconds if self.is_awaited and not self._first else limits.head_seconds
-        if now - self._since_seconds <= (BRIEF_SECONDS if is_brief else most):
+        if now - self._since_seconds <= (HEALTH_ONLY_SECONDS if is_health_only else most):
             return None
         if not self.is_awaited:
-            return Overdue.SLOW
-        return Overdue.UNSAID if is_brief else Overdue.IDLE
+            return MessageTimeout.SLOW
+        return MessageTimeout.UNSAID if is_health_only else MessageTimeout.IDLE

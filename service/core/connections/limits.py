@@ -8,7 +8,7 @@ SMALL_BODY_BYTES = 64 * 1024
 """Bodies up to this size are read and dropped after a refusal, so that their connection stays open."""
 KEPT_FILES = 128
 """Open files that a worker keeps for all but connections: sockets, those it listens on in several, pipes, metrics."""
-BRIEF_SHARE = 0.25
+HEALTH_ONLY_SHARE = 0.25
 """Connections beyond the limit that are still open long enough to be told so, as a share of the limit."""
 
 
@@ -45,12 +45,12 @@ class ConnectionLimits:
     deadline_seconds: float = 300.0
 
     @property
-    def brief_connections(self) -> int:
+    def health_only_connections(self) -> int:
         """Connections beyond the limit whose requests are read, to be refused in the words of their protocol."""
-        return max(16, int(self.connections * BRIEF_SHARE))
+        return max(16, int(self.connections * HEALTH_ONLY_SHARE))
 
 
 def connections_within(wanted: int, open_files: int) -> int:
     """The most connections, `wanted` or what the limit of open files leaves beside those beyond the limit."""
-    spare = int((open_files - KEPT_FILES) / (1 + BRIEF_SHARE))
+    spare = int((open_files - KEPT_FILES) / (1 + HEALTH_ONLY_SHARE))
     return max(16, min(wanted, spare))

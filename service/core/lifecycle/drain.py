@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from service.core.parsers.front_load import IDLE, FrontLoad, mean_of
+from service.core.worker_load import IDLE, WorkerLoad, mean_of
 
 WORKER_SILENCE_SECONDS = 5.0
 """A worker without a heartbeat for this long is gone."""
@@ -27,7 +27,7 @@ class _Worker:
     closed: bool
     version: int
     revisions: tuple[str, ...]
-    front: FrontLoad
+    front: WorkerLoad
 
 
 class WorkerRegistry:
@@ -53,7 +53,7 @@ class WorkerRegistry:
         *,
         version: int = 0,
         revisions: tuple[str, ...] = (),
-        front: FrontLoad = IDLE,
+        front: WorkerLoad = IDLE,
     ) -> bool:
         """Record a worker's report; true for the first one of a worker.
 
@@ -68,7 +68,7 @@ class WorkerRegistry:
         return new
 
     @property
-    def front(self) -> FrontLoad:
+    def front(self) -> WorkerLoad:
         """How busy the connected workers are together."""
         return mean_of([worker.front for worker in self._workers.values()])
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 
-from service.core.decaying_sum import DecayingSum
 from service.core.scheduling.batch_latency import BatchLatencyModel, TimedBatch
+from service.core.worker_load import DecayingSum
 
 
 class ThroughputMeter:

@@ -20,10 +20,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from service.core.admission.rates import ModelQuotas
 from service.core.lifecycle.drain import WorkerRegistry
 from service.core.models.aliases import ModelAliases
 from service.core.models.placement import Placement
-from service.core.scheduling.rate_limit import ModelQuotas
 from service.core.scheduling.scheduler import Scheduler
 from service.core.types import Refusal, Submission
 from service.engine.memory.guard import Guard

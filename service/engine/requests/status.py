@@ -9,10 +9,10 @@ import math
 
 from service.core.memory.budget import MemoryReport
 from service.core.observation import EngineHistory, GpuUse, MemoryUse, Observation
-from service.core.parsers.front_load import FrontLoad, Stage
 from service.core.scheduling.scheduler import Scheduler
 from service.core.scheduling.throughput import ThroughputMeter
 from service.core.types import Load, Shape
+from service.core.worker_load import Stage, WorkerLoad
 from service.engine.execution.in_flight import InFlightBatch
 from service.engine.ipc.server import EngineSocket
 from service.engine.lifecycle import Lifecycle
@@ -137,7 +137,7 @@ class StatusPublisher:
         speed = self._throughput.tokens_per_second or 0.0
         self._metrics.queue.update(load, front, backlog, self._throughput.work_ratio(now), speed)
 
-    def _backlog_seconds(self, load: Load, front: FrontLoad, now: float) -> float:
+    def _backlog_seconds(self, load: Load, front: WorkerLoad, now: float) -> float:
         """For what waits here, and in the workers until it is prepared."""
         return self._throughput.backlog_seconds(load.tokens + front.held_tokens, now)
 

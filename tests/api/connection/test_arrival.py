@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from service.api.connection.arrival import ArrivalClock
+from service.api.connection.socket_timestamps import TcpInfo
 
 
 def test_no_arrival_is_known_of_what_is_no_socket() -> None:
-    assert ArrivalClock().waited_seconds(-1) == 0.0
+    assert TcpInfo().waited_seconds(-1) == 0.0

@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from service.api.http.departure import DEPARTURE
+from service.api.http.request_scope import DISCONNECT
 from tests.support.bounded_server import World, play
 
 POST = b"POST /%s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
@@ -92,7 +92,7 @@ def test_a_client_that_leaves_after_a_long_body_is_noticed_though_nobody_asks() 
         caller = await world.caller()
         caller.send(POST % (b"hold", 1_000_000) + bytes(1_000_000))
         await world.until(lambda: len(world.scopes) == 1 and world.connections.budget.held_bytes >= 1_000_000)
-        departure = world.scopes[0]["state"][DEPARTURE]
+        departure = world.scopes[0]["state"][DISCONNECT]
         caller.writer.close()
         await world.until(lambda: departure.has_left)
         world.held.set()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from service.api.connection.limits import connection_limits
+from service.api.connection.connections import connection_limits
 from service.settings import Settings
 
 
 def test_the_settings_limits_are_a_workers_within_its_open_files() -> None:
     limits = connection_limits(Settings(max_connections=100, deadline_ms=5_000), 20_000)
-    assert (limits.connections, limits.brief_connections, limits.deadline_seconds) == (100, 25, 5.0)
+    assert (limits.connections, limits.health_only_connections, limits.deadline_seconds) == (100, 25, 5.0)
     assert connection_limits(Settings(max_connections=4_096), 100).connections == 16
 
 

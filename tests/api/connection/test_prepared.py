@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from service.api.connection.prepared import PreparedProblem, PreparedProblems
+from service.api.connection.refusals import PreparedProblem, PreparedProblems
 from service.core.connections.limits import ConnectionLimits
 from service.core.errors import QueueFull
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from service.api.connection.turns import RequestTurn, Turns
-from service.core.connections.admission import Admitted
-from service.core.connections.start_queue import STARTS_PER_TURN
+from service.api.connection.turns import QueuedStart, Turns
+from service.core.admission.head import STARTS_PER_TURN, AdmittedRequest
 
 
 class Owner:
@@ -29,9 +28,9 @@ class Owner:
         self.told.append("forget")
 
 
-def turn(owner: Owner, app: object = "app", *, arrived: float = 10.0, disconnected: bool = False) -> RequestTurn:
+def turn(owner: Owner, app: object = "app", *, arrived: float = 10.0, disconnected: bool = False) -> QueuedStart:
     cycle: Any = SimpleNamespace(disconnected=disconnected)
-    return RequestTurn(owner, cycle, app, Admitted((0, 0), 1.0, arrived))
+    return QueuedStart(owner, cycle, app, AdmittedRequest((0, 0), 1.0, arrived))
 
 
 @pytest.mark.parametrize(

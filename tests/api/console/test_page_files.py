@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from service.api.console.page_files import CONTENT_SECURITY_POLICY, MEDIA_TYPES, PAGE, PageFiles
+from service.api.console.console import CONTENT_SECURITY_POLICY, MEDIA_TYPES, PAGE, PageFiles
 from service.core.errors import UnknownRoute
 from tests.support.console_documents import SAMPLES, samples
 

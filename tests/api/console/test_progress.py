@@ -8,11 +8,9 @@ from typing import Any, cast
 
 import pytest
 
-from service.api.console.requests import RequestFinder
-from service.api.console.siblings import Siblings
+from service.api.console.requests import RequestFinder, WorkerPeers
 from service.api.engine.client import EngineClient
-from service.api.extraction.stage_timer import StageTimer
-from service.api.extraction.trace import RequestTrace, TraceBook
+from service.api.extraction.trace import RequestTrace, StageTimer, TraceBook
 
 
 class _Engine:
@@ -24,7 +22,7 @@ class _Engine:
 
 def progress(traces: TraceBook, folder: Path, client: str | None = None) -> dict[str, Any]:
     finder = RequestFinder(traces, cast(EngineClient, _Engine()))
-    return asyncio.run(finder.progress("r", client, Siblings(folder, finder.answer)))
+    return asyncio.run(finder.progress("r", client, WorkerPeers(folder, finder.answer)))
 
 
 @pytest.fixture

@@ -9,9 +9,8 @@ from typing import cast
 
 import pytest
 
-from service.api.console import siblings as module
-from service.api.console.requests import RequestFinder
-from service.api.console.siblings import PREFIX, Siblings
+from service.api.console import requests as module
+from service.api.console.requests import PREFIX, RequestFinder, WorkerPeers
 from service.api.engine.client import EngineClient
 from service.api.extraction.trace import RequestTrace, TraceBook
 from service.core.errors import UnknownRoute
@@ -29,9 +28,9 @@ def finder_of(*ids: str, client: str = "ada") -> RequestFinder:
     return RequestFinder(traces, cast(EngineClient, NoEngine()))
 
 
-async def opened(folder: Path, number: int, finder: RequestFinder) -> Siblings:
+async def opened(folder: Path, number: int, finder: RequestFinder) -> WorkerPeers:
     """A worker's socket, as if its process had this number."""
-    made = Siblings(folder, finder.answer)
+    made = WorkerPeers(folder, finder.answer)
     made._path = folder / f"{PREFIX}{number}"
     await made.open()
     return made

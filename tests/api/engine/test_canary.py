@@ -7,7 +7,7 @@ from collections import Counter
 import msgspec
 import pytest
 
-from service.api.engine.canary import CANDIDATE_TAG, CanaryRouter
+from service.api.engine.routing import CANDIDATE_TAG, CanaryRouter
 from service.core.errors import UnknownModel
 from service.wire import PREVIOUS, ModelStatus
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service.core.connections.start_queue import STARTS_PER_TURN
+from service.core.admission.head import STARTS_PER_TURN
 from service.core.errors import DeadlineExceeded
 from service.core.types import Phase
 from service.wire import Cancelled, Hello, Refused, Started, Submitted

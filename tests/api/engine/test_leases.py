@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from service.api.engine.leases import RevisionLeases
+from service.api.engine.client import RevisionLeases
 
 
 def test_a_revision_is_leased_until_its_last_context_ends() -> None:

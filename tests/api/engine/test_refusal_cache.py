@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from service.api.engine.refusal_cache import MOST_KINDS, RefusalCache, WorkEstimate
+from service.core.admission.size import MOST_KINDS, RefusalCache, WorkEstimate
 from service.core.errors import DeadlineExceeded, Draining, QueueFull
 from service.core.types import Priority
 

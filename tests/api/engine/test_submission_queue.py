@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from service.api.engine.pending import Pending
-from service.api.engine.submission_queue import MOST_BYTES, MOST_TOGETHER, SubmissionQueue
+from service.api.engine.pending import MOST_BYTES, MOST_TOGETHER, Pending, SubmissionQueue
 from service.core.types import Priority
 from service.wire import Parts, Submitted, delivery, messages_in
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.api.extraction.document_memory import LONG_TOKENS, DocumentMemory
+from service.core.admission.size import LONG_TOKENS, DocumentMemory
 from service.core.errors import InsufficientMemory, QueueFull
 
 FREE = 200_000_000

@@ -13,12 +13,12 @@ import pytest
 
 from service.api.engine.client import EngineClient
 from service.api.engine.pending import InferenceResult, Kept
-from service.api.engine.refusal_cache import RefusalCache
 from service.api.extraction.extractor import SHORT_TOKENS, Extractor
 from service.api.extraction.request import DocumentInput, ExtractRequest
-from service.api.extraction.stage_timer import StageTimer
+from service.api.extraction.trace import StageTimer
 from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult, Options
+from service.core.admission.size import RefusalCache
 from service.core.arrays import TokenIds
 from service.core.types import Phase
 from service.documents.limits import DocumentLimits

@@ -14,14 +14,13 @@ import pytest
 
 from service.api.engine.client import EngineClient
 from service.api.engine.pending import InferenceResult, Kept
-from service.api.engine.refusal_cache import RefusalCache
-from service.api.extraction.document_memory import DocumentMemory
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.request import LONG_TEXTS_AT_ONCE, DocumentInput, ExtractRequest
-from service.api.extraction.stage_timer import StageTimer
+from service.api.extraction.trace import StageTimer
 from service.api.http.request_body import Body
 from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult, Options
+from service.core.admission.size import DocumentMemory, RefusalCache
 from service.core.arrays import TokenIds
 from service.core.errors import DeadlineExceeded, DocumentTooLarge, GleanerError, InsufficientMemory, QueueFull
 from service.core.types import Load, Phase

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from service.api.extraction.field_answer import answer_fields
+from service.api.extraction.result import answer_fields
 from service.api.schemas import EntityResult, FieldsResult
 from service.core.decoding.entities import Entity
 from service.documents.document import Document

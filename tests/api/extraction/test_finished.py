@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 from service.api import problems
 from service.api.extraction.finished import FinishedDocument, error_of_all, gathered, start_all, total_timer
 from service.api.extraction.request import DocumentInput, ExtractRequest
-from service.api.extraction.stage_timer import StageTimer
-from service.api.extraction.trace import RequestTrace
+from service.api.extraction.trace import RequestTrace, StageTimer
 from service.api.problems import Problem
 from service.api.schemas import Options
 from service.core.errors import InternalError, QueueFull, UnreadableDocument

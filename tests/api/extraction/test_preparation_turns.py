@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 import pytest
 
-from service.api.extraction.preparation_turns import PreparationTurns
-from service.core.preparation import (
+from service.api.extraction.text_queue import TokenizationThrottle
+from service.core.admission.pacing import (
     AHEAD_SECONDS,
     FEW_TOKENS,
     DeviceState,
-    TextPlace,
+    PacingTicket,
 )
 
 SPEED = 1_000.0
@@ -22,11 +22,11 @@ CHARACTERS = int(AHEAD_SECONDS * SPEED / FEW_TOKENS)
 FAR = 1e9
 
 
-def turns(speed: float = SPEED) -> PreparationTurns:
-    return PreparationTurns(lambda: DeviceState(speed, 10**9))
+def turns(speed: float = SPEED) -> TokenizationThrottle:
+    return TokenizationThrottle(lambda: DeviceState(speed, 10**9))
 
 
-def bring(waiting: PreparationTurns, count: int) -> list[TextPlace]:
+def bring(waiting: TokenizationThrottle, count: int) -> list[PacingTicket]:
     return [waiting.enter("c", CHARACTERS, FAR, alone=False) for _ in range(count)]
 
 
@@ -72,7 +72,7 @@ def test_a_client_whose_texts_are_long_delays_no_other(monkeypatch: pytest.Monke
             return asyncio.Handle(look, (), loop)
 
         monkeypatch.setattr(loop, "call_later", call_later)
-        waiting = PreparationTurns(lambda: DeviceState(SPEED, 10**9), lambda: 100.0)
+        waiting = TokenizationThrottle(lambda: DeviceState(SPEED, 10**9), lambda: 100.0)
         tasks = []
         for client, characters, due in (("long", 100 * CHARACTERS, 0.2), ("short", 500, 0.05)):
             places = [waiting.enter(client, characters, FAR, alone=False) for _ in range(15)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.api.extraction.stage_timer import StageTimer
+from service.api.extraction.trace import StageTimer
 
 
 def test_a_stage_that_raises_is_measured_too() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from service.api.extraction.time_slicer import MOST_PIECES, SLICE_SECONDS, TimeSlicer
+from service.api.extraction.text_queue import MOST_PIECES, SLICE_SECONDS, TimeSlicer
 
 MANY = 200
 Run = Callable[[Coroutine[Any, Any, None]], None]

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from service.api.http.answer_encoder import ENTITIES_AT_ONCE, encode_line, encode_result
+from service.api.http.response import ENTITIES_AT_ONCE, encode_line, encode_result
 from service.api.schemas import DocumentLine, DocumentResult, EntityResult, ExtractResult, ModelName, Timing
 
 MODEL, TIMING = ModelName("m", "sha256:0"), Timing(total_ms=1.5)

@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from service.api.bodies.json_body import ID_CHARACTERS
 from service.api.engine.client import EngineClient
 from service.api.engine.pending import InferenceResult, Kept
-from service.api.engine.refusal_cache import RefusalCache
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.http.request_body import Body
 from service.api.http.response import json_response, start_documents
 from service.api.parsers.pool import ParserPool
 from service.api.schemas import Options
+from service.core.admission.size import RefusalCache
 from service.core.arrays import TokenIds
 from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.offsets import OffsetUnit

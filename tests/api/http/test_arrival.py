@@ -13,12 +13,12 @@ from starlette.types import Message
 
 from service.api import routes
 from service.api.calls import AppState
-from service.api.engine.canary import CanaryRouter
-from service.api.engine.refusal_cache import RefusalCache
+from service.api.engine.routing import CanaryRouter
 from service.api.http.access import Access
-from service.api.http.arrival import arrived_seconds
 from service.api.http.request_body import BodyLimits
+from service.api.http.request_scope import arrived_seconds
 from service.api.worker import Worker
+from service.core.admission.size import RefusalCache
 from service.core.errors import DeadlineExceeded
 from service.core.tenants import Tenant
 from service.core.types import Phase

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from starlette.datastructures import Headers
 
-from service.api.http.auth import presented_key, read_keys, sender_of
-from service.api.http.keys_file import BadKeysFile
+from service.api.http.api_keys import BadKeysFile, presented_key, read_keys, sender_of
 from service.core.errors import Forbidden, Unauthenticated
 from service.core.tenants import ANONYMOUS
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.api.http.failed_keys import ADDRESS_BURST, ALL_BURST, MOST_ADDRESSES, FailedKeys
+from service.api.http.client_rate_limiter import ADDRESS_BURST, ALL_BURST, MOST_ADDRESSES, FailedKeys
 
 
 def answered(failed: FailedKeys, addresses: list[str], now: float = 0.0) -> int:

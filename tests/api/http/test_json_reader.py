@@ -17,8 +17,8 @@ from service.api.bodies.json_body import JsonBody
 from service.api.bodies.kinds import DocumentsJson, DoorJson
 from service.api.bodies.oip import InferBody
 from service.api.bodies.received_body import PIECE_BYTES, SHORT_BYTES, BodyCollector, ReceivedBody
-from service.api.http.departure import Departure
-from service.api.http.json_reader import RequestJsonReader
+from service.api.http.request_body import RequestJsonReader
+from service.api.http.request_scope import DisconnectNotice
 from service.api.parsers.json_frames import PIECE_CHARACTERS
 from service.api.parsers.pool import ParserPool
 from service.core.errors import DeadlineExceeded, DocumentTooLarge, InvalidOptions, QueueFull, UnreadableDocument
@@ -207,7 +207,7 @@ def test_bodies_wait_for_parsers_within_the_bytes_of_the_queue() -> None:
 
 def test_a_body_is_not_decoded_on_for_a_client_that_has_left() -> None:
     async def scene(pool: ParserPool) -> None:
-        parser, departure = await waiting(), Departure()
+        parser, departure = await waiting(), DisconnectNotice()
         os.kill(parser, signal.SIGSTOP)
         reader = RequestJsonReader(pool, "c", time.monotonic() + LIMIT_SECONDS, departure)
         reading = asyncio.create_task(reader.read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST))
@@ -224,7 +224,7 @@ def test_a_body_is_not_decoded_on_for_a_client_that_has_left() -> None:
 def test_a_reader_that_is_called_off_is_no_client_that_left() -> None:
     async def scene(pool: ParserPool) -> None:
         os.kill(await waiting(), signal.SIGSTOP)
-        reader = RequestJsonReader(pool, "c", time.monotonic() + LIMIT_SECONDS, Departure())
+        reader = RequestJsonReader(pool, "c", time.monotonic() + LIMIT_SECONDS, DisconnectNotice())
         reading = asyncio.create_task(reader.read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST))
         await asyncio.sleep(0.05)
         reading.cancel()
@@ -240,9 +240,9 @@ class WatchedBody(ReceivedBody):
     __slots__ = ("__weakref__",)
 
 
-@pytest.mark.parametrize("departure", [None, Departure()])
+@pytest.mark.parametrize("departure", [None, DisconnectNotice()])
 def test_a_body_that_was_refused_is_held_by_nobody_before_any_garbage_is_collected(
-    departure: Departure | None,
+    departure: DisconnectNotice | None,
 ) -> None:
     """Fifty bodies of 57 MB stayed in the worker until there was other garbage enough."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from service.api.http.keys_file import BadKeysFile, entries, limits_of, parse, read_text
+from service.api.http.api_keys import BadKeysFile, entries, limits_of, parse, read_text
 from service.core.tenants import ClientQuota, RateLimits, Tenant
 
 

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from starlette.requests import Request
 from starlette.types import Message
 
-from service.api.http.form_charset import check_name
-from service.api.http.request_body import Body, BodyLimits, read_body
+from service.api.http.request_body import Body, BodyLimits, check_name, read_body
 from service.api.schemas import Options
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
 from service.core.score_limits import ScoreLimits

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.request import DocumentInput, ExtractRequest
-from service.api.extraction.stage_timer import StageTimer
+from service.api.extraction.trace import StageTimer
 from service.api.http.request_body import Body
 from service.api.http.response import DocumentTasks, json_response, ndjson_lines, start_documents
 from service.api.schemas import DocumentResult, EntityResult, Options

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message
 
-from service.api.http.departure import DEPARTURE, Departure
+from service.api.http.request_scope import DISCONNECT, DisconnectNotice
 from service.api.http.response import CLIENT_CLOSED_REQUEST, unless_disconnected
 
 
@@ -44,8 +44,8 @@ def test_work_that_ends_is_the_answer_and_nothing_is_left_behind() -> None:
 
 def test_where_the_server_tells_of_a_departure_no_task_waits_for_it() -> None:
     async def scene() -> None:
-        departure, cleaned = Departure(), asyncio.Event()
-        request = Request({"type": "http", "headers": [], "state": {DEPARTURE: departure}}, Caller().receive)
+        departure, cleaned = DisconnectNotice(), asyncio.Event()
+        request = Request({"type": "http", "headers": [], "state": {DISCONNECT: departure}}, Caller().receive)
 
         async def work() -> Response:
             assert asyncio.all_tasks() == {asyncio.current_task()}
@@ -65,7 +65,7 @@ def test_where_the_server_tells_of_a_departure_no_task_waits_for_it() -> None:
 
 def test_the_work_for_a_client_that_has_left_before_ends_at_its_first_wait_with_what_it_began() -> None:
     async def scene() -> None:
-        departure = Departure()
+        departure = DisconnectNotice()
         departure.tell()
         documents = [asyncio.create_task(asyncio.Event().wait())]
 
@@ -77,7 +77,7 @@ def test_the_work_for_a_client_that_has_left_before_ends_at_its_first_wait_with_
                     each.cancel()
             raise AssertionError("nothing sets the event")
 
-        request = Request({"type": "http", "headers": [], "state": {DEPARTURE: departure}}, Caller().receive)
+        request = Request({"type": "http", "headers": [], "state": {DISCONNECT: departure}}, Caller().receive)
         answer = await unless_disconnected(request, work())
         assert answer.status_code == CLIENT_CLOSED_REQUEST
         await asyncio.wait(documents)
@@ -88,12 +88,12 @@ def test_the_work_for_a_client_that_has_left_before_ends_at_its_first_wait_with_
 
 def test_a_departure_after_the_answer_cancels_nothing() -> None:
     async def scene() -> None:
-        departure = Departure()
+        departure = DisconnectNotice()
 
         async def work() -> Response:
             return Response(b"done")
 
-        request = Request({"type": "http", "headers": [], "state": {DEPARTURE: departure}}, Caller().receive)
+        request = Request({"type": "http", "headers": [], "state": {DISCONNECT: departure}}, Caller().receive)
         assert (await unless_disconnected(request, work())).body == b"done"
         departure.tell()
         await asyncio.sleep(0)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from service.api.http import watched_keys
-from service.api.http.keys_file import BadKeysFile
+from service.api.http.api_keys import BadKeysFile
 from service.api.http.watched_keys import WatchedKeys, warn_if_exposed
 from service.core.errors import Forbidden
 

@@ -8,8 +8,8 @@ import time
 import pytest
 
 from service.api.parsers.connection import Parser
+from service.api.parsers.idle_parsers import IdleParserPool
 from service.api.parsers.pool import ParseLimits, ParserPool
-from service.api.parsers.stock import ParserStock
 from service.api.parsers.zygote import Order
 from service.core.tenants import ANONYMOUS
 from service.documents.limits import DocumentLimits
@@ -43,7 +43,7 @@ def test_the_reading_of_a_caller_who_left_is_waited_for() -> None:
     source = SlowSource()
 
     async def scene() -> None:
-        stock = ParserStock(0, 1, source, nameless=ANONYMOUS)
+        stock = IdleParserPool(0, 1, source, anonymous=ANONYMOUS)
         limits = ParseLimits(DocumentLimits(), seconds=60.0, queue_bytes=1 << 20)
         pool = ParserPool(1, limits, stock, on_death=lambda: None, on_refusal=lambda _: None)
         await pool.start()

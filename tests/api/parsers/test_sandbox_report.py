@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from service.api.parsers.sandbox_report import announce
+from service.api.parsers.zygote_client import announce
 from service.metrics.worker import WorkerMetrics
 from service.sandbox.apply import SandboxMode, SandboxPart, SandboxReport
 from service.settings import BadSettings

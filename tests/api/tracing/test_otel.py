@@ -7,8 +7,7 @@ import pytest
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from service.api.extraction.stage_timer import StageTimer
-from service.api.extraction.trace import DocumentTrace, RequestTrace
+from service.api.extraction.trace import DocumentTrace, RequestTrace, StageTimer
 from service.api.tracing.otel import OtelTracing, chosen_exporter
 from service.api.tracing.tracing import open_tracing
 

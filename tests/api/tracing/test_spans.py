@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import time
 
-from service.api.extraction.stage_timer import StageTimer
-from service.api.extraction.trace import DocumentTrace, RequestTrace
-from service.api.tracing.spans import TraceSpan, spans_of
+from service.api.extraction.trace import DocumentTrace, RequestTrace, StageTimer, TraceSpan, spans_of
 
 
 def timed(**stages: tuple[float, float]) -> StageTimer:

@@ -7,7 +7,7 @@ from typing import Any
 
 from service.api.extraction.request import DocumentInput
 from service.commands.evaluate.asking import ATTEMPTS, ask_all
-from service.core.errors import GleanerError, MalformedRequest, TooMuchAtOnce
+from service.core.errors import CapacityExceeded, GleanerError, MalformedRequest
 from service.evaluation.labelled_documents import LabelledDocument, LabelledSet
 from service.evaluation.scoring import ScoredAnswer
 
@@ -38,14 +38,14 @@ def answers(service: RefusingService) -> list[ScoredAnswer]:
 
 
 def test_what_a_busy_machine_refuses_is_asked_for_again() -> None:
-    service = RefusingService(TooMuchAtOnce("busy"), times=ATTEMPTS - 1)
+    service = RefusingService(CapacityExceeded("busy"), times=ATTEMPTS - 1)
     (found,) = answers(service)
     assert ([span.label for span in found.spans], found.refused) == (["PERSON"], None)
     assert service.asked == ATTEMPTS
 
 
 def test_what_is_refused_each_time_has_nothing_found_and_says_why() -> None:
-    (found,) = answers(RefusingService(TooMuchAtOnce("busy"), times=ATTEMPTS))
+    (found,) = answers(RefusingService(CapacityExceeded("busy"), times=ATTEMPTS))
     assert (found.spans, found.refused) == ((), "too_much_at_once")
 
 

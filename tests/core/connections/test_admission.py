@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from service.core.connections.admission import (
+from service.core.admission.head import (
     FORGET_SECONDS,
     LEAST,
     MOST_KINDS,
-    Admitted,
-    OverloadControl,
+    AdmittedRequest,
+    ConcurrencyLimiter,
 )
 from tests.support.overload_simulation import Machine, Simulation
 
 
-class NoControl(OverloadControl):
+class NoControl(ConcurrencyLimiter):
     """Takes on whatever comes, as before."""
 
-    def admit(self, client: int, deadline_seconds: float, arrived_seconds: float, now: float) -> Admitted | str:
-        return Admitted((client, 0), deadline_seconds, arrived_seconds)
+    def admit(self, client: int, deadline_seconds: float, arrived_seconds: float, now: float) -> AdmittedRequest | str:
+        return AdmittedRequest((client, 0), deadline_seconds, arrived_seconds)
 
-    def finished(self, admitted: Admitted, status: int | None, backlog_seconds: float, now: float) -> None:
+    def finished(self, admitted: AdmittedRequest, status: int | None, backlog_seconds: float, now: float) -> None:
         pass
 
 
@@ -54,19 +54,19 @@ def test_it_holds_on_slower_machines(times: float) -> None:
     assert outcome.late <= 0.02 * outcome.in_time
 
 
-def burst(control: OverloadControl, count: int, *, client: int = 1, deadline: float = 1.0) -> list[Admitted]:
+def burst(control: ConcurrencyLimiter, count: int, *, client: int = 1, deadline: float = 1.0) -> list[AdmittedRequest]:
     found = [control.admit(client, deadline, 0.0, 0.0) for _ in range(count)]
-    return [each for each in found if isinstance(each, Admitted)]
+    return [each for each in found if isinstance(each, AdmittedRequest)]
 
 
 def test_a_burst_is_taken_on_while_nothing_was_late() -> None:
-    control = OverloadControl()
+    control = ConcurrencyLimiter()
     assert len(burst(control, 3_000)) == 3_000
     assert control.in_flight == 3_000
 
 
 def test_requests_with_minutes_to_spare_are_not_refused_because_others_are_late() -> None:
-    control = OverloadControl()
+    control = ConcurrencyLimiter()
     for admitted in burst(control, 100):
         control.finished(admitted, 200, 0.0, 0.9)
     assert control.limit < 100
@@ -76,7 +76,7 @@ def test_requests_with_minutes_to_spare_are_not_refused_because_others_are_late(
 
 def test_who_asks_for_the_impossible_limits_nobody() -> None:
     """One millisecond, or a long document in half a second: refused by the engine without any backlog."""
-    control = OverloadControl()
+    control = ConcurrencyLimiter()
     for deadline in (0.001, 0.5):
         for _ in range(50):
             (admitted,) = burst(control, 1, deadline=deadline)
@@ -85,25 +85,25 @@ def test_who_asks_for_the_impossible_limits_nobody() -> None:
 
 
 def test_a_request_whose_deadline_passed_in_its_socket_is_refused_as_late() -> None:
-    control = OverloadControl()
+    control = ConcurrencyLimiter()
     assert control.admit(1, 1.0, arrived_seconds=0.0, now=1.1) == "deadline_exceeded"
     assert control.in_flight == 0
 
 
 def test_the_newest_come_first_when_late() -> None:
-    control = OverloadControl()
+    control = ConcurrencyLimiter()
     for admitted in burst(control, 60)[:20]:
         control.finished(admitted, 200, 0.0, 0.7)
     for _ in range(20):
-        control.finished(Admitted((1, 10), 1.0, 0.0), None, 0.0, 0.8)
+        control.finished(AdmittedRequest((1, 10), 1.0, 0.0), None, 0.0, 0.8)
     waited_long = [control.admit(1, 1.0, arrived_seconds=0.5, now=0.8) for _ in range(50)]
     fresh = control.admit(1, 1.0, arrived_seconds=0.75, now=0.8)
     assert set(waited_long) == {"queue_full"}
-    assert isinstance(fresh, Admitted)
+    assert isinstance(fresh, AdmittedRequest)
 
 
 def test_a_late_event_loop_shrinks_what_it_makes_late_but_never_below_the_least() -> None:
-    control = OverloadControl()
+    control = ConcurrencyLimiter()
     taken_on = [*burst(control, 40), *burst(control, 40, deadline=300.0)]
     for tenth in range(100):
         control.lagged(0.5, tenth / 10)
@@ -116,14 +116,14 @@ def test_a_late_event_loop_shrinks_what_it_makes_late_but_never_below_the_least(
 
 
 def test_a_limit_grows_again_and_is_forgotten() -> None:
-    control = OverloadControl()
+    control = ConcurrencyLimiter()
     for admitted in burst(control, 100):
         control.finished(admitted, 200, 0.0, 0.9)
     limit = control.limit
     for number in range(100):
         taken_on = [control.admit(1, 1.0, 1.0 + number, 1.0 + number) for _ in range(int(control.limit) + 1)]
         for each in taken_on:
-            if isinstance(each, Admitted):
+            if isinstance(each, AdmittedRequest):
                 control.finished(each, 200, 0.0, 1.1 + number)
     assert control.limit > limit
     control.forget(0.9 + FORGET_SECONDS)
@@ -131,14 +131,14 @@ def test_a_limit_grows_again_and_is_forgotten() -> None:
 
 
 def test_clients_beyond_a_number_share_a_limit() -> None:
-    control = OverloadControl()
+    control = ConcurrencyLimiter()
     for client in range(MOST_KINDS + 500):
         burst(control, 1, client=client + 1)
     assert len(control._kinds) <= MOST_KINDS + 1
 
 
 def test_the_end_of_a_request_whose_kind_was_forgotten_counts_for_no_limit() -> None:
-    control = OverloadControl()
+    control = ConcurrencyLimiter()
     (admitted,) = burst(control, 1)
     control.finished(admitted._replace(kind=(7, 7)), 200, 0.0, 0.9)
     assert (control.in_flight, control.limit) == (0, float("inf"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.connections.byte_budget import ByteBudget
+from service.core.connections.transfers import ByteBudget
 
 
 def test_the_largest_unfinished_transfer_is_given_up_and_finished_ones_are_not() -> None:

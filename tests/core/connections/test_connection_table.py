@@ -39,7 +39,7 @@ class Worker:
 
 def test_up_to_the_limit_all_come_in_and_one_that_leaves_makes_room() -> None:
     worker = Worker(frozenset()).full()
-    assert worker.table.opened(4, LATER) is Acceptance.BRIEF
+    assert worker.table.opened(4, LATER) is Acceptance.HEALTH_ONLY
     worker.table.closed(0)
     worker.table.closed(4)
     assert worker.table.opened(5, LATER) is Acceptance.OPEN
@@ -50,13 +50,13 @@ def test_up_to_the_limit_all_come_in_and_one_that_leaves_makes_room() -> None:
 def test_far_beyond_the_limit_it_is_crowded() -> None:
     worker = Worker(frozenset()).full()
     places = [worker.table.opened(LIMIT + number, LATER) for number in range(17)]
-    assert places == [Acceptance.BRIEF] * 16 + [Acceptance.CROWDED]
+    assert places == [Acceptance.HEALTH_ONLY] * 16 + [Acceptance.OVER_LIMIT]
 
 
 @pytest.mark.parametrize(
     ("seconds", "place", "tried"),
     [
-        (LATER - 0.01, Acceptance.BRIEF, []),
+        (LATER - 0.01, Acceptance.HEALTH_ONLY, []),
         (LATER, Acceptance.OPEN, [0]),
     ],
 )
@@ -72,7 +72,7 @@ def test_one_whose_request_has_come_meanwhile_stays_and_is_as_if_it_were_new() -
     assert worker.table.opened(4, LATER + 1) is Acceptance.OPEN
     assert worker.tried == [0, 1]
     worker.tried.clear()
-    assert worker.table.opened(5, LATER + 1) is Acceptance.BRIEF
+    assert worker.table.opened(5, LATER + 1) is Acceptance.HEALTH_ONLY
     assert worker.tried == [2, 3], "0 has not been idle for long enough again"
 
 
@@ -80,7 +80,7 @@ def test_those_that_are_busy_stay_until_they_are_idle_again() -> None:
     worker = Worker().full()
     for number in range(LIMIT):
         worker.table.busy(number)
-    assert worker.table.opened(4, 100.0) is Acceptance.BRIEF
+    assert worker.table.opened(4, 100.0) is Acceptance.HEALTH_ONLY
     worker.table.idle(2, 100.0)
     assert worker.table.opened(5, 100.0 + LATER) is Acceptance.OPEN
     assert worker.tried == [2]
@@ -89,7 +89,7 @@ def test_those_that_are_busy_stay_until_they_are_idle_again() -> None:
 def test_only_a_few_are_tried_for_each_newcomer() -> None:
     count = 5 * EVICTION_TRIES
     worker = Worker(frozenset(), limit=count).full()
-    assert worker.table.opened(count, 2 * LATER) is Acceptance.BRIEF
+    assert worker.table.opened(count, 2 * LATER) is Acceptance.HEALTH_ONLY
     assert worker.tried == list(range(EVICTION_TRIES))
 
 
@@ -100,7 +100,7 @@ def test_where_none_is_idle_one_goes_whose_body_was_slow_when_all_were_taken() -
     worker.table.note_slow(lambda number: number in (1, 3))
     assert worker.table.opened(4, 0.0) is Acceptance.OPEN
     assert worker.tried[-1] == 1
-    assert worker.table.opened(5, 0.0) is Acceptance.BRIEF, "each of them is tried once"
+    assert worker.table.opened(5, 0.0) is Acceptance.HEALTH_ONLY, "each of them is tried once"
     worker.table.note_slow(lambda number: number == 2)
     assert worker.table.opened(6, 0.0) is Acceptance.OPEN
 
@@ -113,4 +113,4 @@ def test_while_there_is_room_nobody_is_noted_as_slow() -> None:
         worker.table.busy(number)
     worker.table.opened(4, 0.0)
     worker.table.busy(4)
-    assert worker.table.opened(5, 0.0) is Acceptance.BRIEF
+    assert worker.table.opened(5, 0.0) is Acceptance.HEALTH_ONLY

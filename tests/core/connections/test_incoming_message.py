@@ -7,13 +7,13 @@ from collections.abc import Callable
 import pytest
 
 from service.core.connections.incoming_message import (
-    BRIEF_SECONDS,
     FRAMING_BYTES,
+    HEALTH_ONLY_SECONDS,
     IncomingMessage,
-    Overdue,
+    MessageTimeout,
 )
 from service.core.connections.limits import ConnectionLimits
-from service.core.connections.pace import JUDGED_SECONDS, LEAST_BYTES_PER_SECOND
+from service.core.connections.transfers import JUDGED_SECONDS, LEAST_BYTES_PER_SECOND
 
 LIMITS = ConnectionLimits(head_bytes=100, head_seconds=20.0, body_seconds=60.0, idle_seconds=75.0)
 Story = Callable[[IncomingMessage], None]
@@ -60,30 +60,30 @@ def answer_is_complete(found: IncomingMessage) -> None:
 
 
 @pytest.mark.parametrize(
-    ("story", "is_brief", "last", "expected"),
+    ("story", "is_health_only", "last", "expected"),
     [
-        (None, False, 20.0, Overdue.IDLE),
-        (None, True, BRIEF_SECONDS, Overdue.UNSAID),
-        (head_begins, False, 25.0, Overdue.SLOW),
-        (head_begins, True, 5.0 + BRIEF_SECONDS, Overdue.SLOW),
-        (head_goes_on, False, 25.0, Overdue.SLOW),
-        (is_whole, False, 85.0, Overdue.IDLE),
-        (is_whole, True, 10.0 + BRIEF_SECONDS, Overdue.UNSAID),
-        (next_head_begins, False, 50.0, Overdue.SLOW),
-        (answer_is_complete, False, 115.0, Overdue.IDLE),
+        (None, False, 20.0, MessageTimeout.IDLE),
+        (None, True, HEALTH_ONLY_SECONDS, MessageTimeout.UNSAID),
+        (head_begins, False, 25.0, MessageTimeout.SLOW),
+        (head_begins, True, 5.0 + HEALTH_ONLY_SECONDS, MessageTimeout.SLOW),
+        (head_goes_on, False, 25.0, MessageTimeout.SLOW),
+        (is_whole, False, 85.0, MessageTimeout.IDLE),
+        (is_whole, True, 10.0 + HEALTH_ONLY_SECONDS, MessageTimeout.UNSAID),
+        (next_head_begins, False, 50.0, MessageTimeout.SLOW),
+        (answer_is_complete, False, 115.0, MessageTimeout.IDLE),
     ],
 )
 def test_a_message_that_is_awaited_or_whose_head_comes_has_a_time(
-    story: Story | None, is_brief: bool, last: float, expected: Overdue
+    story: Story | None, is_health_only: bool, last: float, expected: MessageTimeout
 ) -> None:
     found = message(story)
-    assert found.overdue(last, is_brief=is_brief, is_answering=False, awaits_us=False) is None
-    assert found.overdue(last + 0.1, is_brief=is_brief, is_answering=True, awaits_us=False) is None
-    assert found.overdue(last + 0.1, is_brief=is_brief, is_answering=False, awaits_us=False) is expected
+    assert found.overdue(last, is_health_only=is_health_only, is_answering=False, awaits_us=False) is None
+    assert found.overdue(last + 0.1, is_health_only=is_health_only, is_answering=True, awaits_us=False) is None
+    assert found.overdue(last + 0.1, is_health_only=is_health_only, is_answering=False, awaits_us=False) is expected
 
 
-def overdue(found: IncomingMessage, now: float, *, awaits_us: bool = False) -> Overdue | None:
-    return found.overdue(now, is_brief=False, is_answering=True, awaits_us=awaits_us)
+def overdue(found: IncomingMessage, now: float, *, awaits_us: bool = False) -> MessageTimeout | None:
+    return found.overdue(now, is_health_only=False, is_answering=True, awaits_us=awaits_us)
 
 
 def test_a_body_is_overdue_when_a_window_brings_too_little_of_it() -> None:
@@ -93,14 +93,14 @@ def test_a_body_is_overdue_when_a_window_brings_too_little_of_it() -> None:
     assert overdue(found, 70.0) is None
     found.add_body(60 * LEAST_BYTES_PER_SECOND - 1)
     assert overdue(found, 129.9) is None
-    assert overdue(found, 130.0) is Overdue.SLOW
+    assert overdue(found, 130.0) is MessageTimeout.SLOW
 
 
 def test_a_body_that_waits_for_us_has_all_its_time_afterwards() -> None:
     found = message(body_begins)
     assert overdue(found, 69.0, awaits_us=True) is None
     assert overdue(found, 128.9) is None
-    assert overdue(found, 129.0) is Overdue.SLOW
+    assert overdue(found, 129.0) is MessageTimeout.SLOW
 
 
 def test_a_body_that_came_with_its_head_has_no_pace() -> None:

@@ -12,4 +12,8 @@ def test_connections_fit_the_limit_of_open_files() -> None:
 
 
 def test_some_connections_beyond_the_limit_may_say_what_they_want() -> None:
-    assert [ConnectionLimits(connections=count).brief_connections for count in (16, 100, 4_096)] == [16, 25, 1_024]
+    assert [ConnectionLimits(connections=count).health_only_connections for count in (16, 100, 4_096)] == [
+        16,
+        25,
+        1_024,
+    ]

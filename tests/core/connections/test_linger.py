@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.core.connections.linger import ALL_THAT_COMES, Linger
+from service.core.connections.transfers import ALL_THAT_COMES, Linger
 
 
 def test_it_is_over_when_its_time_has_passed() -> None:

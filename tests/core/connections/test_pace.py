@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.core.connections.pace import JUDGED_SECONDS, LEAST_BYTES_PER_SECOND, Pace
+from service.core.connections.transfers import JUDGED_SECONDS, LEAST_BYTES_PER_SECOND, Pace
 
 
 def test_a_pace_is_judged_by_whole_windows() -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from service.core.connections.admission import Admitted
-from service.core.connections.start_queue import StartQueue
+from service.core.admission.head import AdmittedRequest, StartQueue
 
 
-def admitted(at: float, deadline: float = 1.0) -> Admitted:
-    return Admitted((0, 0), deadline, at)
+def admitted(at: float, deadline: float = 1.0) -> AdmittedRequest:
+    return AdmittedRequest((0, 0), deadline, at)
 
 
 def test_a_few_requests_begin_in_each_turn_in_order_of_arrival() -> None:

@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 
 from infra.scaling.policy import policy_for
-from service.core.decaying_sum import HORIZON_SECONDS
-from service.core.parsers.front_load import IDLE, AskedWork, FrontLoad, Stage, TextMeter, front_load, mean_of
+from service.core.worker_load import (
+    HORIZON_SECONDS,
+    IDLE,
+    AskedWork,
+    Stage,
+    TextMeter,
+    WorkerLoad,
+    mean_of,
+    worker_load,
+)
 from service.signals.catalog import STAGES
 
 TARGETS = policy_for().targets
@@ -71,7 +79,7 @@ def test_texts_and_whatever_else_the_loop_does_are_one_stage() -> None:
         texts.done("text", 1_000, 0.005)
         texts.work.correct(expected, 0.005, number / 100, number / 100)
         other.work.did(number / 100 * 0.9, number / 100)
-    loads = [front_load(each.work, AskedWork(), 0.0, 30.0) for each in (texts, other)]
+    loads = [worker_load(each.work, AskedWork(), 0.0, 30.0) for each in (texts, other)]
     assert [each.tokenize_ratio for each in loads] == pytest.approx([0.5, 0.9], rel=0.1)
     assert [each.parse_ratio for each in loads] == [0.0, 0.0]
 
@@ -81,7 +89,7 @@ def test_what_waits_for_a_parser_counts_beside_what_comes_up_to_a_limit(wait: fl
     parse = AskedWork()
     for number in range(4_000):
         parse.ask(0.006, number / 100)
-    load = front_load(AskedWork(), parse, wait, 40.0)
+    load = worker_load(AskedWork(), parse, wait, 40.0)
     assert load.parse_ratio == pytest.approx(ratio, abs=0.02)
     assert (load.wait_seconds, load.tokenize_ratio) == (wait, 0.0)
 
@@ -92,7 +100,7 @@ def test_a_hundred_callers_who_wait_for_one_parser_are_seen_within_fifteen_secon
     for number in range(15 * 66):
         parse.ask(0.015, number / 66)
         parse.did(number / 66, number / 66)
-    assert front_load(AskedWork(), parse, 99 * 0.015, 15.0).parse_ratio > TARGETS.scale_out_work_ratio
+    assert worker_load(AskedWork(), parse, 99 * 0.015, 15.0).parse_ratio > TARGETS.scale_out_work_ratio
 
 
 def test_documents_count_before_they_are_read_by_what_was_learnt() -> None:
@@ -106,12 +114,12 @@ def test_documents_count_before_they_are_read_by_what_was_learnt() -> None:
     ("loads", "mean"),
     [
         ([], IDLE),
-        ([FrontLoad(0.5, 3.0, 1.0)], FrontLoad(0.5, 3.0, 1.0)),
-        ([FrontLoad(1.0, 2.0, 4.0), IDLE], FrontLoad(0.5, 1.0, 2.0)),
-        ([FrontLoad(held_tokens=100.0), FrontLoad(held_tokens=50.0)], FrontLoad(held_tokens=150.0)),
+        ([WorkerLoad(0.5, 3.0, 1.0)], WorkerLoad(0.5, 3.0, 1.0)),
+        ([WorkerLoad(1.0, 2.0, 4.0), IDLE], WorkerLoad(0.5, 1.0, 2.0)),
+        ([WorkerLoad(held_tokens=100.0), WorkerLoad(held_tokens=50.0)], WorkerLoad(held_tokens=150.0)),
     ],
 )
-def test_workers_have_equal_parts_of_a_service(loads: list[FrontLoad], mean: FrontLoad) -> None:
+def test_workers_have_equal_parts_of_a_service(loads: list[WorkerLoad], mean: WorkerLoad) -> None:
     assert mean_of(loads) == mean
 
 

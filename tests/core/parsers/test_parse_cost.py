@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.core.parsers.parse_cost import BASE_BYTES, FIRST_GUESS_SECONDS_PER_BYTE, JSON, ParseCost
+from service.core.worker_load import BASE_BYTES, FIRST_GUESS_SECONDS_PER_BYTE, JSON, ParseCost
 
 
 def test_before_anything_is_known_a_file_is_expected_to_be_cheap() -> None:

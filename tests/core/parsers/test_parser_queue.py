@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.parsers.parser_queue import ParserQueue, Step
-from service.core.parsers.queued_file import PATIENCE, SLICE_SECONDS, FileState, QueuedFile
+from service.core.parser_queue import PATIENCE, SLICE_SECONDS, FileState, ParserQueue, QueuedFile, Step
 
 LIMIT_SECONDS = 60.0
 CHEAP = 0.01

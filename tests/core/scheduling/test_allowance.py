@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.scheduling.allowance import NOTHING_PAID, charged, wait_seconds
-from service.core.scheduling.rate_limit import BURST_SECONDS
+from service.core.admission.rates import BURST_SECONDS, NOTHING_PAID, charged, wait_seconds
 
 
 def test_a_burst_passes_and_a_debt_waits() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.core.scheduling.rate_limit import BURST_SECONDS, ModelQuotas
+from service.core.admission.rates import BURST_SECONDS, ModelQuotas
 from service.core.types import Priority, Submission
 
 

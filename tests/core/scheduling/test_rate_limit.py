@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.scheduling.rate_limit import BURST_SECONDS, TokenBucket
+from service.core.admission.rates import BURST_SECONDS, TokenBucket
 
 
 def test_a_burst_passes_and_what_follows_waits() -> None:

@@ -15,7 +15,7 @@ from loadtest.simulator.fleet.task_group import Balancing, TaskGroup
 from loadtest.simulator.latency_table import LEVELS, LatencyTable, latency_table
 from loadtest.simulator.service_model import ServiceModel, model_of
 from loadtest.simulator.single_task import Document, SingleTask
-from service.core.decaying_sum import DecayingSum
+from service.core.worker_load import DecayingSum
 from service.signals.catalog import QUEUE_DEPTH, WORK_RATIO
 
 CAPACITY = Capacity(documents_per_second=50.0, tokens_per_second=20_000.0, slo_ms=500.0)

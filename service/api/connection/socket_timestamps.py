@@ -1,4 +1,4 @@
-"""What the kernel knows of a socket before the event loop does: when its bytes came, whether more can, the first ones.
+"""Socket timestamps: what the kernel knows of a socket before the event loop does: when bytes came, and the first ones.
 
 Linux's TCP_INFO has the milliseconds since the last segment with data (`tcpi_last_data_recv`, tcp(7), linux/tcp.h). A
 worker that is late reads requests late, so its own clock at that moment would hide how long they have waited.
@@ -21,7 +21,7 @@ _MOST_SECONDS = 600.0
 """A longer wait is no wait but a value that the kernel never set."""
 
 
-class ArrivalClock:
+class TcpInfo:
     """Asks the kernel how long ago data came, and whether more can: a microsecond each. For one thread."""
 
     def __init__(self) -> None:

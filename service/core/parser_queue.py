@@ -1,4 +1,4 @@
-"""Parser queue: which file is read next, which one is interrupted for it, and which is refused at the door. Pure.
+"""Parser queue: decides which file is read next, which one is interrupted for it, and which is refused. Pure.
 
 The rules:
 - Clients share the parsers by the seconds that their files really took, whatever they were expected to take.
@@ -10,7 +10,7 @@ The rules:
   long does not take the last of these places. Should there be none for a file whose turn it is, the interrupted one
   that has run longest starts again later; the second time it is refused (`queue_full`).
 - A file whose parser died is read once more, alone.
-- What cannot be read by its deadline, behind what fair sharing lets go before, is refused when it comes; so is what
+- What cannot be read by its deadline, behind what fair sharing lets go before, is refused when it arrives; so is what
   would wait for longer than the limit before it is begun (`queue_full`), however long its own reading takes.
 """
 
@@ -23,8 +23,52 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, islice, zip_longest
 
-from service.core.parsers.queued_file import SLICE_SECONDS, FileState, QueuedFile
 from service.core.scheduling.fair_queue import FairQueue
+
+SLICE_SECONDS = 0.25
+PATIENCE = 4.0
+
+
+class FileState(StrEnum):
+    """Where a file is on its way: `INTERRUPTED` has a parser that stands still."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(slots=True)
+class QueuedFile:
+    """One file in the queue. Times are absolute seconds of one clock.
+
+    Attributes:
+        expected_seconds: of parsing, estimated from its format and size.
+        ran_seconds: of parsing so far, in its present parser.
+        running_since: the time at which its present run began; `charged_until`: until when that is counted.
+        alone: True for the second try of a file whose first parser died.
+    """
+
+    key: int
+    client: str
+    size_bytes: int
+    arrived: float
+    deadline: float
+    expected_seconds: float
+    state: FileState = FileState.WAITING
+    ran_seconds: float = 0.0
+    running_since: float = 0.0
+    charged_until: float = 0.0
+    alone: bool = False
+    restarted: bool = False
+
+    @property
+    def slice_end(self) -> float:
+        return self.running_since + SLICE_SECONDS
+
+    @property
+    def due(self) -> float:
+        return self.arrived + PATIENCE * max(self.expected_seconds, self.ran_seconds)
+
 
 ROUNDING_SECONDS = 1e-6
 CERTAIN_SECONDS = 1.0

@@ -1,4 +1,4 @@
-"""The keys file: its lines → which digest stands for which tenant. Keys themselves are never stored.
+"""API keys: the keys file's lines, and the tenant that a presented key stands for. Only SHA-256 digests are stored.
 
     # a comment
     alice 5e884898…                                            client and SHA-256 of its key, in hexadecimal
@@ -11,19 +11,20 @@ Limits belong to the client: those of all its lines are taken together, and must
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 import msgspec
 
-from service.core.errors import ModelError
-from service.core.tenants import ClientQuota, RateLimits, Tenant
+from service.core.errors import Forbidden, ModelError, Unauthenticated
+from service.core.tenants import ANONYMOUS, ClientQuota, RateLimits, Tenant
 
 NOBODY = "nobody"
 """The line of a file that means to hold no key: an empty file may be a mistake."""
@@ -133,3 +134,65 @@ def _check(name: str, value: str, place: str) -> None:
 def _tenant(client: str, values: dict[str, str]) -> Tenant:
     quota = msgspec.convert(values, ClientQuota, strict=False)
     return Tenant(client, quota, msgspec.convert(values, RateLimits, strict=False))
+
+
+class ApiKeys:
+    """The known keys, as digest → tenant; None: no key is needed, and every request is let in."""
+
+    def __init__(self, tenants: Mapping[str, Tenant] | None) -> None:
+        self._tenants = None if tenants is None else dict(tenants)
+
+    def tenant(self, key: str | None) -> Tenant:
+        """The tenant whose key this is; `ANONYMOUS` where no keys are needed.
+
+        Digests may be looked up as they are: how long that takes says something of a digest, and nothing of a key.
+
+        Raises:
+            Unauthenticated: a key is needed and none was sent.
+            Forbidden: the key is unknown.
+        """
+        if self._tenants is None:
+            return Tenant(ANONYMOUS)
+        if not key:
+            raise Unauthenticated("Send your key as `Authorization: Bearer KEY` or `X-API-Key: KEY`.")
+        tenant = self._tenants.get(digest_of(key))
+        if tenant is None:
+            raise Forbidden("This API key is not known here.")
+        return tenant
+
+
+def digest_of(key: str) -> str:
+    """A key as the keys file has it."""
+    return hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()
+
+
+def sender_of(client: str, address: str | None) -> str:
+    """Whose files may share a parser: the client's, or where no keys are needed those from one address."""
+    return f"{ANONYMOUS} {address}" if client == ANONYMOUS and address else client
+
+
+def read_keys(path: Path | None, text: str = "") -> ApiKeys:
+    """The keys in a file and in a text of such lines; without both, no keys are needed.
+
+    Raises:
+        BadKeysFile: the file cannot be read, one of the two is empty, or a line is bad.
+    """
+    return parse_keys(None if path is None else read_text(path), str(path), text)
+
+
+def parse_keys(file_text: str | None, source: str, text: str) -> ApiKeys:
+    """The keys in the text of a file from this source, and in the text of the setting.
+
+    Raises:
+        BadKeysFile: one of the two is empty, or a line is bad.
+    """
+    if file_text is None and not text:
+        return ApiKeys(None)
+    lines = [*(entries(text, "GLEANER_API_KEYS") if text else ())]
+    return ApiKeys(parse([*lines, *(entries(file_text, source) if file_text is not None else ())]))
+
+
+def presented_key(headers: Mapping[str, str]) -> str | None:
+    """The key in a request's `Authorization: Bearer` or `X-API-Key` header, if there is one."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" and token.strip() else headers.get("x-api-key")

@@ -1,4 +1,4 @@
-"""The gate behind a head: refuses a request before its body is read, or says what it was admitted with."""
+"""Header validator: refuses a request before its body is read, or says what it was admitted with."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import logging
 
 import httptools
 
-from service.api.connection.arrival import first_unread
 from service.api.connection.connections import Connections
-from service.api.connection.prepared import PreparedProblem, PreparedProblems
-from service.core.connections.admission import Admitted
+from service.api.connection.refusals import PreparedProblem, PreparedProblems
+from service.api.connection.socket_timestamps import first_unread
+from service.core.admission.head import AdmittedRequest
 from service.core.connections.connection_table import Acceptance
 from service.core.connections.request_head import Headers, RequestHead, read_head
 from service.core.errors import MalformedRequest
@@ -42,7 +42,7 @@ def problem_of(error: httptools.HttpParserError, problems: PreparedProblems) -> 
     return problems.failed
 
 
-class HeadGate:
+class HeaderValidator:
     """Judges the heads of one worker's requests."""
 
     def __init__(self, shared: Connections) -> None:
@@ -77,8 +77,10 @@ class HeadGate:
         method, _, target = line.partition(b" ")
         return bool(line) and not (method in (b"GET", b"HEAD") and target.startswith(ALWAYS_ANSWERED))
 
-    def admit(self, client: int, deadline_ms: int | None, arrived: float, now: float) -> Admitted | PreparedProblem:
+    def admit(
+        self, client: int, deadline_ms: int | None, arrived: float, now: float
+    ) -> AdmittedRequest | PreparedProblem:
         """What a request that is work was admitted with, or its refusal for load. `arrived`: seconds, as `now`."""
         seconds = deadline_ms / 1000 if deadline_ms else self._limits.deadline_seconds
         admitted = self._overload.admit(client, seconds, arrived, now)
-        return admitted if isinstance(admitted, Admitted) else self._problems.overloaded[admitted]
+        return admitted if isinstance(admitted, AdmittedRequest) else self._problems.overloaded[admitted]

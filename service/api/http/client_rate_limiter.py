@@ -1,24 +1,28 @@
-"""The door: what each client brings a second, in documents, tokens and bytes, beside what its line allows.
+"""Per-client rate limiter: documents, tokens and bytes per second, and failed keys by address.
 
 The rules:
 - A request passes whole while its client is in debt for nothing; what it brings is charged, also beyond the allowance,
-  and whoever is in debt is refused before his body is read (`core/scheduling/allowance`).
+  and a client in debt is refused before the body is read (`core/admission/rates`).
 - Bytes are charged when they are declared, documents once the body is read, tokens once they were served.
 - All workers of a service charge the same account, a file of three numbers in the runtime folder. Two charges at the
   very same moment may count as one: no lock is worth what it costs here.
+- A valid key is never slowed: it is looked up first. Failed keys are counted by address and in all, in each worker for
+  itself, which bounds what guessing costs; that guessing is hopeless comes from the length of the keys.
 """
 
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import logging
 import mmap
 import os
 import struct
+from collections import OrderedDict
 from pathlib import Path
 
+from service.core.admission.rates import NOTHING_PAID, charged, wait_seconds
 from service.core.errors import RateLimited
-from service.core.scheduling.allowance import NOTHING_PAID, charged, wait_seconds
 from service.core.tenants import RateLimits, Tenant
 
 KINDS = ("documents", "tokens", "bytes")
@@ -28,7 +32,7 @@ _EMPTY = _NUMBER.pack(NOTHING_PAID) * len(KINDS)
 log = logging.getLogger(__name__)
 
 
-class Door:
+class ClientRateLimiter:
     """The accounts of all clients that have limits."""
 
     def __init__(self, folder: Path) -> None:
@@ -36,7 +40,7 @@ class Door:
         self._accounts: dict[str, mmap.mmap | bytearray] = {}
 
     def check(self, tenant: Tenant, now: float) -> None:
-        """Let a request in, or refuse it.
+        """Admit a request, or refuse it.
 
         Raises:
             RateLimited: its client is in debt.
@@ -91,3 +95,42 @@ def _read(account: mmap.mmap | bytearray, place: int) -> float:
 
 def _write(account: mmap.mmap | bytearray, place: int, number: float) -> None:
     _NUMBER.pack_into(account, place * _NUMBER.size, number)
+
+
+ADDRESS_BURST, ADDRESS_PER_SECOND = 10, 1.0
+ALL_BURST, ALL_PER_SECOND = 160, 16.0
+MOST_ADDRESSES = 4_096
+"""The addresses that failed longest ago are forgotten beyond this."""
+
+
+class FailedKeys:
+    """The recent failures, by address and in all."""
+
+    def __init__(self) -> None:
+        self._paid_until: OrderedDict[str, float] = OrderedDict()
+        self._all_paid_until = NOTHING_PAID
+
+    def record(self, address: str, now: float) -> float:
+        """Count a failure from this address: 0.0, or the seconds that it shall wait before the next one."""
+        network = _network(address)
+        own = self._paid_until.get(network, NOTHING_PAID)
+        wait = max(wait_seconds(own, now), wait_seconds(self._all_paid_until, now))
+        if wait:
+            return wait
+        burst = (ADDRESS_BURST - 1) / ADDRESS_PER_SECOND
+        self._paid_until[network] = charged(own, 1, ADDRESS_PER_SECOND, now, burst)
+        self._paid_until.move_to_end(network)
+        if len(self._paid_until) > MOST_ADDRESSES:
+            self._paid_until.popitem(last=False)
+        burst = (ALL_BURST - 1) / ALL_PER_SECOND
+        self._all_paid_until = charged(self._all_paid_until, 1, ALL_PER_SECOND, now, burst)
+        return 0.0
+
+
+def _network(address: str) -> str:
+    """Who owns one address of IPv6 owns at least its /64."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address[:64]
+    return str(parsed) if parsed.version == 4 else str(ipaddress.ip_network((parsed, 64), strict=False))

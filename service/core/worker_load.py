@@ -1,14 +1,15 @@
-"""Front load: how busy the front is, stage by stage, by the work that is asked of it. Pure: time is passed in.
+"""Load of an API worker, stage by stage: the work that is asked of it over what it can do. Pure: time is passed in.
 
-A document's work counts when it comes, by what it is expected to take, whether it is then read, waits or is refused;
-once it was measured, the difference is made up. So a parser that is asked for three seconds a second shows 3, though it
+A document's work counts when it arrives, by what it is expected to take, whether it is then read, waits or is refused;
+once it was measured, the difference is added. So a parser that is asked for three seconds a second shows 3, though it
 is never more than busy. Work that takes far longer than expected shows as that: busy.
 
-    compute    asked-for tokens a second ÷ what the device computes           `throughput`, in the engine
-    tokenize   asked-for seconds of tokenizing and decoding ÷ the workers     `TextMeter`, in each worker
-    parse      asked-for seconds of parsing ÷ the parsers                     `AskedWork`, in each worker
+    compute    asked-for tokens a second / what the device computes           `throughput`, in the engine
+    tokenize   asked-for seconds of tokenizing and decoding / the workers     `TextMeter`, in each worker
+    parse      asked-for seconds of parsing / the parsers                     `AskedWork`, in each worker
 
-The service's work ratio is the largest of the three.
+The service's work ratio is the largest of the three. The expected seconds of a file are learnt for each format from the
+files that were parsed (`ParseCost`).
 """
 
 from __future__ import annotations
@@ -22,8 +23,67 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from service.core.decaying_sum import HORIZON_SECONDS, DecayingSum
-from service.core.parsers.parse_cost import ParseCost
+HORIZON_SECONDS = 10.0
+"""20 s after a step 86 % of it is seen, which is when the fleet decides how many tasks to add."""
+
+
+class DecayingSum:
+    """An exponentially weighted sum: each amount counts with e^(-age / horizon)."""
+
+    def __init__(self, horizon_seconds: float = HORIZON_SECONDS) -> None:
+        self._horizon = horizon_seconds
+        self._sum = 0.0
+        self._at = -math.inf
+
+    def add(self, amount: float, now: float) -> None:
+        """Count an amount; a negative one takes back what was counted too much."""
+        self._sum = self.value(now) + amount
+        self._at = max(now, self._at)
+
+    def value(self, now: float) -> float:
+        """The sum."""
+        return self._sum * math.exp(-max(now - self._at, 0.0) / self._horizon) if self._sum else 0.0
+
+    def per_second(self, now: float) -> float:
+        """The rate at which the amounts come."""
+        return self.value(now) / self._horizon
+
+
+FIRST_GUESS_SECONDS_PER_BYTE = 2e-7
+JSON = "json"
+JSON_SECONDS_PER_BYTE = 1e-8
+"""A first guess too: decoding JSON is no matter of pages and fonts."""
+BASE_BYTES = 64 * 1024
+"""Added to the size of every file, so that what small files take says little of what large ones would."""
+_WEIGHT = 0.05
+_MOST_STEP = math.log(8.0)
+
+
+class ParseCost:
+    """The seconds per byte of each format, as learnt so far.
+
+    The mean is geometric and an observation counts for at most eight times the expectation, so that a few files made
+    to be slow do not make all others look so.
+    """
+
+    def __init__(self) -> None:
+        self._logarithms: dict[str, float] = {}
+
+    def expected_seconds(self, kind: str, size_bytes: int) -> float:
+        """What a file of this format and size is expected to take."""
+        return (size_bytes + BASE_BYTES) * math.exp(self._logarithm(kind))
+
+    def observe(self, kind: str, size_bytes: int, seconds: float) -> None:
+        """Learn from a file that took this long."""
+        known = self._logarithm(kind)
+        rate = max(seconds, 1e-6) / (size_bytes + BASE_BYTES)
+        step = min(max(math.log(rate) - known, -_MOST_STEP), _MOST_STEP)
+        self._logarithms[kind] = known + _WEIGHT * step
+
+    def _logarithm(self, kind: str) -> float:
+        guess = JSON_SECONDS_PER_BYTE if kind == JSON else FIRST_GUESS_SECONDS_PER_BYTE
+        return self._logarithms.get(kind, math.log(guess))
+
 
 MOST_FOR_WAITING = 0.5
 """Callers who wait for their answers ask for no more than is done: by their waiting it is known that it is too little,
@@ -41,7 +101,7 @@ class Stage(StrEnum):
     PARSE = "parse"
 
 
-class FrontLoad(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class WorkerLoad(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The load of one worker, or the mean of several, which have equal parts.
 
     Attributes:
@@ -61,14 +121,14 @@ class FrontLoad(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {Stage.TOKENIZE: self.tokenize_ratio, Stage.PARSE: self.parse_ratio}
 
 
-IDLE = FrontLoad()
+IDLE = WorkerLoad()
 
 
-def mean_of(loads: Collection[FrontLoad]) -> FrontLoad:
+def mean_of(loads: Collection[WorkerLoad]) -> WorkerLoad:
     """The load of several workers together: connections, not documents, are shared among them, so none is all."""
     if not loads:
         return IDLE
-    return FrontLoad(
+    return WorkerLoad(
         fmean(each.tokenize_ratio for each in loads),
         fmean(each.parse_ratio for each in loads),
         fmean(each.wait_seconds for each in loads),
@@ -127,10 +187,10 @@ class TextMeter:
         self._cost.observe(kind, size, seconds)
 
 
-def front_load(
+def worker_load(
     text: AskedWork, parse: AskedWork, wait_seconds: float, now: float, held_tokens: float = 0.0
-) -> FrontLoad:
+) -> WorkerLoad:
     """One worker's load. What waits for a parser is work for the next horizon, beside what is asked for meanwhile."""
     waiting = min(wait_seconds / HORIZON_SECONDS, MOST_FOR_WAITING)
     parse_ratio = min(parse.ratio(now) + waiting, MOST_RATIO)
-    return FrontLoad(text.ratio(now), parse_ratio, min(wait_seconds, MOST_RATIO), held_tokens)
+    return WorkerLoad(text.ratio(now), parse_ratio, min(wait_seconds, MOST_RATIO), held_tokens)

@@ -1,7 +1,7 @@
 """A stock of parsers: fresh ones, forked before they are needed, and those that are kept for their client's next file.
 
 The rules:
-- A parser reads the files of one client only, and not more than a given number. The client `nameless` may be anybody,
+- A parser reads the files of one client only, and not more than a given number. The client `anonymous` may be anybody,
   so each of its files has a parser of its own.
 - A parser whose file failed, whatever the reason, is not used again. One that is kept stands still until its next file.
 """
@@ -36,14 +36,14 @@ class ParserSource(Protocol):
     def order(self, order: Order, parser: Parser) -> None: ...
 
 
-class ParserStock:
+class IdleParserPool:
     """Parsers that wait: `size` fresh ones, and at most as many that are kept, those used last."""
 
-    def __init__(self, size: int, files: int, source: ParserSource, *, nameless: str) -> None:
+    def __init__(self, size: int, files: int, source: ParserSource, *, anonymous: str) -> None:
         self._size = size
         self._files = files
         self._source = source
-        self._nameless = nameless
+        self._anonymous = anonymous
         self._fresh: deque[Parser] = deque()
         self._kept: deque[Parser] = deque()
         self._coming: set[asyncio.Task[None]] = set()
@@ -78,7 +78,7 @@ class ParserStock:
         """Take back a parser whose file is done; `sound` if it was read without any error and was not large."""
         parser.busy_seconds += asyncio.get_running_loop().time() - parser.taken_seconds
         fit = parser.files < self._files and parser.busy_seconds < MOST_BUSY_SECONDS
-        if sound and fit and parser.client != self._nameless:
+        if sound and fit and parser.client != self._anonymous:
             self._kept.append(parser)
             asyncio.get_running_loop().call_later(HALT_SECONDS, self._halt, parser, parser.files)
             if len(self._kept) <= self._size:

@@ -49,7 +49,7 @@ class DeviceState(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class TextPlace:
+class PacingTicket:
     """A text among those of its client, from its coming to its end.
 
     Attributes:
@@ -71,7 +71,7 @@ class _Client:
 
     texts: int = 0
     tokens: float = 0.0
-    waiting: list[tuple[float, int, TextPlace]] = field(default_factory=list)
+    waiting: list[tuple[float, int, PacingTicket]] = field(default_factory=list)
     waiting_tokens: float = 0.0
     paid_until: float = 0.0
     largest_tokens: float = 0.0
@@ -100,7 +100,7 @@ class _Client:
             raise DeadlineExceeded(detail, retry_after_seconds=needed - left_seconds)
 
 
-class PreparationPace:
+class PacingPolicy:
     """The texts of one worker that are not over."""
 
     def __init__(self) -> None:
@@ -130,7 +130,7 @@ class PreparationPace:
         now: float,
         *,
         alone: bool = False,
-    ) -> TextPlace:
+    ) -> PacingTicket:
         """Give a text its place. `alone`: it is its request's only one.
 
         Raises:
@@ -140,7 +140,7 @@ class PreparationPace:
         account = self._clients.get(client)
         if account is None:
             account = self._clients[client] = _Client()
-        place = TextPlace(client, characters, account.estimate(characters))
+        place = PacingTicket(client, characters, account.estimate(characters))
         speed = device.tokens_per_second
         if speed and not alone and not device.limits_waiting:
             account.check(place.tokens, deadline_seconds - now, speed, device.queue_limit_tokens or math.inf)
@@ -154,7 +154,7 @@ class PreparationPace:
         account.largest_tokens = max(account.largest_tokens, place.tokens)
         return place
 
-    def begin(self, speed: float | None, now: float) -> Iterator[TextPlace]:
+    def begin(self, speed: float | None, now: float) -> Iterator[PacingTicket]:
         """The texts that waited and may begin now. `speed`: the device's tokens a second, None while unknown."""
         for client in list(self._waiting):
             account = self._clients[client]
@@ -175,7 +175,7 @@ class PreparationPace:
         """When the next text may begin, if none is over before; None while none waits."""
         return min((self._clients[client].paid_until for client in self._waiting), default=None)
 
-    def count(self, place: TextPlace, tokens: int) -> None:
+    def count(self, place: PacingTicket, tokens: int) -> None:
         """Note the tokens that a text has, which has begun."""
         account = self._clients[place.client]
         account.tokens += tokens - place.tokens
@@ -185,7 +185,7 @@ class PreparationPace:
             account.counted_characters += place.characters
         place.tokens = tokens
 
-    def leave(self, place: TextPlace) -> None:
+    def leave(self, place: PacingTicket) -> None:
         """Remove a text that is finished, refused or given up."""
         account = self._clients[place.client]
         place.is_over = True

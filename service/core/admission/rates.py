@@ -1,8 +1,9 @@
-"""Rate limits and weights by model name: token buckets, and the shares that scheduler and queue give each model.
+"""Rate limits: how much a client or a model may take a second on average. Pure: time is passed in.
 
-A bucket fills at the allowed rate up to `BURST_SECONDS` of it. A document takes its tokens out of it; one that is
-larger than the bucket passes when the bucket is full and leaves a debt, so that no document is refused for ever. Pure:
-time is passed in.
+A client's allowance is one number, the moment until which it has paid: an amount moves it on by amount / rate, and time
+catches up with it, never by more than `BURST_SECONDS`. A client that has paid beyond now is in debt and is refused; any
+other passes whole, whatever it brings, so that nothing is too large for ever. (The virtual scheduling of ITU-T I.371,
+annex A.)
 """
 
 from __future__ import annotations
@@ -12,6 +13,19 @@ from collections.abc import Mapping
 from service.core.types import Refusal, Submission
 
 BURST_SECONDS = 10.0
+"""Most that an allowance saves up, in seconds of its rate."""
+NOTHING_PAID = float("-inf")
+"""The number of a client that has not been seen."""
+
+
+def wait_seconds(paid_until: float, now: float) -> float:
+    """Seconds until a client may come again; 0.0 unless it is in debt."""
+    return max(paid_until - now, 0.0)
+
+
+def charged(paid_until: float, amount: float, rate: float, now: float, burst_seconds: float = BURST_SECONDS) -> float:
+    """The moment until which a client has paid once this amount is taken from it, at this rate a second."""
+    return max(paid_until, now - burst_seconds) + amount / rate
 
 
 class TokenBucket:

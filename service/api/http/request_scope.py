@@ -1,4 +1,4 @@
-"""A client's departure, as the HTTP server tells it: the work for the client ends at once, and nothing waits for it."""
+"""Request scope: what the HTTP server says of a request, when its first byte came and when its client disconnects."""
 
 from __future__ import annotations
 
@@ -9,13 +9,26 @@ from typing import Any, TypeVar
 from starlette.requests import ClientDisconnect
 from starlette.types import Scope
 
-DEPARTURE = "departure"
-"""Under this name a request's state has its `Departure`, where the HTTP server tells it."""
+ARRIVED = "arrived_seconds"
+"""Under this name the HTTP server says when a request's first byte came, in seconds of the monotonic clock."""
+
+
+def arrived_seconds(scope: Scope, now: float) -> float:
+    """When a request came; `now` where the server does not say.
+
+    A request may have waited for the event loop, and its body for the client, before anything here is called.
+    """
+    said = scope.get("state", {}).get(ARRIVED)
+    return min(said, now) if isinstance(said, float) else now
+
+
+DISCONNECT = "departure"
+"""Under this name a request's state has its `DisconnectNotice`, where the HTTP server tells it."""
 
 _T = TypeVar("_T")
 
 
-class Departure:
+class DisconnectNotice:
     """Of the client of one request. `then` is called once: when the client leaves, or at once if it has left."""
 
     __slots__ = ("_then", "has_left")
@@ -45,13 +58,13 @@ class Departure:
             call()
 
 
-def departure_of(scope: Scope) -> Departure | None:
+def disconnect_notice(scope: Scope) -> DisconnectNotice | None:
     """Of the client of a request; None where the server does not tell it."""
-    found = scope.get("state", {}).get(DEPARTURE)
-    return found if isinstance(found, Departure) else None
+    found = scope.get("state", {}).get(DISCONNECT)
+    return found if isinstance(found, DisconnectNotice) else None
 
 
-async def unless_left(work: Coroutine[Any, Any, _T], departure: Departure) -> _T:
+async def until_disconnect(work: Coroutine[Any, Any, _T], departure: DisconnectNotice) -> _T:
     """What `work` returns; when the client leaves first, it is cancelled.
 
     Raises:

@@ -12,8 +12,9 @@ refused before its body is parsed. The rules:
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 LATE_SHARE = 0.6
 """An answer is late, as a sign of overload, from this share of its deadline on."""
@@ -40,7 +41,7 @@ RequestKind = tuple[int, int]
 """Client and order of magnitude of the deadline."""
 
 
-class Admitted(NamedTuple):
+class AdmittedRequest(NamedTuple):
     """A request that was taken on."""
 
     kind: RequestKind
@@ -77,14 +78,14 @@ class _Kind:
             self.limit += INCREASE
 
 
-class OverloadControl:
+class ConcurrencyLimiter:
     """The limits of all kinds, and the number of requests that were taken on and are not answered."""
 
     def __init__(self) -> None:
         self._kinds: dict[RequestKind, _Kind] = {}
         self.in_flight = 0
 
-    def admit(self, client: int, deadline_seconds: float, arrived_seconds: float, now: float) -> Admitted | str:
+    def admit(self, client: int, deadline_seconds: float, arrived_seconds: float, now: float) -> AdmittedRequest | str:
         """Take a request on, or the code of its refusal: `deadline_exceeded`, or `queue_full` over the limit."""
         waited = now - arrived_seconds
         kind = (client, int(deadline_seconds * 1000).bit_length())
@@ -101,9 +102,9 @@ class OverloadControl:
             return "queue_full"
         found.in_flight += 1
         self.in_flight += 1
-        return Admitted(kind, deadline_seconds, arrived_seconds)
+        return AdmittedRequest(kind, deadline_seconds, arrived_seconds)
 
-    def finished(self, admitted: Admitted, status: int | None, backlog_seconds: float, now: float) -> None:
+    def finished(self, admitted: AdmittedRequest, status: int | None, backlog_seconds: float, now: float) -> None:
         """A request ended with this status, None if its client left; `backlog_seconds` is the engine's."""
         self.in_flight -= 1
         found = self._kinds.get(admitted.kind)
@@ -137,3 +138,47 @@ class OverloadControl:
     def limit(self) -> float:
         """The lowest limit of any kind; infinite without one."""
         return min((each.limit for each in self._kinds.values() if each.limit is not None), default=float("inf"))
+
+
+STARTS_PER_TURN = 4
+TURN_SECONDS = 0.005
+"""After so long a turn is over, where nobody has waited for its end."""
+
+T = TypeVar("T")
+
+
+class StartQueue(Generic[T]):
+    """The requests that wait for their turn, and how many have begun in this one."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[tuple[T, AdmittedRequest]] = deque()
+        self._begun = 0
+        self._turn_seconds = float("-inf")
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def may_begin(self, now: float) -> bool:
+        """True if a request that has come may begin at once; else it is to wait."""
+        if now - self._turn_seconds > TURN_SECONDS:
+            self._turn_seconds, self._begun = now, 0
+        if self._waiting or self._begun >= STARTS_PER_TURN:
+            return False
+        self._begun += 1
+        return True
+
+    def wait(self, request: T, admitted: AdmittedRequest) -> None:
+        """Let a request wait for its turn."""
+        self._waiting.append((request, admitted))
+
+    def next_turn(self, now: float) -> list[T]:
+        """A turn of the event loop begins: the requests whose work begins in it."""
+        count = self._begun = min(STARTS_PER_TURN, len(self._waiting))
+        self._turn_seconds = now
+        return [self._take(now) for _ in range(count)]
+
+    def _take(self, now: float) -> T:
+        _, oldest = self._waiting[0]
+        late = now - oldest.arrived_seconds > LAG_SHARE * oldest.deadline_seconds
+        request, _ = self._waiting.pop() if late else self._waiting.popleft()
+        return request

@@ -1,1 +1,0 @@
-"""Whose file is parsed next, and at which cost: decisions, with time passed in."""
