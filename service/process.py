@@ -1,14 +1,12 @@
-"""Conventions between the processes of one service: exit codes, heartbeats, death, hidden memory, turns of threads."""
+"""Conventions between the processes of one service: exit codes, heartbeats, death and hidden memory."""
 
 from __future__ import annotations
 
 import ctypes
 import gc
 import os
-import platform
 import resource
 import signal
-import struct
 import sys
 from contextlib import suppress
 from typing import NoReturn
@@ -34,13 +32,6 @@ event loop for longer. One of all objects takes two tenths of a second where tho
 documents wait, and finds next to nothing: neither requests nor connections leave circles.
 """
 
-SWITCH_SECONDS = 0.0005
-"""How long a thread keeps Python's lock while another one waits for it: ten times shorter than by default."""
-SLICE_NANOSECONDS = 100_000
-"""The shortest time slice that a kernel gives (Linux 6.12; older ones give all threads equal ones)."""
-
-_SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}
-_SCHED_FLAG_RESET_ON_FORK = 1
 _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
 
@@ -110,23 +101,3 @@ def hide_memory() -> None:
     """
     if _LIBC is not None:
         _LIBC.prctl(_PR_SET_DUMPABLE, 0)
-
-
-def take_short_turns() -> None:
-    """Have the threads of this process hand Python's lock on soon, and this thread get a core soon.
-
-    A thread of short slices preempts one of long ones as it wakes, and gets no more of the processor for it. It is for
-    threads that others wait for and that have little to do; threads that it starts have ordinary slices. See
-    sched_setattr(2).
-    """
-    sys.setswitchinterval(SWITCH_SECONDS)
-    number = _SCHED_SETATTR.get(platform.machine())
-    if _LIBC is None or number is None:
-        return
-    with suppress(OSError):  # Refused by a sandbox, nothing changes.
-        nice = os.getpriority(os.PRIO_PROCESS, 0)
-        if os.sched_getscheduler(0) != os.SCHED_OTHER or nice < 0:  # Threads that it starts would lose the priority.
-            return
-        flags = _SCHED_FLAG_RESET_ON_FORK
-        attributes = struct.pack("=IIQiIQQQ", 48, os.SCHED_OTHER, flags, nice, 0, SLICE_NANOSECONDS, 0, 0)
-        _LIBC.syscall(number, 0, attributes, 0)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from infra.scaling.capacity import Capacity
 from service.core.decoding.windows import split_windows
 from service.core.scheduling.admission import RESERVE
-from service.core.scheduling.batch_ladder import LONGEST_SECONDS
+from service.core.scheduling.batch_size_sweep import LONGEST_SECONDS
 
 ASSUMED_BASE_SECONDS = 0.004
 """Of a batch, where none was measured."""

@@ -20,9 +20,8 @@ from service.core.decoding.windows import split_windows
 from service.core.memory.budget import Budget, Headroom, ModelMemory
 from service.core.memory.cost_model import UNMEASURED
 from service.core.parser_queue import ParserQueue, QueuedFile, Step
-from service.core.scheduling.batch_latency import TimedBatch
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
-from service.core.scheduling.throughput import ThroughputMeter
+from service.core.scheduling.throughput import ThroughputMeter, TimedBatch
 from service.core.types import Batch, Priority, Submission
 
 MODEL = "model"

@@ -22,7 +22,7 @@ from service.environment import heartbeat_pipe
 from service.host_memory import peak_switch
 from service.logs import configure
 from service.metrics.engine import EngineMetrics
-from service.process import die_with_parent, exit_now, hide_memory, send_heartbeat, take_short_turns
+from service.process import die_with_parent, exit_now, hide_memory, send_heartbeat
 from service.settings import read_settings
 
 log = logging.getLogger(__name__)
@@ -36,7 +36,6 @@ def main(make_factory: MakeFactory = model_factory) -> int:
     with suppress(OSError):
         peak_switch()
     hide_memory()
-    take_short_turns()
     waker = Waker()
     stop = _StopSignal(waker)
     metrics = EngineMetrics()

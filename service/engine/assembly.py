@@ -54,4 +54,4 @@ def make_loop(
     status = StatusPublisher(ipc, lifecycle, scheduler, models, throughput, metrics)
     table = RequestTable(scheduler, ipc, metrics)
     requests = RequestHandler(table, models, lifecycle, throughput, status, metrics)
-    return EngineLoop(ipc, requests, BatchFormer(scheduler, models, executor), lifecycle, status, clock)
+    return EngineLoop(ipc, requests, BatchFormer(scheduler, models, executor, throughput), lifecycle, status, clock)

@@ -1,9 +1,10 @@
 """Batch former: which batch is launched next, and when.
 
-While a batch runs, the queue fills by itself, so there is no batching timer: a lone document is launched at once. A
-second batch is formed ahead only when it is full, and shortly before the device is free; otherwise it stays open for
-late arrivals. Who has little waiting gets an express batch where others would fill his batch up (`express_lane`): as
-the next one, or beside the one that runs where the device, a CPU, shares itself among batches.
+While a batch runs, the queue fills by itself, so there is no batching timer: on a free device a lone document is
+launched at once. At most two batches are in flight. The second one is formed only if it is full, and late, so that
+documents that come meanwhile are in it, and so that a document waits for one full batch before its own and not for two.
+Clients with a small backlog may get a batch of their own (`small_backlog`): as the next one, or, where the device
+computes several batches at once, as a second one beside the one that runs.
 """
 
 from __future__ import annotations
@@ -11,20 +12,26 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from service.core.scheduling.batch_forecast import BatchForecast
-from service.core.scheduling.express_lane import ExpressLane
 from service.core.scheduling.scheduler import Scheduler
+from service.core.scheduling.small_backlog import WORTHWHILE_SECONDS
+from service.core.scheduling.throughput import ThroughputMeter
 from service.core.types import Batch
 from service.engine.execution.executor import DeviceWork
-from service.engine.execution.in_flight import BatchPlace, InFlightBatch, InFlightBatches
+from service.engine.execution.in_flight import InFlightBatch, InFlightBatches
 from service.engine.models.manager import ModelManager
+
+MOST_IN_FLIGHT = 2
+LAST_SHARE = 1 / 4
+"""Of a running batch's expected time: while less than this is left, the next full batch is formed."""
+HOST_SECONDS = 0.005
+"""The least time before the expected end: the host packs, copies and launches a batch within it."""
 
 
 class FormedBatch(NamedTuple):
-    """A batch that is to be launched, and its place among those in flight."""
+    """A batch that is to be launched. `timed`: its time will tell the device's speed."""
 
     batch: Batch
-    place: BatchPlace = BatchPlace.ORDINARY
+    timed: bool = True
 
 
 class BatchFormer:
@@ -32,79 +39,85 @@ class BatchFormer:
 
     Attributes:
         models: those that it serves.
-        forecast: what their batches take of the device.
         in_flight: the batches that were launched and are not delivered.
         waits_for_weights: all that waits is for models that may not be loaded to the device yet.
     """
 
-    def __init__(self, scheduler: Scheduler[Any], models: ModelManager, device: DeviceWork) -> None:
-        self.forecast = BatchForecast()
-        self.in_flight = InFlightBatches(self.forecast)
+    def __init__(
+        self, scheduler: Scheduler[Any], models: ModelManager, device: DeviceWork, throughput: ThroughputMeter
+    ) -> None:
+        self.models = models
+        self.in_flight = InFlightBatches()
         self.waits_for_weights = False
         self._scheduler = scheduler
-        self.models = models
         self._device = device
-        self._express = ExpressLane()
-        self._was_express = False
+        self._throughput = throughput
+        self._was_small = False
 
     def forms_after(self, now: float) -> float:
-        """Seconds until a batch may be formed, 0 for now; infinite while that waits for another event than time."""
-        if not self._scheduler.waiting_tokens:
+        """Seconds until the next batch may be formed, 0 for now; infinite while that waits for another event."""
+        if not self._scheduler.waiting_tokens or len(self.in_flight) > MOST_IN_FLIGHT:  # Completed ones go out first.
             return math.inf
-        return self.in_flight.accepts_after(self._is_full, now)
+        running = self.in_flight.running
+        if not running:
+            return 0.0
+        if len(running) >= MOST_IN_FLIGHT or not self._is_full():
+            return math.inf
+        return self._seconds_until_last_share(running[0], now)
 
     def next_batch(self, now: float) -> FormedBatch | None:
         """Form the batch that is to be launched now, if any."""
         if self.forms_after(now) > 0.0:
-            batch = self._beside(now)
-            return None if batch is None else FormedBatch(batch, BatchPlace.BESIDE)
+            return self._concurrent()
         waiting = self._scheduler.models()
         ready = (model for model in waiting if self.models.is_ready(model, now, waiting))
         formed = next(filter(None, map(self._next_of, ready)), None)
         self.waits_for_weights = formed is None
         return formed
 
-    def learn(self, launched: InFlightBatch, seconds: float) -> None:
-        """Learn what a completed batch took of the device."""
-        self._express.earn(seconds)
-        self.forecast.learn(launched.batch.model, launched.batch.tokens, seconds)
-
     def _is_full(self) -> bool:
         """True when what waits makes a full batch of the model that is served next."""
         models = self._scheduler.models()
         return bool(models) and self._scheduler.waiting_tokens >= self.models.guard.budget_tokens(models[0])
 
+    def _seconds_until_last_share(self, head: InFlightBatch, now: float) -> float:
+        expected = self._expected_seconds(head.batch.tokens)
+        begun = self.in_flight.begun_seconds(head)
+        left = expected - (0.0 if begun is None else now - begun)
+        return max(left - max(LAST_SHARE * expected, HOST_SECONDS), 0.0)
+
+    def _expected_seconds(self, tokens: int) -> float:
+        """Of the device for so many tokens in a full batch; 0 while its speed is unknown."""
+        speed = self._throughput.tokens_per_second
+        return tokens / speed if speed else 0.0
+
     def _next_of(self, model: str) -> FormedBatch | None:
-        """The next batch of one model: an express one if others would fill it up, but not two in a row."""
-        express, full_tokens = None, self.models.guard.budget_tokens(model)
-        if not self._was_express and self._scheduler.stats(model).waiting_tokens >= full_tokens:
-            express = self._express_batch(model, self.forecast.seconds(model, full_tokens))
-        if express is not None:
-            self._was_express = True
-            return FormedBatch(express, BatchPlace.ORDINARY if self._device.side_by_side else BatchPlace.BETWEEN)
+        """The next batch of one model; of clients with a small backlog, if others would fill it."""
+        small = None
+        if self._scheduler.stats(model).waiting_tokens >= self.models.guard.budget_tokens(model):
+            small = self._small_batch(model)
+        if small is not None:
+            return FormedBatch(small, timed=not (self._device.concurrent and self.in_flight.running))
         batch = self._scheduler.next_batch_of(model, self.models.guard.budget)
         if batch is None:
             return None
-        self._was_express = False
+        self._was_small = False
         return FormedBatch(batch)
 
-    def _beside(self, now: float) -> Batch | None:
-        """An express batch beside those that run, of the same model, where the device shares itself; one at a time."""
-        if not self._device.side_by_side or not self._scheduler.waiting_tokens:
-            return None
+    def _concurrent(self) -> FormedBatch | None:
+        """A small-backlog batch beside the one that runs, of the same model, where the device computes both at once."""
         running = self.in_flight.running
-        if not running or any(each.is_beside for each in running):
+        if not self._device.concurrent or len(running) != 1 or not self._scheduler.waiting_tokens:
             return None
-        saved_seconds = self.in_flight.seconds_waited_for(now)
-        return self._express_batch(running[0].batch.model, saved_seconds, is_beside=True)
+        small = self._small_batch(running[0].batch.model)
+        return None if small is None else FormedBatch(small, timed=False)
 
-    def _express_batch(self, model: str, saved_seconds: float, *, is_beside: bool = False) -> Batch | None:
-        """The documents of those who have little waiting, if that saves them so much and the device affords it."""
-        cost_seconds = self._express.cost(self.forecast.base_seconds(model), saved_seconds, is_beside=is_beside)
-        if cost_seconds is None:
+    def _small_batch(self, model: str) -> Batch | None:
+        """A batch of the clients with a small backlog, where that saves them enough; no two follow each other."""
+        full_tokens = self.models.guard.budget_tokens(model)
+        if self._was_small or self._expected_seconds(full_tokens) < WORTHWHILE_SECONDS:
             return None
-        running = [each.batch for each in self.in_flight.running]
-        batch = self._scheduler.light_batch_of(model, self.models.guard.budget, running)
-        if batch is not None:
-            self._express.spend(cost_seconds)
+        running = [launched.batch for launched in self.in_flight.running]
+        batch = self._scheduler.small_backlog_batch_of(model, self.models.guard.budget, running)
+        self._was_small = batch is not None
         return batch

@@ -23,10 +23,7 @@ LOADING_SECONDS = 0.01
 """How often to try again while all that waits is for models that may not be loaded to the device yet."""
 
 LOOK_SECONDS = 0.005
-"""How often, at most, to look after the device; an idle loop does so every `IDLE_SECONDS`."""
-
-GATHER_SECONDS = 0.002
-"""For how long messages may gather while the device computes and gets no further batch: one wake-up for several."""
+"""Shortest time between two looks after the device; an idle loop does so every `IDLE_SECONDS`."""
 
 PARTING_SECONDS = 2.0
 """How long a worker may take to say that it has heard that no engine follows."""
@@ -102,7 +99,6 @@ class EngineLoop:
         for each in initial.models:
             if each.timed is not None:
                 self._batch_watchdog.measured(each.timed.seconds)
-                self._former.forecast.learn(each.model.revision, each.timed.tokens, each.timed.seconds)
 
     @property
     def exit_reason(self) -> ExitReason | None:
@@ -116,16 +112,10 @@ class EngineLoop:
     # Receive
 
     def _receive(self) -> None:
-        now = self._clock()
-        after = self._former.forms_after(now)
-        timeout = LOADING_SECONDS if self._former.waits_for_weights else min(after, IDLE_SECONDS)
-        for worker, message, buffer in self._ipc.receive(timeout, self._gather_seconds(after, now)):
+        after = LOADING_SECONDS if self._former.waits_for_weights else self._former.forms_after(self._clock())
+        for worker, message, buffer in self._ipc.receive(min(after, IDLE_SECONDS)):
             self._requests.handle(worker, message, buffer, self._clock())
         self._ipc.calls.run()
-
-    def _gather_seconds(self, after: float, now: float) -> float:
-        """For how long messages need not be read: no batch is formed before, and one that runs may end meanwhile."""
-        return min(after, GATHER_SECONDS if self._in_flight else self._in_flight.open_for(now))
 
     def _advance(self, *, stopping: bool) -> None:
         now = self._clock()
@@ -142,7 +132,7 @@ class EngineLoop:
             handle = model.runner.launch(self._table.start(batch), finish)
             now, full_tokens = self._clock(), self.models.guard.budget_tokens(batch.model)
             self.models.launched(batch.model, batch.tokens, now)
-            self._in_flight.add(batch, handle, full_tokens, now, formed.place)
+            self._in_flight.add(batch, handle, full_tokens, timed=formed.timed)
             self._status.launched(batch.tokens, full_tokens)
 
     # Deliver
@@ -158,20 +148,18 @@ class EngineLoop:
             self._table.deliver(launched.batch, handle.result(), launched.number, handle.seconds)
 
     def _learn(self, launched: InFlightBatch) -> None:
-        """Update throughput and memory budget by a completed batch; of one that was paused or ran beside, no times."""
-        timed = not (launched.is_beside or self._lifecycle.was_paused_since(launched.handle.begun_seconds))
-        seconds = self._status.completed(launched, timed=timed)
+        """Update throughput and memory budget by a completed batch; its time counts unless the process was paused."""
+        timed = launched.timed and not self._lifecycle.was_paused_since(launched.handle.begun_seconds)
+        self._status.completed(launched, timed=timed)
         if timed:
             self._batch_watchdog.measured(launched.handle.seconds)
-            if launched.handle.attempts == 1:
-                self._former.learn(launched, seconds)
         for shape in launched.handle.out_of_memory:
             self.models.guard.budget.failed(launched.batch.model, shape, self._clock())
 
     # Look
 
     def _look(self, beat: Callable[[bool], None]) -> None:
-        """Look after the device, and publish what is due: it need not be at every turn."""
+        """Look after the device, and publish what is due: not in every round of the loop."""
         now = self._clock()
         if now < self._next_look_seconds:
             return

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from service.core.scheduling.batch_latency import TimedBatch
+from service.core.scheduling.throughput import TimedBatch
 from service.core.types import Phase
 from service.core.worker_load import WorkerLoad
 from service.wire import Buffer, Hello, Message, TurnedAway

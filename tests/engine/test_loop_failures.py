@@ -272,17 +272,3 @@ def test_after_a_document_failed_its_further_windows_are_not_computed() -> None:
     world = play(scene)
     assert [type(answer) for answer in world.answers("bad")] == [Refused]
     assert len(world.encoder.batches) <= 3  # Those that had been launched by then.
-
-
-def test_the_time_of_a_batch_that_was_split_is_expected_of_no_other() -> None:
-    def scene(world: World) -> Iterator[Turn]:
-        yield [hello()]
-        yield [marked("large", 3, TOO_LARGE), document("neighbour", 3)]
-        world.device.step()
-        yield []
-        yield [document("alone", 4)]
-        (launched,) = world.loop._in_flight._batches
-        assert launched.forecast_seconds == 0.0
-        world.device.step()
-
-    assert [3, 3] in play(scene).encoder.batches

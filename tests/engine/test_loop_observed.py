@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from service.core.observation import Observation
-from service.core.scheduling.batch_latency import TimedBatch
+from service.core.scheduling.throughput import TimedBatch
 from service.wire import Observe, Observed
 from tests.support.engine_scenes import BUDGET, MODEL, A, B, Turn, World, document, hello, play
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.core.scheduling.batch_ladder import LONGEST_SECONDS
+from service.core.scheduling.batch_size_sweep import LONGEST_SECONDS
 from tests.rehearsal.devices import A10G, T4, Device
 from tests.rehearsal.engine_parts import SmallEngine
 from tests.rehearsal.scene import Gpu, play

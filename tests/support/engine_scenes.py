@@ -12,7 +12,7 @@ from typing import cast
 import numpy as np
 
 from service.core.models.placement import Placement
-from service.core.scheduling.batch_latency import TimedBatch
+from service.core.scheduling.throughput import TimedBatch
 from service.core.types import Priority
 from service.engine.assembly import make_loop
 from service.engine.device.gpu_monitor import GpuMonitor
@@ -90,7 +90,7 @@ class World:
 
     # The socket
 
-    def receive(self, timeout_seconds: float, gather_seconds: float = 0.0) -> Iterator[Received]:
+    def receive(self, timeout_seconds: float) -> Iterator[Received]:
         self.waits.append(timeout_seconds)
         assert len(self.waits) < MOST_TURNS, "the loop does not find its end"
         turn = next(self._turns, None)

@@ -21,7 +21,7 @@ class HandMovedDevice(Executor):
     def __init__(self) -> None:
         self.health = DeviceHealth()
         self.lanes = 1
-        self.side_by_side = False
+        self.concurrent = False
         self.waiting: list[Callable[[], object]] = []
         self.at_once = False
 

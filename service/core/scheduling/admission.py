@@ -21,9 +21,8 @@ from __future__ import annotations
 import math
 
 from service.core.scheduling.deadline_plan import DeadlineTracker
-from service.core.scheduling.fair_share import WEIGHTS
-from service.core.scheduling.occupancy import QueueOccupancy
-from service.core.scheduling.queue_stats import QueueStats
+from service.core.scheduling.fair_queue import WEIGHTS
+from service.core.scheduling.queue_accounting import QueueOccupancy, QueueStats
 from service.core.types import Refusal, Submission
 
 RESERVE = 4 / 3

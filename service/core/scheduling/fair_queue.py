@@ -1,20 +1,24 @@
-"""Fair queue: weighted processor sharing over a changing set of members.
+"""Fair queue of documents: models share by weight, clients by weight and priority, documents equally.
 
-Every member has a tag, the virtual time at which its next piece of work is due. Serving a member advances its tag by
-cost / weight, and virtual time by cost / (sum of weights), as if all members were served at once. A new member starts
-at the present virtual time: it owes nothing for the past and cannot starve the members before it.
-(Generalised processor sharing: Parekh and Gallager, 1993.)
+`FairQueue` is weighted processor sharing over a changing set of members. Every member has a tag, the virtual time at
+which its next piece of work is due. Serving a member advances its tag by cost / weight, and virtual time by cost / (sum
+of weights), as if all members were served at once. A new member starts at the present virtual time: it owes nothing for
+the past and cannot starve the members before it. (Generalised processor sharing: Parekh and Gallager, 1993.)
 
-Knows nothing of documents, tokens or clocks.
+`FairShareQueue` has one for the models, one for each model's clients and one for each client's documents, all over
+tokens; among the documents of one client, urgent ones go first. Pure: no clock.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Hashable, Iterator
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
 from typing import Generic, TypeVar
+
+from service.core.types import Priority, Submission
 
 Member = TypeVar("Member", bound=Hashable)
 
@@ -104,3 +108,86 @@ class FairQueue(Generic[Member]):
         if len(heap) > 2 * len(self._shares) + 64:
             self._heap = [entry for entry in self._heap if self._is_current(*entry)]
             heapq.heapify(self._heap)
+
+
+Client = tuple[str, Priority]
+
+WEIGHTS = {Priority.INTERACTIVE: 1.0, Priority.BATCH: 1 / 16}
+
+
+class FairShareQueue:
+    """All documents with sequences that are not launched yet, in the order of fair sharing."""
+
+    def __init__(self) -> None:
+        self._models: FairQueue[str] = FairQueue()
+        self._clients: dict[str, FairQueue[Client]] = defaultdict(FairQueue)
+        self._queues: dict[tuple[str, Client], FairQueue[str]] = defaultdict(FairQueue)
+        self._urgent: dict[tuple[str, Client], list[str]] = {}
+
+    def join(self, submission: Submission, model_weight: float) -> None:
+        """Add a document."""
+        model, client = submission.model, client_of(submission)
+        queue = self._queues[model, client]
+        if not queue:  # Else the client is there, and so is the model.
+            self._models.join(model, model_weight)
+            self._clients[model].join(client, WEIGHTS[submission.priority] * submission.quota.weight)
+        queue.join(submission.key)
+
+    def charge(self, submission: Submission, tokens: int) -> None:
+        """Charge a document, its client and its model for tokens that were launched."""
+        model, client = submission.model, client_of(submission)
+        self._models.charge(model, tokens)
+        self._clients[model].charge(client, tokens)
+        self._queues[model, client].charge(submission.key, tokens)
+
+    def leave(self, submission: Submission, tokens: int = 0) -> None:
+        """Remove a document, of which these tokens were launched last; client and model leave with their last one."""
+        model, client = submission.model, client_of(submission)
+        queue, clients = self._queues[model, client], self._clients[model]
+        queue.leave(submission.key, tokens)
+        if not queue:
+            del self._queues[model, client]
+            clients.leave(client, tokens)
+        elif tokens:
+            clients.charge(client, tokens)
+        if not clients:
+            del self._clients[model]
+            self._models.leave(model, tokens)
+        elif tokens:
+            self._models.charge(model, tokens)
+
+    def prioritize(self, submissions: Iterable[Submission]) -> None:
+        """Make these the urgent documents, in this order, in place of those of the last call."""
+        self._urgent = defaultdict(list)
+        for submission in submissions:
+            self._urgent[submission.model, client_of(submission)].append(submission.key)
+
+    def models(self) -> list[str]:
+        """Models with waiting documents, the one that fair sharing serves next first."""
+        return list(self._models.in_order())
+
+    def documents(self, model: str) -> Iterator[str]:
+        """Keys of one model's documents, the one to be served next first."""
+        for client in self._clients_of(model):
+            yield from self._documents(model, client)
+
+    def clients(self, model: str) -> Iterator[tuple[Client, Iterator[str]]]:
+        """The clients of one model with the keys of their documents; both in order, the next to be served first."""
+        for client in self._clients_of(model):
+            yield client, self._documents(model, client)
+
+    def _clients_of(self, model: str) -> Iterator[Client]:
+        clients = self._clients.get(model)
+        return iter(()) if clients is None else clients.in_order()
+
+    def _documents(self, model: str, client: Client) -> Iterator[str]:
+        queue, urgent = self._queues[model, client], self._urgent.get((model, client))
+        if not urgent:
+            return queue.in_order()
+        first = (key for key in urgent if key in queue)
+        return chain(first, (key for key in queue.in_order() if key not in urgent))
+
+
+def client_of(submission: Submission) -> Client:
+    """The client that a document counts for."""
+    return (submission.client, submission.priority)

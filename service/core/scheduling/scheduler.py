@@ -7,7 +7,7 @@ The rules:
 - Models by weight, then clients by weight, then documents share by tokens (`fair_share`), so that a long document
   cannot block short ones. A sequence that no longer fits the batch is passed over: short sequences fill the gaps.
 - A client's urgent documents go first, and late ones are refused (`deadline_plan`).
-- Who has little waiting may have a batch of its own (`express_lane`).
+- Clients with a small backlog may get a batch of their own (`small_backlog`).
 - A document that an engine died on runs alone until it is finished, so that it cannot harm others a second time.
 
 Time is passed in. An opaque payload travels with each document from its admission to its end.
@@ -18,17 +18,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from typing import Generic, TypeVar
 
 from service.core.memory.budget import MemoryBudget
 from service.core.scheduling.admission import Admission
 from service.core.scheduling.deadline_plan import DeadlinePlan, DeadlineTracker, Waiting
-from service.core.scheduling.express_lane import ALL_LIGHT_SHARE, LIGHT_SHARE
-from service.core.scheduling.fair_share import Client, FairShareQueue, client_of
-from service.core.scheduling.occupancy import QueueOccupancy
-from service.core.scheduling.queue_stats import ModelQueueStats, QueueStats
-from service.core.types import Batch, Load, Priority, Refusal, Sequence, Shape, Submission
+from service.core.scheduling.fair_queue import FairShareQueue, client_of
+from service.core.scheduling.queue_accounting import ModelQueueStats, QueueOccupancy, QueueStats
+from service.core.scheduling.small_backlog import small_backlogs
+from service.core.types import Batch, Load, Refusal, Sequence, Shape, Submission
 
 LOOK_AHEAD = 32
 """Documents that are tried for a gap before the batch is closed."""
@@ -138,24 +137,21 @@ class Scheduler(Generic[Payload]):
         """The next batch of one model; None when nothing of it waits, or the budget admits nothing of it."""
         return self._batch(model, tuple(self._fill(model, memory, lambda: self._fair_share.documents(model))))
 
-    def light_batch_of(self, model: str, memory: MemoryBudget, running: Iterable[Batch]) -> Batch | None:
-        """A batch of the interactive documents of the clients that have little waiting (`express_lane`).
+    def small_backlog_batch_of(self, model: str, memory: MemoryBudget, running: Iterable[Batch]) -> Batch | None:
+        """A batch of the clients of one model with a small backlog (`small_backlog`); None if there are none.
 
-        None if there are no such clients, or if they have much together. Who is in the `running` batches is none, and
-        nobody is beside a document that an engine died on.
+        Args:
+            running: the batches on the device.
         """
-        full_tokens, light = memory.budget_tokens(model), list[_Document[Payload]]()
-        for client, keys in islice(self._fair_share.clients(model), LOOK_AHEAD):
-            light += self._light(client, keys, LIGHT_SHARE * full_tokens)
-        if not light:
+        served = [submission for batch in running for submission in self._submissions(batch)]
+        if any(submission.attempt for submission in served):
             return None
-        served = list(chain.from_iterable(map(self._submissions, running)))
-        clients = set(map(client_of, served))
-        light = [each for each in light if client_of(each.submission) not in clients]
-        is_much = sum(document.waiting_tokens for document in light) > ALL_LIGHT_SHARE * full_tokens
-        if is_much or any(submission.attempt for submission in served):
+        clients = islice(self._fair_share.clients(model), LOOK_AHEAD)
+        backlogs = ((client, map(self._documents.__getitem__, keys)) for client, keys in clients)
+        small = small_backlogs(backlogs, {client_of(each) for each in served}, memory.budget_tokens(model))
+        if not small:
             return None
-        fill = self._fill(model, memory, lambda: (each.submission.key for each in light if each.waits))
+        fill = self._fill(model, memory, lambda: (each.submission.key for each in small if each.waits))
         return self._batch(model, tuple(fill))
 
     def delivered(self, batch: Batch) -> None:
@@ -252,18 +248,6 @@ class Scheduler(Generic[Payload]):
         for sequence in batch.sequences:
             if (document := self._documents.get(sequence.key)) is not None:
                 yield document.submission
-
-    def _light(self, client: Client, keys: Iterator[str], most_tokens: float) -> list[_Document[Payload]]:
-        """All documents of a client that waits for answers, if they have few tokens and none is to run alone."""
-        found, tokens = list[_Document[Payload]](), 0
-        if client[1] is not Priority.INTERACTIVE:
-            return found
-        for document in map(self._documents.__getitem__, keys):
-            tokens += document.waiting_tokens
-            if tokens > most_tokens or document.submission.attempt:
-                return []
-            found.append(document)
-        return found
 
     def _take(self, document: _Document[Payload], sequence: Sequence) -> None:
         document.next_index += 1

@@ -22,7 +22,7 @@ MOST_SHARDS = 4
 
 SMALLEST_SHARD_TOKENS = 128
 BATCHES = 2
-"""Full batches side by side, so that no core waits for the end of one; an express batch may run beside them."""
+"""Computed at once, so that no core waits for the end of one."""
 
 EVEN = 1.25
 """Largest shard over the mean, up to which splitting gains."""

@@ -15,7 +15,6 @@ from threading import Lock
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from service.engine.device.watch import DeviceHealth
-from service.process import take_short_turns
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -27,12 +26,12 @@ class DeviceWork(Protocol):
     Attributes:
         health: of the device.
         lanes: threads that batches run on.
-        side_by_side: the device shares itself among the batches that run; else it runs one after the other.
+        concurrent: the device computes several batches at once; else one after the other.
     """
 
     health: DeviceHealth
     lanes: int
-    side_by_side: bool
+    concurrent: bool
 
     def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]: ...
 
@@ -47,27 +46,23 @@ class DeviceExecutor(Executor):
     Attributes:
         health: of the device.
         lanes: threads that batches run on.
-        side_by_side: the device shares itself among the batches that run; else it runs one after the other.
+        concurrent: the device computes several batches at once; else one after the other.
     """
 
     def __init__(self, health: DeviceHealth | None = None) -> None:
         self.health = health or DeviceHealth()
         self.lanes = 1
-        self.side_by_side = False
-        self._order = ThreadPoolExecutor(1, thread_name_prefix="compute", initializer=take_short_turns)
+        self.concurrent = False
+        self._order = ThreadPoolExecutor(1, thread_name_prefix="compute")
         self._batches: ThreadPoolExecutor | None = None
         self._running: list[Future[None]] = []
         self._in_order = 0
         self._lock = Lock()
 
-    def overlap(self, batches: int, *, side_by_side: bool = False) -> None:
-        """Let this number of batches overlap; to be called before the first one.
-
-        Threads that only queue batches on a device take short turns; those that compute have the cores for long.
-        """
-        self.side_by_side = side_by_side
-        initializer = None if side_by_side else take_short_turns
-        self._batches = ThreadPoolExecutor(batches, thread_name_prefix="batch", initializer=initializer)
+    def overlap(self, batches: int, *, concurrent: bool = False) -> None:
+        """Let this number of batches overlap; to be called before the first one."""
+        self.concurrent = concurrent
+        self._batches = ThreadPoolExecutor(batches, thread_name_prefix="batch")
         self.lanes = batches
 
     def submit(

@@ -8,20 +8,19 @@ copied in the precision they were computed in (2 bytes each in half precision) a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import Lock
 
 from service.core.arrays import Logits, TokenIds
 from service.engine.execution.encoder_protocol import StagedEncoder
-from service.engine.execution.turn_lock import TurnLock
 
 BATCHES = 2
-"""Full batches in flight: one is computed, and one is queued behind it; an express batch may be between them."""
-LANES = BATCHES + 1
+"""In flight: one is computed, and one is queued behind it."""
 
 
 class PipelinedEncoder:
     """Queues its batches one at a time and in their order, together with those of all encoders that share the lock."""
 
-    def __init__(self, encoder: StagedEncoder, queuing: TurnLock) -> None:
+    def __init__(self, encoder: StagedEncoder, queuing: Lock) -> None:
         self.device = encoder.device
         self.max_tokens = encoder.max_tokens
         self._encoder = encoder

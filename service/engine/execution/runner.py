@@ -19,7 +19,7 @@ import numpy as np
 
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import GleanerError, InsufficientMemory
-from service.core.scheduling.batch_latency import TimedBatch
+from service.core.scheduling.throughput import TimedBatch
 from service.core.types import Shape
 from service.engine.device.selection import free_cache
 from service.engine.device.watch import summary

@@ -46,13 +46,9 @@ class EngineSocket:
         self._waker = waker
         self._readable = [waker.fileno(), self._option(zmq.FD)]
 
-    def receive(self, timeout_seconds: float, gather_seconds: float = 0.0) -> Iterator[Received]:
-        """Wait for a message, a wake-up or the timeout; then yield (worker, message, buffer) without waiting.
-
-        A message that comes within `gather_seconds` does not end the wait before these are over, a wake-up does.
-        """
-        if not gather_seconds or not self._wait(self._readable[:1], gather_seconds):
-            self._wait_for_any(time.monotonic() + timeout_seconds - gather_seconds)
+    def receive(self, timeout_seconds: float) -> Iterator[Received]:
+        """Wait for a message, a wake-up or the timeout; then yield (worker, message, buffer) without waiting."""
+        self._wait(time.monotonic() + timeout_seconds)
         received = 0
         while received < MOST_AT_ONCE and self._has_some():
             worker, *frames = self._socket.recv_multipart(zmq.NOBLOCK)
@@ -60,19 +56,14 @@ class EngineSocket:
                 yield worker, message, buffer
                 received += 1
 
-    def _wait_for_any(self, end_seconds: float) -> None:
+    def _wait(self, end_seconds: float) -> None:
         """Wait for a message or a wake-up. The socket's descriptor tells of news once, and not only of messages."""
         while not self._has_some():
-            left = max(end_seconds - time.monotonic(), 0.0)
-            if not (ready := self._wait(self._readable, left)) or self._readable[0] in ready:
+            ready = select.select(self._readable, (), (), max(end_seconds - time.monotonic(), 0.0))[0]
+            if self._waker.fileno() in ready:
+                self._waker.clear()
+            if not ready or self._waker.fileno() in ready:
                 return
-
-    def _wait(self, descriptors: list[int], seconds: float) -> list[int]:
-        """Those that can be read within so many seconds; the waker is cleared."""
-        ready = select.select(descriptors, (), (), seconds)[0]
-        if self._readable[0] in ready:
-            self._waker.clear()
-        return ready
 
     def _has_some(self) -> bool:
         return bool(self._option(zmq.EVENTS) & zmq.POLLIN)

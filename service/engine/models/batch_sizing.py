@@ -13,8 +13,8 @@ import numpy as np
 
 from service.core.arrays import TokenIds
 from service.core.errors import GleanerError
-from service.core.scheduling.batch_ladder import choose, is_high_enough, rungs
-from service.core.scheduling.batch_latency import TimedBatch
+from service.core.scheduling.batch_size_sweep import choose, is_over, sizes_to_time
+from service.core.scheduling.throughput import TimedBatch
 
 if TYPE_CHECKING:
     from service.engine.execution.runner import Runner
@@ -61,12 +61,12 @@ class BatchSizer:
 def climb(runner: Runner, longest_tokens: int, most_tokens: int) -> list[TimedBatch]:
     """Times of batches, the smallest first; ends before sizes for which memory runs out."""
     timed: list[TimedBatch] = []
-    for tokens in rungs(most_tokens):
+    for tokens in sizes_to_time(most_tokens):
         batch = _time(runner, min(TYPICAL_TOKENS, longest_tokens, tokens), tokens)
         if batch is None:
             break
         timed.append(batch)
-        if is_high_enough(timed, longest_tokens):
+        if is_over(timed, longest_tokens):
             break
     milliseconds = {batch.tokens: round(1_000 * batch.seconds, 2) for batch in timed}
     log.info("batches timed", extra={"milliseconds": milliseconds})

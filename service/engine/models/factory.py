@@ -9,11 +9,11 @@ import json
 import weakref
 from collections.abc import Callable
 from functools import cached_property, partial
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from model_store.local.store import Revision
 from service.engine.execution.executor import DeviceExecutor
-from service.engine.execution.turn_lock import TurnLock
 from service.engine.models.loaded_model import LoadedModel
 from service.environment import throttled_tokens_per_second
 from service.settings import Settings
@@ -129,11 +129,11 @@ class ModelFactory:
         return ReloadedFromDisk(ShardedEncoder(model, self._threads), lambda: ShardedEncoder(load(), self._threads))
 
     @cached_property
-    def _queuing(self) -> TurnLock:
-        from service.engine.execution.gpu_pipeline import LANES
+    def _queuing(self) -> Lock:
+        from service.engine.execution.gpu_pipeline import BATCHES
 
-        self._compute.overlap(LANES)
-        return TurnLock()
+        self._compute.overlap(BATCHES)
+        return Lock()
 
     @cached_property
     def _threads(self) -> Threads:
@@ -141,7 +141,7 @@ class ModelFactory:
 
         from service.engine.execution.cpu_sharding import BATCHES, Threads
 
-        self._compute.overlap(BATCHES + 1, side_by_side=True)
+        self._compute.overlap(BATCHES, concurrent=True)
         return Threads(torch.get_num_threads())
 
 

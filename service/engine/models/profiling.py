@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from service.core.memory.budget import ModelMemory
 from service.core.memory.cost_model import UNMEASURED, MemoryCostModel
-from service.core.scheduling.batch_latency import REACH, TimedBatch
-from service.core.scheduling.express_lane import ALL_LIGHT_SHARE
+from service.core.scheduling.throughput import REACH, TimedBatch
 from service.engine.execution.executor import DeviceWork
 from service.engine.memory.guard import Guard
 from service.engine.models.batch_sizing import BatchSizer
@@ -48,8 +47,7 @@ class ModelProfiler:
         usual_tokens = GPU_BATCH_TOKENS if device.type == "cuda" else CPU_BATCH_TOKENS
         self._timed_tokens = min(settings.batch_tokens or usual_tokens, usual_tokens) // REACH
         self._on_cpu = device.type == "cpu"
-        side_by_side = BATCHES + ALL_LIGHT_SHARE if self._on_cpu else 1
-        limit = MemoryLimit(settings.memory_fraction, settings.memory_limit_bytes, side_by_side)
+        limit = MemoryLimit(settings.memory_fraction, settings.memory_limit_bytes, BATCHES if self._on_cpu else 1)
         self._probe = probe_for(device, limit, executor.health)
         self._functions: dict[str, MemoryCostModel] = {}
         self._sizer = BatchSizer(settings.batch_tokens, usual_tokens)

@@ -110,11 +110,8 @@ class StatusPublisher:
         """Record the fill of a launched batch."""
         self._metrics.batches.fill.observe(tokens / full_tokens)
 
-    def completed(self, launched: InFlightBatch, *, timed: bool) -> float:
-        """Record a completed batch, and learn the device's speed from it if it was `timed` well.
-
-        Returns the seconds of the device that it took; 0 if it was not.
-        """
+    def completed(self, launched: InFlightBatch, *, timed: bool) -> None:
+        """Record a completed batch; learn the device's speed from it if it was `timed` well."""
         handle, tokens = launched.handle, launched.batch.tokens
         times = handle.begun_seconds, handle.ended_seconds
         seconds = self._throughput.computed(tokens, *times, full_tokens=launched.full_tokens) if timed else 0.0
@@ -124,7 +121,6 @@ class StatusPublisher:
         ran.seconds += seconds
         ran.splits += handle.splits
         ran.memory_splits += len(handle.out_of_memory)
-        return seconds
 
     def export_metrics(self, now: float) -> None:
         """Set the gauges of models, memory and load, and count what ran."""

@@ -1,12 +1,107 @@
-"""Capacity and demand from events."""
+"""The fit of batch latency, and the throughput meter."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from service.core.scheduling.batch_latency import TimedBatch
-from service.core.scheduling.throughput import ThroughputMeter
+from service.core.scheduling.throughput import REACH, BatchLatencyModel, ThroughputMeter, TimedBatch
 from tests.support.submissions import scheduler, submission
+
+Batches = list[tuple[int, float]]
+BATCHES = st.lists(
+    st.tuples(st.integers(1, 100_000), st.floats(1e-6, 100.0)) | st.tuples(st.integers(1, 100_000), st.just(0.0)),
+    min_size=1,
+    max_size=120,
+)
+
+
+def learnt(*batches: tuple[int, float]) -> BatchLatencyModel:
+    law = BatchLatencyModel()
+    for tokens, seconds in batches:
+        law.add(tokens, seconds)
+    return law
+
+
+def on_the_line(base: float, per_token: float, *sizes: int) -> BatchLatencyModel:
+    return learnt(*((tokens, base + per_token * tokens) for tokens in sizes))
+
+
+def test_nothing_is_known_before_the_first_batch() -> None:
+    assert BatchLatencyModel().tokens_per_second(100) is None
+    assert BatchLatencyModel().fit() == (0.0, 0.0)
+
+
+def test_base_and_time_per_token_are_found() -> None:
+    base, per_token = on_the_line(0.008, 3e-5, *[40, 90, 200, 500, 1_100] * 40).fit()
+    assert base == pytest.approx(0.008, rel=0.03)
+    assert per_token == pytest.approx(3e-5, rel=0.03)
+
+
+def test_small_batches_tell_what_full_ones_would_do() -> None:
+    """39 to 230 tokens at 8 ms + 25 µs a token: those batches themselves make 4,300 to 16,700 a second."""
+    law = on_the_line(0.008, 2.5e-5, *[39, 80, 120, 230] * 20)
+    assert law.tokens_per_second(900) == pytest.approx(900 / (0.008 + 2.5e-5 * 900), rel=0.1)
+
+
+def test_batches_of_one_size_give_tokens_over_seconds() -> None:
+    assert learnt((98, 0.5)).tokens_per_second(256) == pytest.approx(196)
+    assert learnt(*[(98, 0.5)] * 50).tokens_per_second(256) == pytest.approx(196)
+
+
+def test_nearly_one_size_and_noise_are_not_taken_for_a_law() -> None:
+    law = learnt(*[(127, 0.011), (128, 0.009)] * 30)
+    assert law.tokens_per_second(512) == pytest.approx(12_750, rel=0.05)
+
+
+def test_extrapolation_ends_at_a_few_times_the_largest_size() -> None:
+    """A GPU takes 4 ms for 10 tokens and for 400; for 60,000 surely not."""
+    law = on_the_line(0.004, 0.0, *[10, 100, 400] * 20)
+    assert law.tokens_per_second(65_536) == pytest.approx(REACH * 400 / 0.004, rel=0.2)
+
+
+def test_what_large_batches_have_shown_outlasts_small_ones() -> None:
+    law = on_the_line(0.004, 2e-6, *[60_000] * 10, *[30, 60] * 500)
+    assert law.tokens_per_second(65_536) == pytest.approx(65_536 / (0.004 + 2e-6 * 65_536), rel=0.05)
+
+
+def test_a_slower_device_is_noticed_within_the_remembered_batches() -> None:
+    law = learnt(*[(1_000, 0.1)] * 100, *[(1_000, 0.2)] * 100)
+    assert law.tokens_per_second(1_000) == pytest.approx(5_000, rel=0.05)
+
+
+def test_slow_small_batches_give_no_negative_time() -> None:
+    base, per_token = learnt(*[(10, 0.1), (1_000, 0.001)] * 20).fit()
+    assert base == pytest.approx(0.05, rel=0.03)
+    assert per_token == 0.0
+
+
+def test_batches_that_took_no_time_beside_others_give_no_speed() -> None:
+    assert learnt((100, 0.0)).tokens_per_second(100) is None
+
+
+@given(BATCHES, st.integers(1, 200_000))
+def test_the_speed_is_between_what_was_seen_and_its_reach(batches: Batches, full: int) -> None:
+    """Whatever the batches: no time below zero, and for a full batch at least the mean time of those that were seen."""
+    law = learnt(*batches)
+    base, per_token = law.fit()
+    assert base >= -1e-12
+    assert per_token >= 0
+    speed = law.tokens_per_second(full)
+    if speed is not None:
+        largest = max(tokens for tokens, _ in batches)
+        assert 0 < speed <= REACH * largest / (base * (1 - 1e-9)) if base > 0 else speed > 0
+
+
+@given(st.floats(0, 1.0), st.floats(1e-6, 1e-2), st.lists(st.integers(1, 10_000), min_size=1, max_size=80), st.data())
+def test_on_a_linear_device_the_speed_is_never_above_what_it_does(
+    base: float, per_token: float, sizes: list[int], data: st.DataObject
+) -> None:
+    full = data.draw(st.integers(max(sizes), 100_000))
+    speed = on_the_line(base, per_token, *sizes).tokens_per_second(full)
+    assert speed is not None
+    assert speed <= full / (base + per_token * full) * (1 + 1e-6)
 
 
 def test_speed_is_unknown_before_the_first_batch() -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 
 import numpy as np
 import pytest
 import torch
 
 from service.core.arrays import Logits, TokenIds
-from service.engine.execution.gpu_pipeline import LANES, PipelinedEncoder
-from service.engine.execution.turn_lock import TurnLock
+from service.engine.execution.gpu_pipeline import BATCHES, PipelinedEncoder
 
 LIMIT_SECONDS = 30.0
 
@@ -43,15 +43,15 @@ class QueuingEncoder:
 
 
 def test_the_next_batch_is_queued_while_one_is_waited_for() -> None:
-    encoder, queuing = QueuingEncoder(), TurnLock()
-    encoders = [PipelinedEncoder(encoder, queuing) for _ in range(LANES)]
-    with ThreadPoolExecutor(LANES) as threads:
+    encoder, queuing = QueuingEncoder(), Lock()
+    encoders = [PipelinedEncoder(encoder, queuing) for _ in range(BATCHES)]
+    with ThreadPoolExecutor(BATCHES) as threads:
         futures = [threads.submit(each.forward, [np.full(3, n, np.int32)]) for n, each in enumerate(encoders)]
         for _ in encoders:
             assert encoder.queued.acquire(timeout=LIMIT_SECONDS)
         assert not any(future.done() for future in futures)
         encoder.finish.set()
-        assert [int(future.result()[0][0, 0]) for future in futures] == [*range(LANES)]
+        assert [int(future.result()[0][0, 0]) for future in futures] == [*range(BATCHES)]
     assert encoder.most_queuing == 1
 
 
@@ -60,7 +60,7 @@ def test_a_batch_that_cannot_be_queued_releases_the_lock() -> None:
         def begin(self, sequences: Sequence[TokenIds]) -> Callable[[], list[Logits]]:
             raise torch.OutOfMemoryError("CUDA out of memory")
 
-    queuing = TurnLock()
+    queuing = Lock()
     with pytest.raises(torch.OutOfMemoryError):
         PipelinedEncoder(Failing(), queuing).forward([])
     assert not queuing.locked()

@@ -219,18 +219,3 @@ def test_closing_delivers_what_is_on_its_way(tmp_path: Path) -> None:
     assert [worker.receive()[0] for _ in range(50)][-1] == Scored("k", 49, 500, 100, 1, 0.5)
     worker.close()
     waker.close()
-
-
-def test_messages_gather_for_a_while_and_a_wake_up_does_not_wait_for_them(place: Place) -> None:
-    worker = place.worker()
-    worker.send(Cancelled("first"))
-    place.receive(1)
-    worker.send(Cancelled("second"))
-    begun = time.monotonic()
-    assert len(list(place.ipc.receive(LIMIT_SECONDS, 0.2))) == 1
-    assert time.monotonic() - begun >= 0.2
-    waking = threading.Timer(0.1, place.waker.wake)
-    waking.start()
-    assert list(place.ipc.receive(0.0, 10 * LIMIT_SECONDS)) == []
-    waking.join()
-    assert time.monotonic() - begun < LIMIT_SECONDS

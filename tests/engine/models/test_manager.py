@@ -38,7 +38,7 @@ class AtOnce(Executor):
     def __init__(self) -> None:
         self.health = DeviceHealth()
         self.lanes = 1
-        self.side_by_side = False
+        self.concurrent = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = Future()

@@ -11,7 +11,7 @@ import pytest
 
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
-from service.core.scheduling.batch_latency import REACH
+from service.core.scheduling.throughput import REACH
 from service.core.types import Phase
 from service.engine.device.selection import DeviceMissing
 from service.engine.execution.executor import DeviceExecutor

@@ -1,41 +1,42 @@
-"""Batch ladder: the token budget of a device's batches, from timed batches of growing size. Pure.
+"""Batch size sweep: the token budget of a device's batches, from timed batches of growing size. Pure.
 
 A batch cannot be interrupted, so one that is larger than the device needs only makes others wait. The rules:
 - Sizes are powers of two, the smallest first.
-- The budget is the smallest size that has nearly the best throughput of all that take no longer than a request may
-  wait for a batch. If the smallest takes longer, it is the budget.
-- It holds a few of the longest sequences, if these take no longer either: a batch that has room for one and a half
-  sequences runs with one.
-- Sizes that take longer than that need not be run, nor do those after `MOST_WITHOUT_GAIN` that gained hardly anything.
+- The budget is the smallest size with at least `NEARLY` of the best throughput of all that take at most
+  `LONGEST_SECONDS`. If the smallest takes longer, it is the budget.
+- The budget holds at least `LONGEST_SEQUENCES` of the longest sequences, if that takes at most `LONGEST_SECONDS` too: a
+  batch that has room for one and a half sequences runs with one.
+- The sweep ends after a size that takes longer than `LONGEST_SECONDS`, and after `MOST_WITHOUT_GAIN` sizes in a row
+  that gained hardly anything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.core.scheduling.batch_latency import TimedBatch
+from service.core.scheduling.throughput import TimedBatch
 
 SMALLEST_TOKENS = 64
 NEARLY = 0.95
-"""Of the best throughput."""
+"""Share of the best throughput that the budget's size must have."""
 
 LONGEST_SECONDS = 0.1
-"""That a batch should take: a document waits for two of them at most, and answers are due within a second."""
+"""Most that a batch of the budget's size may take: a document waits for two, and answers are due within a second."""
 
 LONGEST_SEQUENCES = 4
-"""That a batch should have room for. With sequences of all lengths it is then nine tenths full."""
+"""Fewest of the longest sequences that the budget holds. With sequences of all lengths it is then nine tenths full."""
 
 MOST_WITHOUT_GAIN = 3
-"""A step may be slower by chance, or because its kernels are tiled badly; three doublings in a row are not."""
+"""Sizes in a row: one may be slower by chance, or because its kernels are tiled badly; three doublings are not."""
 
 
-def rungs(most_tokens: int) -> tuple[int, ...]:
+def sizes_to_time(most_tokens: int) -> tuple[int, ...]:
     """The sizes to run, `most_tokens` being the last one."""
     below = (SMALLEST_TOKENS << power for power in range(most_tokens.bit_length()))
     return (*(tokens for tokens in below if tokens < most_tokens), most_tokens)
 
 
-def is_high_enough(timed: Sequence[TimedBatch], longest_tokens: int = 0) -> bool:
+def is_over(timed: Sequence[TimedBatch], longest_tokens: int = 0) -> bool:
     """True when larger batches than those timed so far cannot become the budget; for the argument, see `choose`."""
     if not timed:
         return False

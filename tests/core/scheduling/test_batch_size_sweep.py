@@ -1,4 +1,4 @@
-"""The budget of batches from their times, for devices as they are and as they might misbehave."""
+"""The token budget that timed batches lead to."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.scheduling.batch_ladder import LONGEST_SECONDS, NEARLY, choose, is_high_enough, rungs
-from service.core.scheduling.batch_latency import TimedBatch
+from service.core.scheduling.batch_size_sweep import LONGEST_SECONDS, NEARLY, choose, is_over, sizes_to_time
+from service.core.scheduling.throughput import TimedBatch
 
 
 def _device(base_seconds: float, tokens_per_second: float, most: int = 65_536) -> list[TimedBatch]:
     """Batches of a device that takes `base_seconds` to launch anything."""
-    return [TimedBatch(tokens, max(base_seconds, tokens / tokens_per_second)) for tokens in rungs(most)]
+    return [TimedBatch(tokens, max(base_seconds, tokens / tokens_per_second)) for tokens in sizes_to_time(most)]
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ def _device(base_seconds: float, tokens_per_second: float, most: int = 65_536) -
     [(64, (64,)), (65, (64, 65)), (512, (64, 128, 256, 512)), (700, (64, 128, 256, 512, 700)), (30, (30,))],
 )
 def test_sizes_are_powers_of_two_up_to_the_largest(most: int, sizes: tuple[int, ...]) -> None:
-    assert rungs(most) == sizes
+    assert sizes_to_time(most) == sizes
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_budget_holds_four_of_the_longest_sequences_where_they_are_quick(
 )
 def test_the_ladder_ends_where_nothing_more_can_be_won(times_ms: tuple[int, ...], enough: bool) -> None:
     timed = [TimedBatch(64 << index, each / 1_000) for index, each in enumerate(times_ms)]
-    assert is_high_enough(timed) == enough
+    assert is_over(timed) == enough
 
 
 @given(st.lists(st.floats(1e-6, 1.0), min_size=1, max_size=11))
@@ -101,5 +101,5 @@ def test_no_shorter_size_is_nearly_as_fast(seconds: list[float]) -> None:
 def test_what_is_left_out_after_the_limit_could_not_be_chosen(seconds: list[float]) -> None:
     timed = [TimedBatch(64 << index, each) for index, each in enumerate(seconds)]
     over = [*timed, TimedBatch(64 << len(timed), LONGEST_SECONDS * 1.01)]
-    assert is_high_enough(over)
+    assert is_over(over)
     assert choose(over) == choose(timed)
