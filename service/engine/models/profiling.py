@@ -2,7 +2,7 @@
 
 A model is measured when its architecture is new. A revision with the sizes of one that was measured takes what that one
 takes, so that a switch costs no time of the device. On a GPU batches of growing size are timed as well, and the budget
-is one of them (core/scheduling/batch_ladder.py); on a CPU, where all cores are busy with the smallest, it is fixed.
+is one of them (core/scheduling/batch_size_sweep.py); on a CPU, where all cores are busy with the smallest, it is fixed.
 """
 
 from __future__ import annotations
