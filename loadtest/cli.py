@@ -9,10 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from loadtest.arrivals.synthetic_days import DAYS
-from loadtest.errors import LoadtestError, MissingExtra
+from loadtest.errors import LoadtestError, MissingExtra, end_on_sigterm
 from loadtest.scenario.scenario import builtin_scenarios
-from loadtest.service_process.sigterm import end_on_sigterm
+from loadtest.scenario.traces import DAYS
 
 EXTRA = ("aiohttp", "matplotlib", "psutil")
 """What the extra `loadtest` installs beyond the service's own libraries."""
@@ -86,8 +85,8 @@ def run(chosen: argparse.Namespace) -> int:
     """Run the chosen command; returns the exit code. A failure is a sentence on stderr."""
     try:
         require_extra()
-        module = "find_knee" if chosen.command == "run" and chosen.find_knee else chosen.command
-        import_module(f"loadtest.commands.{module}").run(chosen)
+        commands = import_module("loadtest.commands").COMMANDS
+        commands["find_knee" if chosen.command == "run" and chosen.find_knee else chosen.command](chosen)
     except LoadtestError as error:
         print(f"gleaner loadtest: {error}", file=sys.stderr, flush=True)
         return error.exit_code

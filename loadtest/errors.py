@@ -10,6 +10,9 @@ LoadtestError        exit code 1
 
 from __future__ import annotations
 
+import signal
+import sys
+
 
 class LoadtestError(Exception):
     """A failure, with one helpful sentence."""
@@ -39,3 +42,8 @@ class NotTrusted(LoadtestError):
 
 class CheckFailed(LoadtestError):
     """An assertion does not hold."""
+
+
+def end_on_sigterm() -> None:
+    """From now on SIGTERM raises SystemExit, so that open contexts stop the processes that they started."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))

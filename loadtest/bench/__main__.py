@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from loadtest.bench import host, startup, store, throughput
-from loadtest.service_process.sigterm import end_on_sigterm
+from loadtest.errors import end_on_sigterm
 
 PARTS = {
     "throughput": throughput.measure,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from loadtest.service_process.service import ServiceProcess, clean_environment, settings_environment
+from loadtest.service_process import ServiceProcess, clean_environment, settings_environment
 
 SYLLABLES = (
     "ba be bi bo da de di do ka ke ki ko la le li lo ma me mi mo na ne ni no ra re ri ro sa se si so ta te".split()

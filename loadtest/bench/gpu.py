@@ -19,7 +19,7 @@ from pathlib import Path
 import httpx
 
 from loadtest.bench.fixtures import LEAN, published, run_tool, service, texts
-from loadtest.service_process.sigterm import end_on_sigterm
+from loadtest.errors import end_on_sigterm
 
 CLIENTS = 96
 DOCUMENTS_PER_REQUEST = 16

@@ -25,11 +25,9 @@ from typing import Any
 import psutil
 
 from loadtest.bench.fixtures import publish
-from loadtest.service_process.managed_service import BUILTIN, MODEL_FILES
-from loadtest.service_process.ports import KeptPort
-from loadtest.service_process.service import clean_environment, is_ready, settings_environment
-from loadtest.telemetry.process_usage import process_tree
-from loadtest.workload.prose import paragraph
+from loadtest.managed_service import BUILTIN, MODEL_FILES
+from loadtest.scenario.workload import paragraph
+from loadtest.service_process import KeptPort, clean_environment, is_ready, process_tree, settings_environment
 
 TEXTS, WORDS, SEED = 128, 185, 11
 BATCH_TOKENS = 8_192

@@ -24,7 +24,7 @@ from s3transfer.manager import TransferManager
 
 from loadtest.bench.random_models import make_shards
 from loadtest.s3.server import BUCKET, REMOTE, S3Server, bucket_server
-from loadtest.service_process.service import clean_environment
+from loadtest.service_process import clean_environment
 
 ROUNDS = 6
 AWSCLI = "awscli==1.46.3"

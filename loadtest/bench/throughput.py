@@ -50,7 +50,7 @@ def _rows(shape: str, count: int, home: Path) -> list[str]:
     sample = texts(count)
     theirs: list[Run] = []
     with ExitStack() as stack:
-        module = "loadtest.bench.peers.servers.transformers_pipeline"
+        module = "loadtest.bench.peers.servers.pipeline"
         pipeline = stack.enter_context(closing(PipelineProcess(module, str(model))))
         best = max(BATCH_SIZES, key=lambda size: _ask_pipeline(pipeline, size, sample[: count // SEARCHED])[0])
         services = {name: stack.enter_context(service(home, MODELS=shape, DTYPE=name)) for name in precisions()}

@@ -11,14 +11,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from random import SystemRandom
 
-from loadtest.chaos.catalog import all_faults
 from loadtest.chaos.experiment import Plan, run_chaos
-from loadtest.chaos.questions import make_questions
-from loadtest.chaos.remote_store import remote_store
-from loadtest.chaos.subject import Subject
-from loadtest.service_process.managed_service import ManagedService
-from loadtest.service_process.sigterm import end_on_sigterm
-from loadtest.service_process.small_disk import small_disk
+from loadtest.chaos.faults import all_faults, remote_store, small_disk
+from loadtest.chaos.subject import Subject, make_questions
+from loadtest.errors import end_on_sigterm
+from loadtest.managed_service import ManagedService
 
 TENANT = "steady"
 DISK_MEGABYTES = 128

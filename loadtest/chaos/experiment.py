@@ -10,13 +10,12 @@ from random import Random
 
 import httpx
 
-from loadtest.chaos.fault import ChaosFault
-from loadtest.chaos.ledger import Exchange, Happened, Ledger
-from loadtest.chaos.oracle import Oracle, Verdict
+from loadtest.chaos.faults import ChaosFault
+from loadtest.chaos.oracle import Exchange, Happened, Ledger, Oracle, Verdict
 from loadtest.chaos.subject import Subject
-from loadtest.client.http import HttpClient
-from loadtest.service_process.service import is_ready
-from loadtest.workload.mix import Job
+from loadtest.generator.http_client import HttpClient
+from loadtest.scenario.workload import Job
+from loadtest.service_process import is_ready
 
 CALLERS = 8
 TIMEOUT_SECONDS = 120.0

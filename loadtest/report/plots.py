@@ -1,18 +1,136 @@
-"""The charts of a report, specified from a result. One without data is left out of the report, which names it."""
+"""Points over time computed from records: rates, quantiles, and refusals by reason. Pure."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
-from loadtest.records.answer import STAGES
-from loadtest.report.chart import Band, Bars, Chart, Series
-from loadtest.report.series import by_reason, inside, per_second, quantile_over_time, unless_zero
-from loadtest.report.service_plots import service_plots
-from loadtest.results.result import Result
-from loadtest.results.summary import Figures, by_rate
+from loadtest.generator.records import STAGES, Records
+from loadtest.generator.sampler import MetricsSample, rates
+from loadtest.report.chart import Band, Bars, Chart, Points, Series
+from loadtest.results.summary import Figures, Result, by_rate
+
+MAX_BINS = 120
+
+
+def bin_seconds(seconds: float) -> float:
+    """The length of a bin: a round time of which a run has at most `MAX_BINS`."""
+    return next(each for each in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600) if seconds / each <= MAX_BINS)
+
+
+def per_second(times: npt.NDArray[np.float64], seconds: float) -> Points:
+    """The number of times per second in each bin of a run, including empty bins."""
+    width = bin_seconds(seconds)
+    bins = max(int(np.ceil(seconds / width)), 1)
+    counts = (
+        np.bincount(np.clip((times / width).astype(np.int64), 0, bins - 1), minlength=bins)
+        if len(times)
+        else [0] * bins
+    )
+    last = seconds - (bins - 1) * width
+    lengths = [width] * (bins - 1) + [last if last > width / 4 else width]
+    return tuple(
+        ((n + 0.5) * width, float(c) / length) for n, (c, length) in enumerate(zip(counts, lengths, strict=True))
+    )
+
+
+def inside(records: Records, seconds: float) -> npt.NDArray[np.float64]:
+    """The times of the answers that came before the end of the schedule."""
+    return records.done[records.done < seconds]
+
+
+def quantile_over_time(
+    times: npt.NDArray[np.float64], values: npt.NDArray[np.float64], seconds: float, quantile: float
+) -> Points:
+    """A quantile of the values in each bin; empty bins have no point."""
+    width = bin_seconds(seconds)
+    number = (times / width).astype(np.int64)
+    return tuple(
+        ((int(each) + 0.5) * width, float(np.quantile(values[number == each], quantile))) for each in np.unique(number)
+    )
+
+
+def by_reason(records: Records, seconds: float) -> dict[str, Points]:
+    """Refusals and failures per second by code, most frequent first."""
+    bad = records.where(~records.ok)
+    names = [name for name, _ in Counter(bad.outcome.tolist()).most_common(7)]
+    return {name: per_second(bad.done[bad.outcome == name], seconds) for name in names}
+
+
+def unless_zero(points: Points) -> Points:
+    """The points, or none if all are zero."""
+    return points if any(y > 0 for _, y in points) else ()
+
+
+SECONDS = "seconds since the start"
+MEBIBYTE = 2.0**20
+
+
+@dataclass(frozen=True, slots=True)
+class GaugeChart:
+    """A chart of gauges. `lines`: the name, the sampled value and the colour of each."""
+
+    key: str
+    title: str
+    caption: str
+    y_label: str
+    lines: tuple[tuple[str, str, str], ...]
+    divisor: float = 1.0
+
+    def chart(self, samples: Sequence[MetricsSample]) -> Chart:
+        """The chart of these samples."""
+        series = (Series(name, gauge(samples, value, self.divisor), colour) for name, value, colour in self.lines)
+        return Chart(self.key, self.title, self.caption, SECONDS, self.y_label, tuple(series))
+
+
+BEFORE_DEVICE = (
+    GaugeChart("queue", "Queue depth", "Admitted documents that wait for the device.", "documents",
+               (("queued documents", "queue_documents", "blue"),)),
+    GaugeChart("backlog", "Backlog",
+               "Seconds of queued or recently refused work, and the age of the oldest queued document.", "seconds",
+               (("backlog", "backlog_seconds", "navy"), ("age of the oldest", "oldest_age_seconds", "teal"))),
+)  # fmt: skip
+AFTER_DEVICE = (
+    GaugeChart("memory", "Memory of the processes", "All processes together, shared pages once.", "MiB",
+               (("processes", "memory_bytes", "blue"),), MEBIBYTE),
+    GaugeChart("gpu-memory", "Memory of the GPU", "Used on the device by all processes.", "MiB",
+               (("GPU", "gpu_memory_bytes", "purple"),), MEBIBYTE),
+    GaugeChart("files", "Open files", "File descriptors of all the service's processes.", "open files",
+               (("open files", "open_files", "teal"),)),
+)  # fmt: skip
+
+
+def service_plots(result: Result) -> list[Chart]:
+    """All charts of the samples, in reading order."""
+    before, after = ([each.chart(result.samples) for each in charts] for charts in (BEFORE_DEVICE, AFTER_DEVICE))
+    return [*before, device(result.samples), *after]
+
+
+def device(samples: Sequence[MetricsSample]) -> Chart:
+    return Chart(
+        "device",
+        "Device and processor",
+        "Share of the time in which a batch ran; GPU utilization where there is one; CPU cores that the service used.",
+        SECONDS,
+        "busy share, cores",
+        (
+            Series("engine busy", tuple(rates(list(samples), "busy_seconds")), "blue"),
+            Series("GPU utilization", gauge(samples, "gpu_utilization"), "purple"),
+            Series("CPU cores used", tuple(rates(list(samples), "cpu_seconds")), "orange"),
+        ),
+    )
+
+
+def gauge(samples: Sequence[MetricsSample], name: str, divisor: float = 1.0) -> Points:
+    """A sampled value over time, from the start of the run on."""
+    known = [sample for sample in samples if name in sample.values and sample.at >= 0]
+    return tuple((sample.at, sample.values[name] / divisor) for sample in known)
+
 
 SECONDS = "seconds since the start"
 QUANTILES = (("p50", 0.5, "sky"), ("p90", 0.9, "blue"), ("p99", 0.99, "navy"))

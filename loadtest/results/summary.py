@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import pairwise
 
 import msgspec
 import numpy as np
 
-from loadtest.records.answer import STAGES
-from loadtest.records.records import Records
-from loadtest.scenario.scenario import Phase, Scenario
+from loadtest.generator.records import STAGES, Records, Window, inside
+from loadtest.generator.run import GeneratorHealth
+from loadtest.generator.sampler import MetricsSample
+from loadtest.scenario.scenario import Scenario
 
-Window = tuple[float, float]
-"""Begin and length, in seconds."""
 MIN_RATES = 3
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
@@ -53,8 +53,8 @@ def figures(name: str, everything: Records, windows: list[Window], *, slo_ms: fl
     Throughput and goodput count the answers that *ended* in the windows, whenever they were due: they are the rate of
     the service, not of the requests.
     """
-    records, seconds = everything.where(_inside(everything.intended, windows)), sum(length for _, length in windows)
-    ended = everything.where(_inside(everything.done, windows))
+    records, seconds = everything.where(inside(everything.intended, windows)), sum(length for _, length in windows)
+    ended = everything.where(inside(everything.done, windows))
     ok, refused, failed = records.ok, records.refused, records.failed
     latency = records.latency_ms
     limit = min(slo_ms, deadline_ms) if deadline_ms else slo_ms
@@ -85,28 +85,13 @@ def figures(name: str, everything: Records, windows: list[Window], *, slo_ms: fl
 def by_phase(records: Records, scenario: Scenario) -> list[Figures]:
     """The figures of each reported phase."""
     limits = {"slo_ms": scenario.slo_ms, "deadline_ms": float(scenario.mix.deadline_ms)}
-    return [figures(phase.name, records, [(begin, phase.seconds)], **limits) for phase, begin in reported(scenario)]
+    return [figures(phase.name, records, [(begin, phase.seconds)], **limits) for phase, begin in scenario.reported]
 
 
 def overall(records: Records, scenario: Scenario) -> Figures:
     """The figures of all reported phases together."""
     deadline_ms = float(scenario.mix.deadline_ms)
-    return figures("all", records, windows(scenario), slo_ms=scenario.slo_ms, deadline_ms=deadline_ms)
-
-
-def only_reported(records: Records, scenario: Scenario) -> Records:
-    """The records without those of warm-up phases."""
-    return records.where(_inside(records.intended, windows(scenario)))
-
-
-def windows(scenario: Scenario) -> list[Window]:
-    """The times of the reported phases."""
-    return [(begin, phase.seconds) for phase, begin in reported(scenario)]
-
-
-def reported(scenario: Scenario) -> Iterable[tuple[Phase, float]]:
-    """The phases other than warm-ups, each with its start."""
-    return ((p, begin) for p, begin in zip(scenario.phases, scenario.starts, strict=False) if not p.warm_up)
+    return figures("all", records, scenario.windows, slo_ms=scenario.slo_ms, deadline_ms=deadline_ms)
 
 
 def by_rate(phases: Iterable[Figures], scenario: Scenario) -> list[Figures]:
@@ -114,7 +99,7 @@ def by_rate(phases: Iterable[Figures], scenario: Scenario) -> list[Figures]:
 
     A phase right after a higher rate is left out, since it begins with that one's queue.
     """
-    begins = {begin for _, begin in reported(scenario)}
+    begins = {begin for _, begin in scenario.reported}
     for (before, after), begin in zip(pairwise(scenario.phases), scenario.starts[1:], strict=False):
         if not before.warm_up and before.rate > after.rate:
             begins.discard(begin)
@@ -133,8 +118,61 @@ def quantiles(values: np.typing.NDArray[np.float64]) -> dict[str, float]:
     return {**found, "mean": float(known.mean()), "max": float(known.max())}
 
 
-def _inside(times: np.typing.NDArray[np.float64], windows: list[Window]) -> np.typing.NDArray[np.bool_]:
-    chosen = np.zeros(len(times), dtype=np.bool_)
-    for begin, length in windows:
-        chosen |= (times >= begin) & (times < begin + length)
-    return chosen
+class Summary(msgspec.Struct, frozen=True):
+    """summary.json. `capacity_rps`: requests per second at full load, measured before where rates are shares of it."""
+
+    title: str
+    at: str
+    url: str
+    machine: str
+    capacity_rps: float | None
+    whole: Figures
+    phases: list[Figures]
+    generator: GeneratorHealth
+    revisions: dict[str, int]
+    events: list[tuple[float, str]]
+    findings: list[str]
+    scenario: Scenario
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """The data of a report."""
+
+    summary: Summary
+    records: Records
+    samples: tuple[MetricsSample, ...]
+
+    @property
+    def scenario(self) -> Scenario:
+        return self.summary.scenario
+
+
+def summarise(
+    scenario: Scenario,
+    records: Records,
+    generator: GeneratorHealth,
+    *,
+    at: str,
+    url: str,
+    machine: str,
+    capacity_rps: float | None,
+    events: list[tuple[float, str]],
+) -> Summary:
+    """The summary of a run, without findings."""
+    counted = records.due_in(scenario.windows)
+    good = counted.revision[counted.ok].tolist()
+    return Summary(
+        title=scenario.title,
+        at=at,
+        url=url,
+        machine=machine,
+        capacity_rps=capacity_rps,
+        whole=overall(records, scenario),
+        phases=by_phase(records, scenario),
+        generator=generator,
+        revisions={revision: good.count(revision) for revision in dict.fromkeys(good) if revision},
+        events=events,
+        findings=[],
+        scenario=scenario,
+    )

@@ -20,7 +20,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from loadtest.service_process.ports import KeptPort
+from loadtest.service_process import KeptPort
 
 PROGRAMS = Path(sys.prefix) / "s3-server" / "bin"
 PARTS = ("account", "container", "object", "proxy")

@@ -7,16 +7,19 @@ file suits a laptop and a GPU.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
+from random import Random
 from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
 
-from loadtest.arrivals.traces import read_trace
 from loadtest.errors import BadInput
-from loadtest.workload.mix import Mix
+from loadtest.scenario.arrivals import Chain, Constant, Ramp, Rate, Sine, bursty, evenly, poisson, replay
+from loadtest.scenario.traces import Trace, make_day, read_trace
+from loadtest.scenario.workload import Mix
 
 FOLDER = Path(__file__).parent / "builtin"
 
@@ -82,6 +85,16 @@ class Scenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def starts(self) -> tuple[float, ...]:
         """The start of each phase, and the end of the last one."""
         return tuple(accumulate((phase.seconds for phase in self.phases), initial=0.0))
+
+    @property
+    def reported(self) -> list[tuple[Phase, float]]:
+        """The phases other than warm-ups, each with its start."""
+        return [(phase, begin) for phase, begin in zip(self.phases, self.starts, strict=False) if not phase.warm_up]
+
+    @property
+    def windows(self) -> list[tuple[float, float]]:
+        """The begin and the length of each reported phase, in seconds."""
+        return [(begin, phase.seconds) for phase, begin in self.reported]
 
 
 def builtin_scenarios() -> list[str]:
@@ -152,3 +165,48 @@ def _with_length(phase: Phase) -> Phase:
     if phase.shape != "trace" or phase.seconds:
         return phase
     return replace(phase, seconds=read_trace(Path(phase.path)).faster(phase.time_scale).seconds)
+
+
+def rate_of(phase: Phase) -> Rate:
+    """A phase's rate over time."""
+    match phase.shape:
+        case "constant":
+            return Constant(phase.rate, phase.seconds)
+        case "ramp":
+            return Ramp(phase.rate, phase.last_rate, phase.seconds)
+        case "sine":
+            return Sine(phase.rate, phase.amplitude, phase.period_seconds or phase.seconds, phase.seconds)
+        case _:
+            trace = trace_of(phase, seed=0)
+            return Chain(tuple(Constant(count / trace.bin_seconds, trace.bin_seconds) for count in trace.counts))
+
+
+def trace_of(phase: Phase, seed: int) -> Trace:
+    """The trace that a phase replays."""
+    if phase.shape == "day":
+        day = make_day(phase.kind, seed, mean_rate=1.0)
+        return day.faster(day.seconds / phase.seconds).scaled(phase.rate * phase.seconds / max(sum(day.counts), 1))
+    trace = read_trace(Path(phase.path)).faster(phase.time_scale).scaled(phase.rate_scale)
+    return trace.first(phase.seconds) if phase.seconds else trace
+
+
+def most_per_second(scenario: Scenario) -> float:
+    """The highest rate of a scenario, which determines the number of generator processes."""
+    return max(max(rate_of(each).at(each.seconds * part / 50) for part in range(51)) for each in scenario.phases)
+
+
+def schedule(scenario: Scenario) -> Iterator[float]:
+    """The times at which requests are due in all phases, in seconds from the start."""
+    for number, (phase, begin) in enumerate(zip(scenario.phases, scenario.starts, strict=False)):
+        for moment in _arrivals(scenario, phase, Random(f"arrivals {scenario.seed} {number}")):
+            yield begin + moment
+
+
+def _arrivals(scenario: Scenario, phase: Phase, draw: Random) -> Iterator[float]:
+    if phase.shape in ("trace", "day"):
+        return replay(trace_of(phase, scenario.seed), draw)
+    if scenario.arrivals == "even":
+        return evenly(rate_of(phase))
+    if scenario.arrivals == "bursty":
+        return bursty(rate_of(phase), scenario.index_of_dispersion, draw)
+    return poisson(rate_of(phase), draw)

@@ -1,16 +1,13 @@
-"""`gleaner simulate`: a deployed policy against a shape of demand or a trace: what callers see, and what it costs.
-
-The policy is read out of a fleet's template, so that what is simulated is what runs: `make infra` writes the templates
-of `infra/environments.py` into build/stacks; the one that is deployed comes from
-`aws cloudformation get-template --stack-name gleaner-production-fleet --query TemplateBody`.
-"""
+"""Instances over time, in characters of a terminal. Pure."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, replace
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -24,18 +21,52 @@ from infra.scaling.policy_file import write_policy
 from infra.scaling.policy_values import Delays
 from loadtest.cli import require_extra
 from loadtest.errors import BadInput, LoadtestError
-from loadtest.simulator.chart import chart
 from loadtest.simulator.demand import SHAPES, Demand, make_demand, read_demand
-from loadtest.simulator.fleet.controller import Scaling
-from loadtest.simulator.fleet.events import Events, ZoneLoss
-from loadtest.simulator.fleet.fleet import Fleet
-from loadtest.simulator.fleet.task_group import Balancing
-from loadtest.simulator.fleet.timeline import FleetRun
-from loadtest.simulator.latency_table import latency_table
-from loadtest.simulator.outcome import Outcome, outcome_of
+from loadtest.simulator.fleet import Fleet, FleetRun, Minute, Scaling
+from loadtest.simulator.outcome import Outcome, StepResponse, outcome_of, step_response
 from loadtest.simulator.service_model import Documents, ServiceModel, model_of
-from loadtest.simulator.step_response import StepResponse, step_response
-from loadtest.simulator.tuner import Problem, line, tune
+from loadtest.simulator.single_task import latency_table
+from loadtest.simulator.task_group import Balancing
+from loadtest.simulator.tasks import Events, ZoneLoss
+from loadtest.simulator.tuning import Problem, line, tune
+
+WIDTH = 72
+HEIGHT = 10
+SERVING, PAID, QUEUED = "█", "░", "!"
+
+
+def chart(minutes: Sequence[Minute], width: int = WIDTH, height: int = HEIGHT) -> list[str]:
+    """The most instances that were paid for, and the fewest tasks that served, in each column's time."""
+    columns = _columns(minutes, width)
+    most = max((max(each.machines for each in column) for column in columns), default=1) or 1
+    tall = min(height, most)
+    lines = []
+    for row in range(tall, 0, -1):
+        bound = most * (row - 0.5) / tall
+        cells = (_cell(column, bound) for column in columns)
+        label = f"{most * row / tall:5.0f}" if row in (tall, 1) or tall <= height // 2 else " " * 5
+        lines.append(f"{label} │{''.join(cells)}")
+    marks = "".join(QUEUED if max(each.longest_queue_seconds for each in c) >= 1 else "─" for c in columns)
+    end = minutes[-1].at_seconds / 3600 if minutes else 0
+    lines.append(f"{'0':>5} └{marks}")
+    lines.append(f"       0 h{f'{end:g} h':>{max(len(columns) - 3, 1)}}")
+    lines.append(
+        f"       {SERVING} serving   {PAID} paid for: starting, draining, idle   {QUEUED} a queue of 1 s and more"
+    )
+    return lines
+
+
+def _cell(column: Sequence[Minute], bound: float) -> str:
+    if min(each.serving for each in column) >= bound:
+        return SERVING
+    return PAID if max(each.machines for each in column) >= bound else " "
+
+
+def _columns(minutes: Sequence[Minute], width: int) -> list[Sequence[Minute]]:
+    count = min(width, len(minutes))
+    edges = [len(minutes) * i // count for i in range(count + 1)] if count else []
+    return [minutes[low:high] for low, high in pairwise(edges)]
+
 
 TEMPLATE = Path("build/stacks/gleaner-production-fleet.template.json")
 PRICE = HOURLY_DOLLARS["g6.xlarge"]

@@ -24,9 +24,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from loadtest.arrivals.synthetic_days import DAYS
-from loadtest.arrivals.traces import HEAD, read_trace
 from loadtest.errors import BadInput
+from loadtest.scenario.traces import DAYS, HEAD, read_trace
 
 Floats = npt.NDArray[np.float64]
 HOUR, DAY = 3600.0, 86_400.0

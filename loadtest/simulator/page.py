@@ -7,9 +7,9 @@ from html import escape
 
 from infra.scaling.autoscaler import Decision
 from loadtest.report.chart import Chart, Points, Series
-from loadtest.report.html import document, figure, row, table, tile_row
+from loadtest.report.page import document, figure, row, table, tile_row
 from loadtest.simulator.demand import Demand
-from loadtest.simulator.fleet.timeline import FleetRun, Minute
+from loadtest.simulator.fleet import FleetRun, Minute
 from loadtest.simulator.outcome import Outcome
 
 MOST_POINTS = 400

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from loadtest import cli
-from loadtest.service_process.sigterm import end_on_sigterm
+from loadtest.errors import end_on_sigterm
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from loadtest.service_process.ports import KeptPort
+from loadtest.service_process import KeptPort
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from tests.support.document_files import simple_pdf

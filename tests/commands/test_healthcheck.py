@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from loadtest.service_process.ports import KeptPort
+from loadtest.service_process import KeptPort
 from service.cli import main
 
 

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 
 from infra.scaling.capacity import read_capacity
 from loadtest import cli
-from loadtest.arrivals.traces import read_trace
-from loadtest.commands.run import finish
+from loadtest.commands import finish
 from loadtest.errors import NotTrusted
+from loadtest.scenario.traces import read_trace
 from tests.support.load_records import answering, good
 from tests.support.load_result import made_result
 

@@ -12,7 +12,7 @@ from itertools import count
 
 import pytest
 
-from loadtest.service_process.ports import KeptPort
+from loadtest.service_process import KeptPort
 from service.metrics.publisher import PublisherMetrics
 from service.publisher.cloudwatch import CloudWatch
 from service.publisher.loop import STOP_SECONDS, Inbox, Publisher, PublisherSignal

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.telemetry.process_usage import processes_running
+from loadtest.service_process import processes_running
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from tests.rehearsal.conftest import Modelled

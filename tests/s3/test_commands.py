@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.s3.faults import ErrorResponse, Fault
+from loadtest.s3.fault_proxy import ErrorResponse, Fault
 from service.cli import main
 from tests.support.model_folders import write_model
 from tests.support.s3_buckets import Bucket

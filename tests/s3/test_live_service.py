@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from loadtest.s3.faults import ErrorResponse, Fault, no_fault
+from loadtest.s3.fault_proxy import ErrorResponse, Fault, no_fault
 from model_store.local.layout import Layout
 from model_store.local.store import Revision, Store
 from model_store.remote.keys import blob_key

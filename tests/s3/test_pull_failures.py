@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.s3.faults import ErrorResponse
+from loadtest.s3.fault_proxy import ErrorResponse
 from model_store.local.store import Revision, Store
 from model_store.manifest import File
 from model_store.reference import hex_digits

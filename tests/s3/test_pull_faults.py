@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.s3.faults import ErrorResponse, Fault, Flip, ProxiedRequest, Reset, Stall, Truncate, no_fault
+from loadtest.s3.fault_proxy import ErrorResponse, Fault, Flip, ProxiedRequest, Reset, Stall, Truncate, no_fault
 from model_store.errors import CorruptObject, RemoteRefused, RemoteUnavailable, StoreError
 from model_store.local.store import Revision, Store
 from model_store.local.verify import verify_store

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.s3.faults import ErrorResponse, Fault, ProxiedRequest
+from loadtest.s3.fault_proxy import ErrorResponse, Fault, ProxiedRequest
 from model_store.errors import RemoteChanged, RemoteRefused, RemoteUnavailable
 from model_store.remote.open import open_remote
 from model_store.remote.retry import RetryPolicy

@@ -10,8 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 
-from loadtest.records.answer import STAGES
-from loadtest.records.records import Records, from_rows
+from loadtest.generator.records import STAGES, Records, from_rows
 
 NAN = float("nan")
 ANSWER = {

@@ -7,13 +7,13 @@ import math
 import numpy as np
 from msgspec.structs import replace
 
-from loadtest.records.records import merge
+from loadtest.generator.records import merge
+from loadtest.generator.run import assess_generator
+from loadtest.generator.sampler import MetricsSample
 from loadtest.report.findings import findings
-from loadtest.results.generator_health import assess_generator
-from loadtest.results.result import Result, summarise
+from loadtest.results.summary import Result, summarise
 from loadtest.scenario.scenario import Phase, Scenario
-from loadtest.telemetry.sampler import MetricsSample
-from loadtest.workload.mix import Mix
+from loadtest.scenario.workload import Mix
 from tests.support.load_records import records, refusal, row
 
 RATES = (10.0, 20.0, 30.0, 60.0)

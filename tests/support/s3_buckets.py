@@ -11,8 +11,7 @@ from uuid import uuid4
 import boto3
 import pytest
 
-from loadtest.s3.fault_proxy import FaultProxy, fault_proxy
-from loadtest.s3.faults import Fault, ProxiedRequest
+from loadtest.s3.fault_proxy import Fault, FaultProxy, ProxiedRequest, fault_proxy
 from loadtest.s3.server import S3Server
 from model_store.remote.retry import RetryPolicy
 from model_store.remote.s3 import S3Remote

@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from loadtest.service_process.service import PREFIX, ServiceProcess, settings_environment
+from loadtest.service_process import PREFIX, ServiceProcess, settings_environment
 from tests.support.log_lines import events
 from tests.support.processes import children_of, command_of
 

@@ -6,11 +6,10 @@ import asyncio
 import time
 
 from loadtest.chaos.__main__ import SETTINGS, TENANT
-from loadtest.chaos.catalog import all_faults
 from loadtest.chaos.experiment import Plan, run_chaos
-from loadtest.chaos.questions import make_questions
-from loadtest.chaos.subject import Subject
-from loadtest.service_process.managed_service import ManagedService
+from loadtest.chaos.faults import all_faults
+from loadtest.chaos.subject import Subject, make_questions
+from loadtest.managed_service import ManagedService
 
 SECONDS = 12.0
 LONG = ("20 s", "at once")

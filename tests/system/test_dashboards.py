@@ -14,7 +14,7 @@ import yaml
 
 from infra.dashboards.__main__ import PAGES
 from infra.scaling.policy import policy_for
-from loadtest.service_process.ports import KeptPort
+from loadtest.service_process import KeptPort
 from tests.support.helm import NAMESPACE, RELEASE, Helm
 from tests.support.nvml.stub import StubNvml
 from tests.support.service import PLAIN, Service, serving, wait_until

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from loadtest.client.crowd import ask_at_once
-from loadtest.runner.generator_pool import Endpoint, GeneratorPool
+from loadtest.generator.connection_burst import ask_at_once
+from loadtest.generator.generator_pool import Endpoint, GeneratorPool
 from loadtest.scenario.scenario import Phase, Scenario
-from loadtest.workload.mix import Documents, Mix
+from loadtest.scenario.workload import Documents, Mix
 from tests.support.service import serving, wait_until
 
 DOCUMENTS = (Documents("report", median_words=1_500, spread=0.2),)

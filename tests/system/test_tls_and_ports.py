@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from loadtest.service_process.ports import KeptPort
+from loadtest.service_process import KeptPort
 from tests.support.certificates import make_certificate
 from tests.support.extraction import TEXT
 from tests.support.service import PLAIN, serving, start, wait_until

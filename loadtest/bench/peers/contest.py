@@ -1,27 +1,152 @@
-"""The contest of one model: each peer's best set-up, its documents per second beside ours, and latencies.
-
-Our service runs all the time, idle while a peer is measured. Each peer is measured right before and right after ours,
-and its rate is that of both runs together, so that a machine that slows down meanwhile slows down both. Ours answers
-the documents in several rounds, so that its run takes about as long. Only one peer's server runs at a time.
-"""
+"""Set-ups of a peer's server, and the search for the fastest one. Pure: the measurement is passed in."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import httpx
+import psutil
+
 from loadtest.bench.fixtures import PipelineProcess, published, service, texts
-from loadtest.bench.peers.client import ThroughputRun, answer_all, answer_at
-from loadtest.bench.peers.outcome import ContestResult, LatencyRun, PeerResult
-from loadtest.bench.peers.server_process import SERVERS, peer_server
-from loadtest.bench.peers.setups import Setup, best_batch_size, best_setup
+from loadtest.bench.peers.client import ContestResult, LatencyRun, PeerResult, ThroughputRun, answer_all, answer_at
+from loadtest.service_process import START_SECONDS, KeptPort, clean_environment, process_tree
+
+STEP = 4
+MOST = 16
+"""Larger batches only wait and pad: on the CPUs tried, throughput falls from much smaller ones on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Worker processes, threads of each, and the largest batch that the server collects."""
+
+    workers: int
+    threads: int
+    batch_size: int
+
+    def __str__(self) -> str:
+        return f"{self.workers} × {_several(self.threads, 'thread')}, batches of {self.batch_size}"
+
+
+def best_setup(first: Setup, measure: Callable[[Setup], float]) -> Setup:
+    """The fastest set-up found: first workers and threads exchanged, then smaller or larger batches while that gains.
+
+    `measure` returns documents per second, and is called once per set-up.
+    """
+    found: dict[Setup, float] = {}
+
+    def rate(setup: Setup) -> float:
+        if setup not in found:
+            found[setup] = measure(setup)
+        return found[setup]
+
+    best = max(first, replace(first, workers=first.threads, threads=first.workers), key=rate)
+    for step in (_smaller, _larger):
+        start = best
+        while (other := step(best)) is not None and rate(other) > rate(best):
+            best = other
+        if best != start:
+            break
+    return best
+
+
+def best_batch_size(first: int, measure: Callable[[int], float]) -> int:
+    """The fastest batch size found, for software without workers or threads to choose."""
+    return best_setup(Setup(1, 1, first), lambda setup: measure(setup.batch_size)).batch_size
+
+
+def _smaller(setup: Setup) -> Setup | None:
+    return replace(setup, batch_size=setup.batch_size // STEP) if setup.batch_size >= STEP else None
+
+
+def _larger(setup: Setup) -> Setup | None:
+    return replace(setup, batch_size=setup.batch_size * STEP) if setup.batch_size * STEP <= MOST else None
+
+
+def _several(count: int, word: str) -> str:
+    return f"{count} {word}" + "s" * (count != 1)
+
+
+SERVERS = {"LitServe": "litserve_server", "mosec": "mosec_server", "Ray Serve": "ray_server"}
+"""The name in the tables, and the module in `servers/`."""
+ROOT = Path(__file__).parents[3]
+PYTHON = Path(sys.prefix) / "peers" / "bin" / "python"
+WAIT_SECONDS = 0.01
+"""How long a server waits for a batch to fill: the default of Ray Serve and of mosec; LitServe has none."""
+STOP_SECONDS = 20.0
+ENVIRONMENT = {"GOMP_SPINCOUNT": "5000", "RAY_USAGE_STATS_ENABLED": "0"}
+"""OpenMP threads spin as briefly as in the service: by default they starve the server's other processes."""
+PROBE = {"text": "bakedi ladore nisoti."}
+
+
+@contextmanager
+def peer_server(name: str, folder: Path, setup: Setup, log: Path) -> Iterator[str]:
+    """Run a peer's server that answers POST /extract; yields its URL."""
+    if not PYTHON.exists():
+        raise SystemExit(f"the peers are not installed in {PYTHON.parents[1]}; `make bench-peers` does it")
+    port = KeptPort()
+    numbers = {"port": port.number, "workers": setup.workers, "threads": setup.threads, "batch-size": setup.batch_size}
+    options = [part for option, number in numbers.items() for part in (f"--{option}", str(number))]
+    module = f"loadtest.bench.peers.servers.{SERVERS[name]}"
+    command = [str(PYTHON), "-m", module, str(folder), *options, "--wait-seconds", str(WAIT_SECONDS)]
+    with running(command, f"http://127.0.0.1:{port.number}", log) as url:
+        yield url
+
+
+@contextmanager
+def running(command: list[str], url: str, log: Path) -> Iterator[str]:
+    """Run a server by its command; yields its URL once it answers. All its processes are gone at the end."""
+    environment = {**ENVIRONMENT, **clean_environment(), "PYTHONPATH": str(ROOT)}
+    with log.open("ab") as sink:
+        process = subprocess.Popen(
+            command, env=environment, stdout=sink, stderr=sink, start_new_session=True, cwd=log.parent
+        )
+    try:
+        _wait_until_it_answers(url, process, log)
+        yield url
+    finally:
+        _end(process)
+
+
+def _wait_until_it_answers(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            raise SystemExit(f"a peer's server ended:\n{log.read_text()[-2000:]}")
+        with contextlib.suppress(httpx.HTTPError):
+            if httpx.post(url + "/extract", json=PROBE, timeout=60.0).status_code == 200:
+                return
+        time.sleep(0.1)
+    raise SystemExit(f"a peer's server did not answer within {START_SECONDS:.0f} s:\n{log.read_text()[-2000:]}")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """SIGTERM, then SIGKILL to every process of its tree and of its process group that is left."""
+    tree = process_tree(process.pid)
+    process.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(STOP_SECONDS)
+    with contextlib.suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+    for each in tree:
+        with contextlib.suppress(OSError, psutil.Error):
+            if os.getsid(each.pid) == process.pid:
+                each.kill()
+    process.wait()
+
 
 DEFAULT_DTYPE = "float32"
 PIPELINES = {"transformers' pipeline": DEFAULT_DTYPE, "the pipeline in bfloat16": "bfloat16"}
-PIPELINE_MODULE = "loadtest.bench.peers.servers.transformers_pipeline"
+PIPELINE_MODULE = "loadtest.bench.peers.servers.pipeline"
 AT_ONCE = 64
 """Documents under way at full load: twice what the largest set-up collects in all its workers."""
 PER_REQUEST = 8

@@ -12,7 +12,7 @@ from infra.scaling.capacity import BadCapacity, Capacity, read_capacity
 from infra.scaling.oncall_alarms import alarms_for, rollback_alarms
 from infra.scaling.policy import Policy, policy_for, targets_for
 from infra.scaling.policy_values import Delays, Limits, StepScaling
-from loadtest.knee.capacity_file import advise
+from loadtest.results.capacity_file import advise
 from service.signals import catalog
 
 POLICY = policy_for()

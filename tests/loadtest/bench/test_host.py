@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from loadtest.bench.host import with_strange_labels
-from loadtest.service_process.managed_service import BUILTIN, MODEL_FILES
+from loadtest.managed_service import BUILTIN, MODEL_FILES
 from service.text import decoding_files
 from service.text.rules import rule_set
 from service.text.values.reading import READERS

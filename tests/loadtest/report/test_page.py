@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from loadtest.report.chart import Bars, Chart, Series
-from loadtest.report.html import numbers
-from loadtest.report.page import page
+from loadtest.report.page import numbers, page
 from loadtest.report.plots import plots
 from tests.support.load_result import made_result
 

@@ -1,11 +1,14 @@
+"""Tests of tests/loadtest/results/test_summary.py"""
+
 from __future__ import annotations
 
 import pytest
 
-from loadtest.records.records import merge
-from loadtest.results.summary import by_phase, by_rate, overall, quantiles
+from loadtest.generator.records import merge
+from loadtest.generator.run import assess_generator
+from loadtest.results.summary import by_phase, by_rate, overall, quantiles, summarise
 from loadtest.scenario.scenario import Phase, Scenario
-from loadtest.workload.mix import Mix
+from loadtest.scenario.workload import Mix
 from tests.support.load_records import records, refusal, row, steady
 
 SCENARIO = Scenario(
@@ -89,3 +92,14 @@ def test_a_phase_that_inherits_a_queue_tells_nothing_of_its_rate() -> None:
 def test_a_pause_before_it_makes_it_tell_again() -> None:
     peak, settling = phase("peak", 8), phase("settling", 2, warm_up=True)
     assert rates_of(phase("before", 4), peak, settling, phase("after", 2)) == ["after", "before", "peak"]
+
+
+def test_answers_to_a_warm_up_count_for_no_revision() -> None:
+    scenario = Scenario(
+        "t", (Phase("warm", seconds=2, rate=1, warm_up=True), Phase("a", seconds=3, rate=1)), "absolute"
+    )
+    seen = ((0.5, "sha256:1"), (2.5, "sha256:1"), (3.5, "sha256:2"), (4.5, "sha256:2"))
+    found = records(*(row(due, 10, revision=revision) for due, revision in seen))
+    trust = assess_generator(found, processes=1, cpu_share=0.1, most_connections=1, exhausted=0, resent=0)
+    summary = summarise(scenario, found, trust, at="", url="", machine="", capacity_rps=None, events=[])
+    assert summary.revisions == {"sha256:1": 1, "sha256:2": 2}

@@ -13,14 +13,12 @@ import pytest
 
 from infra.scaling.deployed_policy import Deployed
 from infra.scaling.policy_values import Delays
-from loadtest.scaling.__main__ import DOCUMENTS_PER_SECOND, plan_for
-from loadtest.scaling.rehearsal import TOKENS_PER_DOCUMENT
+from loadtest.scaling.__main__ import DOCUMENTS_PER_SECOND, TOKENS_PER_DOCUMENT, plan_for
 from loadtest.simulator.demand import Demand
-from loadtest.simulator.fleet.fleet import Fleet
-from loadtest.simulator.fleet.machines import TASK_START_SECONDS
-from loadtest.simulator.fleet.timeline import FleetRun
-from loadtest.simulator.latency_table import latency_table
+from loadtest.simulator.fleet import Fleet, FleetRun
+from loadtest.simulator.machines import TASK_START_SECONDS
 from loadtest.simulator.service_model import Documents, ServiceModel
+from loadtest.simulator.single_task import latency_table
 
 STARTS_IN_SECONDS = 75.0
 """From the decision to a task that serves, as it was."""

@@ -8,8 +8,7 @@ import tempfile
 from pathlib import Path
 from random import SystemRandom
 
-from loadtest.service_process.service import ServiceProcess, clean_environment, settings_environment
-from loadtest.telemetry.process_usage import processes_running
+from loadtest.service_process import ServiceProcess, clean_environment, processes_running, settings_environment
 from tests.support.fuzz.body_target import BodyTarget
 from tests.support.fuzz.campaign import FuzzReport, Target, run_campaign
 from tests.support.fuzz.file_target import file_targets

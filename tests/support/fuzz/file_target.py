@@ -6,9 +6,8 @@ import io
 import zipfile
 from random import Random
 
-from loadtest.workload.docx import make_docx
-from loadtest.workload.pdf import make_pdf
-from loadtest.workload.prose import report
+from loadtest.scenario.document_files import make_docx, make_pdf
+from loadtest.scenario.workload import report
 from service.core.errors import GleanerError
 from service.documents.limits import DocumentLimits
 from service.documents.reader import read_document

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.service_process.ports import KeptPort
+from loadtest.service_process import KeptPort
 from tests.support.door_clients import FREE, POOR, key_line
 from tests.support.service import Service, serving
 

@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import pytest
 
-from loadtest.service_process.ports import KeptPort
+from loadtest.service_process import KeptPort
 from tests.support.door_clients import FREE, key_line, run_client
 from tests.support.extraction import random_texts
 from tests.support.service import Service, serving, wait_until

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
+import json
+import sys
+import time
 from typing import Any
 
 import torch
@@ -35,3 +39,25 @@ class ExtractionPipeline:
 def _plain(entity: dict[str, Any]) -> dict[str, Any]:
     score = float(entity["score"])
     return {"label": entity["entity_group"], "start": entity["start"], "end": entity["end"], "score": score}
+
+
+def main() -> None:
+    """`python -m loadtest.bench.peers.servers.pipeline FOLDER`."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder")
+    parser.add_argument("--dtype", default="float32")
+    chosen = parser.parse_args()
+    pipeline = ExtractionPipeline(chosen.folder, dtype=chosen.dtype)
+    print(json.dumps({"ready": True}), flush=True)
+    for line in sys.stdin:
+        print(json.dumps(_run(pipeline, **json.loads(line))), flush=True)
+
+
+def _run(pipeline: ExtractionPipeline, batch_size: int, texts: list[str]) -> dict[str, Any]:
+    began = time.perf_counter()
+    entities = pipeline.entities(texts, batch_size)
+    return {"seconds": time.perf_counter() - began, "entities": entities}
+
+
+if __name__ == "__main__":
+    main()

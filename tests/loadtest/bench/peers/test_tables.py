@@ -6,11 +6,9 @@ import argparse
 
 import pytest
 
-from loadtest.bench.peers.__main__ import parse_variant
-from loadtest.bench.peers.client import LatencyFigures, ThroughputRun
+from loadtest.bench.peers.__main__ import full_load, latency, parse_variant, verdicts
+from loadtest.bench.peers.client import ContestResult, LatencyFigures, LatencyRun, PeerResult, ThroughputRun
 from loadtest.bench.peers.contest import GleanerVariant
-from loadtest.bench.peers.outcome import ContestResult, LatencyRun, PeerResult
-from loadtest.bench.peers.tables import full_load, latency, verdicts
 
 FOUND = [[{"label": "A", "start": 0, "end": 3, "score": 0.5}]] * 2
 OTHER = [FOUND[0], [{"label": "B", "start": 0, "end": 3, "score": 0.5}]]

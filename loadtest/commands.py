@@ -1,0 +1,260 @@
+"""The commands of `gleaner loadtest`: run a scenario, find the knee, compare two results, write a synthetic day.
+
+With the progress of a run on stderr: one changing line on a terminal, elsewhere a line every ten seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+from msgspec.structs import replace
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from loadtest.errors import CheckFailed, LoadtestError, NotTrusted
+from loadtest.generator.generator_pool import RunProgress
+from loadtest.generator.run import TargetService, open_target, run_scenario, saturate
+from loadtest.report.findings import findings, trends
+from loadtest.report.page import read_result, write_raw, write_report
+from loadtest.results.assertions import Check, evaluate_check, parse_check
+from loadtest.results.capacity_file import MeasuredCapacity
+from loadtest.results.compare import Difference, compare, overall_verdict
+from loadtest.results.knee_search import KneeFinder
+from loadtest.results.summary import Result, summarise
+from loadtest.scenario.scenario import Phase, Scenario, at_capacity, read_scenario, stretched, with_trace_lengths
+from loadtest.scenario.traces import lines, make_day
+from loadtest.scenario.workload import Documents
+
+LINE_SECONDS = 10.0
+RECENT_REPORTS = 4
+"""Reports whose latencies are shown: those of two seconds."""
+
+
+class ProgressDisplay:
+    """Shows the progress of a run while its context is open."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+        self._console = Console(stderr=True)
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(20),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[facts]}"),
+        )
+        self._progress = Progress(*columns, console=self._console, disable=not self._console.is_terminal)
+        self._task = self._progress.add_task("starting", total=scenario.seconds, facts="")
+        self._latencies: list[tuple[float, ...]] = []
+        self._next_line = LINE_SECONDS
+
+    def __enter__(self) -> ProgressDisplay:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def show(self, run: RunProgress) -> None:
+        """Show the latest progress."""
+        self._latencies = [*self._latencies, run.latencies_ms][-RECENT_REPORTS:]
+        facts = self._facts(run)
+        name = self._phase(run.elapsed)
+        shown = min(max(run.elapsed, 0.0), self._scenario.seconds)
+        self._progress.update(self._task, completed=shown, description=name, facts=facts)
+        if not self._console.is_terminal and run.elapsed >= self._next_line:
+            self._next_line += LINE_SECONDS
+            log(f"{run.elapsed:5.0f} s  {name}: {facts}")
+
+    def _facts(self, run: RunProgress) -> str:
+        recent = [value for part in self._latencies for value in part]
+        p99 = statistics.quantiles(recent, n=100)[98] if len(recent) > 1 else float("nan")
+        p50 = statistics.median(recent) if recent else float("nan")
+        counts = f"{run.sent} sent, {run.ok} ok, {run.refused} refused, {run.failed} failed, {run.open} open"
+        return f"{counts}; p50 {p50:.0f} ms, p99 {p99:.0f} ms; lag {run.lag_ms:.1f} ms"
+
+    def _phase(self, elapsed: float) -> str:
+        if elapsed >= self._scenario.seconds:
+            return "waiting for the last answers"
+        starts = self._scenario.starts
+        number = max((n for n in range(len(self._scenario.phases)) if starts[n] <= elapsed), default=0)
+        return self._scenario.phases[number].name
+
+
+def log(text: str) -> None:
+    """Print a line on stderr."""
+    print(text, file=sys.stderr, flush=True)
+
+
+REPORTS = Path("loadtest") / "reports"
+
+
+def run(chosen: argparse.Namespace) -> None:
+    """Run the chosen scenario, write its result and report, and evaluate the assertions."""
+    scenario = chosen_scenario(chosen)
+    checks = [parse_check(text) for text in (*scenario.checks, *chosen.checks)]
+    folder = result_folder(chosen)
+    with open_target(scenario, chosen.url, chosen.key) as target:
+        capacity = _capacity(chosen, scenario, target)
+        absolute = at_capacity(scenario, capacity or 0.0)
+        at = time.strftime("%Y-%m-%d %H:%M:%S")
+        with ProgressDisplay(absolute) as display:
+            found = run_scenario(absolute, target, display.show, processes=chosen.processes)
+    summary = summarise(
+        absolute,
+        found.records,
+        found.generator,
+        at=at,
+        url="a service of its own" if target.managed else target.endpoint.url,
+        machine=f"{os.cpu_count()} cores, {platform.machine()}",
+        capacity_rps=capacity,
+        events=target.events,
+    )
+    sentences = findings(summary, trends(absolute, found.records, found.samples))
+    result = Result(replace(summary, findings=sentences), found.records, found.samples)
+    finish(result, folder, checks, untrusted=chosen.untrusted)
+
+
+def finish(result: Result, folder: Path, checks: list[Check], *, untrusted: bool = False) -> None:
+    """Write and print a result.
+
+    Raises:
+        NotTrusted: the generator was the bottleneck, and `untrusted` is not set.
+        CheckFailed: an assertion does not hold.
+        LoadtestError: an action on the service failed.
+    """
+    write_raw(result, folder)
+    problems = result.summary.generator.problems
+    if problems and not untrusted:
+        raise NotTrusted(f"no report: the generator was the bottleneck: {'; '.join(problems)} (raw results: {folder})")
+    report = write_report(result, folder)
+    for sentence in result.summary.findings:
+        print(f"- {sentence}")
+    print(f"report: {report}")
+    outcomes = [evaluate_check(check, result.summary.whole, result.summary.phases) for check in checks]
+    for outcome in outcomes:
+        print(outcome)
+    failing = [outcome for outcome in outcomes if not outcome.holds]
+    if failing:
+        raise CheckFailed("; ".join(map(str, failing)))
+    failed = [text for _, text in result.summary.events if " failed" in text]
+    if failed:
+        raise LoadtestError("; ".join(failed))
+
+
+def chosen_scenario(chosen: argparse.Namespace) -> Scenario:
+    """The scenario, as changed by the arguments."""
+    scenario = read_scenario(chosen.scenario)
+    if chosen.seed is not None:
+        scenario = replace(scenario, seed=chosen.seed, mix=replace(scenario.mix, seed=chosen.seed))
+    if chosen.slo_ms:
+        scenario = replace(scenario, slo_ms=chosen.slo_ms)
+    if chosen.documents:
+        folder = Documents("folder", path=str(chosen.documents))
+        scenario = replace(scenario, mix=replace(scenario.mix, documents=(folder,)))
+    if chosen.rate:
+        phase = Phase(f"{chosen.rate:g}/s", seconds=chosen.seconds or 60.0, rate=chosen.rate)
+        scenario = replace(scenario, phases=(phase,), rates="absolute", actions=())
+    if chosen.trace:
+        scales = {"time_scale": chosen.time_scale, "rate_scale": chosen.rate_scale}
+        phase = Phase(chosen.trace.stem, "trace", path=str(chosen.trace), **scales)
+        return with_trace_lengths(replace(scenario, phases=(phase,), rates="absolute", actions=()))
+    return stretched(scenario, chosen.seconds) if chosen.seconds else scenario
+
+
+def result_folder(chosen: argparse.Namespace) -> Path:
+    """The folder for the result: the chosen one, or one named by the time."""
+    folder: Path = chosen.out or REPORTS / time.strftime("%Y%m%d-%H%M%S")
+    return folder
+
+
+def _capacity(chosen: argparse.Namespace, scenario: Scenario, target: TargetService) -> float | None:
+    """Documents per second at full load, where the scenario's rates are shares of it."""
+    if scenario.rates == "absolute":
+        return None
+    if chosen.capacity:
+        return float(chosen.capacity)
+    log("measuring the capacity, of which the rates are shares")
+    return saturate(scenario, target, log)
+
+
+TRIAL_SECONDS = 15.0
+
+
+def find_knee(chosen: argparse.Namespace) -> None:
+    """Find the knee, write capacity.json, and print it."""
+    scenario, folder = chosen_scenario(chosen), result_folder(chosen)
+    with open_target(scenario, chosen.url, chosen.key) as target:
+        seconds = chosen.seconds or TRIAL_SECONDS
+        capacity = KneeFinder(scenario, target, scenario.slo_ms, seconds, log, chosen.untrusted).run()
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "capacity.json"
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(capacity), indent=1) + b"\n")
+    for line in capacity_lines(capacity):
+        print(line)
+    print(f"written: {path}")
+
+
+def capacity_lines(capacity: MeasuredCapacity) -> list[str]:
+    """The capacity in words."""
+    rates = f"{capacity.documents_per_second:.1f} documents a second, {capacity.tokens_per_second:,.0f} tokens a second"
+    latency = f"p50 {capacity.p50_ms:.0f} ms, p99 {capacity.p99_ms:.0f} ms"
+    full = (
+        f"{capacity.saturated_documents_per_second:.1f} documents, {capacity.saturated_tokens_per_second:,.0f} tokens"
+    )
+    found = [
+        f"capacity at a p99 of {capacity.slo_ms:g} ms: {rates} ({latency})",
+        f"at full load: {full} a second",
+    ]
+    fit = capacity.service_time
+    if fit is not None:
+        batch = f"{fit.base_seconds * 1000:.2f} ms + {fit.seconds_per_token * 1e6:.1f} µs × tokens"
+        found.append(f"a batch takes S(tokens) = {batch} (from {fit.source}, typical error {fit.typical_error:.0%})")
+    return [*found, *(f"  {each.name} = {each.value:g}: {each.reason}" for each in capacity.recommended)]
+
+
+def compare_results(chosen: argparse.Namespace) -> None:
+    """Print each difference and the verdict."""
+    differences = differences_between(read_result(chosen.before), read_result(chosen.after))
+    print(f"{'phase':20} {'figure':12} {'A':>10} {'B':>10} {'change':>8}  95 % interval of B / A   verdict")
+    for each in differences:
+        numbers = f"{each.before:10.4g} {each.after:10.4g} {each.change:+8.1%}  {each.low:9.3f} to {each.high:.3f}"
+        print(f"{each.phase:20} {each.figure:12} {numbers}        {each.verdict}")
+    print(overall_verdict(differences))
+
+
+def differences_between(before: Result, after: Result) -> list[Difference]:
+    """The differences in every phase that both results have."""
+    starts = {phase.name: (begin, phase.seconds) for phase, begin in after.scenario.reported}
+    differences = []
+    for phase, begin in before.scenario.reported:
+        if phase.name in starts:
+            other, seconds = starts[phase.name]
+            a = before.records.between(begin, begin + phase.seconds)
+            b = after.records.between(other, other + seconds)
+            differences += compare(phase.name, a, b, before.scenario.slo_ms)
+    return differences
+
+
+def write_day(chosen: argparse.Namespace) -> None:
+    """Write the trace."""
+    chosen.file.write_text("\n".join(lines(make_day(chosen.kind, chosen.seed))) + "\n")
+    print(f"written: {chosen.file}")
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
+    "run": run,
+    "find_knee": find_knee,
+    "compare": compare_results,
+    "day": write_day,
+}

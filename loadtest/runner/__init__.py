@@ -1,1 +1,0 @@
-"""One run of a load test: the service under test, the generator processes, and both together."""

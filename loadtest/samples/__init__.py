@@ -1,1 +1,0 @@
-"""Sample documents with invented content, for the README, for experiments, and for load."""

@@ -1,0 +1,238 @@
+"""Rates over time, each with a closed form of the number of requests due by a time.
+
+`count(t)` is the integral of the rate from 0 to t; `when(n)` is its inverse: the time at which n requests are due,
+infinite if that never happens. Pacing needs nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate, count, takewhile
+from random import Random
+from typing import Protocol
+
+from loadtest.scenario.traces import Trace
+
+TOLERANCE_SECONDS = 1e-9
+
+
+class Rate(Protocol):
+    """Requests per second as a function of time, for `seconds`."""
+
+    @property
+    def seconds(self) -> float: ...
+
+    def at(self, elapsed: float) -> float:
+        """Requests per second at this moment."""
+        ...
+
+    def count(self, elapsed: float) -> float:
+        """Requests due by this moment."""
+        ...
+
+    def when(self, number: float) -> float:
+        """The time at which `number` requests are due."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A constant rate."""
+
+    rate: float
+    seconds: float
+
+    def at(self, elapsed: float) -> float:
+        return self.rate
+
+    def count(self, elapsed: float) -> float:
+        return self.rate * elapsed
+
+    def when(self, number: float) -> float:
+        return number / self.rate if self.rate else _zero_or_never(number)
+
+
+@dataclass(frozen=True, slots=True)
+class Ramp:
+    """A linear ramp: count(t) = first t + slope t² / 2."""
+
+    first: float
+    last: float
+    seconds: float
+
+    @property
+    def slope(self) -> float:
+        return (self.last - self.first) / self.seconds
+
+    def at(self, elapsed: float) -> float:
+        return self.first + self.slope * elapsed
+
+    def count(self, elapsed: float) -> float:
+        return self.first * elapsed + self.slope * elapsed * elapsed / 2
+
+    def when(self, number: float) -> float:
+        inside = self.first * self.first + 2 * self.slope * number
+        if number <= 0:
+            return 0.0
+        if inside < 0:
+            return math.inf
+        divisor = self.first + math.sqrt(inside)
+        return 2 * number / divisor if divisor else math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Sine:
+    """A sine wave around a mean: rate(t) = mean - amplitude cos(2 pi t / period); it begins at its minimum."""
+
+    mean: float
+    amplitude: float
+    period_seconds: float
+    seconds: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.amplitude <= self.mean:
+            raise ValueError("a sine's amplitude lies between 0 and its mean: a rate cannot be negative")
+
+    def at(self, elapsed: float) -> float:
+        return self.mean - self.amplitude * math.cos(2 * math.pi * elapsed / self.period_seconds)
+
+    def count(self, elapsed: float) -> float:
+        frequency = 2 * math.pi / self.period_seconds
+        return self.mean * elapsed - self.amplitude / frequency * math.sin(frequency * elapsed)
+
+    def when(self, number: float) -> float:
+        """By bisection, since the inverse has no closed form, within one amplitude of the mean rate's time."""
+        if not self.mean:
+            return _zero_or_never(number)
+        swing = self.amplitude * self.period_seconds / (2 * math.pi * self.mean)
+        low, high = max(number / self.mean - swing, 0.0), number / self.mean + swing
+        while high - low > TOLERANCE_SECONDS * max(1.0, high):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.count(middle) < number else (low, middle)
+        return high
+
+
+class Chain:
+    """Rates one after another; steps are a chain of constants."""
+
+    def __init__(self, parts: tuple[Rate, ...]) -> None:
+        self.parts = parts
+        self.starts = tuple(accumulate((part.seconds for part in parts), initial=0.0))
+        self._counts = tuple(accumulate((part.count(part.seconds) for part in parts), initial=0.0))
+
+    @property
+    def seconds(self) -> float:
+        return self.starts[-1]
+
+    def at(self, elapsed: float) -> float:
+        index = self.part_at(elapsed)
+        return self.parts[index].at(elapsed - self.starts[index])
+
+    def count(self, elapsed: float) -> float:
+        index = self.part_at(elapsed)
+        return self._counts[index] + self.parts[index].count(elapsed - self.starts[index])
+
+    def when(self, number: float) -> float:
+        index = min(max(bisect_right(self._counts, number) - 1, 0), len(self.parts) - 1)
+        return self.starts[index] + self.parts[index].when(number - self._counts[index])
+
+    def part_at(self, elapsed: float) -> int:
+        """The index of the part at this time; the last part at and after the end."""
+        return min(max(bisect_right(self.starts, elapsed) - 1, 0), len(self.parts) - 1)
+
+
+def steps(rates: tuple[float, ...], seconds_each: float) -> Chain:
+    """Constant rates one after another."""
+    return Chain(tuple(Constant(rate, seconds_each) for rate in rates))
+
+
+def _zero_or_never(number: float) -> float:
+    return 0.0 if number <= 0 else math.inf
+
+
+COUNT_TOLERANCE = 1e-6
+"""The rounding error of a closed form for a whole number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Wait this long, then send the next request; `over`: every request has been sent."""
+
+    wait_seconds: float
+    over: bool = False
+
+
+def total(rate: Rate) -> int:
+    """The number of requests of an even schedule at this rate."""
+    return math.ceil(rate.count(rate.seconds) - COUNT_TOLERANCE)
+
+
+def due(rate: Rate, number: int) -> float:
+    """The time at which request `number`, counted from 0, is due on an even schedule; infinite after the last one."""
+    return rate.when(number) if number < total(rate) else math.inf
+
+
+def pace(rate: Rate, elapsed: float, sent: int) -> Pace:
+    """The wait after `elapsed` seconds and `sent` requests."""
+    intended = due(rate, sent)
+    if math.isinf(intended):
+        return Pace(0.0, over=True)
+    return Pace(max(intended - elapsed, 0.0))
+
+
+BURST_SECONDS = 1.0
+"""The length of a bin in which a bursty rate keeps its multiplier."""
+
+
+def evenly(rate: Rate) -> Iterator[float]:
+    """Arrivals at equal distances on the rate's clock."""
+    return (rate.when(number) for number in range(total(rate)))
+
+
+def poisson(rate: Rate, draw: Random) -> Iterator[float]:
+    """Independent arrivals: exponential distances on the rate's clock."""
+
+    def clock() -> Iterator[float]:
+        reached = 0.0
+        for _ in count():
+            reached += draw.expovariate(1.0)
+            yield rate.when(reached)
+
+    return takewhile(lambda moment: moment < rate.seconds, clock())
+
+
+def bursty(rate: Rate, index_of_dispersion: float, draw: Random, bin_seconds: float = BURST_SECONDS) -> Iterator[float]:
+    """Gamma-Poisson arrivals: each bin's rate is multiplied by a Gamma variable of mean 1.
+
+    A bin with mean count m and Gamma shape k has variance m + m² / k; with k = m / (d - 1) that is d times the mean,
+    where d is the index of dispersion.
+    """
+    bins = range(int(-(-rate.seconds // bin_seconds)))
+    for number in bins:
+        begin, end = number * bin_seconds, min((number + 1) * bin_seconds, rate.seconds)
+        first, mean = rate.count(begin), rate.count(end) - rate.count(begin)
+        for position in _positions(mean, index_of_dispersion, draw):
+            yield min(max(rate.when(first + position), begin), end)
+
+
+def replay(trace: Trace, draw: Random) -> Iterator[float]:
+    """A trace's exact count in each bin; within a bin, uniform arrivals (Poisson arrivals, given their count)."""
+    for number, arrivals in enumerate(trace.counts):
+        begin = number * trace.bin_seconds
+        for position in sorted(draw.random() for _ in range(arrivals)):
+            yield begin + position * trace.bin_seconds
+
+
+def _positions(mean: float, index_of_dispersion: float, draw: Random) -> Iterator[float]:
+    """Arrivals in one bin on the rate's clock, on which the bin is `mean` long."""
+    if mean <= 0:
+        return
+    spread = index_of_dispersion - 1
+    factor = draw.gammavariate(mean / spread, spread / mean) if spread > 0 else 1.0
+    reached = draw.expovariate(1.0) / factor if factor > 0 else mean
+    while reached < mean:
+        yield reached
+        reached += draw.expovariate(1.0) / factor

@@ -1,1 +1,0 @@
-"""`gleaner serve` as a process: started on a free port, awaited, stopped."""

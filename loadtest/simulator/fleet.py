@@ -1,0 +1,253 @@
+"""Scheduled minima of tasks, as times of the simulation, which begins on a Monday at midnight UTC. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from functools import partial
+from typing import Protocol
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from infra.scaling.alarm_evaluation import Series
+from infra.scaling.autoscaler import Autoscaler, Decision
+from infra.scaling.deployed_policy import Deployed
+from infra.scaling.pod_autoscaler import PodAutoscaler, pod_policy
+from infra.scaling.policy import Policy
+from infra.scaling.policy_values import Schedule
+from loadtest.simulator.demand import Demand, Floats
+from loadtest.simulator.machines import LOOK_SECONDS, TASK_START_SECONDS, GroupPlan, Machine, Machines
+from loadtest.simulator.service_model import ServiceModel
+from loadtest.simulator.single_task import LatencyTable
+from loadtest.simulator.task_group import Balancing, Tally, TaskGroup, publish
+from loadtest.simulator.tasks import Agenda, Events, Misfortune, Tasks
+from service.signals.catalog import PERIOD_SECONDS
+
+MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
+DAYS = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
+MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+
+
+def minima(schedules: Iterable[Schedule], seconds: float) -> list[tuple[float, int]]:
+    """(time, minimum of tasks from then on), in order of time."""
+    return sorted((at, each.minimum_tasks) for each in schedules for at in _times(each, seconds))
+
+
+def _times(schedule: Schedule, seconds: float) -> Iterator[float]:
+    minute, hour, day, month, weekday, _ = schedule.cron.split()
+    zone = ZoneInfo(schedule.timezone)
+    for number in range(-1, int(seconds // 86_400) + 2):
+        local = (MONDAY + timedelta(days=number)).astimezone(zone)
+        when = local.replace(hour=int(hour), minute=int(minute), second=0)
+        of_day = day in ("?", "*") or int(day) == when.day
+        if of_day and _named(weekday, DAYS, when.weekday()) and _named(month, MONTHS, when.month - 1):
+            at = (when - MONDAY).total_seconds()
+            if 0 <= at < seconds:
+                yield at
+
+
+def _named(field: str, names: tuple[str, ...], number: int) -> bool:
+    """True if `MON-FRI`, `SAT,SUN`, `*` … has the name of this number."""
+    if field in ("*", "?"):
+        return True
+    for part in field.split(","):
+        first, _, last = part.partition("-")
+        low, high = names.index(first), names.index(last or first)
+        if low <= number <= high or (high < low and (number >= low or number <= high)):
+            return True
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Minute:
+    """One row of the timeline: means and numbers at the end of a minute."""
+
+    at_seconds: float
+    per_second: float
+    wanted: int
+    serving: int
+    machines: int
+    work_ratio: float
+    longest_queue_seconds: float
+
+
+@dataclass(slots=True)
+class FleetRun:
+    """All that was seen."""
+
+    tally: Tally
+    decisions: list[Decision] = field(default_factory=list)
+    minutes: list[Minute] = field(default_factory=list)
+    machines: list[tuple[Machine, bool]] = field(default_factory=list)
+    """Each with whether it is on Spot."""
+    lost: float = 0.0
+    troubles: list[tuple[int, float]] = field(default_factory=list)
+    """(second, documents that came in it and were refused, lost, or had to wait for longer than they may take)"""
+
+
+class Controller(Protocol):
+    """`wanted`: the tasks that there should be."""
+
+    wanted: int
+
+    def decide(self, series: Series, now: float, running: int) -> Decision | None:
+        """What is published is read; the wanted number may change."""
+
+    def set_minimum(self, fewest: int) -> bool:
+        """From now on there are no fewer; True if that changes what is wanted."""
+
+
+class Scaling(StrEnum):
+    """The controllers by name."""
+
+    ALARMS = "alarms"
+    HPA = "hpa"
+
+
+def controller_of(scaling: Scaling, policy: Policy) -> Controller:
+    """The controller with this policy, or with what Helm's chart makes of it; it begins at the minimum."""
+    fewest = policy.limits.minimum_tasks
+    if scaling is Scaling.HPA:
+        return PodAutoscaler(pod_policy(policy), policy.limits, fewest)
+    return Autoscaler(policy, fewest)
+
+
+RETRY_SECONDS = 5
+KEEP_POINTS_SECONDS = 1_300.0
+"""What alarms look back, and no more, so that a week is fast."""
+
+
+class Fleet:
+    """One simulated fleet.
+
+    Args:
+        table: latencies of the same `model`.
+        seed: of what the demand leaves open: phases, interruptions.
+
+    Attributes:
+        serving: the tasks that get requests.
+        run_data: what was seen so far.
+    """
+
+    def __init__(
+        self,
+        deployed: Deployed,
+        model: ServiceModel,
+        table: LatencyTable,
+        balancing: Balancing = Balancing.LEAST_OUTSTANDING,
+        events: Events | None = None,
+        seed: int = 1,
+        scaling: Scaling = Scaling.ALARMS,
+    ) -> None:
+        self._deployed, self._model, self._events = deployed, model, events or Events()
+        draw = np.random.default_rng(seed)
+        self._phase = int(draw.integers(LOOK_SECONDS))
+        self._controller = controller_of(scaling, deployed.policy)
+        self._series = Series(KEEP_POINTS_SECONDS)
+        self._agenda = Agenda()
+        self.run_data = FleetRun(Tally())
+        self.serving = TaskGroup(model, table, balancing, self.run_data.tally)
+        plan = plan_of(deployed)
+        self._groups = {
+            False: Machines(plan, lambda at, machine: self._agenda.at(at, self._tasks.place)),
+            True: Machines(replace(plan, warm_pool=0), lambda at, machine: self._misfortune.spot_comes(at, machine)),
+        }
+        self._tasks = Tasks(deployed, self._groups, self._agenda, self.serving, lambda: self._controller.wanted)
+        self._misfortune = Misfortune(self._events, self._agenda, self._tasks, self._groups, draw)
+
+    def run(self, demand: Demand, on_second: Callable[[int], None] = lambda _: None) -> FleetRun:
+        """Let the demand come. `on_second` is told how far it is, each simulated minute."""
+        self._begin(demand)
+        counts = np.concatenate([demand.counts, np.zeros(RETRY_SECONDS + PERIOD_SECONDS)])
+        whole = demand.seconds
+        for start in range(0, whole, PERIOD_SECONDS):
+            end = min(start + PERIOD_SECONDS, whole)
+            self._agenda.happen(start)
+            quiet = self._agenda.next_seconds >= end and not self._misfortune.lost_share
+            if not (quiet and self.serving.calm_seconds(counts[start:end], demand.lengths[start:end])):
+                self._each_second(counts, demand.lengths, start, end)
+            self._decide(end)
+            if end % 60 == 0 or end == whole:
+                self._note_minute(demand, end)
+                on_second(end)
+        return self._finish()
+
+    def _begin(self, demand: Demand) -> None:
+        policy = self._deployed.policy
+        for at, minimum in minima(policy.schedules, demand.seconds):
+            self._agenda.at(at, partial(self._set_minimum, minimum))
+        for at in self._events.releases:
+            self._agenda.at(at, self._tasks.begin_release)
+        self._misfortune.begin()
+        first = float((demand.counts[:60] * demand.lengths[:60]).mean()) * self._model.document_seconds
+        enough = math.ceil(first / policy.tracking.target)
+        self._controller.wanted = min(max(enough, policy.limits.minimum_tasks), policy.limits.maximum_tasks)
+        self._tasks.begin()
+
+    def _each_second(self, counts: Floats, lengths: Floats, start: int, end: int) -> None:
+        for second in range(start, end):
+            self._agenda.happen(second)
+            nowhere = float(counts[second]) * self._misfortune.lost_share
+            self.run_data.lost += nowhere
+            refused = self.serving.second(counts[second] - nowhere, lengths[second])
+            if missed := refused + nowhere + self.serving.late:
+                self.run_data.troubles.append((second, missed))
+            if refused:
+                again = refused * self._events.retry_share
+                counts[second + RETRY_SECONDS] += again
+                self.run_data.tally.refused += refused - again
+
+    def _finish(self) -> FleetRun:
+        for spot, group in self._groups.items():
+            self.run_data.machines += [(machine, spot) for machine in (*group.past, *group.alive)]
+        self.run_data.lost += float(self.serving.lost) + self._misfortune.lost
+        return self.run_data
+
+    def _decide(self, now: int) -> None:
+        publish(self._series, self.serving, now)
+        before = self._controller.wanted
+        decision = self._controller.decide(self._series, now, len(self.serving))
+        if decision is not None and decision.tasks_after < before and self._tasks.is_releasing:
+            self._controller.wanted = before  # ECS suspends scaling in during a deployment.
+        elif decision is not None:
+            self.run_data.decisions.append(decision)
+            self._agenda.at(now + self._deployed.policy.delays.ingest_seconds, self._tasks.settle)
+        if self._deployed.managed and (now + self._phase) % LOOK_SECONDS < PERIOD_SECONDS:
+            for spot, group in self._groups.items():
+                group.look(self._tasks.needed(spot), now)
+        if self._tasks.is_releasing:
+            self._tasks.settle(now)
+
+    def _set_minimum(self, fewest: int, now: float) -> None:
+        if self._controller.set_minimum(fewest):
+            self._tasks.settle(now)
+
+    def _note_minute(self, demand: Demand, end: int) -> None:
+        serving = self.serving
+        self.run_data.minutes.append(
+            Minute(
+                at_seconds=end,
+                per_second=float(demand.counts[max(end - 60, 0) : end].mean()),
+                wanted=self._controller.wanted,
+                serving=len(serving),
+                machines=sum(len(group.alive) for group in self._groups.values()),
+                work_ratio=float(serving.work_ratio.mean()) if len(serving) else 0.0,
+                longest_queue_seconds=float(serving.queue.max()) if len(serving) else 0.0,
+            )
+        )
+
+
+def plan_of(deployed: Deployed) -> GroupPlan:
+    """How the fleet's instances on demand start."""
+    delays = deployed.policy.delays
+    return GroupPlan(
+        warm_pool=deployed.warm_pool,
+        warm_seconds=delays.warm_start_seconds - TASK_START_SECONDS,
+        cold_seconds=delays.cold_start_seconds - TASK_START_SECONDS,
+        target_percent=deployed.target_percent,
+        zones=deployed.zones,
+    )

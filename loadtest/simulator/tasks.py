@@ -1,0 +1,277 @@
+"""What is due, in order of time; of two things at one time, what was noted first. Pure."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from infra.scaling.deployed_policy import Deployed
+from loadtest.simulator.machines import TASK_START_SECONDS, Machine, Machines
+from loadtest.simulator.task_group import TaskGroup
+
+Action = Callable[[float], None]
+"""It is told the time at which it happens."""
+
+
+class Agenda:
+    """Actions and their times."""
+
+    def __init__(self) -> None:
+        self._due: list[tuple[float, int, Action]] = []
+        self._noted = 0
+
+    def at(self, seconds: float, action: Action) -> None:
+        """Note it."""
+        self._noted += 1
+        heapq.heappush(self._due, (seconds, self._noted, action))
+
+    def happen(self, now: float) -> None:
+        """Let everything happen that is due by now, also what thereby becomes due."""
+        while self.next_seconds <= now:
+            at, _, action = heapq.heappop(self._due)
+            action(max(at, now))
+
+    @property
+    def next_seconds(self) -> float:
+        """When something is due; infinite if nothing is."""
+        return self._due[0][0] if self._due else math.inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZoneLoss:
+    """From `at_seconds` on, for `seconds`, the first zone has no instance and gets none."""
+
+    at_seconds: float
+    seconds: float = 3600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Events:
+    """What happens beside the demand.
+
+    Attributes:
+        releases: times at which a release begins.
+        retry_share: of the refused documents that come again after a few seconds.
+        interruptions_an_hour: of each Spot instance.
+    """
+
+    releases: tuple[float, ...] = ()
+    retry_share: float = 0.0
+    interruptions_an_hour: float = 0.0
+    zone_losses: tuple[ZoneLoss, ...] = ()
+
+
+@dataclass(slots=True)
+class Task:
+    """One task. `release`: which one it is of."""
+
+    number: int
+    spot: bool
+    release: int
+    machine: Machine | None = None
+    serving: bool = False
+    leaving: bool = False
+
+
+class Tasks:
+    """All tasks that are there, start or leave.
+
+    Args:
+        groups: the instances on demand (False) and on Spot (True).
+        serving: the balancer's view of them.
+        wanted: tells how many there should be.
+    """
+
+    def __init__(
+        self,
+        deployed: Deployed,
+        groups: Mapping[bool, Machines],
+        agenda: Agenda,
+        serving: TaskGroup,
+        wanted: Callable[[], int],
+    ) -> None:
+        self._deployed, self._groups, self._agenda = deployed, groups, agenda
+        self._serving, self._wanted = serving, wanted
+        self._tasks: list[Task] = []
+        self._started = self._release = 0
+
+    def begin(self) -> None:
+        """As many as are wanted serve."""
+        for _ in range(self._wanted()):
+            self._tasks.append(self._new_task())
+        for spot, group in self._groups.items():
+            group.begin(self.needed(spot))
+        for task in self._tasks:
+            task.machine = self._groups[task.spot].place(0.0)
+            self._serve(task)
+
+    def needed(self, spot: bool) -> int:
+        """Instances of a group that tasks have or wait for."""
+        return sum(task.spot == spot for task in self._tasks)
+
+    @property
+    def is_releasing(self) -> bool:
+        """True while a task of an older release is wanted."""
+        return any(task.release < self._release for task in self._tasks if not task.leaving)
+
+    def begin_release(self, now: float) -> None:
+        """Every task is to be replaced."""
+        self._release += 1
+        self.settle(now)
+
+    def settle(self, now: float) -> None:
+        """Start and stop tasks until they are those that are wanted."""
+        wanted = self._wanted()
+        present = [task for task in self._tasks if not task.leaving]
+        old = [task for task in present if task.release < self._release]
+        most = math.floor(wanted * self._deployed.maximum_percent / 100) if old else wanted
+        new = len(present) - len(old)
+        for _ in range(min(wanted - new, most - len(present))):
+            self._tasks.append(self._new_task())
+        serving = sum(task.serving for task in present)
+        surplus = serving - wanted if old else len(present) - wanted
+        doomed = old if old else sorted(present, key=lambda task: (task.serving, -task.number))
+        for task in doomed[: max(surplus, 0)]:
+            self._stop(task, now)
+        self._match(now)
+        self.place(now)
+
+    def place(self, now: float) -> None:
+        """Begin what waits for an instance, as far as there are any."""
+        for task in self._tasks:
+            if task.machine is None and not task.leaving:
+                task.machine = self._groups[task.spot].place(now)
+                if task.machine is not None:
+                    self._agenda.at(now + TASK_START_SECONDS, partial(self._started_up, task))
+
+    def drain(self, machine: Machine, now: float) -> None:
+        """An instance got its notice: its task leaves, and the instance takes no other."""
+        for task in [task for task in self._tasks if task.machine is machine and not task.leaving]:
+            self._stop(task, now)
+        machine.has_task = True
+
+    def lose(self, machine: Machine) -> float:
+        """An instance is gone with what ran on it; returns the documents that waited there."""
+        lost = 0.0
+        for task in [task for task in self._tasks if task.machine is machine]:
+            self._tasks.remove(task)
+            task.leaving = True
+            if task.serving:
+                task.serving = False
+                lost += self._serving.fail(task.number)
+        return lost
+
+    def _new_task(self) -> Task:
+        self._started += 1
+        present = [task for task in self._tasks if not task.leaving]
+        above = len(present) + 1 - self._deployed.spot_base
+        on_spot = sum(task.spot for task in present)
+        return Task(self._started, above > 0 and on_spot < self._deployed.spot_weight * above, self._release)
+
+    def _started_up(self, task: Task, now: float) -> None:
+        if not task.leaving:
+            self._serve(task)
+            if self.is_releasing:
+                self.settle(now)
+
+    def _serve(self, task: Task) -> None:
+        task.serving = True
+        self._serving.join(task.number)
+
+    def _stop(self, task: Task, now: float) -> None:
+        task.leaving = True
+        if task.serving:
+            task.serving = False
+            self._serving.leave(task.number)
+            self._agenda.at(now + self._deployed.deregistration_seconds, partial(self._gone, task))
+        else:
+            self._gone(task, now)
+
+    def _gone(self, task: Task, now: float) -> None:
+        if task in self._tasks:
+            self._tasks.remove(task)
+            if task.machine is not None:
+                task.machine.has_task = False
+            self._match(now)
+            self.place(now)
+
+    def _match(self, now: float) -> None:
+        """Without ECS instances follow tasks at once."""
+        if not self._deployed.managed:
+            for spot, group in self._groups.items():
+                group.match(self.needed(spot), now)
+
+
+SPOT_NOTICE_SECONDS = 120.0
+NOTICED_SECONDS = 10.0
+"""Two of the balancer's health checks, five seconds apart."""
+
+
+class Misfortune:
+    """Takes instances away.
+
+    Attributes:
+        lost_share: of the requests, which go to tasks that are gone.
+        lost: documents that waited on instances that went without notice.
+    """
+
+    def __init__(
+        self,
+        events: Events,
+        agenda: Agenda,
+        tasks: Tasks,
+        groups: Mapping[bool, Machines],
+        draw: np.random.Generator,
+    ) -> None:
+        self._events, self._agenda, self._tasks, self._groups, self._draw = events, agenda, tasks, groups, draw
+        self.lost_share = 0.0
+        self.lost = 0.0
+
+    def begin(self) -> None:
+        """Note what will be."""
+        for loss in self._events.zone_losses:
+            self._agenda.at(loss.at_seconds, partial(self._lose_zone, loss))
+
+    # Spot
+
+    def spot_comes(self, ready: float, machine: Machine) -> None:
+        """An instance on Spot was launched: how long will it be left?"""
+        self._agenda.at(ready, self._tasks.place)
+        if self._events.interruptions_an_hour:
+            lives = float(self._draw.exponential(3600.0 / self._events.interruptions_an_hour))
+            self._agenda.at(machine.launched + lives, partial(self._notice, machine))
+
+    def _notice(self, machine: Machine, now: float) -> None:
+        """Its task drains, and ECS starts another one."""
+        if machine.ended < math.inf:
+            return
+        self._tasks.drain(machine, now)
+        self._agenda.at(now + SPOT_NOTICE_SECONDS, partial(self._interrupted, machine))
+        self._tasks.settle(now)
+
+    def _interrupted(self, machine: Machine, now: float) -> None:
+        if machine.ended == math.inf:
+            self._groups[True].end(machine, now)
+
+    # Zones
+
+    def _lose_zone(self, loss: ZoneLoss, now: float) -> None:
+        before = sum(len(group.alive) for group in self._groups.values())
+        gone = [machine for group in self._groups.values() for machine in group.lose_zone(now)]
+        self.lost += sum(self._tasks.lose(machine) for machine in gone)
+        self.lost_share = len(gone) / before if before else 0.0
+        self._agenda.at(now + NOTICED_SECONDS, self._noticed)
+        self._agenda.at(now + loss.seconds, self._zone_returns)
+
+    def _noticed(self, now: float) -> None:
+        self.lost_share = 0.0
+        self._tasks.settle(now)
+
+    def _zone_returns(self, now: float) -> None:
+        for group in self._groups.values():
+            group.zone_returns()

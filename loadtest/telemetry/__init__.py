@@ -1,1 +1,0 @@
-"""What is measured of the service during a run: its metrics and its processes."""

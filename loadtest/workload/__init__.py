@@ -1,1 +1,0 @@
-"""The workload: seeded documents of many kinds and lengths, as request bodies."""

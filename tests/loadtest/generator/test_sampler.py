@@ -1,0 +1,104 @@
+"""Metrics samples: what is read from /metrics and from processes, and a counter's rates."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+
+import httpx
+import pytest
+
+from loadtest.generator.sampler import (
+    COUNTERS,
+    GAUGES,
+    REFUSALS,
+    MetricsSample,
+    parse_metrics,
+    rates,
+    take_sample,
+    total_by,
+)
+from service.metrics.engine import EngineMetrics
+from service.signals.points import total
+from tests.support.metric_values import collected
+
+TEXT = """# HELP gleaner_refusals_total Refusals.
+# TYPE gleaner_refusals_total counter
+gleaner_refusals_total{code="queue_full"} 3.0
+gleaner_refusals_total{code="deadline_exceeded",pid="7"} 2
+gleaner_refusals_total{code="deadline_exceeded",pid="8"} 1.5e1 1700000000
+gleaner_queue_documents 4.0
+odd{label="a \\"quoted\\" one, with } and ,"} 1
+"""
+
+
+@contextmanager
+def metrics_server(text: str, status: int = 200) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Be quiet."""
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_the_metrics_that_are_read_are_those_of_the_service() -> None:
+    known = {metric.name for metric in collected(EngineMetrics())}
+    read = {name.removesuffix("_total") for name in (*GAUGES.values(), *COUNTERS.values(), REFUSALS)}
+    assert {name for name in read if "_gpu_" not in name} <= known
+
+
+def test_series_are_summed_by_name_and_by_label() -> None:
+    snapshot = parse_metrics(TEXT)
+    assert snapshot is not None
+    assert total(snapshot, "gleaner_queue_documents") == 4
+    assert total(snapshot, "gleaner_refusals_total") == 20
+    assert total_by(snapshot, "gleaner_refusals_total", "code") == {"queue_full": 3, "deadline_exceeded": 17}
+    assert total(snapshot, "odd", label='a "quoted" one, with } and ,') == 1
+    assert total(snapshot, "none") is None
+
+
+@pytest.mark.parametrize("text", ["<!doctype html><p>Not here</p>", 'broken{a="b"} x', "nonsense"])
+def test_another_format_is_no_snapshot(text: str) -> None:
+    assert parse_metrics(text) is None
+
+
+def test_a_sample_has_values_by_short_name_and_refusals_by_code() -> None:
+    with metrics_server(TEXT) as url, httpx.Client() as client:
+        found = take_sample(client, url, None, 2.0)
+    assert found == MetricsSample(2.0, {"queue_documents": 4.0}, {"queue_full": 3.0, "deadline_exceeded": 17.0})
+
+
+@pytest.mark.parametrize(("text", "status"), [("<p>hello</p>", 200), ("none here", 404)])
+def test_a_service_without_metrics_gives_an_empty_sample(text: str, status: int) -> None:
+    with metrics_server(text, status) as url, httpx.Client() as client:
+        assert take_sample(client, url, None, 1.0) == MetricsSample(1.0, {}, {})
+
+
+def test_where_nothing_responds_only_the_processes_are_sampled() -> None:
+    with httpx.Client() as client:
+        assert take_sample(client, "http://127.0.0.1:9", None, 1.0) == MetricsSample(1.0, {}, {})
+        values = take_sample(client, "http://127.0.0.1:9", os.getpid(), 1.0).values
+    assert set(values) == {"memory_bytes", "open_files", "cpu_seconds", "processes"}
+    assert values["memory_bytes"] > 1e6
+
+
+def test_a_counter_that_fell_has_no_rate() -> None:
+    samples = [MetricsSample(at, {"tokens": value}) for at, value in ((0, 0), (1, 10), (3, 50), (4, 5), (5, 6))]
+    assert rates(samples, "tokens") == [(1, 10), (3, 20), (5, 1)]
+    assert rates(samples, "batches") == []

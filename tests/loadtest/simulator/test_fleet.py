@@ -1,0 +1,185 @@
+"""A whole fleet under named demands: sums, the policy's promises, releases, Spot, and the same seed twice."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from infra.scaling.capacity import ASSUMED
+from infra.scaling.deployed_policy import Deployed
+from infra.scaling.policy import policy_for
+from infra.scaling.policy_values import Limits, Schedule
+from loadtest.simulator.command import chart
+from loadtest.simulator.demand import Demand, make_demand
+from loadtest.simulator.fleet import Fleet, FleetRun, Scaling, minima
+from loadtest.simulator.outcome import Outcome, oracle_hours, outcome_of
+from loadtest.simulator.service_model import model_of
+from loadtest.simulator.single_task import LatencyTable, latency_table
+from loadtest.simulator.tasks import Events, ZoneLoss
+
+MODEL = replace(model_of(ASSUMED), max_queue_seconds=2.0)
+DEPLOYED = Deployed(
+    policy=policy_for(limits=Limits(minimum_tasks=2, maximum_tasks=40)),
+    warm_pool=20,
+    target_percent=100,
+    maximum_percent=150,
+    deregistration_seconds=300.0,
+    spot_base=2,
+    spot_weight=0.0,
+    max_queue_seconds=2.0,
+    queue_limit_tokens=math.inf,
+    deadline_seconds=300.0,
+)
+
+
+@pytest.fixture(scope="module")
+def table() -> LatencyTable:
+    return latency_table(MODEL)
+
+
+def run(
+    table: LatencyTable,
+    demand: Demand,
+    deployed: Deployed = DEPLOYED,
+    events: Events | None = None,
+    scaling: Scaling = Scaling.ALARMS,
+) -> tuple[FleetRun, Outcome]:
+    found = Fleet(deployed, MODEL, table, events=events, scaling=scaling).run(demand)
+    return found, outcome_of(found, demand, deployed, MODEL, table, 0.8)
+
+
+def test_every_document_is_kept_late_refused_or_lost(table: LatencyTable) -> None:
+    demand = make_demand("flash", 300.0, 2, 3600)
+    _, outcome = run(table, demand)
+    assert outcome.documents == pytest.approx(demand.counts.sum())
+    assert outcome.kept + outcome.late + outcome.refused + outcome.lost == pytest.approx(1.0)
+    assert outcome.refused > 0
+
+
+def test_a_step_is_decided_on_in_half_a_minute_and_the_pool_answers_it(table: LatencyTable) -> None:
+    """Instances come 75 s after the decision at the latest, and serve a minute later."""
+    demand = make_demand("step", 280.0, 1, 3600)
+    found, _ = run(table, demand)
+    more = [each for each in found.decisions if each.tasks_after > each.tasks_before and each.at_seconds > 900]
+    assert more[0].at_seconds - 900 <= 30
+    assert sum(each.tasks_after for each in more[:1]) >= 10, "most of the five-fold load is seen at once"
+    at = {minute.at_seconds: minute for minute in found.minutes}
+    assert at[900 + 240].longest_queue_seconds < 1.0
+    assert at[900 + 240].serving >= 14
+
+
+def test_a_pool_that_is_too_small_is_late_by_a_cold_start(table: LatencyTable) -> None:
+    demand = make_demand("step", 280.0, 1, 3600)
+    _, small = run(table, demand, replace(DEPLOYED, warm_pool=2))
+    _, large = run(table, demand)
+    assert small.refused > 1.5 * large.refused
+
+
+def test_the_same_seed_gives_the_same_run(table: LatencyTable) -> None:
+    demand = make_demand("flash", 300.0, 2, 1800)
+    assert run(table, demand)[1] == run(table, demand)[1]
+    assert not np.array_equal(demand.counts, make_demand("flash", 300.0, 3, 1800).counts)
+
+
+def test_a_release_replaces_every_task_without_fewer_than_are_wanted(table: LatencyTable) -> None:
+    demand = make_demand("steady", 270.0, 1, 3600)
+    found, outcome = run(table, demand, events=Events(releases=(600.0,)))
+    plain = run(table, demand)[1]
+    assert min(minute.serving for minute in found.minutes) >= min(minute.wanted for minute in found.minutes)
+    assert outcome.starts >= 2
+    assert outcome.kept == pytest.approx(plain.kept, abs=1e-3)
+    assert outcome.instance_hours > plain.instance_hours
+
+
+def test_interrupted_spot_tasks_are_replaced(table: LatencyTable) -> None:
+    demand = make_demand("steady", 500.0, 1, 2 * 3600)
+    spot = replace(DEPLOYED, spot_weight=0.75, warm_pool=0)
+    calm, rough = run(table, demand, spot), run(table, demand, spot, Events(interruptions_an_hour=3.0))
+    assert any(on_spot for _, on_spot in calm[0].machines)
+    assert rough[1].starts > calm[1].starts
+    assert rough[0].minutes[-1].serving >= calm[0].minutes[-1].serving - 2
+    assert calm[1].dollars_per_million < run(table, demand)[1].dollars_per_million
+
+
+def test_the_loss_of_a_zone_is_made_good_elsewhere(table: LatencyTable) -> None:
+    """Half of the tasks are gone for as long as a start takes; their share is lost until the balancer has noticed."""
+    demand = make_demand("steady", 560.0, 1, 3600)
+    lost = Events(zone_losses=(ZoneLoss(at_seconds=1200.0),))
+    found, outcome = run(table, demand, events=lost)
+    at = {minute.at_seconds: minute.serving for minute in found.minutes}
+    assert at[1260] == at[1200] // 2
+    assert at[1560] >= at[1200]
+    arrived = demand.counts[1200:1210].sum()
+    assert outcome.lost * outcome.documents == pytest.approx(arrived / 2, rel=0.15)
+    assert outcome.documents == pytest.approx(demand.counts.sum()), "nothing is counted twice"
+    assert outcome.refused + outcome.late > run(table, demand)[1].refused
+
+
+def test_three_zones_lose_a_third(table: LatencyTable) -> None:
+    demand, lost = make_demand("steady", 560.0, 1, 2400), Events(zone_losses=(ZoneLoss(at_seconds=1200.0),))
+    two, three = (run(table, demand, replace(DEPLOYED, zones=zones), lost)[1] for zones in (2, 3))
+    assert three.kept > two.kept
+
+
+def test_what_waited_where_a_zone_was_is_lost(table: LatencyTable) -> None:
+    demand = make_demand("steady", 100.0, 1, 600)
+    busy = replace(demand, counts=demand.counts * np.where(np.arange(600) < 400, 1.0, 6.0))
+    short = replace(DEPLOYED, policy=policy_for(limits=Limits(minimum_tasks=2, maximum_tasks=2)))
+    calm, full = (run(table, busy, short, Events(zone_losses=(ZoneLoss(at_seconds=at),)))[1] for at in (200.0, 420.0))
+    in_queue = 2.0 / MODEL.document_seconds
+    noticed = busy.counts[420:430].sum() / 2
+    assert full.lost * full.documents == pytest.approx(noticed + in_queue, rel=0.05)
+    assert calm.lost * calm.documents == pytest.approx(busy.counts[200:210].sum() / 2, rel=0.05)
+
+
+def test_pods_follow_kubernetes_formula(table: LatencyTable) -> None:
+    """It has no band: a steady load is kept at the target, within a tenth, and a step is answered by its size."""
+    found, outcome = run(table, make_demand("step", 280.0, 1, 3600), scaling=Scaling.HPA)
+    more = [each for each in found.decisions if each.at_seconds > 900 and each.tasks_after > each.tasks_before]
+    assert more[0].at_seconds - 900 <= 30
+    assert {each.by for each in found.decisions} <= {"hpa-work-ratio", "hpa-backlog"}
+    at = {minute.at_seconds: minute.serving for minute in found.minutes}
+    assert at[2400] == pytest.approx(14 / 0.7, abs=2)
+    assert outcome.kept > 0.9
+
+
+def test_refused_work_that_comes_again_counts_again(table: LatencyTable) -> None:
+    demand = make_demand("step", 280.0, 1, 3600)
+    given_up, again = run(table, demand)[1], run(table, demand, events=Events(retry_share=0.8))[1]
+    assert again.refused < given_up.refused
+    assert again.documents == pytest.approx(given_up.documents)
+
+
+def test_a_schedule_raises_the_minimum_at_its_time(table: LatencyTable) -> None:
+    early = Schedule(name="early", cron="30 0 ? * MON-FRI *", timezone="UTC", minimum_tasks=6)
+    scheduled = replace(DEPLOYED, policy=replace(DEPLOYED.policy, schedules=(early,)))
+    found, _ = run(table, make_demand("steady", 100.0, 1, 3600), scheduled)
+    at = {minute.at_seconds: minute.wanted for minute in found.minutes}
+    assert (at[1740], at[1860]) == (2, 6)
+
+
+def test_schedules_know_days_and_time_zones() -> None:
+    weekdays = Schedule(name="a", cron="0 7 ? * MON-FRI *", timezone="Europe/Berlin", minimum_tasks=4)
+    weekend = Schedule(name="b", cron="0 7 ? * SAT,SUN *", timezone="UTC", minimum_tasks=2)
+    week = minima((weekdays, weekend), 7 * 86_400)
+    assert [at / 3600 for at, _ in week] == [6, 30, 54, 78, 102, 127, 151]
+
+
+def test_the_oracle_pays_for_what_boots_ahead() -> None:
+    counts = np.zeros(1200)
+    counts[600:660] = 350.0
+    demand = Demand("one minute", counts, np.ones(1200))
+    hours = oracle_hours(demand, 0.01, 2)
+    assert hours == pytest.approx((1200 * 2 + 410 * 2) / 3600), "two tasks, and two more for the minute and the boot"
+
+
+def test_the_chart_shows_what_is_paid_for_above_what_serves(table: LatencyTable) -> None:
+    found, _ = run(table, make_demand("step", 280.0, 1, 3600))
+    lines = chart(found.minutes, width=30, height=6)
+    assert "░" in "".join(lines[:6])
+    assert "█" * 30 in lines[5], "some always serve"
+    assert "!" in lines[6]
+    assert chart([], width=10)
