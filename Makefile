@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 # What the tests run beside Python: each command with the Debian packages that it comes in.
 TOOLS := cc:gcc,libc6-dev curl:curl prometheus:prometheus promtool:prometheus amtool:prometheus-alertmanager chromium:chromium pdftotext:poppler-utils
 
-# What the rehearsal's stand-in for CUDA is compiled and made with.
+# What the CUDA emulator is compiled and made with.
 COMPILER := g++:g++,libc6-dev gcc:gcc nm:binutils
 
 # Installs the Debian packages of those commands that are not there, or says which they are.
@@ -66,10 +66,10 @@ machine-image: .venv/.dev ## have a machine image made with the container image 
 destroy: .venv/.dev ## take it out again: make destroy ENV=production CONFIRM=gleaner-production (DRY_RUN=1 as above)
 	@DRY_RUN=$(DRY_RUN) CONFIRM=$(CONFIRM) infra/destroy.sh "$(ENV)"
 
-.PHONY: rehearsal-gpu
-rehearsal-gpu: .venv/.dev ## the GPU's ways on modelled GPUs: CUDA's torch over a stand-in for CUDA (5 minutes)
-	@$(MAKE) --no-print-directory .venv/.rehearsal || echo "There is no CUDA build of torch, or no compiler, here."
-	$(BIN)/python -m pytest -q -m rehearsal tests/rehearsal $(ARGS)
+.PHONY: test-cuda-emulator
+test-cuda-emulator: .venv/.dev ## the GPU's code on emulated GPUs: CUDA's torch over a CUDA emulator (5 minutes)
+	@$(MAKE) --no-print-directory .venv/.cuda-emulator || echo "There is no CUDA build of torch, or no compiler, here."
+	$(BIN)/python -m pytest -q -m cuda_emulator tests/cuda_emulator $(ARGS)
 
 rehearsal: .venv/.loadtest ## scale a fleet of local services under a five-fold step, by the real policy (15 minutes)
 	$(BIN)/python -m loadtest.scaling --plot $(or $(PLOT),rehearsal.svg)
@@ -193,14 +193,14 @@ clean: ## remove .venv and caches
 		$$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["peers"])')
 	@touch $@
 
-# A CUDA build of torch without NVIDIA's packages, which the stand-in replaces; all else is the service's. `===` takes the
+# A CUDA build of torch without NVIDIA's packages, which the emulator replaces; all else is the service's. `===` takes the
 # version as it is written: elsewhere than on PyPI there may be a CPU's build of it, such as 2.13.0+cpu.
-.venv/.rehearsal: constraints.txt tests/rehearsal/libraries.py tests/support/nvml/stub.c $(wildcard tests/rehearsal/standin/*) | .venv/bin/python
+.venv/.cuda-emulator: constraints.txt tests/cuda_emulator/libraries.py tests/support/nvml/stub.c $(wildcard tests/cuda_emulator/driver/*) | .venv/bin/python
 	$(call install_tools,$(COMPILER))
 	@echo "Installing torch for CUDA (500 MB) and compiling what stands for CUDA…"
-	@$(BIN)/python -m venv .venv/rehearsal
-	@.venv/rehearsal/bin/python -m pip --disable-pip-version-check install --quiet --no-deps $$(sed -n 's/^torch==/torch===/p' constraints.txt)
-	@.venv/rehearsal/bin/python -c 'import sys, sysconfig; print(f"import site; site.addsitedir({sys.argv[1]!r})", file=open(sysconfig.get_path("purelib") + "/service.pth", "w"))' \
+	@$(BIN)/python -m venv .venv/cuda-emulator
+	@.venv/cuda-emulator/bin/python -m pip --disable-pip-version-check install --quiet --no-deps $$(sed -n 's/^torch==/torch===/p' constraints.txt)
+	@.venv/cuda-emulator/bin/python -c 'import sys, sysconfig; print(f"import site; site.addsitedir({sys.argv[1]!r})", file=open(sysconfig.get_path("purelib") + "/service.pth", "w"))' \
 		$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-	@$(BIN)/python -m tests.rehearsal.libraries .venv/rehearsal/lib/python*/site-packages/torch/lib .venv/rehearsal/cuda
+	@$(BIN)/python -m tests.cuda_emulator.libraries .venv/cuda-emulator/lib/python*/site-packages/torch/lib .venv/cuda-emulator/cuda
 	@touch $@

@@ -18,7 +18,7 @@ LONGEST_FIRST = (
     "system/test_lives.py",
     "loadtest/scaling/",
     "system/",
-    "rehearsal/",
+    "cuda_emulator/",
     "s3/",
     "commands/",
     "loadtest/",

@@ -25,8 +25,8 @@ def _cuda() -> bool:
     return torch.cuda.is_available()
 
 
-def _rehearsal() -> bool:
-    from tests.rehearsal import environment
+def _cuda_emulator() -> bool:
+    from tests.cuda_emulator import environment
 
     return environment.is_there()
 
@@ -42,7 +42,7 @@ def _mounts() -> bool:
 
 NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     "cuda": (_cuda, "a CUDA device"),
-    "rehearsal": (_rehearsal, "a CUDA build of torch and the stand-in for CUDA (`make rehearsal-gpu`)"),
+    "cuda-emulator": (_cuda_emulator, "a CUDA build of torch and the CUDA emulator (`make test-cuda-emulator`)"),
     "chromium": (_chromium, "Debian's chromium (`make test` as root installs it)"),
     "mounts": (_mounts, "unshare, and a kernel that lets its user mount in a namespace"),
 }

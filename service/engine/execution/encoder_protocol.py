@@ -4,7 +4,7 @@ A wrapper adds one thing and is an encoder again. `ModelFactory` stacks them:
 
     on a GPU    HostOffloaded( PipelinedEncoder( TransformersEncoder ))
     on a CPU    ReloadedFromDisk( ShardedEncoder( TransformersEncoder ))
-    either      ThrottledEncoder( … ) around it, in rehearsals
+    either      ThrottledEncoder( … ) around it, in tests with a slowed-down device
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An encoder wrapper that limits tokens per second, so that a small machine can rehearse a fleet of slow devices.
+"""An encoder wrapper that limits tokens per second, so that tests on a small machine see a fleet of slow devices.
 
 Everything else stays real: queue, batches, logits. The limited device is one, however many batches run side by side.
 """
