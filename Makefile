@@ -100,9 +100,7 @@ loadtest: .venv/.loadtest ## load the service for two minutes and write a report
 	@$(BIN)/gleaner loadtest $(or $(SCENARIO),default) $(if $(URL),--url $(URL)) $(ARGS)
 
 train: .venv/.train ## train the built-in model anew, transitions and calibration too: make train DATA=folder OUT=folder MINUTES=70
-	$(BIN)/torchrun --standalone --nproc-per-node $(or $(PROCESSES),2) -m model_store.builtin.training --threads 1 --data $(DATA) --out $(OUT) --minutes $(or $(MINUTES),70) $(ARGS)
-	cp $(addprefix model_store/builtin/documents/,NOTICE provenance.json rules.json) $(OUT)/
-	$(BIN)/python -m model_store.builtin.training.fitting $(OUT) --data $(DATA)
+	$(BIN)/python -m model_store.builtin.training --data $(DATA) --out $(OUT) --minutes $(or $(MINUTES),70) $(ARGS)
 
 .PHONY: image image-check
 image: ## build the container image with docker, podman or buildah (ARGS="--tag … --base … --models folder")

@@ -7,8 +7,13 @@ from collections.abc import Sequence
 
 from reportlab.pdfgen.canvas import Canvas
 
-from model_store.builtin.training.pages.leftward import is_leftward, shown_order
-from model_store.builtin.training.pages.reading import POINTS_A_CHARACTER, POINTS_A_LINE, POINTS_HIGH
+from model_store.builtin.training.pages.reading import (
+    POINTS_A_CHARACTER,
+    POINTS_A_LINE,
+    POINTS_HIGH,
+    is_rtl,
+    shown_order,
+)
 from model_store.builtin.training.pages.sheet import Fragment, width_of
 from service.documents.pdf.words import Word
 
@@ -58,4 +63,4 @@ def _word(word: str, x: float, y: float, start: int) -> Word:
     numeric = sum(letter in "0123456789.,:;-+/%$()#*'€£¥" for letter in word) * 2 >= len(word)
     right, bottom = left + POINTS_A_CHARACTER * width_of(word), top + POINTS_HIGH
     end = start + len(word)
-    return Word(left, top, right, bottom, start, end, True, numeric, word[-1] in ":：", is_leftward(word))
+    return Word(left, top, right, bottom, start, end, True, numeric, word[-1] in ":：", is_rtl(word))

@@ -1,87 +1,87 @@
-"""Augments real documents: keeps their layout and replaces names, places, numbers and dates.
+"""Variants of real documents: the layout stays, names, places, numbers and dates are replaced.
 
 Whole entities are replaced; text outside of entities stays. Pure functions of a `Random`.
 """
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import date, timedelta
 from random import Random
 from typing import Final
 
-from model_store.builtin.training.examples import Example
-from model_store.builtin.training.generator import identifiers, people, places, vocations
-from model_store.builtin.training.generator.locales import LOCALES, Locale
-from model_store.builtin.training.labels import Span
+from model_store.builtin.training.pages import identifiers, names
+from model_store.builtin.training.pages.lexicon import Lexicon, lexicons
+from service.evaluation.labelled_documents import LabelledDocument, LabelledSpan
 
+REPLACED_SHARE: Final = 0.75
+"""Of the entities."""
+_LANGUAGES: Final = ("en", "de", "fr", "es", "it", "nl", "pt")
+"""Those whose values fit the layout of the sets that have variants."""
+_LONG_ADDRESS_CHARACTERS: Final = 15
+"""An address with more is replaced by a whole one, a shorter one by a street."""
 _SCRAMBLED: Final = frozenset(
     {
-        "NET_AMOUNT",
-        "TAX_AMOUNT",
-        "TOTAL_AMOUNT",
-        "MONEY",
-        "INVOICE_ID",
-        "PURCHASE_ORDER",
-        "ID_NUMBER",
-        "PHONE",
+        *("NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT", "MONEY", "INVOICE_ID", "PURCHASE_ORDER", "ID_NUMBER", "PHONE"),
         "TAX_ID",
     }
 )
+"""Labels of which only the digits are drawn anew."""
 _DATE: Final = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})")
-_MAKERS: Final[dict[str, Callable[[Random, Locale], str]]] = {
-    "SUPPLIER_NAME": people.company,
-    "RECEIVER_NAME": people.company,
-    "ORGANIZATION": people.company,
-    "EMPLOYER": people.company,
-    "PERSON": people.person,
-    "SCHOOL": vocations.school,
-    "JOB_TITLE": people.job_title,
-    "LOCATION": places.city,
-    "IBAN": identifiers.iban,
-    "BIC": identifiers.bic,
+_MAKERS: Final[dict[str, Callable[[Random, Lexicon], str]]] = {
+    **dict.fromkeys(("SUPPLIER_NAME", "RECEIVER_NAME", "ORGANIZATION", "EMPLOYER"), names.company),
+    "PERSON": names.full_name,
+    "SCHOOL": names.school,
+    "JOB_TITLE": lambda rng, lexicon: lexicon.say(rng, "jobs"),
+    "LOCATION": lambda rng, lexicon: lexicon.say(rng, "cities"),
+    "IBAN": lambda rng, lexicon: identifiers.iban(rng, lexicon.locale.country),
+    "BIC": lambda rng, lexicon: identifiers.bic(rng, lexicon.locale.country),
 }
 
 
-def variants(rng: Random, examples: Iterable[Example], *, copies: int, language: str | None = None) -> list[Example]:
-    """Each example and `copies` variants of it, with values of the language's locales."""
-    homes = [locale for locale in LOCALES if language in {None, locale.language}]
+def variants(
+    rng: Random, documents: Iterable[LabelledDocument], *, copies: int, language: str | None = None
+) -> list[LabelledDocument]:
+    """Each document and `copies` variants of it, with values of the language's countries."""
+    homes = [lexicon for each in _LANGUAGES if language in {None, each} for lexicon in lexicons(each)]
     return [
         variant
-        for example in examples
-        for variant in (example, *(with_other_values(rng, example, rng.choice(homes)) for _ in range(copies)))
+        for document in documents
+        for variant in (document, *(with_other_values(rng, document, rng.choice(homes)) for _ in range(copies)))
     ]
 
 
-def with_other_values(rng: Random, example: Example, locale: Locale) -> Example:
-    """The example with most of its entities replaced; equal texts get equal replacements."""
-    replaced: dict[tuple[str | None, str], str] = {}
+def with_other_values(rng: Random, document: LabelledDocument, lexicon: Lexicon) -> LabelledDocument:
+    """The document with most of its entities replaced; equal texts get equal replacements."""
+    replaced: dict[tuple[str, str], str] = {}
     parts: list[str] = []
-    spans: list[Span] = []
+    spans: list[LabelledSpan] = []
     position = length = 0
-    for span in example.spans:
-        before, old = example.text[position : span.start], example.text[span.start : span.end]
+    for span in document.spans:
+        before, old = document.text[position : span.start], document.text[span.start : span.end]
         key = (span.label, old)
         if key not in replaced:
-            replaced[key] = _replacement(rng, span.label, old, locale) if rng.random() < 0.75 else old
+            is_kept = rng.random() >= REPLACED_SHARE
+            replaced[key] = old if is_kept else _replacement(rng, span.label, old, lexicon)
         start = length + len(before)
         length = start + len(replaced[key])
         parts += [before, replaced[key]]
-        spans.append(Span(start, length, span.label))
+        spans.append(LabelledSpan(start, length, span.label))
         position = span.end
-    text = "".join((*parts, example.text[position:]))
-    return Example(text, tuple(spans), example.source, example.group, example.annotated, example.settled)
+    text = "".join((*parts, document.text[position:]))
+    return replace(document, text=text, spans=tuple(spans), unmapped=())
 
 
-def _replacement(rng: Random, label: str | None, old: str, locale: Locale) -> str:
+def _replacement(rng: Random, label: str, old: str, lexicon: Lexicon) -> str:
     if label in _SCRAMBLED:
         return re.sub(r"\d", lambda _: rng.choice("0123456789"), old)
     if label in {"INVOICE_DATE", "DUE_DATE", "DATE"}:
         return _DATE.sub(lambda match: _other_date(rng, match), old)
     if label == "ADDRESS":
-        lines = places.address_lines(rng, locale)
-        made = ("\n" if "\n" in old else ", ").join(lines) if len(old) > 15 else lines[0]
+        lines = names.address(rng, lexicon)
+        made = ("\n" if "\n" in old else ", ").join(lines) if len(old) > _LONG_ADDRESS_CHARACTERS else lines[0]
     elif label in _MAKERS:
-        made = _MAKERS[label](rng, locale)
+        made = _MAKERS[label](rng, lexicon)
     else:
         return old
     return made.upper() if old.isupper() else made

@@ -1,27 +1,25 @@
-"""The training mix: which sets are trained on, with which weights, and which examples are held out.
+"""The training mix of the built-in model: public sets, variants of some, and generated pages, each with its weight.
 
-Real sets are split by `group` (same company, same author, same page); generated documents and pages by template.
+Public sets are split by `group` (company, author, page), generated pages by the structure of their template.
 """
 
-import hashlib
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Final
 
 from model_store.builtin.training.augmentation import variants
-from model_store.builtin.training.examples import Example, read_mapping, read_set
-from model_store.builtin.training.generator import generate_many
-from model_store.builtin.training.pages import pages as generate_pages
+from model_store.builtin.training.labels import EVERY_LABEL, settled_labels
+from model_store.builtin.training.pages.documents import pages as generated_pages
+from model_store.builtin.training.pages.grammar import HELD_OUT_PERCENT, is_held_out
+from service.engine.tools.training.data import TrainingSet
+from service.evaluation.labelled_documents import MAPPING_FILE, LabelledSet, left_out, read_scheme, read_sets
+from service.evaluation.span_scores import conventional
 
-GENERATED: Final = "generated"
 PAGES: Final = "pages"
-HELD_OUT_PERCENT: Final = 12
-# Shares of the tokens seen in training.
 WEIGHTS: Final = {
-    GENERATED: 20.0,
-    PAGES: 20.0,
+    PAGES: 40.0,
     "resume_dotin_en": 9.0,
     "receipt_sroie_en": 7.0,
     "invoice_zugferd_de_fr": 8.0,
@@ -37,66 +35,68 @@ WEIGHTS: Final = {
     "ner_factrueval_ru": 4.5,
     "ner_nergrit_id": 2.5,
 }
-# Copies with other values in them, and the language of those values (None: any).
+"""Set → its share of the characters of a pass; a set without a weight is not trained on."""
 VARIANTS: Final[dict[str, tuple[int, str | None]]] = {
     "invoice_zugferd_de_fr": (15, None),
     "receipt_sroie_en": (3, None),
     "resume_dotin_en": (1, "en"),
 }
+"""Set → copies with other values in them, and the language of those values (None: any)."""
+Sets = dict[str, LabelledSet]
 
 
-Sets = dict[str, list[Example]]
-
-
-def weights(sets: Iterable[str]) -> dict[str, float]:
-    """Shares of the tokens by set; without pages the generated documents have theirs, too."""
-    return WEIGHTS if PAGES in sets else WEIGHTS | {GENERATED: WEIGHTS[GENERATED] + WEIGHTS[PAGES]}
-
-
-def assemble(data: Path, *, documents: int, pages: int, seed: int) -> tuple[Sets, Sets]:
-    """(training, held out) by set: real sets with variants of some, generated documents, and generated pages if any."""
+def assemble(data: Path, *, pages: int, seed: int) -> tuple[Sets, Sets]:
+    """(training, held out) by set: public sets with variants of some, and generated pages."""
     training: Sets = {}
     held_out: Sets = {}
-    for name, examples in read_real_sets(data).items():
-        training[name], held_out[name] = split(examples)
-        if name in VARIANTS:
-            copies, language = VARIANTS[name]
-            training[name] = variants(Random(f"{seed}/{name}"), training[name], copies=copies, language=language)
-    for name, generated in ((GENERATED, generate_many(seed, documents)), (PAGES, generate_pages(seed, pages))):
-        for example in generated:
-            is_out = is_held_out(example.group)
-            side, key = (held_out, example.source) if is_out else (training, name)
-            side.setdefault(key, []).append(example)
+    for each in read_public_sets(data):
+        outside = left_out(each, HELD_OUT_PERCENT)
+        groups = {document.group for document in outside.documents}
+        kept = [document for document in each.documents if document.group not in groups]
+        if each.name in VARIANTS:
+            copies, language = VARIANTS[each.name]
+            kept = variants(Random(f"{seed}/{each.name}"), kept, copies=copies, language=language)
+        training[each.name] = each.only(kept)
+        if outside.documents:
+            held_out[each.name] = outside
+    generated = list(generated_pages(seed, pages))
+    for sets, is_out in ((training, False), (held_out, True)):
+        documents = tuple(page for page in generated if is_held_out(page.group) is is_out)
+        if documents:
+            sets[PAGES] = LabelledSet(PAGES, documents, EVERY_LABEL)
     return training, held_out
 
 
-def read_real_sets(data: Path, *, folder: str = "train") -> Sets:
-    """All sets under a folder of `data` that have a mapping, by name."""
-    mapping = read_mapping(data)
-    paths = sorted((data / folder).glob("*.jsonl"))
-    return {path.stem: read_set(path, mapping) for path in paths if path.stem in mapping}
+def read_public_sets(data: Path) -> list[LabelledSet]:
+    """The sets of `train/` that have a mapping, their entities by the conventions of evaluation."""
+    scheme = read_scheme(data / MAPPING_FILE)
+    paths = [path for path in sorted((data / "train").glob("*.jsonl")) if path.stem in scheme.maps]
+    return [_conventional(each) for each in read_sets(paths, scheme)]
 
 
-def split(examples: Sequence[Example]) -> tuple[list[Example], list[Example]]:
-    """(training, held out) by group: examples of one group are never on both sides.
+def _conventional(labelled: LabelledSet) -> LabelledSet:
+    return labelled.only(
+        replace(document, spans=tuple(conventional(document.text, document.spans, labelled.labels)))
+        for document in labelled.documents
+    )
 
-    Groups go out in the order of their hashes until they hold HELD_OUT_PERCENT of the text; the largest stay in.
+
+def mixed(sets: Sets, weights: Mapping[str, float], *, seed: int) -> list[TrainingSet]:
+    """One pass: each set's documents, repeated or cut so that its share of the characters is about its weight.
+
+    The set with the most characters for its weight occurs once.
     """
-    sizes: Counter[str] = Counter()
-    for example in examples:
-        sizes[example.group] += len(example.text)
-    total, out_characters, out = sizes.total(), 0, set[str]()
-    for group in sorted(sizes, key=_number):
-        if out_characters * 100 < HELD_OUT_PERCENT * total and sizes[group] * 100 <= 35 * total:
-            out.add(group)
-            out_characters += sizes[group]
-    return [e for e in examples if e.group not in out], [e for e in examples if e.group in out]
-
-
-def is_held_out(template: str) -> bool:
-    """True for about HELD_OUT_PERCENT of the templates, by their hash."""
-    return _number(template) % 100 < HELD_OUT_PERCENT
-
-
-def _number(name: str) -> int:
-    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big")
+    sizes = {name: sum(len(document.text) for document in each.documents) for name, each in sets.items()}
+    scale = max(sizes[name] / weights[name] for name in sets if weights.get(name))
+    mix = []
+    for name, each in sets.items():
+        documents, taken = [], 0
+        random = Random(f"{seed}/{name}")
+        while taken < scale * weights.get(name, 0):
+            for document in random.sample(each.documents, len(each.documents)):
+                if taken >= scale * weights[name]:
+                    break
+                documents.append(document)
+                taken += len(document.text)
+        mix.append(TrainingSet(tuple(documents), settled_labels(name, each.labels)))
+    return mix

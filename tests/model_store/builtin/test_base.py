@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 import torch
 
-from model_store.builtin.training.base.packed_file import Base, BaseError, read_base
-from model_store.builtin.training.base.pieces import kept_pieces, scored
-from model_store.builtin.training.base.starting_model import starting_model
-from model_store.builtin.training.base.tokenizer import SPECIAL_TOKENS, build_tokenizer, save_tokenizer
+from model_store.builtin.training.pretrained_base import Base, BaseError, read_base, starting_model
+from model_store.builtin.training.tokenizer import SPECIAL_TOKENS, build_tokenizer, save_tokenizer
+from model_store.builtin.training.vocabulary import kept_pieces, scored
 from service.text.tokenizer import TextTokenizer
 
 WIDTH, LAYERS, HEADS, INNER, POSITIONS, TYPES = 32, 2, 4, 64, 16, 2

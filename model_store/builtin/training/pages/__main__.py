@@ -8,12 +8,11 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from random import Random
 from time import process_time
 
-from model_store.builtin.training.mixture import is_held_out
-from model_store.builtin.training.pages.documents import page
-from model_store.builtin.training.pages.lexicon import choose_lexicon
+from model_store.builtin.training.pages.documents import pages
+from model_store.builtin.training.pages.grammar import is_held_out
+from service.evaluation.labelled_documents import LabelledDocument
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -27,9 +26,8 @@ def main(arguments: list[str] | None = None) -> int:
     files = {False: options.out / "pages.jsonl", True: options.out / "pages_left_out.jsonl"}
     lines: dict[bool, list[str]] = {False: [], True: []}
     began = process_time()
-    for number in range(options.count):
-        record = labelled(options.seed, number)
-        lines[is_held_out(str(record["group"]))].append(json.dumps(record, ensure_ascii=False) + "\n")
+    for page in pages(options.seed, options.count):
+        lines[is_held_out(page.group)].append(json.dumps(_record(page), ensure_ascii=False) + "\n")
     seconds = process_time() - began
     for is_out, path in files.items():
         path.write_text("".join(lines[is_out]), encoding="utf-8")
@@ -38,18 +36,15 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def labelled(seed: int, number: int) -> dict[str, object]:
+def _record(page: LabelledDocument) -> dict[str, object]:
     """One page as `gleaner train` and `gleaner evaluate` read it."""
-    rng = Random(f"{seed}/{number}")
-    lexicon = choose_lexicon(rng)
-    example = page(rng, lexicon=lexicon)
     return {
-        "id": f"page-{seed}-{number}",
-        "text": example.text,
-        "entities": [{"start": start, "end": end, "label": label} for start, end, label in example.spans],
-        "group": example.group,
-        "lang": lexicon.language,
-        "kind": example.source.removeprefix("page_"),
+        "id": page.id,
+        "text": page.text,
+        "entities": [{"start": span.start, "end": span.end, "label": span.label} for span in page.spans],
+        "group": page.group,
+        "lang": page.language,
+        "kind": page.kind,
     }
 
 

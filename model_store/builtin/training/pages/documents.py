@@ -1,17 +1,16 @@
 """One labelled document: a kind and a language by weight, a template, its page, and what a reader makes of it."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from random import Random
 from typing import Final, NamedTuple
 
-from model_store.builtin.training.examples import Example
 from model_store.builtin.training.pages.grammar import Axes, Template, choose_template
 from model_store.builtin.training.pages.kinds import (
     adverts,
     contracts,
     forms,
     letters,
-    notes,
     payslips,
     receipts,
     resumes,
@@ -21,6 +20,7 @@ from model_store.builtin.training.pages.kinds import (
 from model_store.builtin.training.pages.lexicon import Lexicon, choose_lexicon
 from model_store.builtin.training.pages.reading import Medium, transcribed
 from model_store.builtin.training.pages.sheet import Box, mirrored
+from service.evaluation.labelled_documents import LabelledDocument
 
 
 class Kind(NamedTuple):
@@ -32,17 +32,17 @@ class Kind(NamedTuple):
 
 
 KINDS: Final = {
-    "invoice": Kind(24.0, trade.AXES, trade.invoice),
-    "credit_note": Kind(5.0, trade.AXES, trade.credit_note),
+    "invoice": Kind(27.0, trade.AXES, trade.invoice),
+    "credit_note": Kind(3.0, trade.AXES, trade.credit_note),
     "receipt": Kind(8.0, receipts.AXES, receipts.receipt),
-    "resume": Kind(13.0, resumes.AXES, resumes.resume),
-    "contract": Kind(8.0, contracts.AXES, contracts.contract),
-    "letter": Kind(8.0, letters.AXES, letters.letter),
-    "form": Kind(6.0, forms.AXES, forms.form),
-    "statement": Kind(4.0, statements.AXES, statements.statement),
-    "advert": Kind(6.0, adverts.AXES, adverts.advert),
-    "payslip": Kind(4.0, payslips.AXES, payslips.payslip),
-    "note": Kind(14.0, notes.AXES, notes.note),
+    "resume": Kind(14.0, resumes.AXES, resumes.resume),
+    "contract": Kind(9.0, contracts.AXES, contracts.contract),
+    "letter": Kind(8.0, letters.LETTER_AXES, letters.letter),
+    "form": Kind(5.0, forms.AXES, forms.form),
+    "statement": Kind(3.0, statements.AXES, statements.statement),
+    "advert": Kind(4.0, adverts.AXES, adverts.advert),
+    "payslip": Kind(3.0, payslips.AXES, payslips.payslip),
+    "note": Kind(20.0, letters.NOTE_AXES, letters.note),
 }
 MEDIA: Final = {Medium.PDF: 0.7, Medium.MARKUP: 0.15, Medium.SPACED: 0.15}
 PAGE_WIDTH: Final = 90
@@ -50,14 +50,14 @@ PAGE_WIDTH: Final = 90
 
 def page(
     rng: Random, *, kind: str | None = None, template: Template | None = None, lexicon: Lexicon | None = None
-) -> Example:
+) -> LabelledDocument:
     """A labelled document; what is not given is drawn. `group` is the template's signature."""
     kind = kind or (template.kind if template else rng.choices(list(KINDS), [k.weight for k in KINDS.values()])[0])
     template = template or choose_template(rng, kind, KINDS[kind].axes)
     lexicon = lexicon or choose_lexicon(rng)
     medium = rng.choices(list(MEDIA), list(MEDIA.values()))[0]
     text, spans = transcribed(drawn(rng, lexicon, template).fragments, medium)
-    return Example(text=text, spans=spans, source=f"page_{kind}", group=template.signature)
+    return LabelledDocument("page", text, spans, template.signature, lexicon.language, kind)
 
 
 def drawn(rng: Random, lexicon: Lexicon, template: Template) -> Box:
@@ -66,7 +66,7 @@ def drawn(rng: Random, lexicon: Lexicon, template: Template) -> Box:
     return mirrored(box, PAGE_WIDTH) if lexicon.is_rtl else box
 
 
-def pages(seed: int, count: int) -> Iterator[Example]:
+def pages(seed: int, count: int) -> Iterator[LabelledDocument]:
     """`count` documents; each has its own generator, so that any one of them can be had again."""
     for number in range(count):
-        yield page(Random(f"pages/{seed}/{number}"))
+        yield replace(page(Random(f"pages/{seed}/{number}")), id=f"page-{seed}-{number}")

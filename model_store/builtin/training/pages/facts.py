@@ -9,11 +9,10 @@ from importlib import import_module
 from random import Random
 from typing import Final
 
-from model_store.builtin.training.generator import identifiers
-from model_store.builtin.training.generator.canvas import Piece
-from model_store.builtin.training.pages import names
+from model_store.builtin.training.pages import identifiers, names
 from model_store.builtin.training.pages.lexicon import Lexicon
-from model_store.builtin.training.pages.writing import Hand, choose_hand, some_day
+from model_store.builtin.training.pages.sheet import Piece
+from model_store.builtin.training.pages.writing import WritingStyle, choose_style, some_day
 
 _RATES: Final = {
     "US": (8, 6),
@@ -39,7 +38,11 @@ _RATES: Final = {
     "CZ": (21, 12),
     "RO": (19, 9),
     "MX": (16, 8),
+    "AT": (20, 10),
+    "CH": ("8.1", "2.6"),
+    "BE": (21, 6),
 }
+"""Country → tax rates in percent."""
 _TAX_NUMBERS: Final = {
     "PL": ("pl.nip", ("%#########",), ("{}", "PL{}")),
     "RU": ("ru.inn", ("%#########", "%###########"), ("{}",)),
@@ -104,7 +107,7 @@ class Trade:
     """A sale: `net` is the sum of the positions less the discount plus shipping, `total` is net and tax."""
 
     lexicon: Lexicon
-    hand: Hand
+    style: WritingStyle
     supplier: Party
     receiver: Party
     number: str
@@ -138,7 +141,7 @@ def new_party(rng: Random, lexicon: Lexicon, *, person_share: float = 0.0) -> Pa
         tax_id=tax_number(rng, lexicon),
         register=identifiers.digits(rng, rng.randint(5, 8)),
         bank=lexicon.say(rng, "banks").format(city=lexicon.say(rng, "cities")),
-        bic=identifiers.bic(rng, lexicon.locale),
+        bic=identifiers.bic(rng, lexicon.locale.country),
         account=bank_account(rng, lexicon),
     )
 
@@ -148,7 +151,7 @@ def bank_account(rng: Random, lexicon: Lexicon) -> Piece:
     if lexicon.locale.country in _WITHOUT_IBAN:
         shape = rng.choice(("%######", "%#########", "%### #### ####", "###-%######-%#"))
         return Piece(names.numbered(rng, shape), "ID_NUMBER")
-    return Piece(identifiers.iban(rng, lexicon.locale), "IBAN")
+    return Piece(identifiers.iban(rng, lexicon.locale.country), "IBAN")
 
 
 def tax_number(rng: Random, lexicon: Lexicon) -> str:
@@ -157,7 +160,7 @@ def tax_number(rng: Random, lexicon: Lexicon) -> str:
     if country == "SA":
         return names.numbered(rng, "3########%####3")
     if country not in _TAX_NUMBERS:
-        return identifiers.tax_id(rng, lexicon.locale)
+        return identifiers.tax_id(rng, lexicon.locale.country)
     module, shapes, written = _TAX_NUMBERS[country]
     is_valid = _checker(module)
     while True:
@@ -174,15 +177,15 @@ def _checker(module: str) -> Callable[[str], bool]:
 
 def new_trade(rng: Random, lexicon: Lexicon, *, sign: int = 1, most: int = 8) -> Trade:
     """Consistent facts of one sale; a credit note's have the sign -1."""
-    hand = choose_hand(rng, lexicon)
+    style = choose_style(rng, lexicon)
     issued = some_day(rng)
-    positions = tuple(_position(rng, lexicon, hand, sign) for _ in range(rng.choice((1, 1, 2, 3, 4, most))))
+    positions = tuple(_position(rng, lexicon, style, sign) for _ in range(rng.choice((1, 1, 2, 3, 4, most))))
     net = sum((position.amount for position in positions), Decimal(0))
     rate = Decimal(rng.choice(_RATES[lexicon.locale.country]))
-    tax = hand.rounded(net * rate / 100)
+    tax = style.rounded(net * rate / 100)
     return Trade(
         lexicon=lexicon,
-        hand=hand,
+        style=style,
         supplier=new_party(rng, lexicon, person_share=0.15),
         receiver=new_party(rng, lexicon, person_share=0.35),
         number=identifiers.document_number(rng, year=issued.year),
@@ -199,10 +202,10 @@ def new_trade(rng: Random, lexicon: Lexicon, *, sign: int = 1, most: int = 8) ->
     )
 
 
-def _position(rng: Random, lexicon: Lexicon, hand: Hand, sign: int) -> Position:
+def _position(rng: Random, lexicon: Lexicon, style: WritingStyle, sign: int) -> Position:
     quantity = rng.choice((1, 1, 2, 3, 5, 10, 12, 40))
     price = Decimal(rng.choice((rng.randint(50, 9999), rng.randint(1, 400) * 100))) / 100
-    if hand.decimals == 0:
+    if style.decimals == 0:
         price = Decimal(int(price * 100) * 10)
     return Position(
         lexicon.say(rng, "products"),

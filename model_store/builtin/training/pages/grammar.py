@@ -1,8 +1,8 @@
 """Templates as independent structural choices: which there are for a kind of document, and one drawn or numbered.
 
 A template is one option of each axis; its signature names its structure, and is what training and held-out templates
-differ in. Page marks, rules and slogans (the axis `furniture`) are no structure, so that templates which differ in
-nothing else are never on both sides.
+differ in. Page marks, rules and slogans (the axis `headers_footers`) are no structure, so that templates which differ
+in nothing else are never on both sides.
 """
 
 from collections.abc import Mapping
@@ -11,8 +11,12 @@ from math import prod
 from random import Random
 from typing import Final
 
+from service.evaluation.labelled_documents import digest_of
+
 Axes = Mapping[str, tuple[str, ...]]
-UNSTRUCTURED: Final = "furniture"
+UNSTRUCTURED: Final = "headers_footers"
+HELD_OUT_PERCENT: Final = 12
+"""Of the templates here, and of the text of public sets: what training leaves out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,11 @@ def some_templates(kind: str, axes: Axes, count: int) -> list[Template]:
     """`count` different templates (all, if there are fewer), the same ones each time."""
     total = count_templates(axes)
     return [_numbered(kind, axes, number) for number in Random(kind).sample(range(total), min(count, total))]
+
+
+def is_held_out(signature: str) -> bool:
+    """True for about HELD_OUT_PERCENT of the templates, by their digest."""
+    return digest_of(signature) % 100 < HELD_OUT_PERCENT
 
 
 def _numbered(kind: str, axes: Axes, number: int) -> Template:

@@ -1,7 +1,4 @@
-"""The words of a language: field labels, sentences, lists of names and templates; one JSON file each.
-
-Seven languages share the word lists in `generator/phrases`, which are merged in.
-"""
+"""The words of a language: field labels, sentences, lists of names and templates; one JSON file each."""
 
 import json
 from dataclasses import dataclass
@@ -12,8 +9,6 @@ from typing import Final
 
 from babel import Locale as BabelLocale
 
-from model_store.builtin.training.generator.locales import Locale, phrases
-
 LANGUAGES: Final = {
     **dict.fromkeys(("en", "de"), 4.0),
     **dict.fromkeys(("fr",), 3.0),
@@ -23,25 +18,14 @@ LANGUAGES: Final = {
 }
 """Language → its share among the documents."""
 
-_SHARED: Final = {
-    **{
-        key: ("invoice", key)
-        for key in ("number", "date", "due", "order", "customer", "supplier", "receiver", "net", "tax")
-    },
-    **{key: ("invoice", key) for key in ("total", "paid", "iban", "bic", "bank", "phone", "email", "web", "contact")},
-    **{key: ("invoice", key) for key in ("thanks", "delivery")},
-    "tax_id": ("invoice", "vat"),
-    "units": ("invoice", "unit"),
-    "products": ("products", "nouns"),
-    "trades": ("company", "trades"),
-    "heads": ("company", "heads"),
-    **{key: ("resume", key) for key in ("experience", "education", "languages", "profile", "present", "levels")},
-    **{key: ("resume", key) for key in ("jobs", "degrees", "schools", "fields")},
-    "skills_heading": ("resume", "skills"),
-    "skills": ("resume", "skills_list"),
-}
-"""Key here → section and key of the older generator's phrases."""
-_OLDER: Final = frozenset({"en", "de", "fr", "es", "it", "nl", "pt"})
+
+@dataclass(frozen=True, slots=True)
+class Locale:
+    """Where a document comes from. `faker`: Faker's and babel's name of the locale."""
+
+    faker: str
+    country: str
+    currency: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +69,6 @@ def lexicons(language: str) -> tuple[Lexicon, ...]:
     words: dict[str, list[str]] = json.loads(
         (Path(__file__).parent / "lexicons" / f"{language}.json").read_text(encoding="utf-8")
     )
-    if language in _OLDER:
-        for key, (section, name) in _SHARED.items():
-            words[key] = [*words.get(key, []), *phrases(language)[section][name]]
     return tuple(_in_country(language, *line.split(), words=words) for line in words["locales"])
 
 
@@ -96,7 +77,7 @@ def _in_country(language: str, name: str, country: str, currency: str, *, words:
     months = babel.months["format"]
     return Lexicon(
         language=language,
-        locale=Locale(name, language, country, currency),
+        locale=Locale(name, country, currency),
         words=words,
         decimal_mark=babel.number_symbols["latn"]["decimal"],
         group_mark=babel.number_symbols["latn"]["group"].replace("\u202f", " ").replace("\xa0", " "),

@@ -1,19 +1,42 @@
 """People, companies, addresses and contacts of a lexicon's country."""
 
 import re
+import unicodedata
 from functools import cache
 from random import Random
 from typing import Final
 
 from faker import Faker
 
-from model_store.builtin.training.generator.identifiers import digits, letters
-from model_store.builtin.training.generator.people import acronym, invented, slug
+from model_store.builtin.training.pages.identifiers import digits, letters
 from model_store.builtin.training.pages.lexicon import Lexicon
 
 _POOL: Final = 300
 _SURNAME_FIRST: Final = frozenset({"ja", "zh", "ko"})
 _HOSTS: Final = ("gmail.com", "outlook.com", "yahoo.com", "example.org", "web.de", "mail.ru", "163.com", "naver.com")
+
+_SYLLABLES: Final = (
+    *(
+        "al",
+        "bor",
+        "cor",
+        "dan",
+        "el",
+        "fen",
+        "gal",
+        "hex",
+        "in",
+        "jur",
+        "kal",
+        "lum",
+        "mer",
+        "nov",
+        "or",
+        "pex",
+        "qua",
+    ),
+    *("ren", "sol", "tek", "ul", "ven", "wex", "xan", "yor", "zen", "ta", "ro", "mi", "via", "tra", "con", "so", "li"),
+)
 
 
 @cache
@@ -57,6 +80,15 @@ def company(rng: Random, lexicon: Lexicon) -> str:
         brand=invented(rng),
         abc=acronym(rng),
         city=lexicon.say(rng, "cities"),
+    )
+
+
+def school(rng: Random, lexicon: Lexicon) -> str:
+    """A school's or a university's name."""
+    return lexicon.say(rng, "schools").format(
+        city=lexicon.say(rng, "cities"),
+        last=surname(rng, lexicon),
+        first=first_and_last(rng, lexicon)[0],
     )
 
 
@@ -117,3 +149,19 @@ def number_of(rng: Random) -> str:
             f"{digits(rng, 2)}.{digits(rng, 3)}.{digits(rng, 3)}",
         )
     )
+
+
+def invented(rng: Random) -> str:
+    """A made-up brand word."""
+    return "".join(rng.choices(_SYLLABLES, k=rng.choice((2, 2, 3)))).capitalize()
+
+
+def acronym(rng: Random) -> str:
+    """Two to four capitals."""
+    return "".join(rng.choices("ABCDEFGHIKLMNOPRSTUVWXZ", k=rng.randint(2, 4)))
+
+
+def slug(text: str) -> str:
+    """Lower-case ASCII letters and digits of the text."""
+    plain = unicodedata.normalize("NFKD", text.replace("ß", "ss")).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]", "", plain)

@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from enum import StrEnum
 from itertools import groupby, pairwise
 
-from model_store.builtin.training.labels import Span
-from model_store.builtin.training.pages.leftward import is_leftward, shown_order
 from model_store.builtin.training.pages.sheet import Fragment, Part, width_of
+from service.evaluation.labelled_documents import LabelledSpan
 
 Line = list[Fragment]
-Found = tuple[int, int, str, object]
+LabelledRun = tuple[int, int, str, object]
 """Start, end, label, and the entity's key; None: interrupted."""
 Gap = tuple[float, float]
 
@@ -36,10 +35,10 @@ class Medium(StrEnum):
     SPACED = "spaced"
 
 
-def transcribed(fragments: Sequence[Fragment], medium: Medium = Medium.PDF) -> tuple[str, tuple[Span, ...]]:
+def transcribed(fragments: Sequence[Fragment], medium: Medium = Medium.PDF) -> tuple[str, tuple[LabelledSpan, ...]]:
     """Text and spans. An entity that other text interrupts has a span for each part."""
     text: list[str] = []
-    spans: list[Found] = []
+    spans: list[LabelledRun] = []
     position = 0
     for number, line in enumerate(_lines(fragments, medium)):
         before: Fragment | None = None
@@ -56,17 +55,17 @@ def transcribed(fragments: Sequence[Fragment], medium: Medium = Medium.PDF) -> t
                 text.append(part.text)
                 position += len(part.text)
             before = fragment
-    return "".join(text), tuple(Span(start, end, label) for start, end, label, _ in spans)
+    return "".join(text), tuple(LabelledSpan(start, end, label) for start, end, label, _ in spans)
 
 
-def _add(spans: list[Found], span: Found) -> None:
+def _add(spans: list[LabelledRun], span: LabelledRun) -> None:
     if spans and spans[-1][2:] == span[2:]:
         spans[-1] = (spans[-1][0], *span[1:])
     else:
         spans.append(span)
 
 
-def _interrupt(spans: list[Found], text: str) -> None:
+def _interrupt(spans: list[LabelledRun], text: str) -> None:
     """Text without a label follows the last span: nothing joins that any more."""
     if spans and text.strip():
         spans[-1] = (*spans[-1][:3], None)
@@ -193,13 +192,13 @@ def _in_line(line: Line) -> Line:
     A line that has any such word is taken word by word: where words stand tells more than which fragment they are of.
     """
     line = sorted(line, key=lambda fragment: fragment.x)
-    if not any(is_leftward(fragment.text) for fragment in line):
+    if not any(is_rtl(fragment.text) for fragment in line):
         return line
     words = sorted((word for fragment in line for word in _shown(fragment)), key=lambda word: word.x)
-    if 2 * sum(is_leftward(word.text) for word in words) <= len(words):
+    if 2 * sum(is_rtl(word.text) for word in words) <= len(words):
         return words
-    runs = groupby(reversed(words), key=lambda word: is_leftward(word.text))
-    return [word for leftward, run in runs for word in (run if leftward else reversed(list(run)))]
+    runs = groupby(reversed(words), key=lambda word: is_rtl(word.text))
+    return [word for rtl, run in runs for word in (run if rtl else reversed(list(run)))]
 
 
 def _shown(fragment: Fragment) -> list[Fragment]:
@@ -213,3 +212,23 @@ def _shown(fragment: Fragment) -> list[Fragment]:
         shown.append(Fragment(x, fragment.y, parts, sum(width_of(part.text) for part in parts)))
         x += shown[-1].width + 1
     return shown
+
+
+def is_rtl(text: str) -> bool:
+    """Whether it has a letter of a script from right to left."""
+    return any("\u0590" <= letter <= "\u08ff" for letter in text)
+
+
+def shown_order(words: Sequence[str]) -> list[int]:
+    """The words' numbers from left to right: text with right-to-left words is reversed, runs of other words in it not.
+
+    Marks alone go with the text's own direction.
+    """
+    text_is_rtl = any(map(is_rtl, words))
+
+    def runs_leftwards(number: int) -> bool:
+        return is_rtl(words[number]) or (text_is_rtl and not any(map(str.isalnum, words[number])))
+
+    runs = [(left, list(run)) for left, run in groupby(range(len(words)), key=runs_leftwards)]
+    ordered = reversed(runs) if text_is_rtl else runs
+    return [number for left, run in ordered for number in (reversed(run) if left else run)]

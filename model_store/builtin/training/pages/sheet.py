@@ -1,4 +1,6 @@
-"""A page as fragments of text at places, composed from boxes; knows nothing of reading.
+"""A page as fragments of text at places, composed from boxes of rows of pieces; knows nothing of reading.
+
+A piece is text with a label or without; a piece of several lines holds line ends.
 
 Units: x in characters of equal width (wide scripts take two), y in lines. A box's fragments are in the order in which
 they are drawn, as in a PDF's content stream. An entity broken over several lines has one key in all its parts.
@@ -7,10 +9,24 @@ they are drawn, as in a PDF's content stream. An entity broken over several line
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from model_store.builtin.training.generator.canvas import Row
-
 _FIRST_WIDE = 0x1100
 _NARROW = ((0x2000, 0x2E7F), (0x1E00, 0x1FFF), (0xFB00, 0xFDFF))
+
+
+class Piece(NamedTuple):
+    """Some text, and its label when it is an entity."""
+
+    text: str
+    label: str | None = None
+
+
+Row = tuple[Piece, ...]
+Block = list[Row]
+
+
+def row(*parts: str | Piece) -> Row:
+    """A row of pieces; plain strings carry no label."""
+    return tuple(part if isinstance(part, Piece) else Piece(part) for part in parts)
 
 
 class Part(NamedTuple):

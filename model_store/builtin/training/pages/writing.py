@@ -34,7 +34,7 @@ _INDIC: Final = {"ar": str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩"), "hi"
 
 
 @dataclass(frozen=True, slots=True)
-class Hand:
+class WritingStyle:
     """How one document writes figures; the same all through it."""
 
     lexicon: Lexicon
@@ -80,12 +80,12 @@ class Hand:
         return text.translate(_INDIC[self.lexicon.language]) if self.native_digits else text
 
 
-def choose_hand(rng: Random, lexicon: Lexicon) -> Hand:
+def choose_style(rng: Random, lexicon: Lexicon) -> WritingStyle:
     """How a document in the language writes."""
     currency = lexicon.locale.currency
     native_digits = lexicon.language in _INDIC and rng.random() < 0.12
     template = rng.choice([form for form in _MONEY[currency] if not (native_digits and form.isascii())])
-    return Hand(
+    return WritingStyle(
         lexicon=lexicon,
         date_pattern=lexicon.say(rng, "dates"),
         money_template=template,

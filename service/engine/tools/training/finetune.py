@@ -111,7 +111,6 @@ def _identity(options: TrainingOptions, data_digest: str) -> str:
     return hashlib.sha256(encoded + data_digest.encode()).hexdigest()
 
 
-@torch.inference_mode()
 def score(model: PreTrainedModel, cutter: Cutter, sets: Sequence[TrainingSet]) -> LabelScores:
     """The model's scores over documents; it is left in evaluation mode."""
     model.eval()
@@ -120,7 +119,7 @@ def score(model: PreTrainedModel, cutter: Cutter, sets: Sequence[TrainingSet]) -
         for document in each.documents:
             truth, found = (
                 {span[:3] for span in conventional(document.text, spans, each.settled)}
-                for spans in (document.spans, _spans(model, cutter, document.text))
+                for spans in (document.spans, find_spans(model, cutter, document.text))
             )
             for label in {span[2] for span in truth | found}:
                 gold, predicted = ({span for span in part if span[2] == label} for part in (truth, found))
@@ -132,7 +131,9 @@ def score(model: PreTrainedModel, cutter: Cutter, sets: Sequence[TrainingSet]) -
     return {label: tallies[label].score() for label in sorted(tallies)} | {ALL: total}
 
 
-def _spans(model: PreTrainedModel, cutter: Cutter, text: str) -> list[LabelledSpan]:
+@torch.inference_mode()
+def find_spans(model: PreTrainedModel, cutter: Cutter, text: str) -> list[LabelledSpan]:
+    """The entities in a text, decoded as the cutter's folder will be served."""
     prepared = prepare(cutter.tokenizer, text, longest=cutter.longest_tokens, overlap=cutter.overlap_tokens)
     logits = [
         model(input_ids=torch.from_numpy(ids).long()[None].to(model.device)).logits[0].float().cpu().numpy()

@@ -3,13 +3,12 @@
 from random import Random
 from typing import Final
 
-from model_store.builtin.training.generator.canvas import Block, Piece, Row, row
+from model_store.builtin.training.pages import blocks, parties, prose
 from model_store.builtin.training.pages.facts import Party, new_party
 from model_store.builtin.training.pages.grammar import Axes, Template
 from model_store.builtin.training.pages.lexicon import Lexicon
-from model_store.builtin.training.pages.parts import furniture, pairs, parties, prose
-from model_store.builtin.training.pages.sheet import EMPTY, Box, beside, lines, stack
-from model_store.builtin.training.pages.writing import Hand, choose_hand
+from model_store.builtin.training.pages.sheet import EMPTY, Block, Box, Piece, Row, beside, lines, row, stack
+from model_store.builtin.training.pages.writing import WritingStyle, choose_style
 
 AXES: Final[Axes] = {
     "opening": ("sentence", "title", "title_and_place", "heading", "keyed"),
@@ -17,7 +16,7 @@ AXES: Final[Axes] = {
     "lists": ("bullets", "lines", "running", "beside"),
     "order": ("tasks_first", "needs_first", "offer_first"),
     "apply": ("sentence", "block", "pairs"),
-    "furniture": furniture.FURNITURE,
+    "headers_footers": blocks.HEADERS_FOOTERS,
 }
 _SECTIONS: Final = {
     "tasks_first": ("tasks", "requirements", "offer"),
@@ -29,20 +28,20 @@ _SENTENCES: Final = {"tasks": "duties", "requirements": "needs", "offer": "offer
 
 def advert(rng: Random, lexicon: Lexicon, template: Template) -> Box:
     """A job advert's page."""
-    hand, employer = choose_hand(rng, lexicon), new_party(rng, lexicon)
-    makers = prose.of_world(rng, lexicon, hand) | prose.of_party(employer)
+    style, employer = choose_style(rng, lexicon), new_party(rng, lexicon)
+    makers = prose.of_world(rng, lexicon, style) | prose.of_party(employer)
     head = parties.head(rng, employer, "EMPLOYER") if template["employer"] == "head" else EMPTY
     foot = parties.foot(rng, employer, "EMPLOYER") if template["employer"] == "foot" else EMPTY
-    sections = [_section(rng, hand, name, template["lists"], makers) for name in _SECTIONS[template["order"]]]
+    sections = [_section(rng, style, name, template["lists"], makers) for name in _SECTIONS[template["order"]]]
     if template["lists"] == "beside":
         sections = [beside(*sections[:2], gap=4), sections[2]]
-    boxes = [head, *_opening(rng, hand, employer, template["opening"], makers), *sections]
+    boxes = [head, *_opening(rng, style, employer, template["opening"], makers), *sections]
     boxes += [_apply(rng, employer, template["apply"], makers), foot]
-    return furniture.furnished(rng, template["furniture"], lexicon, boxes)
+    return blocks.with_headers_footers(rng, template["headers_footers"], lexicon, boxes)
 
 
-def _opening(rng: Random, hand: Hand, employer: Party, how: str, makers: prose.Makers) -> list[Box]:
-    say = hand.lexicon.say
+def _opening(rng: Random, style: WritingStyle, employer: Party, how: str, makers: prose.Makers) -> list[Box]:
+    say = style.lexicon.say
     job, place = Piece(say(rng, "jobs"), "JOB_TITLE"), Piece(say(rng, "cities"), "LOCATION")
     wanted = lines([prose.filled(say(rng, "wanted"), makers)])
     match how:
@@ -53,17 +52,17 @@ def _opening(rng: Random, hand: Hand, employer: Party, how: str, makers: prose.M
         case "heading":
             return [lines([row(say(rng, "advert"))]), lines([row(job)]), wanted]
         case "keyed":
-            found: list[pairs.Pair] = [
+            found: list[blocks.Pair] = [
                 (say(rng, "position"), row(job)),
                 (say(rng, "employer"), row(employer.entity("EMPLOYER"))),
                 (say(rng, "city"), row(place)),
             ]
-            return [pairs.arranged(rng, rng.choice(pairs.WAYS), found)]
+            return [blocks.arranged(rng, rng.choice(blocks.WAYS), found)]
     return [wanted]
 
 
-def _section(rng: Random, hand: Hand, name: str, how: str, makers: prose.Makers) -> Box:
-    lexicon = hand.lexicon
+def _section(rng: Random, style: WritingStyle, name: str, how: str, makers: prose.Makers) -> Box:
+    lexicon = style.lexicon
     templates = lexicon.words[_SENTENCES[name]]
     chosen = rng.sample(templates, min(len(templates), rng.randint(2, 4)))
     sentences: list[Row] = [prose.filled(template, makers) for template in chosen]
@@ -88,4 +87,4 @@ def _apply(rng: Random, employer: Party, how: str, makers: prose.Makers) -> Box:
         (say(rng, "email"), row(Piece(employer.email, "EMAIL"))),
         (say(rng, "phone"), row(Piece(employer.phone, "PHONE"))),
     ]
-    return pairs.arranged(rng, rng.choice(pairs.WAYS), found)
+    return blocks.arranged(rng, rng.choice(blocks.WAYS), found)

@@ -3,13 +3,12 @@
 from random import Random
 from typing import Final
 
-from model_store.builtin.training.generator.canvas import Block, Piece, Row, row
+from model_store.builtin.training.pages import blocks, parties, prose
 from model_store.builtin.training.pages.facts import Party, new_party
 from model_store.builtin.training.pages.grammar import Axes, Template
 from model_store.builtin.training.pages.lexicon import Lexicon
-from model_store.builtin.training.pages.parts import furniture, pairs, parties, prose
-from model_store.builtin.training.pages.sheet import EMPTY, Box, beside, lines, stack
-from model_store.builtin.training.pages.writing import Hand, choose_hand, some_day
+from model_store.builtin.training.pages.sheet import EMPTY, Block, Box, Piece, Row, beside, lines, row, stack
+from model_store.builtin.training.pages.writing import WritingStyle, choose_style, some_day
 
 AXES: Final[Axes] = {
     "parties": ("sentence", "blocks", "beside", "numbered", "pairs"),
@@ -17,29 +16,31 @@ AXES: Final[Axes] = {
     "law": ("clause", "headed", "among"),
     "effective": ("sentence", "keyed"),
     "signatures": ("beside", "below", "none"),
-    "furniture": furniture.FURNITURE,
+    "headers_footers": blocks.HEADERS_FOOTERS,
 }
 
 
 def contract(rng: Random, lexicon: Lexicon, template: Template) -> Box:
     """A contract's page."""
-    hand = choose_hand(rng, lexicon)
+    style = choose_style(rng, lexicon)
     one, other = new_party(rng, lexicon, person_share=0.15), new_party(rng, lexicon, person_share=0.3)
-    makers = prose.of_world(rng, lexicon, hand) | {
+    makers = prose.of_world(rng, lexicon, style) | {
         "party_a": lambda: one.entity("PARTY"),
         "party_b": lambda: other.entity("PARTY"),
         "address_a": lambda: Piece(", ".join(one.address), "ADDRESS"),
         "address_b": lambda: Piece(", ".join(other.address), "ADDRESS"),
-        "effective": lambda: Piece(hand.day(some_day(rng)), "EFFECTIVE_DATE"),
+        "effective": lambda: Piece(style.day(some_day(rng)), "EFFECTIVE_DATE"),
     }
     title = lines([row(lexicon.say(rng, "contract"))])
-    boxes = [title, *_parties(rng, hand, template, (one, other), makers)]
-    boxes += [_clauses(rng, lexicon, template, makers), _signatures(rng, hand, template["signatures"], one, other)]
-    return furniture.furnished(rng, template["furniture"], lexicon, boxes)
+    boxes = [title, *_parties(rng, style, template, (one, other), makers)]
+    boxes += [_clauses(rng, lexicon, template, makers), _signatures(rng, style, template["signatures"], one, other)]
+    return blocks.with_headers_footers(rng, template["headers_footers"], lexicon, boxes)
 
 
-def _parties(rng: Random, hand: Hand, template: Template, both: tuple[Party, Party], makers: prose.Makers) -> list[Box]:
-    lexicon, how = hand.lexicon, template["parties"]
+def _parties(
+    rng: Random, style: WritingStyle, template: Template, both: tuple[Party, Party], makers: prose.Makers
+) -> list[Box]:
+    lexicon, how = style.lexicon, template["parties"]
     say = lexicon.say
     found: list[Box] = []
     if how == "sentence":
@@ -47,13 +48,13 @@ def _parties(rng: Random, hand: Hand, template: Template, both: tuple[Party, Par
         found.append(lines(prose.set_to(rng.randint(50, 100), sentence, dense=lexicon.is_dense)))
     elif how == "pairs":
         keyed = [(say(rng, key), row(p.entity("PARTY"))) for key, p in zip(("supplier", "receiver"), both, strict=True)]
-        found.append(pairs.arranged(rng, rng.choice(pairs.WAYS), keyed))
+        found.append(blocks.arranged(rng, rng.choice(blocks.WAYS), keyed))
     else:
         called = rng.sample(lexicon.words["parties_words"], 2)
         marks = ("(1) ", "(2) ") if how == "numbered" else ("", "")
-        blocks = [_block(rng, *block) for block in zip(both, marks, called, strict=True)]
-        between = [lines([row(say(rng, "between"))]), blocks[0], lines([row(say(rng, "and"))]), blocks[1]]
-        found.append(beside(*blocks, at=42) if how == "beside" else stack(*between))
+        each = [_block(rng, *block) for block in zip(both, marks, called, strict=True)]
+        between = [lines([row(say(rng, "between"))]), each[0], lines([row(say(rng, "and"))]), each[1]]
+        found.append(beside(*each, at=42) if how == "beside" else stack(*between))
     if template["effective"] == "keyed" and how != "sentence":
         found.append(lines([row(say(rng, "effective_label"), ": ", makers["effective"]())]))
     elif how != "sentence":
@@ -103,19 +104,19 @@ def _head(rng: Random, lexicon: Lexicon, how: str, number: int, *, is_law: bool)
     return f"{number}. ", [heading] if is_law else []
 
 
-def _signatures(rng: Random, hand: Hand, how: str, one: Party, other: Party) -> Box:
+def _signatures(rng: Random, style: WritingStyle, how: str, one: Party, other: Party) -> Box:
     if how == "none":
         return EMPTY
-    boxes = [_signature(rng, hand, party) for party in (one, other)]
+    boxes = [_signature(rng, style, party) for party in (one, other)]
     return beside(*boxes, gap=6) if how == "beside" else stack(*boxes, gap=1)
 
 
-def _signature(rng: Random, hand: Hand, party: Party) -> Box:
-    say = hand.lexicon.say
+def _signature(rng: Random, style: WritingStyle, party: Party) -> Box:
+    say = style.lexicon.say
     rows = [row("_" * rng.randint(10, 30)), row(say(rng, "by"), " ", Piece(party.contact, "PERSON"))]
     if not party.is_person:
         rows.append(row(party.entity("PARTY")))
     if rng.random() < 0.5:
-        day = Piece(hand.day(some_day(rng)), "DATE")
+        day = Piece(style.day(some_day(rng)), "DATE")
         rows.append(row(Piece(say(rng, "cities"), "LOCATION"), ", ", day))
     return lines(rows)

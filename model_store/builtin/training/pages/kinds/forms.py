@@ -3,28 +3,26 @@
 from random import Random
 from typing import Final
 
-from model_store.builtin.training.generator.canvas import Piece, Row, row
-from model_store.builtin.training.pages import names
+from model_store.builtin.training.pages import blocks, names, parties, prose
 from model_store.builtin.training.pages.facts import Party, new_party
 from model_store.builtin.training.pages.grammar import Axes, Template
 from model_store.builtin.training.pages.lexicon import Lexicon
-from model_store.builtin.training.pages.parts import furniture, pairs, parties, prose
-from model_store.builtin.training.pages.sheet import EMPTY, Box, beside, indented, lines, stack
-from model_store.builtin.training.pages.writing import Hand, choose_hand, some_day
+from model_store.builtin.training.pages.sheet import EMPTY, Box, Piece, Row, beside, indented, lines, row, stack
+from model_store.builtin.training.pages.writing import WritingStyle, choose_style, some_day
 
 AXES: Final[Axes] = {
     "issuer": ("head", "title", "foot", "none"),
-    "fields": (*pairs.WAYS, "numbered", "dotted"),
+    "fields": (*blocks.WAYS, "numbered", "dotted"),
     "layout": ("one_column", "two_columns", "sections"),
     "empty": ("none", "some"),
     "signature": ("place_date", "line", "none"),
-    "furniture": furniture.FURNITURE,
+    "headers_footers": blocks.HEADERS_FOOTERS,
 }
 
 
 def form(rng: Random, lexicon: Lexicon, template: Template) -> Box:
     """A filled form's page."""
-    hand = choose_hand(rng, lexicon)
+    style = choose_style(rng, lexicon)
     person, issuer = new_party(rng, lexicon, person_share=1), new_party(rng, lexicon)
     title = lines([row(lexicon.say(rng, "form"))])
     head = foot = EMPTY
@@ -35,20 +33,20 @@ def form(rng: Random, lexicon: Lexicon, template: Template) -> Box:
             title = lines([row(lexicon.say(rng, "form"), " – ", issuer.entity("ORGANIZATION"))])
         case "foot":
             foot = parties.foot(rng, issuer, "ORGANIZATION")
-    found = _fields(rng, hand, person)
+    found = _fields(rng, style, person)
     if template["empty"] == "some":
         found = [(key, row(rng.choice(("", "____", "-"))) if rng.random() < 0.25 else value) for key, value in found]
     hint = lines([prose.filler(rng, lexicon)]) if rng.random() < 0.4 else EMPTY
-    boxes = [head, title, hint, _laid_out(rng, template, found), _signed(rng, hand, person, template["signature"])]
-    return furniture.furnished(rng, template["furniture"], lexicon, [*boxes, foot])
+    boxes = [head, title, hint, _laid_out(rng, template, found), _signed(rng, style, person, template["signature"])]
+    return blocks.with_headers_footers(rng, template["headers_footers"], lexicon, [*boxes, foot])
 
 
-def _fields(rng: Random, hand: Hand, person: Party) -> list[pairs.Pair]:
+def _fields(rng: Random, style: WritingStyle, person: Party) -> list[blocks.Pair]:
     """Some of what a form asks for, the name always."""
-    lexicon = hand.lexicon
+    lexicon = style.lexicon
     say = lexicon.say
     others: list[tuple[str, Row]] = [
-        ("birth", row(Piece(hand.day(some_day(rng, 1940, 2008)), "DATE"))),
+        ("birth", row(Piece(style.day(some_day(rng, 1940, 2008)), "DATE"))),
         ("address", row(Piece(", ".join(person.address), "ADDRESS"))),
         ("city", row(Piece(say(rng, "cities"), "LOCATION"))),
         ("country", row(Piece(person.country, "LOCATION"))),
@@ -66,7 +64,7 @@ def _fields(rng: Random, hand: Hand, person: Party) -> list[pairs.Pair]:
     return [(say(rng, key), value) for key, value in [("name", row(person.entity("PERSON"))), *chosen]]
 
 
-def _laid_out(rng: Random, template: Template, found: list[pairs.Pair]) -> Box:
+def _laid_out(rng: Random, template: Template, found: list[blocks.Pair]) -> Box:
     half = (len(found) + 1) // 2
     boxes = [_set(rng, template["fields"], part) for part in (found[:half], found[half:]) if part]
     match template["layout"]:
@@ -77,21 +75,21 @@ def _laid_out(rng: Random, template: Template, found: list[pairs.Pair]) -> Box:
     return _set(rng, template["fields"], found)
 
 
-def _set(rng: Random, how: str, found: list[pairs.Pair]) -> Box:
+def _set(rng: Random, how: str, found: list[blocks.Pair]) -> Box:
     match how:
         case "numbered":
             return lines([row(f"{n}. {key} ", *value) for n, (key, value) in enumerate(found, start=1)])
         case "dotted":
             mark = rng.choice("._")
             return lines([row(key, " ", mark * rng.randint(3, 24), " ", *value) for key, value in found])
-    return pairs.arranged(rng, how, found)
+    return blocks.arranged(rng, how, found)
 
 
-def _signed(rng: Random, hand: Hand, person: Party, how: str) -> Box:
-    say = hand.lexicon.say
+def _signed(rng: Random, style: WritingStyle, person: Party, how: str) -> Box:
+    say = style.lexicon.say
     if how == "none":
         return EMPTY
-    day, line = Piece(hand.day(some_day(rng)), "DATE"), "_" * rng.randint(8, 30)
+    day, line = Piece(style.day(some_day(rng)), "DATE"), "_" * rng.randint(8, 30)
     if how == "line":
         return lines([row(line), row(say(rng, "signature"), " ", person.entity("PERSON"))])
     place = Piece(say(rng, "cities"), "LOCATION")

@@ -4,21 +4,31 @@ from decimal import Decimal
 from random import Random
 from typing import Final
 
-from model_store.builtin.training.generator.canvas import Block, Piece, Row, row
-from model_store.builtin.training.pages import names
+from model_store.builtin.training.pages import blocks, names, parties, tables
 from model_store.builtin.training.pages.facts import Position, Trade, new_trade
 from model_store.builtin.training.pages.grammar import Axes, Template
 from model_store.builtin.training.pages.lexicon import Lexicon
-from model_store.builtin.training.pages.parts import furniture, pairs, parties, tables
-from model_store.builtin.training.pages.sheet import EMPTY, Box, beside, grid, indented, lines, stack
+from model_store.builtin.training.pages.sheet import (
+    EMPTY,
+    Block,
+    Box,
+    Piece,
+    Row,
+    beside,
+    grid,
+    indented,
+    lines,
+    row,
+    stack,
+)
 
 AXES: Final[Axes] = {
     "shop": ("above", "centred", "one_line", "below", "with_contacts"),
-    "data": (*pairs.WAYS, "bare"),
+    "data": (*blocks.WAYS, "bare"),
     "items": ("one_line", "two_lines", "columns", "quantity_first", "amounts_apart"),
     "sums": tables.SUMS,
     "paid": ("cash", "card", "unsaid"),
-    "furniture": furniture.FURNITURE,
+    "headers_footers": blocks.HEADERS_FOOTERS,
 }
 
 
@@ -37,7 +47,7 @@ def receipt(rng: Random, lexicon: Lexicon, template: Template) -> Box:
     boxes.insert(len(boxes) if template["shop"] == "below" else 0, shop)
     if rng.random() < 0.5:
         boxes.append(lines([row(lexicon.say(rng, "thanks"))]))
-    return furniture.furnished(rng, template["furniture"], lexicon, boxes)
+    return blocks.with_headers_footers(rng, template["headers_footers"], lexicon, boxes)
 
 
 def _shop(rng: Random, trade: Trade, how: str) -> Box:
@@ -56,12 +66,12 @@ def _shop(rng: Random, trade: Trade, how: str) -> Box:
 def _data(rng: Random, trade: Trade, how: str) -> Box:
     """Number, date and time, till and cashier; `bare`: date and time without words."""
     say = trade.lexicon.say
-    day = Piece(trade.hand.day(trade.issued), "INVOICE_DATE")
+    day = Piece(trade.style.day(trade.issued), "INVOICE_DATE")
     clock = f"{rng.randint(7, 22)}:{rng.randint(0, 59):02}"
     if how == "bare":
         number: Row = row(Piece(trade.number, "INVOICE_ID"))
         return lines([row(day, " ", clock), *([number] if rng.random() < 0.5 else [])])
-    found: list[pairs.Pair] = [
+    found: list[blocks.Pair] = [
         (say(rng, "number"), row(Piece(trade.number, "INVOICE_ID"))),
         (say(rng, "date"), row(day, rng.choice(("", f" {clock}")))),
     ]
@@ -70,7 +80,7 @@ def _data(rng: Random, trade: Trade, how: str) -> Box:
     if rng.random() < 0.4:
         found.append((say(rng, "tax_id"), row(Piece(trade.supplier.tax_id, "TAX_ID"))))
     rng.shuffle(found)
-    return pairs.arranged(rng, how, found)
+    return blocks.arranged(rng, how, found)
 
 
 def _items(rng: Random, trade: Trade, how: str) -> Box:
@@ -96,26 +106,26 @@ def _items(rng: Random, trade: Trade, how: str) -> Box:
 
 
 def _parts(trade: Trade, position: Position) -> tuple[Piece, Piece, Piece, Piece]:
-    hand = trade.hand
+    style = trade.style
     return (
         Piece(position.name, "LINE_ITEM"),
-        Piece(hand.number(position.quantity), "QUANTITY"),
-        Piece(hand.money(position.price, in_table=True), "MONEY"),
-        Piece(hand.money(position.amount, in_table=True), "MONEY"),
+        Piece(style.number(position.quantity), "QUANTITY"),
+        Piece(style.money(position.price, in_table=True), "MONEY"),
+        Piece(style.money(position.amount, in_table=True), "MONEY"),
     )
 
 
 def _paid(rng: Random, trade: Trade, how: str) -> Box:
     """What was given less the total is the change."""
-    say, hand = trade.lexicon.say, trade.hand
+    say, style = trade.lexicon.say, trade.style
     if how == "unsaid":
         return EMPTY
     if how == "card":
         card = f"{'*' * rng.choice((4, 8, 12))}{names.numbered(rng, '####')}"
-        return lines([row(say(rng, "card"), " ", Piece(hand.money(trade.total), "MONEY")), row(card)])
+        return lines([row(say(rng, "card"), " ", Piece(style.money(trade.total), "MONEY")), row(card)])
     given = trade.total + Decimal(rng.choice((0, 1, 5, 20)))
     rows = [
-        (say(rng, "cash"), row(Piece(hand.money(given), "MONEY"))),
-        (say(rng, "change"), row(Piece(hand.money(given - trade.total), "MONEY"))),
+        (say(rng, "cash"), row(Piece(style.money(given), "MONEY"))),
+        (say(rng, "change"), row(Piece(style.money(given - trade.total), "MONEY"))),
     ]
-    return pairs.arranged(rng, rng.choice(("colon", "columns", "apart")), rows)
+    return blocks.arranged(rng, rng.choice(("colon", "columns", "apart")), rows)

@@ -4,14 +4,13 @@ from datetime import date, timedelta
 from random import Random
 from typing import Final
 
-from model_store.builtin.training.generator.canvas import Block, Piece, Row, row
+from model_store.builtin.training.pages import blocks, names, prose
+from model_store.builtin.training.pages.blocks import joined
 from model_store.builtin.training.pages.facts import Party, new_party
 from model_store.builtin.training.pages.grammar import Axes, Template
 from model_store.builtin.training.pages.lexicon import Lexicon
-from model_store.builtin.training.pages.parts import furniture, pairs, prose
-from model_store.builtin.training.pages.parts.pairs import joined
-from model_store.builtin.training.pages.sheet import EMPTY, Box, beside, grid, lines, stack
-from model_store.builtin.training.pages.writing import Hand, choose_hand, some_day
+from model_store.builtin.training.pages.sheet import EMPTY, Block, Box, Piece, Row, beside, grid, lines, row, stack
+from model_store.builtin.training.pages.writing import WritingStyle, choose_style, some_day
 
 AXES: Final[Axes] = {
     "head": ("name_only", "name_and_job", "contacts_in_line", "pairs", "heading_first"),
@@ -19,16 +18,16 @@ AXES: Final[Axes] = {
     "order": ("work_first", "school_first", "skills_first"),
     "stations": ("day_left", "day_right", "day_below", "one_line", "employer_first", "table"),
     "skills": ("commas", "bullets", "lines", "columns"),
-    "furniture": furniture.FURNITURE,
+    "headers_footers": blocks.HEADERS_FOOTERS,
 }
 
 
 def resume(rng: Random, lexicon: Lexicon, template: Template) -> Box:
     """A résumé's page."""
-    hand = choose_hand(rng, lexicon)
+    style = choose_style(rng, lexicon)
     person = new_party(rng, lexicon, person_share=1)
-    head, aside = _head(rng, hand, template, person)
-    work, school = _work(rng, hand, template["stations"]), _school(rng, hand, template["stations"])
+    head, aside = _head(rng, style, template, person)
+    work, school = _work(rng, style, template["stations"]), _school(rng, style, template["stations"])
     skills, tongues = _skills(rng, lexicon, template["skills"]), _tongues(rng, lexicon)
     profile = _profile(rng, lexicon) if rng.random() < 0.4 else EMPTY
     side = stack(aside, skills, tongues, gap=1)
@@ -41,22 +40,22 @@ def resume(rng: Random, lexicon: Lexicon, template: Template) -> Box:
         case _:
             rest = [skills, *main, tongues] if template["order"] == "skills_first" else [*main, skills, tongues]
             boxes = [head, aside, profile, *rest]
-    return furniture.furnished(rng, template["furniture"], lexicon, boxes)
+    return blocks.with_headers_footers(rng, template["headers_footers"], lexicon, boxes)
 
 
-def _head(rng: Random, hand: Hand, template: Template, person: Party) -> tuple[Box, Box]:
+def _head(rng: Random, style: WritingStyle, template: Template, person: Party) -> tuple[Box, Box]:
     """(Name and what stands with it, the contacts)."""
-    lexicon = hand.lexicon
+    lexicon = style.lexicon
     say, how = lexicon.say, template["head"]
     name = Piece(person.name.upper() if rng.random() < 0.2 else person.name, "PERSON")
     job = Piece(say(rng, "jobs"), "JOB_TITLE")
-    contacts: list[pairs.Pair] = [
+    contacts: list[blocks.Pair] = [
         (say(rng, "phone"), row(Piece(person.phone, "PHONE"))),
         (say(rng, "email"), row(Piece(person.email, "EMAIL"))),
         (say(rng, "address"), row(Piece(", ".join(person.address), "ADDRESS"))),
     ]
     if rng.random() < 0.4:
-        contacts.append((say(rng, "birth"), row(Piece(hand.day(some_day(rng, 1950, 2006)), "DATE"))))
+        contacts.append((say(rng, "birth"), row(Piece(style.day(some_day(rng, 1950, 2006)), "DATE"))))
     rng.shuffle(contacts)
     bare = rng.random() < 0.4
     aside = lines([value if bare else row(key, ": ", *value) for key, value in contacts])
@@ -68,30 +67,30 @@ def _head(rng: Random, hand: Hand, template: Template, person: Party) -> tuple[B
             return lines([row(name), line]), EMPTY
         case "pairs":
             keyed = [(say(rng, "name"), row(name)), *contacts]
-            return pairs.arranged(rng, rng.choice(pairs.WAYS), keyed), EMPTY
+            return blocks.arranged(rng, rng.choice(blocks.WAYS), keyed), EMPTY
         case "heading_first":
             return lines([row(say(rng, "resume")), row(name, rng.choice((", ", " - ", " | ")), job)]), aside
     return lines([row(name)]), aside
 
 
-def _span_of_time(rng: Random, hand: Hand, start: date, end: date, *, is_last: bool) -> Row:
+def _span_of_time(rng: Random, style: WritingStyle, start: date, end: date, *, is_last: bool) -> Row:
     years = rng.random() < 0.4
 
     def written(day: date) -> Piece:
-        return Piece(str(day.year) if years else hand.month(rng, day), "DATE")
+        return Piece(str(day.year) if years else style.month(rng, day), "DATE")
 
     dash = rng.choice((" - ", " – ", "–", "-", " — "))
-    last = Piece(hand.lexicon.say(rng, "present")) if is_last and rng.random() < 0.7 else written(end)
+    last = Piece(style.lexicon.say(rng, "present")) if is_last and rng.random() < 0.7 else written(end)
     return row(written(start), dash, last)
 
 
-def _work(rng: Random, hand: Hand, how: str) -> Box:
-    lexicon = hand.lexicon
-    makers = prose.of_world(rng, lexicon, hand)
+def _work(rng: Random, style: WritingStyle, how: str) -> Box:
+    lexicon = style.lexicon
+    makers = prose.of_world(rng, lexicon, style)
     end, stations = date(rng.randint(2015, 2026), rng.randint(1, 12), 1), list[Box]()
     for number in range(rng.randint(1, 4)):
         start = end - timedelta(days=rng.randint(200, 2500))
-        days = _span_of_time(rng, hand, start, end, is_last=number == 0)
+        days = _span_of_time(rng, style, start, end, is_last=number == 0)
         job, employer = (row(makers[key]()) for key in ("job", "employer"))
         if rng.random() < 0.35:
             employer = row(*employer, ", ", makers["city"]())
@@ -102,16 +101,16 @@ def _work(rng: Random, hand: Hand, how: str) -> Box:
     return _headed(rng, lexicon, "experience", stack(*stations, gap=rng.choice((0, 1))))
 
 
-def _school(rng: Random, hand: Hand, how: str) -> Box:
-    lexicon = hand.lexicon
+def _school(rng: Random, style: WritingStyle, how: str) -> Box:
+    lexicon = style.lexicon
     end, stations = date(rng.randint(1990, 2024), rng.randint(1, 12), 1), list[Box]()
     for _ in range(rng.randint(1, 2)):
         start = end - timedelta(days=rng.randint(900, 2200))
         degree = row(Piece(lexicon.say(rng, "degrees"), "DEGREE"))
         if rng.random() < 0.4:
             degree = row(*degree, ", ", lexicon.say(rng, "fields"))
-        school = row(Piece(prose.school(rng, lexicon), "SCHOOL"))
-        stations.append(_station(how, _span_of_time(rng, hand, start, end, is_last=False), degree, school))
+        school = row(Piece(names.school(rng, lexicon), "SCHOOL"))
+        stations.append(_station(how, _span_of_time(rng, style, start, end, is_last=False), degree, school))
         end = start
     return _headed(rng, lexicon, "education", stack(*stations))
 

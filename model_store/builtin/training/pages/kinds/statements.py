@@ -6,23 +6,21 @@ from decimal import Decimal
 from random import Random
 from typing import Final
 
-from model_store.builtin.training.generator.canvas import Piece, Row, row
-from model_store.builtin.training.pages import names
+from model_store.builtin.training.pages import blocks, names, parties
+from model_store.builtin.training.pages.blocks import joined
 from model_store.builtin.training.pages.facts import Party, new_party
 from model_store.builtin.training.pages.grammar import Axes, Template
 from model_store.builtin.training.pages.lexicon import Lexicon
-from model_store.builtin.training.pages.parts import furniture, pairs, parties
-from model_store.builtin.training.pages.parts.pairs import joined
-from model_store.builtin.training.pages.sheet import EMPTY, Box, beside, grid, lines, stack
-from model_store.builtin.training.pages.writing import Hand, choose_hand, some_day
+from model_store.builtin.training.pages.sheet import EMPTY, Box, Piece, Row, beside, grid, lines, row, stack
+from model_store.builtin.training.pages.writing import WritingStyle, choose_style, some_day
 
 AXES: Final[Axes] = {
     "bank": ("head", "sender_line", "foot", "title_only"),
     "holder": ("block", "keyed", "beside"),
-    "data": pairs.WAYS,
+    "data": blocks.WAYS,
     "bookings": ("balance", "amounts", "ragged", "two_dates", "debit_credit", "by_columns"),
     "balances": ("rows", "pairs", "both_at_end"),
-    "furniture": furniture.FURNITURE,
+    "headers_footers": blocks.HEADERS_FOOTERS,
 }
 
 
@@ -38,27 +36,27 @@ class Booking:
 
 def statement(rng: Random, lexicon: Lexicon, template: Template) -> Box:
     """A statement's page."""
-    hand = choose_hand(rng, lexicon)
+    style = choose_style(rng, lexicon)
     bank, holder = new_party(rng, lexicon), new_party(rng, lexicon, person_share=0.7)
     bank_name = Piece(bank.bank, "ORGANIZATION")
-    opening = hand.rounded(Decimal(rng.randint(-20_000, 900_000)) / 100)
-    bookings = _bookings(rng, hand, opening)
+    opening = style.rounded(Decimal(rng.randint(-20_000, 900_000)) / 100)
+    bookings = _bookings(rng, style, opening)
     top, foot = _parties(rng, template, bank, holder)
     title = row(lexicon.say(rng, "statement"), *((" – ", bank_name) if template["bank"] == "title_only" else ()))
-    data = _data(rng, hand, template, holder, bookings)
-    table = _table(rng, hand, template["bookings"], bookings)
-    before, after = _balances(rng, hand, template["balances"], opening, bookings[-1].balance)
+    data = _data(rng, style, template, holder, bookings)
+    table = _table(rng, style, template["bookings"], bookings)
+    before, after = _balances(rng, style, template["balances"], opening, bookings[-1].balance)
     boxes = [top, lines([title]), data, before, table, after, foot]
-    return furniture.furnished(rng, template["furniture"], lexicon, boxes)
+    return blocks.with_headers_footers(rng, template["headers_footers"], lexicon, boxes)
 
 
-def _bookings(rng: Random, hand: Hand, opening: Decimal) -> list[Booking]:
+def _bookings(rng: Random, style: WritingStyle, opening: Decimal) -> list[Booking]:
     day, balance, found = some_day(rng), opening, list[Booking]()
     for _ in range(rng.randint(2, 9)):
         day += timedelta(days=rng.randint(0, 6))
-        amount = hand.rounded(Decimal(rng.randint(-60_000, 40_000) or 1) / 100)
+        amount = style.rounded(Decimal(rng.randint(-60_000, 40_000) or 1) / 100)
         balance += amount
-        found.append(Booking(day, _words(rng, hand.lexicon), amount, balance))
+        found.append(Booking(day, _words(rng, style.lexicon), amount, balance))
     return found
 
 
@@ -95,10 +93,10 @@ def _parties(rng: Random, template: Template, bank: Party, holder: Party) -> tup
     return both, foot
 
 
-def _data(rng: Random, hand: Hand, template: Template, holder: Party, bookings: list[Booking]) -> Box:
-    say = hand.lexicon.say
-    first, last = (Piece(hand.day(booking.day), "DATE") for booking in (bookings[0], bookings[-1]))
-    found: list[pairs.Pair] = [
+def _data(rng: Random, style: WritingStyle, template: Template, holder: Party, bookings: list[Booking]) -> Box:
+    say = style.lexicon.say
+    first, last = (Piece(style.day(booking.day), "DATE") for booking in (bookings[0], bookings[-1]))
+    found: list[blocks.Pair] = [
         (say(rng, "iban" if holder.account.label == "IBAN" else "account"), row(holder.account)),
         (say(rng, "period"), row(first, rng.choice((" - ", " – ", "-")), last)),
     ]
@@ -109,12 +107,12 @@ def _data(rng: Random, hand: Hand, template: Template, holder: Party, bookings: 
     if rng.random() < 0.4:
         found.append((say(rng, "bic"), row(Piece(holder.bic, "BIC"))))
     rng.shuffle(found)
-    return pairs.arranged(rng, template["data"], found)
+    return blocks.arranged(rng, template["data"], found)
 
 
-def _table(rng: Random, hand: Hand, how: str, bookings: list[Booking]) -> Box:
-    say = hand.lexicon.say
-    rows = [_cells(hand, how, booking) for booking in bookings]
+def _table(rng: Random, style: WritingStyle, how: str, bookings: list[Booking]) -> Box:
+    say = style.lexicon.say
+    rows = [_cells(style, how, booking) for booking in bookings]
     if how == "ragged":
         return lines([joined(cells, rng.choice((" ", "  "))) for cells in rows])
     words = {"balance": ("date", "booking", "amount", "balance"), "two_dates": ("date", "date", "booking", "amount")}
@@ -124,29 +122,29 @@ def _table(rng: Random, hand: Hand, how: str, bookings: list[Booking]) -> Box:
     return grid([*header, *rows], gap=rng.choice((2, 4)), right=right, by_columns=how == "by_columns")
 
 
-def _cells(hand: Hand, how: str, booking: Booking) -> list[Row]:
-    day, amount = row(Piece(hand.day(booking.day), "DATE")), row(_sum(hand, booking.amount))
+def _cells(style: WritingStyle, how: str, booking: Booking) -> list[Row]:
+    day, amount = row(Piece(style.day(booking.day), "DATE")), row(_sum(style, booking.amount))
     match how:
         case "balance":
-            return [day, booking.words, amount, row(_sum(hand, booking.balance))]
+            return [day, booking.words, amount, row(_sum(style, booking.balance))]
         case "two_dates":
-            return [day, row(Piece(hand.day(booking.day + timedelta(days=1)), "DATE")), booking.words, amount]
+            return [day, row(Piece(style.day(booking.day + timedelta(days=1)), "DATE")), booking.words, amount]
         case "debit_credit":
-            bare = row(_sum(hand, abs(booking.amount)))
+            bare = row(_sum(style, abs(booking.amount)))
             return [day, booking.words, *((bare, row("")) if booking.amount < 0 else (row(""), bare))]
     return [day, booking.words, amount]
 
 
-def _balances(rng: Random, hand: Hand, how: str, opening: Decimal, closing: Decimal) -> tuple[Box, Box]:
+def _balances(rng: Random, style: WritingStyle, how: str, opening: Decimal, closing: Decimal) -> tuple[Box, Box]:
     """(Before the table, after it)."""
-    say = hand.lexicon.say
-    old: pairs.Pair = (say(rng, "opening"), row(_sum(hand, opening)))
-    new: pairs.Pair = (say(rng, "closing"), row(_sum(hand, closing)))
+    say = style.lexicon.say
+    old: blocks.Pair = (say(rng, "opening"), row(_sum(style, opening)))
+    new: blocks.Pair = (say(rng, "closing"), row(_sum(style, closing)))
     if how == "both_at_end":
-        return EMPTY, pairs.arranged(rng, "columns", [old, new])
+        return EMPTY, blocks.arranged(rng, "columns", [old, new])
     way = "colon" if how == "pairs" else "columns"
-    return pairs.arranged(rng, way, [old]), pairs.arranged(rng, way, [new])
+    return blocks.arranged(rng, way, [old]), blocks.arranged(rng, way, [new])
 
 
-def _sum(hand: Hand, value: Decimal) -> Piece:
-    return Piece(hand.money(value, in_table=True), "MONEY")
+def _sum(style: WritingStyle, value: Decimal) -> Piece:
+    return Piece(style.money(value, in_table=True), "MONEY")

@@ -3,20 +3,19 @@
 from random import Random
 from typing import Final
 
-from model_store.builtin.training.generator.canvas import Block, Piece, row
+from model_store.builtin.training.pages import blocks, parties, prose, tables
 from model_store.builtin.training.pages.facts import Trade, new_trade
 from model_store.builtin.training.pages.grammar import Axes, Template
 from model_store.builtin.training.pages.lexicon import Lexicon
-from model_store.builtin.training.pages.parts import furniture, pairs, parties, prose, tables
-from model_store.builtin.training.pages.sheet import EMPTY, Box, beside, lines, stack
+from model_store.builtin.training.pages.sheet import EMPTY, Block, Box, Piece, beside, lines, row, stack
 
 AXES: Final[Axes] = {
     "parties": parties.ARRANGEMENTS,
-    "data": (*pairs.WAYS, "beside_receiver", "in_title"),
+    "data": (*blocks.WAYS, "beside_receiver", "in_title"),
     "items": (*tables.TABLES, "sentence"),
     "sums": tables.SUMS,
     "order": ("usual", "title_first", "data_last", "sums_first"),
-    "furniture": furniture.FURNITURE,
+    "headers_footers": blocks.HEADERS_FOOTERS,
 }
 
 
@@ -53,19 +52,19 @@ def _page(rng: Random, trade: Trade, template: Template, kind: str) -> Box:
             boxes = [title, top, body, total, data, closing]
         case _:
             boxes = [top, title, total, data, body, closing]
-    return furniture.furnished(rng, template["furniture"], trade.lexicon, [*boxes, foot])
+    return blocks.with_headers_footers(rng, template["headers_footers"], trade.lexicon, [*boxes, foot])
 
 
 def _data(rng: Random, trade: Trade, kind: str, way: str) -> Box:
     """The document's own numbers and dates, some of them absent."""
-    say, hand = trade.lexicon.say, trade.hand
+    say, style = trade.lexicon.say, trade.style
     number = Piece(trade.number, "INVOICE_ID")
-    found: list[pairs.Pair] = [
+    found: list[blocks.Pair] = [
         (say(rng, "credit_number" if kind == "credit_note" else "number"), row(number)),
-        (say(rng, "date"), row(Piece(hand.day(trade.issued), "INVOICE_DATE"))),
+        (say(rng, "date"), row(Piece(style.day(trade.issued), "INVOICE_DATE"))),
     ]
     if rng.random() < 0.6 and kind == "invoice":
-        found.append((say(rng, "due"), row(Piece(hand.day(trade.due), "DUE_DATE"))))
+        found.append((say(rng, "due"), row(Piece(style.day(trade.due), "DUE_DATE"))))
     if kind == "credit_note":
         other = Piece(trade.number[:-1] + str((int(trade.number[-1]) + 3) % 10), "ID_NUMBER")
         found.append((say(rng, "refers_to"), row(other)))
@@ -74,17 +73,17 @@ def _data(rng: Random, trade: Trade, kind: str, way: str) -> Box:
     if rng.random() < 0.6:
         found.append((say(rng, "customer"), row(Piece(trade.customer, "ID_NUMBER"))))
     if rng.random() < 0.3:
-        found.append((say(rng, "delivery"), row(Piece(hand.day(trade.delivered), "DATE"))))
+        found.append((say(rng, "delivery"), row(Piece(style.day(trade.delivered), "DATE"))))
     if rng.random() < 0.25:
         found.append((say(rng, "contact"), row(Piece(trade.supplier.contact, "PERSON"))))
     if rng.random() < 0.4:
         rng.shuffle(found)
-    return pairs.arranged(rng, way if way in pairs.WAYS else "colon", found)
+    return blocks.arranged(rng, way if way in blocks.WAYS else "colon", found)
 
 
 def _titled(rng: Random, trade: Trade, kind: str) -> Box:
     """Kind, number and date in the title's line."""
-    day = Piece(trade.hand.day(trade.issued), "INVOICE_DATE")
+    day = Piece(trade.style.day(trade.issued), "INVOICE_DATE")
     joint = rng.choice((" ", " – ", ", ", f" {trade.lexicon.say(rng, 'date')} "))
     return lines([row(trade.lexicon.say(rng, kind), " ", Piece(trade.number, "INVOICE_ID"), joint, day)])
 
@@ -109,7 +108,7 @@ def _closing(rng: Random, trade: Trade) -> Box:
         parts.append([row(say(rng, "thanks"))])
     if rng.random() < 0.2:
         sentence = prose.filled(
-            say(rng, "prose"), prose.of_world(rng, trade.lexicon, trade.hand) | prose.of_trade(trade)
+            say(rng, "prose"), prose.of_world(rng, trade.lexicon, trade.style) | prose.of_trade(trade)
         )
         parts.append(prose.set_to(rng.randint(60, 100), sentence, dense=trade.lexicon.is_dense))
     rng.shuffle(parts)

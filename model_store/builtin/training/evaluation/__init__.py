@@ -1,1 +1,0 @@
-"""Evaluation of a trained model, by itself and as it is served."""

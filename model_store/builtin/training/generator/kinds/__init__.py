@@ -1,1 +1,0 @@
-"""One kind of document a file: contracts, forms, invoices, letters, receipts, résumés."""

@@ -1,0 +1,114 @@
+"""What the generator makes of a page is what the service reads from it."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from model_store.builtin.training.pages.documents import KINDS, drawn
+from model_store.builtin.training.pages.grammar import some_templates
+from model_store.builtin.training.pages.lexicon import LANGUAGES, lexicons
+from model_store.builtin.training.pages.parties import ARRANGEMENTS
+from model_store.builtin.training.pages.reading import Medium, shown_order, transcribed
+from model_store.builtin.training.pages.sheet import Fragment, Piece, beside, grid, lines, mirrored, row, stack
+from service.documents.limits import DocumentLimits
+from service.documents.pdf.reader import read_pdf
+from service.documents.pdf.reading_order import order_lines
+from service.evaluation.labelled_documents import LabelledSpan
+from tests.support.drawn_pages import page_pdf, page_words
+
+LATIN = ("en", "de")
+
+
+def read_back(fragments: tuple[Fragment, ...]) -> str:
+    return read_pdf(page_pdf(fragments), limits=DocumentLimits()).text
+
+
+def is_drawable(fragments: tuple[Fragment, ...]) -> bool:
+    try:
+        "".join(fragment.text for fragment in fragments).encode("cp1252")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_drawn_page_is_read_as_the_generator_says(kind: str) -> None:
+    compared = 0
+    for number, template in enumerate(some_templates(kind, KINDS[kind].axes, 14)):
+        rng = Random(f"{kind}/{number}")
+        fragments = drawn(rng, rng.choice(lexicons(rng.choice(LATIN))), template).fragments
+        if is_drawable(fragments):
+            assert read_back(fragments) == transcribed(fragments)[0], template.signature
+            compared += 1
+    assert compared >= 10
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_other_scripts_are_read_in_the_order_of_the_services_layout(language: str) -> None:
+    for number in range(12):
+        rng = Random(f"{language}/{number}")
+        kind = rng.choice(list(KINDS))
+        template = rng.choice(some_templates(kind, KINDS[kind].axes, 40))
+        fragments = drawn(rng, rng.choice(lexicons(language)), template).fragments
+        words, text = page_words(fragments)
+        theirs = [[text[word.start : word.end] for word in line] for line in order_lines(words)]
+        ours = [line.split() for line in transcribed(fragments)[0].split("\n")]
+        assert ours == theirs, template.signature
+
+
+def test_columns_drawn_one_after_the_other_are_read_so_and_their_addresses_are_whole() -> None:
+    left = lines([row(Piece("Acme GmbH", "SUPPLIER_NAME")), row(Piece("Am Markt 5\n10115 Berlin", "ADDRESS"))])
+    right = lines([row(Piece("Maria Gruber", "RECEIVER_NAME")), row(Piece("Ring 3\n50667 Köln", "ADDRESS"))])
+    text, spans = transcribed(beside(left, right, gap=10).fragments)
+    assert text == "Acme GmbH\nAm Markt 5\n10115 Berlin\nMaria Gruber\nRing 3\n50667 Köln"
+    assert [text[start:end] for start, end, label, _ in spans if label == "ADDRESS"] == [
+        "Am Markt 5\n10115 Berlin",
+        "Ring 3\n50667 Köln",
+    ]
+
+
+def test_an_entity_that_another_cell_interrupts_has_a_span_for_each_part() -> None:
+    cells = [[row(Piece("Ergonomic office\nchair", "LINE_ITEM")), row(Piece("99.00", "MONEY"))]]
+    text, spans = transcribed(grid(cells, gap=6).fragments)
+    assert text == "Ergonomic office\t99.00\nchair"
+    assert [text[start:end] for start, end, _, _ in spans] == ["Ergonomic office", "99.00", "chair"]
+
+
+def test_equal_names_one_below_the_other_stay_two_entities() -> None:
+    name = lines([row(Piece("Acme GmbH", "SUPPLIER_NAME"))])
+    assert transcribed(stack(name, lines([row(Piece("Acme GmbH", "SUPPLIER_NAME"))])).fragments)[1] == (
+        LabelledSpan(0, 9, "SUPPLIER_NAME"),
+        LabelledSpan(10, 19, "SUPPLIER_NAME"),
+    )
+
+
+def test_media_differ_in_what_stands_between_cells() -> None:
+    fragments = grid([[row("Total:"), row("5.00")]], gap=9).fragments
+    assert transcribed(fragments, Medium.PDF)[0] == "Total:\t5.00"
+    assert transcribed(fragments, Medium.MARKUP)[0] == "Total:\t5.00"
+    assert transcribed(fragments, Medium.SPACED)[0] == "Total:         5.00"
+
+
+def test_a_mirrored_row_is_read_from_the_right() -> None:
+    fragments = mirrored(grid([[row("المجموع:"), row("100 ريال")]], gap=9), 60).fragments
+    assert fragments[0].x > fragments[1].x
+    assert transcribed(fragments)[0] == "المجموع:\t100 ريال"
+
+
+def test_in_a_line_of_half_arabic_words_their_order_is_the_one_shown_and_the_entity_stays_whole() -> None:
+    item = Piece("ورق طباعة", "LINE_ITEM")
+    text, spans = transcribed(mirrored(grid([[row(item), row("172.00"), row("516.00")]]), 60).fragments)
+    assert text == "516.00\t172.00\tطباعة ورق"
+    assert spans == (LabelledSpan(14, 23, "LINE_ITEM"),)
+
+
+def test_latin_words_among_arabic_ones_keep_their_order() -> None:
+    words = "شركة Acme Trading في : 12".split()
+    assert [words[number] for number in shown_order(words)] == ["12", ":", "في", "Acme", "Trading", "شركة"]
+
+
+def test_every_arrangement_of_parties_is_among_the_templates_drawn() -> None:
+    drawn_ones = {template["parties"] for template in some_templates("invoice", KINDS["invoice"].axes, 30)}
+    assert drawn_ones == set(ARRANGEMENTS)

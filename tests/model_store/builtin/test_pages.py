@@ -1,0 +1,186 @@
+"""Generated pages: exact spans, structures and languages in number, sums that add up, templates left out."""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+from string import Formatter
+
+import pytest
+from stdnum import iban as stdnum_iban
+from stdnum.de import vat as german_vat
+from stdnum.fr import tva as french_vat
+from stdnum.it import iva as italian_vat
+from stdnum.nl import btw as dutch_vat
+
+from model_store.builtin.training.labels import LABELS
+from model_store.builtin.training.pages import prose
+from model_store.builtin.training.pages.__main__ import main
+from model_store.builtin.training.pages.documents import KINDS, page, pages
+from model_store.builtin.training.pages.facts import new_trade
+from model_store.builtin.training.pages.grammar import Template, is_held_out, some_templates
+from model_store.builtin.training.pages.identifiers import iban, tax_id
+from model_store.builtin.training.pages.lexicon import LANGUAGES, lexicons
+
+ASKED_FOR = {
+    *("invoice", "credit_note", "receipt", "resume", "contract", "letter", "form", "statement", "advert", "payslip"),
+}
+FEWEST_STRUCTURES, FEWEST_LANGUAGES = 40, 20
+SENTENCES = (
+    *("prose", "news", "filler", "clauses", "openings", "laws", "wanted", "offers", "needs", "apply", "duties"),
+    *("subjects", "salutations"),
+)
+PARTIES_OF_A_CONTRACT = ("party_a", "party_b", "address_a", "address_b", "effective")
+
+
+def structure(text: str, spans: list[tuple[int, int, str]]) -> str:
+    """What is left of a document when words do not count: labels, lines, gaps, words and marks."""
+    parts, position = list[str](), 0
+    for start, end, label in spans:
+        parts += [text[position:start], f"<{label}>"]
+        position = end
+    return re.sub(r"(?:(?!<[A-Z_]+>)[^\s<>])+", "w", re.sub(r" +", " ", "".join([*parts, text[position:]])))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_kind_in_every_language_and_country_has_exact_spans(language: str) -> None:
+    for lexicon in lexicons(language):
+        for kind in KINDS:
+            example = page(Random(f"{language}/{kind}"), kind=kind, lexicon=lexicon)
+            position = 0
+            for start, end, label, _ in example.spans:
+                entity = example.text[start:end]
+                assert position <= start < end <= len(example.text)
+                assert entity == entity.strip()
+                assert label in LABELS
+                position = end
+            assert "{" not in example.text, example.group
+
+
+def test_there_are_the_kinds_and_languages_that_were_asked_for() -> None:
+    assert set(KINDS) >= ASKED_FOR
+    assert len(LANGUAGES) >= FEWEST_LANGUAGES
+    assert {"ja", "zh", "ko", "ar", "hi", "pl", "ru", "tr", "sv"} <= set(LANGUAGES)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_language_has_all_words_and_its_sentences_ask_for_nothing_that_is_not_made(language: str) -> None:
+    lexicon = lexicons(language)[0]
+    rng = Random(1)
+    made = {*prose.of_world(rng, lexicon), *prose.of_trade(new_trade(rng, lexicon)), *PARTIES_OF_A_CONTRACT}
+    for key in lexicons("en")[0].words:
+        assert lexicon.words[key], key
+    for key in SENTENCES:
+        for template in lexicon.words[key]:
+            assert {name for _, name, _, _ in Formatter().parse(template) if name} <= made, template
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_has_forty_templates_that_read_differently(kind: str) -> None:
+    """As read, not as named: with the same facts drawn, and words that do not count."""
+    lexicon = lexicons("en")[0]
+    templates = {template.signature: template for template in some_templates(kind, KINDS[kind].axes, 150)}
+    read = set()
+    for template in templates.values():
+        example = page(Random(kind), template=template, lexicon=lexicon)
+        read.add(structure(example.text, [span[:3] for span in example.spans]))
+    assert len(templates) >= FEWEST_STRUCTURES
+    assert len(read) >= FEWEST_STRUCTURES
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_some_structures_of_every_kind_are_left_out_of_training(kind: str) -> None:
+    signatures = {template.signature for template in some_templates(kind, KINDS[kind].axes, 400)}
+    left_out = {signature for signature in signatures if is_held_out(signature)}
+    assert 0.03 < len(left_out) / len(signatures) < 0.3
+
+
+def test_marks_and_slogans_are_no_structure() -> None:
+    plain = {"parties": "bare", "headers_footers": "plain"}
+    assert Template("invoice", plain).signature == Template("invoice", plain | {"headers_footers": "ruled"}).signature
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_amounts_add_up(language: str) -> None:
+    for sign in (1, -1):
+        trade = new_trade(Random(language), lexicons(language)[0], sign=sign)
+        assert trade.net == sum((position.amount for position in trade.positions), Decimal(0))
+        assert all(each.amount == each.price * each.quantity * sign for each in trade.positions)
+        assert trade.tax == trade.style.rounded(trade.net * trade.rate / 100)
+        assert trade.total == trade.net + trade.tax
+
+
+def test_the_shown_sums_of_a_page_add_up() -> None:
+    """Read back from the text, in a language whose amounts are read by taking marks away."""
+    checked = 0
+    for number in range(60):
+        example = page(Random(f"sums/{number}"), kind="invoice", lexicon=lexicons("en")[0])
+        found = {label: example.text[start:end] for start, end, label, _ in example.spans}
+        shown = [found.get(label) for label in ("NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT")]
+        if None not in shown:
+            net, tax, total = (Decimal(re.sub(r"[^\d.]", "", str(amount))) for amount in shown)
+            assert net + tax == total
+            checked += 1
+    assert checked >= 30
+
+
+def test_all_labels_of_the_scheme_occur_and_some_texts_have_none() -> None:
+    examples = list(pages(3, 500))
+    assert {span.label for example in examples for span in example.spans} == set(LABELS)
+    assert any(not example.spans for example in examples)
+
+
+def test_suppliers_stand_before_and_after_receivers_with_and_without_their_words() -> None:
+    lexicon = lexicons("de")[0]
+    first, worded = set(), set()
+    for number in range(80):
+        example = page(Random(f"roles/{number}"), kind="invoice", lexicon=lexicon)
+        roles = [span for span in example.spans if span.label in {"SUPPLIER_NAME", "RECEIVER_NAME"}]
+        first.add(roles[0].label)
+        before = example.text[: roles[0].start].rstrip().rstrip(":").split("\n")[-1]
+        worded.add(any(before.endswith(word) for key in ("supplier", "receiver") for word in lexicon.words[key]))
+    assert first == {"SUPPLIER_NAME", "RECEIVER_NAME"}
+    assert worded == {True, False}
+
+
+def test_a_seed_gives_the_same_pages_each_time() -> None:
+    assert list(pages(7, 10)) == list(pages(7, 10))
+    assert list(pages(8, 10)) != list(pages(7, 10))
+
+
+def test_files_for_training_and_for_scoring_share_no_structure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(tmp_path), "--count", "120"]) == 0
+    groups = []
+    for name in ("pages.jsonl", "pages_left_out.jsonl"):
+        records = [json.loads(line) for line in (tmp_path / name).read_text(encoding="utf-8").splitlines()]
+        groups.append({record["group"] for record in records})
+        assert all(record["lang"] in LANGUAGES and record["kind"] in KINDS for record in records)
+    assert groups[0]
+    assert groups[1]
+    assert not groups[0] & groups[1]
+    assert "pages a second" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("country", ["DE", "AT", "FR", "NL", "GB", "CH", "PL", "RO", "TR", "SA"])
+def test_ibans_pass_their_checksum(country: str) -> None:
+    for seed in range(20):
+        assert stdnum_iban.is_valid(iban(Random(seed), country), check_country=False)
+
+
+@pytest.mark.parametrize(
+    ("country", "check"), [("FR", french_vat), ("IT", italian_vat), ("NL", dutch_vat)], ids=["FR", "IT", "NL"]
+)
+def test_tax_numbers_pass_their_checksum(country: str, check: object) -> None:
+    for seed in range(20):
+        assert check.is_valid(tax_id(Random(seed), country))  # type: ignore[attr-defined]
+
+
+def test_german_tax_numbers_are_valid_or_of_the_kind_with_slashes() -> None:
+    numbers = [tax_id(Random(seed), "DE") for seed in range(30)]
+    assert all("/" in number or german_vat.is_valid(number) for number in numbers)
+    assert any("/" not in number for number in numbers)
