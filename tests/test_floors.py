@@ -36,7 +36,11 @@ ONLY_IN = {
     "litserve": (PEERS,),
     "mosec": (PEERS,),
     "ray": (PEERS,),
-    "zmq": ("service/engine/ipc/server.py", "service/engine/ipc/local_client.py", "service/api/engine/connection.py"),
+    "zmq": (
+        "service/engine/engine_socket.py",
+        "service/engine/models/live_rollout.py",
+        "service/api/engine/connection.py",
+    ),
     "boto3": ("loadtest/bench/store.py", "service/publisher/cloudwatch.py"),
     "botocore": (
         "model_store/remote/s3.py",
@@ -174,7 +178,7 @@ ENGINE_FLOORS = (
     ("models",),
     ("encoder", "memory"),
     ("execution",),
-    ("device", "ipc"),
+    ("device", "engine_socket"),
 )
 """Within `service/engine`, from top to bottom: each may import only what is on a lower floor."""
 

@@ -13,9 +13,8 @@ from typing import NoReturn
 from service.engine.assembly import make_loop
 from service.engine.device.gpu_monitor import GpuMonitor
 from service.engine.device.watch import DeviceHealth
+from service.engine.engine_socket import EngineSocket, Waker
 from service.engine.execution.executor import DeviceExecutor
-from service.engine.ipc.server import EngineSocket
-from service.engine.ipc.waker import Waker
 from service.engine.lifecycle import EXIT_BROKEN
 from service.engine.models.startup import MakeFactory, Startup, model_factory
 from service.environment import heartbeat_pipe

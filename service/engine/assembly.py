@@ -11,13 +11,13 @@ from service.core.scheduling.scheduler import QueueLimits, Scheduler
 from service.core.scheduling.throughput import ThroughputMeter
 from service.engine.batch_forming import BatchFormer
 from service.engine.device.watch import DeviceWatch
+from service.engine.engine_socket import EngineSocket
 from service.engine.execution.executor import DeviceWork
-from service.engine.ipc.server import EngineSocket
 from service.engine.lifecycle import Lifecycle
 from service.engine.loop import EngineLoop
+from service.engine.models.device_weights import WeightMover
 from service.engine.models.manager import ModelManager
-from service.engine.models.startup_state import StartupState
-from service.engine.models.weight_mover import WeightMover
+from service.engine.models.startup import StartupState
 from service.engine.requests.intake import RequestHandler
 from service.engine.requests.request_table import Request, RequestTable
 from service.engine.requests.status import StatusPublisher

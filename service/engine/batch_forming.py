@@ -17,10 +17,9 @@ from service.core.scheduling.small_backlog import WORTHWHILE_SECONDS
 from service.core.scheduling.throughput import ThroughputMeter
 from service.core.types import Batch
 from service.engine.execution.executor import DeviceWork
-from service.engine.execution.in_flight import InFlightBatch, InFlightBatches
+from service.engine.execution.in_flight import MOST_IN_FLIGHT, InFlightBatch, InFlightBatches
 from service.engine.models.manager import ModelManager
 
-MOST_IN_FLIGHT = 2
 LAST_SHARE = 1 / 4
 """Of a running batch's expected time: while less than this is left, the next full batch is formed."""
 HOST_SECONDS = 0.005
@@ -70,7 +69,7 @@ class BatchFormer:
         if self.forms_after(now) > 0.0:
             return self._concurrent()
         waiting = self._scheduler.models()
-        ready = (model for model in waiting if self.models.is_ready(model, now, waiting))
+        ready = (model for model in waiting if self.models.weights.is_ready(model, now, waiting))
         formed = next(filter(None, map(self._next_of, ready)), None)
         self.waits_for_weights = formed is None
         return formed

@@ -14,7 +14,7 @@ from service.core.lifecycle.liveness import StallDetector, SuspendAwareClock
 from service.core.types import Phase
 from service.engine.device.watch import DeviceWatch
 from service.engine.models.manager import ModelManager
-from service.engine.models.startup_state import StartupState
+from service.engine.models.startup import StartupState
 from service.logs import LogEvent
 from service.metrics.engine import EngineMetrics
 from service.process import EXIT_DEVICE_LOST, EXIT_UNUSABLE

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from service.core.lifecycle.liveness import BatchWatchdog
 from service.engine.batch_forming import BatchFormer
+from service.engine.engine_socket import EngineSocket
 from service.engine.execution.in_flight import InFlightBatch
-from service.engine.ipc.server import EngineSocket
 from service.engine.lifecycle import ExitReason, Lifecycle
 from service.engine.models.loaded_model import InitialModels
 from service.engine.requests.intake import RequestHandler

@@ -16,12 +16,11 @@ from service.core.scheduling.throughput import TimedBatch
 from service.core.types import Priority
 from service.engine.assembly import make_loop
 from service.engine.device.gpu_monitor import GpuMonitor
+from service.engine.engine_socket import EngineSocket, LoopCalls, Received
 from service.engine.execution.runner import Runner
-from service.engine.ipc.loop_calls import LoopCalls
-from service.engine.ipc.server import EngineSocket, Received
 from service.engine.memory.guard import Guard
 from service.engine.models.loaded_model import InitialModels, LoadedModel, ProfiledModel
-from service.engine.models.startup_state import StartupState
+from service.engine.models.startup import StartupState
 from service.metrics.engine import EngineMetrics
 from service.settings import Settings
 from service.wire import (

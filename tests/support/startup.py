@@ -6,12 +6,11 @@ import time
 from dataclasses import dataclass
 from typing import cast
 
+from service.engine.engine_socket import LoopCalls
 from service.engine.execution.executor import DeviceExecutor
-from service.engine.ipc.loop_calls import LoopCalls
 from service.engine.models.loaded_model import InitialModels
 from service.engine.models.manager import ModelManager
-from service.engine.models.startup import MakeFactory, Startup, model_factory
-from service.engine.models.startup_state import StartupState
+from service.engine.models.startup import MakeFactory, Startup, StartupState, model_factory
 from service.metrics.engine import EngineMetrics
 from service.settings import Settings
 

@@ -11,6 +11,9 @@ from service.core.types import Batch
 if TYPE_CHECKING:
     from service.engine.execution.runner import BatchHandle
 
+MOST_IN_FLIGHT = 2
+"""Batches: on a GPU one is computed and one is queued behind it; on a CPU both are computed, so that no core waits."""
+
 
 @dataclass(frozen=True, slots=True)
 class InFlightBatch:

@@ -20,7 +20,7 @@ import torch
 
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import InternalError
-from service.engine.execution.encoder_protocol import Encoder
+from service.engine.execution.encoder_wrappers import Encoder
 
 ALIGNMENT_BYTES = 256
 """Of CUDA's own allocations at least; matrix products and vectorized kernels choose by it."""

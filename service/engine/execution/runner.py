@@ -24,7 +24,7 @@ from service.core.types import Shape
 from service.engine.device.selection import free_cache
 from service.engine.device.watch import summary
 from service.engine.execution.device_errors import DeviceBroken, is_broken_device, to_service_error
-from service.engine.execution.encoder_protocol import Encoder
+from service.engine.execution.encoder_wrappers import Encoder
 
 WARM_LENGTH_TOKENS = 128
 WARM_SEQUENCES = (1, 4)

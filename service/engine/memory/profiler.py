@@ -17,7 +17,7 @@ from service.core.errors import ModelError
 from service.core.memory.cost_model import MeasuredPeak, MemoryCostModel, fit
 from service.core.types import Shape
 from service.engine.execution.device_errors import is_out_of_memory
-from service.engine.execution.encoder_protocol import Encoder
+from service.engine.execution.encoder_wrappers import Encoder
 from service.engine.memory.probe import MemoryProbe
 
 SHORT_TOKENS, MEDIUM_TOKENS = 16, 128

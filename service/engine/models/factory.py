@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from model_store.local.store import Revision
 from service.engine.execution.executor import DeviceExecutor
+from service.engine.execution.in_flight import MOST_IN_FLIGHT
 from service.engine.models.loaded_model import LoadedModel
 from service.environment import throttled_tokens_per_second
 from service.settings import Settings
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
     from service.engine.encoder.checkpoint import Checkpoint
     from service.engine.encoder.encoder import TransformersEncoder
     from service.engine.encoder.forward_path import ChosenPath
-    from service.engine.execution.cpu_sharding import Threads
-    from service.engine.execution.encoder_protocol import Encoder
+    from service.engine.execution.encoder_wrappers import Encoder, Threads
     from service.engine.execution.offloading import Offloadable
 
 GPU_SHARE = 0.75
@@ -108,20 +108,20 @@ class ModelFactory:
         return self.build(revision, self.read(revision))
 
     def _throttled(self, encoder: Encoder) -> Encoder:
-        from service.engine.execution.throttle import ThrottledEncoder
+        from service.engine.execution.encoder_wrappers import ThrottledEncoder
 
         tokens_per_second = throttled_tokens_per_second()
         return ThrottledEncoder(encoder, tokens_per_second) if tokens_per_second else encoder
 
     def _offloadable_on_gpu(self, model: TransformersEncoder) -> Offloadable:
-        from service.engine.execution.gpu_pipeline import PipelinedEncoder
+        from service.engine.execution.encoder_wrappers import PipelinedEncoder
         from service.engine.execution.offloading import HostOffloaded
 
         return HostOffloaded(PipelinedEncoder(model, self._queuing), model.module)
 
     def _offloadable_on_cpu(self, revision: Revision, model: TransformersEncoder) -> Offloadable:
         from service.engine.encoder.encoder import load_encoder
-        from service.engine.execution.cpu_sharding import ShardedEncoder
+        from service.engine.execution.encoder_wrappers import ShardedEncoder
         from service.engine.execution.offloading import ReloadedFromDisk
 
         path = model.path
@@ -130,18 +130,16 @@ class ModelFactory:
 
     @cached_property
     def _queuing(self) -> Lock:
-        from service.engine.execution.gpu_pipeline import BATCHES
-
-        self._compute.overlap(BATCHES)
+        self._compute.overlap(MOST_IN_FLIGHT)
         return Lock()
 
     @cached_property
     def _threads(self) -> Threads:
         import torch
 
-        from service.engine.execution.cpu_sharding import BATCHES, Threads
+        from service.engine.execution.encoder_wrappers import Threads
 
-        self._compute.overlap(BATCHES, concurrent=True)
+        self._compute.overlap(MOST_IN_FLIGHT, concurrent=True)
         return Threads(torch.get_num_threads())
 
 

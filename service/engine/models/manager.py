@@ -14,8 +14,6 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Container
-from concurrent.futures import Future
 from typing import Any
 
 from msgspec.structs import replace
@@ -27,9 +25,8 @@ from service.core.models.placement import Placement
 from service.core.scheduling.scheduler import Scheduler
 from service.core.types import Refusal, Submission
 from service.engine.memory.guard import Guard
-from service.engine.models.device_weights import DeviceWeights
+from service.engine.models.device_weights import DeviceWeights, WeightMover
 from service.engine.models.loaded_model import InitialModels, LoadedModel, ProfiledModel
-from service.engine.models.weight_mover import WeightMover
 from service.metrics.engine import EngineMetrics
 from service.wire import PREVIOUS, SERVING, ModelStatus
 
@@ -44,6 +41,8 @@ class ModelManager:
 
     Attributes:
         is_open: there is something to serve.
+        aliases: the revision that each reference stands for.
+        weights: whose weights are on the device.
         guard: the memory budget of all of them.
         version: of the list of models; grows with every switch, also from one engine of a host to the next.
         device, dtype: what the models run on and in, in words.
@@ -56,7 +55,7 @@ class ModelManager:
         self._mover = mover
         self._quotas = quotas
         self._metrics = metrics
-        self._aliases = ModelAliases({})
+        self.aliases = ModelAliases({})
         self._models: dict[str, LoadedModel] = {}
         self._retired: dict[str, int] = {}
         self._used_seconds: dict[str, float] = {}
@@ -68,7 +67,7 @@ class ModelManager:
 
     def open(self, initial: InitialModels) -> None:
         """Begin to serve these models."""
-        self._aliases = ModelAliases(initial.serving)
+        self.aliases = ModelAliases(initial.serving)
         self._models = {each.model.revision: each.model for each in initial.models}
         self._take_over(initial.placement, initial.guard)
         self._release = initial.release
@@ -82,7 +81,7 @@ class ModelManager:
 
     def _take_over(self, placement: Placement, guard: Guard) -> None:
         self.guard = guard
-        self._weights = DeviceWeights(placement, self._models, guard, self._mover)
+        self.weights = DeviceWeights(placement, self._models, guard, self._mover)
 
     # For the loop
 
@@ -98,8 +97,8 @@ class ModelManager:
 
     def statuses(self) -> tuple[ModelStatus, ...]:
         """The status of every revision that serves, then of every previous one."""
-        serving = [self._status(ref, revision, SERVING) for ref, revision in self.serving().items()]
-        previous = [self._status(ref, revision, PREVIOUS) for ref, revision in self._aliases.previous().items()]
+        serving = [self._status(ref, revision, SERVING) for ref, revision in self.aliases.serving().items()]
+        previous = [self._status(ref, revision, PREVIOUS) for ref, revision in self.aliases.previous().items()]
         return (*serving, *previous)
 
     def refusal_for(self, submission: Submission, now: float) -> Refusal | None:
@@ -114,17 +113,13 @@ class ModelManager:
         if longest > fits:
             detail = f"a sequence of {longest} tokens is over the {fits} that always fit this device"
             return Refusal(submission.key, "insufficient_memory", detail)
-        if submission.model not in self._aliases or submission.readmitted:
+        if submission.model not in self.aliases or submission.readmitted:
             return None
         return self._quotas.refusal_for(submission, model.status.name, now)
 
-    def is_ready(self, revision: str, now: float, busy: Container[str]) -> bool:
-        """True when a batch of this revision may be launched; begins to load its weights if they are offloaded."""
-        return self._weights.is_ready(revision, now, busy)
-
     def launched(self, revision: str, tokens: int, now: float) -> None:
         """Record that a batch was launched."""
-        self._weights.use(revision, now)
+        self.weights.placement.use(revision, now)
         self._used_seconds[revision] = now
         self._launched_tokens[self._models[revision].status.name] += tokens
 
@@ -133,41 +128,29 @@ class ModelManager:
         for revision, version in list(self._retired.items()):
             if self._scheduler.stats(revision).documents or not workers.done_with(revision, version):
                 continue
-            if revision not in self._aliases:
+            if revision not in self.aliases:
                 self._drop(revision)
             elif now - self._used_seconds.get(revision, 0.0) > IDLE_SECONDS:
-                self._weights.evict(revision)
+                self.weights.evict(revision)
 
     def export_metrics(self) -> None:
         """Set the gauges of models, weights and memory, and count the tokens that were launched."""
         if not self.is_open:
             return
-        self._weights.export_metrics(self._metrics)
+        self.weights.export_metrics(self._metrics)
         for name, tokens in self._launched_tokens.items():
             self._metrics.models.tokens.labels(name).inc(tokens)
         self._launched_tokens.clear()
-        for reference, revision in self.serving().items():
+        for reference, revision in self.aliases.serving().items():
             name = self._models[revision].status.name
             self._metrics.models.queue_tokens.labels(name).set(self._scheduler.stats(revision).waiting_tokens)
-            self._metrics.models.rejected.labels(reference).set(float(self._aliases.problem(reference) != ""))
+            self._metrics.models.rejected.labels(reference).set(float(self.aliases.problem(reference) != ""))
         report = self.guard.report()
         if report is not None:
             budget_tokens = {revision: self.guard.budget_tokens(revision) for revision in self._models}
             self._metrics.memory.update(report, budget_tokens)
 
     # For a rollout, by calls onto the loop's thread
-
-    def serving(self) -> dict[str, str]:
-        """The revision of each reference."""
-        return self._aliases.serving()
-
-    def resolve(self, reference: str) -> str:
-        """The revision that a reference stands for now."""
-        return self._aliases.resolve(reference)
-
-    def reserve(self, revision: str, weight_bytes: int, now: float) -> list[Future[None]] | None:
-        """Pin a place for a revision that is being loaded; returns the moves to wait for, or None: try again later."""
-        return self._weights.reserve(revision, weight_bytes, now)
 
     def admit_candidate(self, candidate: ProfiledModel, now: float) -> None:
         """Serve a reserved revision to requests that name its digest."""
@@ -176,40 +159,32 @@ class ModelManager:
         self.guard.rebaseline()
         self._models[revision] = candidate.model
         self._export_path(candidate.model)
-        self._weights.arrived(revision, now)
+        self.weights.placement.arrived(revision, 0.0, now)
 
     def discard(self, revision: str) -> None:
         """Give up a revision that was reserved for or is a candidate."""
         if revision in self._models:
-            self._weights.unpin(revision)
+            self.weights.placement.pin(revision, pinned=False)
             self._retired[revision] = self.version
         else:
-            self._weights.remove(revision)
+            self.weights.remove(revision)
             self._release(revision)
 
     def switch(self, reference: str, revision: str) -> None:
         """Let a reference stand for a candidate or a previous revision, from the next batch on."""
-        self._aliases.clear_problem(reference)
-        if revision == self._aliases.resolve(reference):
+        self.aliases.clear_problem(reference)
+        if revision == self.aliases.resolve(reference):
             return
         self.version += 1
-        retired = self._aliases.switch(reference, revision)
+        retired = self.aliases.switch(reference, revision)
         self._retired.pop(revision, None)
-        self._weights.unpin(revision)
-        self._weights.retire(revision, retired=False)
+        self.weights.placement.pin(revision, pinned=False)
+        self.weights.placement.retire(revision, False)
         self._scheduler.set_weight(revision, self._quota_weight(revision))
         for each in retired:
             self._retired[each] = self.version
-            self._weights.retire(each)
+            self.weights.placement.retire(each)
             self._scheduler.set_weight(each, None)
-
-    def note_problem(self, reference: str, problem: str) -> None:
-        """Record why a newer revision is rejected, until another serves or the tag points back."""
-        self._aliases.note_problem(reference, problem)
-
-    def clear_problem(self, reference: str) -> None:
-        """Record that a reference's tag points to what it stands for."""
-        self._aliases.clear_problem(reference)
 
     def _quota_weight(self, revision: str) -> float:
         return self._quotas.weight(self._models[revision].status.name)
@@ -220,8 +195,8 @@ class ModelManager:
             self._models[revision].status,
             tag="" if state == PREVIOUS or tag.startswith("sha256:") else tag,
             state=state,
-            place="device" if self._weights.is_on_device(revision) else "host",
-            problem=self._aliases.problem(reference) if state == SERVING else "",
+            place="device" if self.weights.placement.is_on_device(revision) else "host",
+            problem=self.aliases.problem(reference) if state == SERVING else "",
         )
 
     def _export_path(self, model: LoadedModel, *, held: bool = True) -> None:
@@ -230,7 +205,7 @@ class ModelManager:
         self._metrics.models.path.labels(model.revision, *code).set(float(held))
 
     def _drop(self, revision: str) -> None:
-        self._weights.remove(revision)
+        self.weights.remove(revision)
         self._retired.pop(revision)
         self._used_seconds.pop(revision, None)
         self.guard.budget.drop(revision)

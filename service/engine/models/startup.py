@@ -13,30 +13,74 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from model_store.errors import StoreError
 from model_store.local.store import Revision
 from service.core.errors import GleanerError
 from service.core.types import Phase
 from service.engine.device.nvml import describes_fabric
+from service.engine.engine_socket import LoopCalls
 from service.engine.execution.executor import DeviceExecutor
-from service.engine.ipc.loop_calls import LoopCalls
+from service.engine.models.bring_up import Rollout
 from service.engine.models.factory import ModelFactory
+from service.engine.models.initial_rollout import InitialRollout
 from service.engine.models.loaded_model import InitialModels
 from service.engine.models.manager import ModelManager
 from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository, by_digest
-from service.engine.models.rollout.bring_up import Rollout
-from service.engine.models.rollout.initial import InitialRollout
-from service.engine.models.rollout.journal import RolloutJournal
-from service.engine.models.startup_state import StartupState
-from service.engine.models.tag_watcher import TagWatcher
+from service.engine.models.tag_watcher import RolloutJournal, TagWatcher
 from service.environment import keep_segments_fixed
 from service.metrics.engine import EngineMetrics
 from service.process import collect_once
 from service.settings import Settings
+
+DEVICE_PARTS = frozenset({"warm-up", "measure", "prove"})
+
+
+@dataclass(slots=True)
+class StartupState:
+    """How far the start-up is.
+
+    Attributes:
+        percent: of the whole start-up.
+        seconds: time spent in each part so far.
+        failure: why the models cannot be served, if so.
+        steps: grows with every step forward, also within a part.
+        under_way: parts that have begun and not ended.
+        gpu: UUID of the device, if that is a GPU.
+    """
+
+    phase: Phase = Phase.LOADING
+    percent: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+    failure: str | None = None
+    gpu: str | None = None
+    steps: int = 0
+    under_way: set[str] = field(default_factory=set)
+
+    @property
+    def on_device(self) -> bool:
+        """True while all that the start-up does is to run the models."""
+        return not self.under_way.isdisjoint(DEVICE_PARTS)
+
+    @contextmanager
+    def timed(self, part: str) -> Iterator[None]:
+        """Add the time of the block to the seconds of a part."""
+        begun = time.monotonic()
+        self.steps += 1
+        self.under_way.add(part)
+        try:
+            yield
+        finally:
+            self.under_way.discard(part)
+            self.steps += 1
+            self.seconds[part] = round(self.seconds.get(part, 0.0) + time.monotonic() - begun, 3)
+
 
 FETCH_PERCENT, LOAD_PERCENT = 50, 45
 """Parts of the progress; the rest is the memory guard's."""

@@ -3,29 +3,80 @@
 Runs in the loading thread; what concerns the models it does by calls onto the loop's thread. The rule: whatever fails,
 the revision that serves goes on serving, and the failure is reported in a log line, a metric and /models. A revision
 that failed for good is tried again only when the tag has moved.
+
+The rollout journal is one small file in the service's runtime folder: what the next engine must know if this one dies.
+An engine that starts again serves what its predecessor served, so that requests tokenized for those revisions are
+answered by them, even if tags have moved meanwhile; and a revision during whose rollout an engine died is not tried
+again.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import time
+from collections.abc import Mapping
 from enum import StrEnum
+from pathlib import Path
+
+import msgspec
 
 from model_store.errors import StoreError
 from service.core.errors import GleanerError, InsufficientMemory, Overloaded
-from service.engine.ipc.loop_calls import LoopCalls
+from service.engine.engine_socket import LoopCalls
+from service.engine.models.bring_up import GoldenFailed, Rollout
+from service.engine.models.live_rollout import LiveRollout
 from service.engine.models.manager import ModelManager
 from service.engine.models.repository import is_tag
-from service.engine.models.rollout.bring_up import GoldenFailed, Rollout
-from service.engine.models.rollout.journal import RolloutJournal
-from service.engine.models.rollout.live import LiveRollout
 from service.metrics.engine import EngineMetrics
 from service.process import collect_once
 from service.settings import Settings
 
-DIED = "the engine died while it was tried"
-
 log = logging.getLogger(__name__)
+
+
+class RolloutRecord(msgspec.Struct, frozen=True):
+    """By reference: the revision that was serving, the one in trial, and the one that may not be tried again."""
+
+    serving: dict[str, str] = {}
+    in_trial: dict[str, str] = {}
+    crashed: dict[str, str] = {}
+
+
+class RolloutJournal:
+    """The journal of one service; without a folder nothing is kept.
+
+    Attributes:
+        before: what the previous engine left. What was in trial when it died counts as crashed.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._path = folder / "revisions.json" if folder else None
+        self.before = self._read()
+
+    def write(self, serving: Mapping[str, str], in_trial: Mapping[str, str] | None = None) -> None:
+        """Replace the record; where that fails the engine goes on without."""
+        if self._path is None:
+            return
+        record = RolloutRecord(dict(serving), dict(in_trial or {}), self.before.crashed)
+        temporary = self._path.with_suffix(".new")
+        try:
+            temporary.write_bytes(msgspec.json.encode(record))
+            os.replace(temporary, self._path)
+        except OSError as error:
+            log.warning("what is served could not be noted", extra={"error": str(error)})
+
+    def _read(self) -> RolloutRecord:
+        if self._path is None:
+            return RolloutRecord()
+        try:
+            found = msgspec.json.decode(self._path.read_bytes(), type=RolloutRecord)
+        except (OSError, msgspec.DecodeError):
+            return RolloutRecord()
+        return RolloutRecord(found.serving, {}, {**found.crashed, **found.in_trial})
+
+
+DIED = "the engine died while it was tried"
 
 
 class RolloutOutcome(StrEnum):
@@ -99,9 +150,9 @@ class TagWatcher:
         except StoreError as error:
             self._reject(reference, "its tag", RolloutOutcome.FETCH_FAILED, error.detail)
             return
-        if wanted == self._calls.call(lambda: self._models.resolve(reference)):
+        if wanted == self._calls.call(lambda: self._models.aliases.resolve(reference)):
             self._reported.pop(reference, None)
-            self._calls.call(lambda: self._models.clear_problem(reference))
+            self._calls.call(lambda: self._models.aliases.clear_problem(reference))
         elif self._rejected.get(reference) != wanted:
             self._follow(reference, wanted)
 
@@ -123,7 +174,7 @@ class TagWatcher:
             self._rejected[reference] = wanted
             self._reject(reference, wanted, RolloutOutcome.LOAD_FAILED, f"{type(error).__name__}: {error}")
         else:
-            if revision != self._calls.call(lambda: self._models.resolve(reference)):  # It may have moved back.
+            if revision != self._calls.call(lambda: self._models.aliases.resolve(reference)):  # It may have moved back.
                 self._switch(reference, revision, time.monotonic() - begun)
 
     def _bring_up(self, reference: str, wanted: str) -> str:
@@ -157,11 +208,11 @@ class TagWatcher:
     def _reject(self, reference: str, revision: str, outcome: RolloutOutcome, detail: str) -> None:
         self._metrics.models.switches.labels(reference, outcome.value).inc()
         problem = f"{revision} is not taken: {detail}"
-        self._calls.call(lambda: self._models.note_problem(reference, problem))
+        self._calls.call(lambda: self._models.aliases.note_problem(reference, problem))
         if self._reported.get(reference) != problem:
             self._reported[reference] = problem
             facts = {"model": reference, "revision": revision, "outcome": outcome.value, "reason": detail}
             log.error("a new revision is not taken; the one before goes on serving", extra=facts)
 
     def _write_journal(self, in_trial: dict[str, str] | None = None) -> None:
-        self._journal.write(self._calls.call(self._models.serving), in_trial)
+        self._journal.write(self._calls.call(lambda: self._models.aliases.serving()), in_trial)

@@ -22,7 +22,7 @@ from service.core.errors import GleanerError, InternalError
 from service.core.observation import EngineHistory
 from service.core.scheduling.scheduler import Scheduler
 from service.core.types import Batch, Refusal, Sequence, Submission, Wanted
-from service.engine.ipc.server import EngineSocket
+from service.engine.engine_socket import EngineSocket
 from service.engine.requests.condensing import Words, condense
 from service.metrics.engine import EngineMetrics
 from service.wire import MOST_TAGGED, Refused, Scored, Started, tagged

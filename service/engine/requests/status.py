@@ -13,8 +13,8 @@ from service.core.scheduling.scheduler import Scheduler
 from service.core.scheduling.throughput import ThroughputMeter
 from service.core.types import Load, Shape
 from service.core.worker_load import Stage, WorkerLoad
+from service.engine.engine_socket import EngineSocket
 from service.engine.execution.in_flight import InFlightBatch
-from service.engine.ipc.server import EngineSocket
 from service.engine.lifecycle import Lifecycle
 from service.engine.models.loaded_model import InitialModels
 from service.engine.models.manager import ModelManager

@@ -17,7 +17,7 @@ import torch
 
 from service.core.arrays import Logits, TokenIds
 from service.engine.__main__ import main
-from service.engine.execution.encoder_protocol import Encoder
+from service.engine.execution.encoder_wrappers import Encoder
 from service.engine.models.factory import ModelFactory
 from service.process import exit_now
 

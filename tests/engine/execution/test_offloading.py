@@ -63,21 +63,6 @@ def test_offloading_frees_the_device_memory_of_the_weights(folder: Path) -> None
     assert addresses.isdisjoint(tensor.data_ptr() for tensor in encoder.module.parameters())
 
 
-def test_addresses_are_dropped_before_the_weights_are_offloaded(folder: Path) -> None:
-    encoder = load(folder)
-    addresses = {tensor.data_ptr() for tensor in encoder.module.parameters()}
-    seen: list[bool] = []
-
-    def drop() -> None:
-        seen.append(addresses == {tensor.data_ptr() for tensor in encoder.module.parameters()})
-
-    model = HostOffloaded(encoder, encoder.module, drop)
-    model.load()
-    assert seen == []
-    model.offload()
-    assert seen == [True]
-
-
 def test_a_model_whose_reload_fails_stays_offloaded(folder: Path, tmp_path: Path) -> None:
     model = ReloadedFromDisk(load(folder), lambda: load(tmp_path))
     model.offload()

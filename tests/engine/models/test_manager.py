@@ -15,12 +15,12 @@ from service.core.models.placement import Placement
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
 from service.core.types import Priority, Submission
 from service.engine.device.watch import DeviceHealth
+from service.engine.engine_socket import LoopCalls
 from service.engine.execution.runner import Runner
-from service.engine.ipc.loop_calls import LoopCalls
 from service.engine.memory.guard import Guard
+from service.engine.models.device_weights import WeightMover
 from service.engine.models.loaded_model import InitialModels, LoadedModel, ProfiledModel
 from service.engine.models.manager import IDLE_SECONDS, ModelManager
-from service.engine.models.weight_mover import WeightMover
 from service.metrics.engine import EngineMetrics
 from service.wire import ModelStatus
 from tests.support.budgets import unmeasured
@@ -107,7 +107,7 @@ class World:
 
     def bring_new(self, reference: str, revision: str) -> None:
         """A new revision, from its reservation to the switch."""
-        assert self.models.reserve(revision, WEIGHT_BYTES, self.now) is not None
+        assert self.models.weights.reserve(revision, WEIGHT_BYTES, self.now) is not None
         self.models.admit_candidate(self.profiled(revision), self.now)
         self.models.switch(reference, revision)
 
@@ -177,7 +177,7 @@ def test_an_idle_previous_revision_is_offloaded_and_can_be_loaded_again() -> Non
     world.collect(IDLE_SECONDS + 1)
     assert not world.weights["a0"].here
     assert ("a0", "previous", "host") in world.listed()
-    assert world.models.is_ready("a0", world.now, ["a0"])
+    assert world.models.weights.is_ready("a0", world.now, ["a0"])
     assert ("a0", "previous", "device") in world.listed()
 
 
@@ -206,11 +206,11 @@ def test_a_tag_that_moves_back_finds_its_revision_there() -> None:
 
 def test_a_discarded_candidate_is_dropped_and_its_problem_shown() -> None:
     world = World()
-    world.models.reserve("a1", WEIGHT_BYTES, world.now)
+    world.models.weights.reserve("a1", WEIGHT_BYTES, world.now)
     world.models.admit_candidate(world.profiled("a1"), world.now)
     assert world.models.refusal_for(world.submission("a1"), world.now) is None
     world.models.discard("a1")
-    world.models.note_problem("a", "golden example 1 fails")
+    world.models.aliases.note_problem("a", "golden example 1 fails")
     world.hello()
     world.collect()
     assert "a1" not in world.models
@@ -224,10 +224,10 @@ def test_a_discarded_candidate_is_dropped_and_its_problem_shown() -> None:
 
 def test_a_discarded_reservation_frees_its_place() -> None:
     world = World(budget_bytes=3 * WEIGHT_BYTES)
-    assert world.models.reserve("a1", WEIGHT_BYTES, world.now) == []
+    assert world.models.weights.reserve("a1", WEIGHT_BYTES, world.now) == []
     world.models.discard("a1")
     assert world.released == ["a1"]
-    assert world.models.reserve("a2", WEIGHT_BYTES, world.now) == []
+    assert world.models.weights.reserve("a2", WEIGHT_BYTES, world.now) == []
 
 
 def test_without_room_a_candidate_offloads_another_model() -> None:
@@ -235,18 +235,18 @@ def test_without_room_a_candidate_offloads_another_model() -> None:
     world.models.launched("a0", 5, world.now + 1)
     world.bring_new("a", "a1")
     assert (world.weights["a0"].here, world.weights["b0"].here) == (True, False)
-    assert world.models.is_ready("b0", world.now + 60, ["b0"])
+    assert world.models.weights.is_ready("b0", world.now + 60, ["b0"])
     assert not world.weights["a0"].here
 
 
 def test_a_model_that_cannot_be_loaded_counts_as_offloaded_and_is_tried_again() -> None:
     world = World(budget_bytes=WEIGHT_BYTES)
     world.weights["a0"].broken = True
-    assert world.models.is_ready("a0", world.now + 60, ["a0"])
+    assert world.models.weights.is_ready("a0", world.now + 60, ["a0"])
     world.calls.run()
     assert ("a0", "serving", "host") in world.listed()
     world.weights["a0"].broken = False
-    assert world.models.is_ready("a0", world.now + 120, ["a0"])
+    assert world.models.weights.is_ready("a0", world.now + 120, ["a0"])
     assert world.weights["a0"].here
 
 

@@ -16,7 +16,7 @@ from service.core.types import Phase
 from service.engine.device.selection import DeviceMissing
 from service.engine.execution.executor import DeviceExecutor
 from service.engine.models.profiling import CPU_BATCH_TOKENS
-from service.engine.models.rollout.journal import RolloutJournal
+from service.engine.models.tag_watcher import RolloutJournal
 from service.settings import Settings
 from tests.support.startup import LIMIT_SECONDS, Outcome, start_up
 from tests.support.tiny_models import LABELS, MAX_TOKENS, make_model

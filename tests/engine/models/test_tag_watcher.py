@@ -1,4 +1,4 @@
-"""Tags that move, on a whole engine in one process: what is sound is taken, what is not never serves and is said."""
+"""Following tags, and the journal that survives an engine's death."""
 
 from __future__ import annotations
 
@@ -15,23 +15,45 @@ import pytest
 from model_store.local.store import Store
 from model_store.transfer.publish import publish
 from service.engine.assembly import make_loop
+from service.engine.engine_socket import EngineSocket, Waker
 from service.engine.execution.executor import DeviceExecutor
-from service.engine.ipc.server import EngineSocket
-from service.engine.ipc.waker import Waker
 from service.engine.models import startup, tag_watcher
+from service.engine.models.bring_up import Rollout
 from service.engine.models.factory import ModelFactory
 from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository
-from service.engine.models.rollout.bring_up import Rollout
-from service.engine.models.rollout.journal import RolloutJournal, RolloutRecord
 from service.engine.models.startup import Startup
-from service.engine.models.tag_watcher import DIED, RolloutOutcome, TagWatcher
+from service.engine.models.tag_watcher import DIED, RolloutJournal, RolloutOutcome, RolloutRecord, TagWatcher
 from service.metrics.engine import EngineMetrics
 from service.settings import Settings
 from service.wire import ModelStatus
 from tests.support.metric_values import value
 from tests.support.service import wait_until
 from tests.support.tiny_models import make_model
+
+
+def test_what_was_in_trial_counts_as_crashed(tmp_path: Path) -> None:
+    RolloutJournal(tmp_path).write({"a": "sha256:1"}, {"a": "sha256:2"})
+    assert RolloutJournal(tmp_path).before == RolloutRecord({"a": "sha256:1"}, {}, {"a": "sha256:2"})
+
+
+def test_what_crashed_once_is_known_to_all_later_engines(tmp_path: Path) -> None:
+    RolloutJournal(tmp_path).write({"a": "sha256:1"}, {"a": "sha256:2"})
+    RolloutJournal(tmp_path).write({"a": "sha256:1"}, {"b": "sha256:3"})
+    RolloutJournal(tmp_path).write({"a": "sha256:1"})
+    assert RolloutJournal(tmp_path).before.crashed == {"a": "sha256:2", "b": "sha256:3"}
+
+
+def test_nothing_is_known_where_nothing_or_no_record_was_left(tmp_path: Path) -> None:
+    assert RolloutJournal(tmp_path).before == RolloutRecord()
+    (tmp_path / "revisions.json").write_text("{")
+    assert RolloutJournal(tmp_path).before == RolloutRecord()
+    assert RolloutJournal(None).before == RolloutRecord()
+
+
+def test_an_engine_that_cannot_write_goes_on(tmp_path: Path) -> None:
+    RolloutJournal(tmp_path / "nowhere").write({"a": "sha256:1"})
+    RolloutJournal(None).write({"a": "sha256:1"})
 
 
 class Engine:

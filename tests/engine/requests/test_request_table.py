@@ -13,7 +13,7 @@ from service.core.decoding.word_tags import WordTags
 from service.core.errors import GleanerError, InsufficientMemory
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
 from service.core.types import Batch, Refusal, Wanted
-from service.engine.ipc.server import EngineSocket
+from service.engine.engine_socket import EngineSocket
 from service.engine.requests.request_table import RequestTable, refusal_of
 from service.metrics.engine import EngineMetrics
 from service.wire import MOST_TAGGED, Buffer, Message, Refused, Scored, Started, Tagged, tags_in

@@ -11,7 +11,7 @@ from service.core.arrays import TokenIds
 from service.core.errors import InsufficientMemory
 from service.core.types import Shape
 from service.engine.execution.runner import BatchHandle
-from service.engine.models.batch_sizing import ENOUGH_SECONDS, IN_A_ROW, ROUNDS, BatchSizer, climb
+from service.engine.models.profiling import ENOUGH_SECONDS, IN_A_ROW, ROUNDS, BatchSizer, climb
 
 LONGEST = 512
 

@@ -1,4 +1,4 @@
-"""The engine's socket with real workers at the other end, and the waker that ends its wait."""
+"""The engine's socket over real sockets, and calls onto the loop's thread."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,7 @@ import pytest
 import zmq
 
 from service.core.types import Priority
-from service.engine.ipc.server import MOST_AT_ONCE, EngineSocket, Received
-from service.engine.ipc.waker import Waker
+from service.engine.engine_socket import MOST_AT_ONCE, EngineSocket, LoopCalls, Received, Waker
 from service.wire import (
     Buffer,
     Cancelled,
@@ -219,3 +219,25 @@ def test_closing_delivers_what_is_on_its_way(tmp_path: Path) -> None:
     assert [worker.receive()[0] for _ in range(50)][-1] == Scored("k", 49, 500, 100, 1, 0.5)
     worker.close()
     waker.close()
+
+
+def test_work_is_done_by_whoever_runs_it_in_order_and_its_result_comes_back() -> None:
+    handed = threading.Semaphore(0)
+    calls, threads = LoopCalls(handed.release), []
+    with ThreadPoolExecutor(1) as other:
+        first = other.submit(lambda: calls.call(lambda: threads.append(threading.current_thread())))
+        handed.acquire(timeout=30)
+        calls.run()
+        first.result(30)
+    assert threads == [threading.current_thread()]
+
+
+def test_what_fails_fails_for_the_one_who_asked() -> None:
+    handed = threading.Semaphore(0)
+    calls = LoopCalls(handed.release)
+    with ThreadPoolExecutor(1) as other:
+        asked = other.submit(lambda: calls.call(lambda: 1 // 0))
+        handed.acquire(timeout=30)
+        calls.run()
+        with pytest.raises(ZeroDivisionError):
+            asked.result(30)

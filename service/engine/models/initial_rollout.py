@@ -16,9 +16,9 @@ from service.core.errors import GleanerError, ModelError
 from service.core.memory.budget import ModelMemory
 from service.core.models.placement import Placement
 from service.engine.memory.guard import Guard
+from service.engine.models.bring_up import GoldenFailed, Rollout
 from service.engine.models.loaded_model import InitialModels, LoadedModel, ProfiledModel
 from service.engine.models.repository import by_digest
-from service.engine.models.rollout.bring_up import GoldenFailed, Rollout
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ import pytest
 import zmq
 
 from service.core.errors import DeadlineExceeded, InsufficientMemory
-from service.engine.ipc.local_client import LocalClient
+from service.engine.models.live_rollout import LocalClient
 from service.wire import Message, Refused, Scored, Submitted, delivery, messages_in, pack
 
 IDS = [np.arange(3, dtype=np.int32), np.arange(5, dtype=np.int32)]

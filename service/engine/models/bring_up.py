@@ -3,7 +3,8 @@
     read → make room on the device → build → warm up → profile → admit → golden examples
 
 The same at start-up and in a running engine; they differ in their target: where room comes from, and on which way the
-golden examples reach the model.
+golden examples reach the model. A golden example's text is tokenized and decoded, and rules applied, as for requests
+(`service/text/pipeline`).
 """
 
 from __future__ import annotations
@@ -11,17 +12,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from pathlib import Path
 from typing import Protocol
 
 from model_store.local.store import Revision
+from model_store.manifest import GoldenExample, Manifest
 from service.core.arrays import Logits, TokenIds
+from service.core.decoding.entities import Entity
 from service.core.errors import ModelError
 from service.engine.models.factory import ModelFactory
 from service.engine.models.loaded_model import LoadedModel, ProfiledModel
 from service.engine.models.profiling import ModelProfiler
 from service.engine.models.repository import ModelRepository
-from service.engine.models.rollout.golden_check import first_failure
 from service.settings import Settings
+from service.text.pipeline import apply_rules, decode_entities, prepare
+from service.text.tokenizer import TextTokenizer
+from service.wire import ModelStatus
 
 Timed = Callable[[str], AbstractContextManager[None]]
 """A context that adds its time to a part of the start-up: load, warm-up, measure or prove."""
@@ -87,3 +93,40 @@ class Rollout:
         if problem is not None:
             raise GoldenFailed(problem)
         return candidate
+
+
+Infer = Callable[[list[TokenIds]], list[Logits]]
+"""Logits of each sequence, special tokens included."""
+
+Place = tuple[str, int, int]
+MOST_SHOWN = 3
+
+
+def first_failure(manifest: Manifest, model: ModelStatus, infer: Infer, settings: Settings) -> str | None:
+    """A sentence on the first golden example that fails, without its text; None when all pass.
+
+    Raises:
+        GleanerError: the tokenizer cannot be read, or an example cannot be inferred.
+    """
+    tokenizer = TextTokenizer(Path(model.folder))
+    longest = min(settings.window_tokens, model.max_tokens)
+    for number, example in enumerate(manifest.golden, start=1):
+        prepared = prepare(tokenizer, example.text, longest=longest, overlap=settings.overlap_tokens)
+        decoded = decode_entities(tokenizer, prepared, infer(prepared.sequences), model.labels)
+        found = apply_rules(tokenizer, prepared, decoded, model.labels)
+        if difference := _difference(example, found):
+            return f"golden example {number} of {len(manifest.golden)} fails: {difference}"
+    return None
+
+
+def _difference(example: GoldenExample, found: list[Entity]) -> str | None:
+    wanted = {(entity.label, entity.start, entity.end) for entity in example.entities}
+    given = {(entity.label, entity.start, entity.end) for entity in found}
+    missing, extra = sorted(wanted - given), sorted(given - wanted)
+    parts = [f"{word} {_some(places)}" for word, places in (("missing", missing), ("not wanted", extra)) if places]
+    return "; ".join(parts) or None
+
+
+def _some(places: list[Place]) -> str:
+    shown = ", ".join(f"{label} {start}:{end}" for label, start, end in places[:MOST_SHOWN])
+    return shown + (f" and {len(places) - MOST_SHOWN} more" if len(places) > MOST_SHOWN else "")

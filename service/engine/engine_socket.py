@@ -1,19 +1,23 @@
 """Engine socket: receives the messages of all workers and sends each answer to the worker that asked.
 
-Owns the ROUTER socket. Knows nothing of what messages mean. No message is dropped for a full queue: admission bounds
-what waits, not the socket. Bytes that are no message come as the `WireError` that says why.
+Owns the ROUTER socket, and the ways for other threads onto the loop's thread: `LoopCalls` for work, `Waker` to end its
+wait. Knows nothing of what messages mean. No message is dropped for a full queue: admission bounds what waits, not the
+socket. Bytes that are no message come as the `WireError` that says why.
 """
 
 from __future__ import annotations
 
+import contextlib
 import select
+import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
 
 import zmq
 
-from service.engine.ipc.loop_calls import LoopCalls
-from service.engine.ipc.waker import Waker
 from service.wire import Buffer, Message, WireError, delivery, messages_in, pack
 
 MOST_AT_ONCE = 1_000
@@ -80,3 +84,76 @@ class EngineSocket:
     def close(self, linger_seconds: float = 2.0) -> None:
         """Send what is queued, for at most this long, then close."""
         self._context.destroy(linger=int(linger_seconds * 1000))
+
+
+Result = TypeVar("Result")
+
+
+class LoopCalls:
+    """Submitted work, run in order.
+
+    Args:
+        wake: called after each submission.
+    """
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self.wake = wake
+        self._waiting: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
+
+    def submit(self, work: Callable[[], Result]) -> Future[Result]:
+        """Have `work` run by the loop's thread, in its next turn."""
+        future: Future[Result] = Future()
+        self._waiting.put((future, work))
+        self.wake()
+        return future
+
+    def call(self, work: Callable[[], Result]) -> Result:
+        """Submit `work`, wait for it, and return its result or raise its exception."""
+        return self.submit(work).result()
+
+    def run(self) -> None:
+        """Run everything submitted; called by the loop's thread."""
+        while True:
+            try:
+                future, work = self._waiting.get_nowait()
+            except Empty:
+                return
+            try:
+                future.set_result(work())
+            except Exception as error:
+                future.set_exception(error)
+
+
+_AT_ONCE_BYTES = 4_096
+
+
+class Waker:
+    """A readable file descriptor for a poll, and the call that makes it readable."""
+
+    def __init__(self) -> None:
+        self._reader, self._writer = socket.socketpair()
+        self._reader.setblocking(False)
+        self._writer.setblocking(False)
+
+    def wake(self) -> None:
+        """Make the descriptor readable; several calls before `clear` count as one."""
+        with contextlib.suppress(BlockingIOError):  # The buffer is full, so the descriptor is readable.
+            self._writer.send(b"\0")
+
+    def clear(self) -> None:
+        """Make the descriptor unreadable again."""
+        with contextlib.suppress(BlockingIOError):
+            while len(self._reader.recv(_AT_ONCE_BYTES)) == _AT_ONCE_BYTES:
+                pass
+
+    def fileno(self) -> int:
+        """The descriptor to poll."""
+        return self._reader.fileno()
+
+    def writer_fileno(self) -> int:
+        """The descriptor for `signal.set_wakeup_fd`."""
+        return self._writer.fileno()
+
+    def close(self) -> None:
+        self._reader.close()
+        self._writer.close()

@@ -1,1 +1,0 @@
-"""The engine's socket, and the ways for other threads onto its loop's thread."""
