@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from infra.scaling.capacity import Capacity
+from service.core.admission.policy import RESERVE
 from service.core.decoding.windows import split_windows
-from service.core.scheduling.admission import RESERVE
 from service.core.scheduling.batch_size_sweep import LONGEST_SECONDS
 
 ASSUMED_BASE_SECONDS = 0.004

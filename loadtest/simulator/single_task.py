@@ -130,9 +130,9 @@ class SingleTask:
             return
         deadline = document.at_seconds + self.model.deadline_seconds
         file = QueuedFile(number, CLIENT, FILE_BYTES, now, deadline, self.model.documents.parse_seconds)
-        refusal = self._parsers.refusal_for(file, now)
-        if refusal is not None:
-            self._refuse(number, refusal.code, now)
+        decision = self._parsers.decide_on(file, now)
+        if decision.refuses:
+            self._refuse(number, decision.code, now)
             return
         self._parsers.join(file)
         self._files[number] = file

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, islice, zip_longest
 
+from service.core.admission.policy import ADMIT, Decision, late, over_wait, queue_full
 from service.core.scheduling.fair_queue import FairQueue
 
 SLICE_SECONDS = 0.25
@@ -88,15 +89,6 @@ class Step(StrEnum):
     TIME_OUT = "time_out"
 
 
-@dataclass(frozen=True, slots=True)
-class ParserRefusal:
-    """Why a file is refused at the door, and after which time it should be sent again."""
-
-    code: str
-    detail: str
-    retry_after_seconds: float
-
-
 @dataclass(slots=True)
 class _Sums:
     files: int = 0
@@ -131,27 +123,23 @@ class ParserQueue:
     def __len__(self) -> int:
         return len(self._files)
 
-    def refusal_for(self, file: QueuedFile, now: float) -> ParserRefusal | None:
-        """Why a file is refused (`queue_full` or `deadline_exceeded`); None admits it."""
+    def decide_on(self, file: QueuedFile, now: float) -> Decision:
+        """Admit a file to the queue, or refuse it (`queue_full` or `deadline_exceeded`)."""
         if not self._files:
-            return None
+            return ADMIT
         own = self._sums.get(file.client, _Sums())
         clients = len(self._shares) + (file.client not in self._shares)
         work = self.seconds_of_work
         over = self._total.size_bytes + _weight(file) > self._limit_bytes
         if over and own.size_bytes + _weight(file) > self._limit_bytes / clients:
             detail = f"files of {self._total.size_bytes:,} bytes wait to be read; the limit is {self._limit_bytes:,}"
-            return ParserRefusal("queue_full", detail, work)
-        if (wait := self._wait_for(file)) > self._wait_limit_seconds:
-            detail = f"the file would wait about {wait:.1f} s for a parser; the limit is {self._wait_limit_seconds:g} s"
-            return ParserRefusal("queue_full", detail, wait - self._wait_limit_seconds)
+            return queue_full(detail, work)
+        decision = over_wait("the file gets a parser", self._wait_for(file), self._wait_limit_seconds)
+        if decision.refuses:
+            return decision
         itself = min(file.expected_seconds, CERTAIN_SECONDS)
         needed = min(work + itself, clients * (own.seconds + itself) / self._parsers)
-        if now + needed > file.deadline:
-            left = max(file.deadline - now, 0.0)
-            detail = f"reading the file would take about {needed:.1f} s with its wait, and {left:.1f} s are left"
-            return ParserRefusal("deadline_exceeded", detail, work)
-        return None
+        return late(needed, file.deadline - now, work)
 
     @property
     def seconds_of_work(self) -> float:

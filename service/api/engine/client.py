@@ -22,7 +22,8 @@ from msgspec.structs import replace
 from service.api.engine.connection import EngineConnection
 from service.api.engine.opening import StartupGate
 from service.api.engine.pending import InferenceResult, Kept, Pending, SubmissionQueue
-from service.api.engine.routing import is_serving, may_serve_soon
+from service.api.engine.routing import is_serving, may_serve_soon, queue_of
+from service.core.admission.policy import QueueState
 from service.core.admission.size import RefusalCache
 from service.core.arrays import TokenIds
 from service.core.errors import DeadlineExceeded
@@ -169,10 +170,14 @@ class EngineClient:
         return is_serving(self._status, self.connected)
 
     @property
+    def queue(self) -> QueueState:
+        """The engine's queue, as it last said."""
+        return queue_of(self._status)
+
+    @property
     def backlog_seconds(self) -> float:
         """Seconds that the engine needs for what waits in its queue, as it last said."""
-        speed = self._status.tokens_per_second
-        return self._status.load.tokens / speed if speed else 0.0
+        return self.queue.seconds_of_work or 0.0
 
     def count_unread(self, code: str, documents: int) -> None:
         """Count documents that were refused unread, as if they were as long as those of late."""

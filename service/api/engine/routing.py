@@ -6,6 +6,9 @@ A candidate may have a share of a model's requests. Only a request that names no
 
 from __future__ import annotations
 
+import math
+
+from service.core.admission.policy import QueueState
 from service.core.errors import Draining, EngineRestarting, NotReady, UnknownModel
 from service.core.models.canary import is_candidates_turn
 from service.core.types import Phase
@@ -31,6 +34,17 @@ def is_serving(status: Status, connected: bool) -> bool:
 def may_serve_soon(status: Status) -> bool:
     """True while an engine starts, or one that follows it may."""
     return status.phase in STARTING and not status.final
+
+
+def queue_of(status: Status) -> QueueState:
+    """The engine's queue, as the status has it."""
+    waiting = status.load.tokens
+    return QueueState(
+        status.tokens_per_second or math.inf,
+        waiting_tokens=waiting,
+        counted_tokens=waiting,
+        limit_tokens=status.queue_limit_tokens or math.inf,
+    )
 
 
 def refuse_unless_serving(status: Status, connected: bool) -> None:

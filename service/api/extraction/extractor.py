@@ -22,14 +22,13 @@ from typing import TypeVar
 
 from service.api.engine.client import EngineClient
 from service.api.engine.pending import NO_LOGITS, InferenceResult
-from service.api.engine.token_allowance import check_tokens
 from service.api.extraction.request import DocumentInput, ExtractRequest, refuse_if_late
 from service.api.extraction.result import build_result, find_entities
 from service.api.extraction.text_queue import TimeSlicer, TokenizationThrottle
 from service.api.extraction.trace import StageTimer
 from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult
-from service.core.admission.pacing import DeviceState, PacingTicket
+from service.core.admission.pacing import PacingTicket
 from service.core.admission.size import DocumentMemory, MemoryLease, WorkEstimate
 from service.core.errors import DeadlineExceeded, Overloaded
 from service.core.types import Wanted
@@ -71,7 +70,7 @@ class Extractor:
         self._overlap_tokens = overlap_tokens
         self._tokenizers = Tokenizers()
         self._time_slicer = TimeSlicer()
-        self._turns = TokenizationThrottle(self._device)
+        self._throttle = TokenizationThrottle(lambda: engine.queue)
         self.memory = DocumentMemory(free_bytes)
 
     async def extract(self, source: DocumentInput, request: ExtractRequest, timer: StageTimer) -> DocumentResult:
@@ -82,32 +81,29 @@ class Extractor:
         """
         now = time.monotonic()
         refuse_if_late(request.deadline_seconds, now)
-        place = self._enter(source, request)
+        ticket = self._enter(source, request)
         try:
             async with asyncio.timeout(request.deadline_seconds - now):
                 if not request.alone:
-                    await self._turns.turn(place)
+                    await self._throttle.turn(ticket)
                     await self._time_slicer.turn(request.queue)
                 estimate = request.estimate(source, time.monotonic())
                 with self.memory.lease() as lease, self._metered(estimate, timer):
-                    return await self._extract(source, request, estimate, timer, lease, place)
+                    return await self._extract(source, request, estimate, timer, lease, ticket)
         except TimeoutError:
             raise DeadlineExceeded("the deadline passed before the document was finished") from None
         finally:
-            self._turns.leave(place)
-
-    def _device(self) -> DeviceState:
-        status = self._engine.status
-        return DeviceState(status.tokens_per_second, status.queue_limit_tokens, status.limits_waiting)
+            self._throttle.leave(ticket)
 
     def _enter(self, source: DocumentInput, request: ExtractRequest) -> PacingTicket:
-        """The place of a document's text among its client's; that of a file is counted once it was read."""
+        """The ticket of a document's text among its client's; that of a file is counted once it was read."""
         characters = characters_of(source.text) if source.text is not None else 0
         client = (request.model.revision, request.client, request.options.priority.value)
         try:
-            return self._turns.enter(client, characters, request.deadline_seconds, alone=request.alone)
+            paced = not (request.alone or self._engine.status.limits_waiting)
+            return self._throttle.enter(client, characters, request.deadline_seconds, paced=paced)
         except Overloaded as error:
-            self._engine.refusals.count(error.code, 1, round(self._turns.estimate(client, characters)))
+            self._engine.refusals.count(error.code, 1, round(self._throttle.estimate(client, characters)))
             raise
 
     @contextmanager
@@ -126,7 +122,7 @@ class Extractor:
         estimate: WorkEstimate,
         timer: StageTimer,
         lease: MemoryLease,
-        place: PacingTicket,
+        ticket: PacingTicket,
     ) -> DocumentResult:
         self._engine.refusals.check(estimate)
         with timer.measure("parse"):
@@ -134,7 +130,7 @@ class Extractor:
         with timer.measure("tokenize"):
             tokenizer = await self._tokenizer(request.model)
             prepared = await self._prepare(tokenizer, document.text, source, request, timer, lease)
-            self._turns.count(place, sum(map(len, prepared.sequences)))
+            self._throttle.count(ticket, sum(map(len, prepared.sequences)))
             words = timer.working(partial(request.marked_words, tokenizer, prepared))
         timer.begun_seconds["queue"] = submitted = time.monotonic()
         try:
@@ -158,7 +154,7 @@ class Extractor:
     @property
     def held_tokens(self) -> float:
         """About as many tokens have the texts that wait until they are prepared."""
-        return self._turns.held_tokens
+        return self._throttle.held_tokens
 
     def refuse_all_again(self, sources: Sequence[DocumentInput], request: ExtractRequest) -> None:
         """Refuse a request, before any of its work is begun, if the engine lately refused such documents as all of it.
@@ -215,22 +211,16 @@ class Extractor:
             self._engine.refusals.check(estimate)
             steps = prepare_in_steps(tokenizer, text, longest=longest, overlap=self._overlap_tokens)
             while not isinstance(step := await self._work_in_thread(partial(next, steps), timer), Prepared):
-                self._check_tokens(step, estimate, request)
+                self._check_tokens(step, estimate)
                 lease.grow(step, len(request.model.labels))
             self._limits.check_tokens(len(step.tokens.ids))
             lease.grow(len(step.tokens.ids), len(request.model.labels))
             return step
 
-    def _check_tokens(self, tokens: int, estimate: WorkEstimate, request: ExtractRequest) -> None:
+    def _check_tokens(self, tokens: int, estimate: WorkEstimate) -> None:
         """Refuse a document that has at least so many tokens, if that is certain by now."""
-        now = time.monotonic()
         self._limits.check_tokens(tokens)
-        try:
-            check_tokens(tokens, self._engine.status, request.deadline_seconds, now)
-        except Overloaded as error:
-            self._engine.refusals.count(error.code, 1, tokens)
-            self._engine.refusals.remember(estimate, tokens, error, now)
-            raise
+        self._engine.refusals.check_tokens(estimate, tokens, self._engine.queue, time.monotonic())
 
     async def _infer(
         self,

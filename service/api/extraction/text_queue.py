@@ -19,62 +19,63 @@ from collections import deque
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
-from service.core.admission.pacing import DeviceState, PacingPolicy, PacingTicket
+from service.core.admission.pacing import PacingPolicy, PacingTicket
+from service.core.admission.policy import QueueState
 
 
 class TokenizationThrottle:
-    """The waiting texts of one event loop. `device`: what the engine last said."""
+    """The texts of one event loop that wait until they may be tokenized. `engine`: its queue, as it last said."""
 
-    def __init__(self, device: Callable[[], DeviceState], clock: Callable[[], float] = time.monotonic) -> None:
-        self._device = device
+    def __init__(self, engine: Callable[[], QueueState], clock: Callable[[], float] = time.monotonic) -> None:
+        self._engine = engine
         self._clock = clock
-        self._pace = PacingPolicy()
+        self._policy = PacingPolicy()
         self._waiting: dict[PacingTicket, asyncio.Future[None]] = {}
         self._timer: asyncio.TimerHandle | None = None
 
-    def enter(self, client: Hashable, characters: int, deadline_seconds: float, *, alone: bool) -> PacingTicket:
-        """Give a text its place until it leaves; raises what `PacingPolicy.enter` raises."""
-        return self._pace.enter(client, characters, deadline_seconds, self._device(), self._clock(), alone=alone)
+    def enter(self, client: Hashable, characters: int, deadline_seconds: float, *, paced: bool) -> PacingTicket:
+        """A ticket for a text until it leaves; raises what `PacingPolicy.enter` raises."""
+        return self._policy.enter(client, characters, deadline_seconds, self._engine(), self._clock(), paced=paced)
 
     def estimate(self, client: Hashable, characters: int) -> float:
-        """The tokens of a text, as its place would have them."""
-        return self._pace.estimate(client, characters)
+        """The tokens of a text, as its ticket would have them."""
+        return self._policy.estimate(client, characters)
 
-    def leave(self, place: PacingTicket) -> None:
+    def leave(self, ticket: PacingTicket) -> None:
         """Remove a text that is finished, refused or given up."""
-        self._pace.leave(place)
+        self._policy.leave(ticket)
         if self._waiting:
             self._begin()
 
-    async def turn(self, place: PacingTicket) -> None:
+    async def turn(self, ticket: PacingTicket) -> None:
         """Wait until a text may begin."""
-        if place.may_begin:
+        if ticket.may_begin:
             return
-        waits = self._waiting[place] = asyncio.get_running_loop().create_future()
+        waits = self._waiting[ticket] = asyncio.get_running_loop().create_future()
         self._begin()
         try:
             await waits
         finally:
-            del self._waiting[place]
+            del self._waiting[ticket]
 
     @property
     def held_tokens(self) -> float:
         """Of the texts that wait."""
-        return self._pace.held_tokens
+        return self._policy.held_tokens
 
-    def count(self, place: PacingTicket, tokens: int) -> None:
+    def count(self, ticket: PacingTicket, tokens: int) -> None:
         """Note the tokens that a text has."""
-        self._pace.count(place, tokens)
+        self._policy.count(ticket, tokens)
 
     def _begin(self) -> None:
-        """Let begin who may, and look again when the next one may."""
+        """Let those texts begin that may, and look again when the next one may."""
         now = self._clock()
-        for place in self._pace.begin(self._device().tokens_per_second, now):
-            if (waits := self._waiting.get(place)) is not None and not waits.done():
+        for ticket in self._policy.begin(self._engine().tokens_per_second, now):
+            if (waits := self._waiting.get(ticket)) is not None and not waits.done():
                 waits.set_result(None)
         if self._timer is not None:
             self._timer.cancel()
-        next_seconds = self._pace.next_seconds()
+        next_seconds = self._policy.next_seconds()
         if next_seconds is not None:
             self._timer = asyncio.get_running_loop().call_later(max(next_seconds - now, 0.0), self._begin)
 

@@ -26,7 +26,6 @@ from service.api.parsers.connection import DEAD, Parser, cause_of_death
 from service.api.parsers.idle_parsers import IdleParserPool
 from service.api.parsers.job import Job, ParserWork, document, json_value, picture, redacted
 from service.core.errors import (
-    BY_CODE,
     DeadlineExceeded,
     GleanerError,
     InternalError,
@@ -187,9 +186,10 @@ class ParserPool:
         expected = self._cost.expected_seconds(work.kind, size_bytes)
         file = QueuedFile(next(self._keys), client, size_bytes, now, deadline_seconds, expected)
         self.asked.ask(expected, now)
-        if refusal := self._queue.refusal_for(file, now):
-            self._on_refusal(refusal.code)
-            raise BY_CODE[refusal.code](refusal.detail, retry_after_seconds=refusal.retry_after_seconds)
+        decision = self._queue.decide_on(file, now)
+        if decision.refuses:
+            self._on_refusal(decision.code)
+            raise decision.error
         job = Job(file, work, expected)
         self._jobs[file.key] = job
         self._queue.join(file)

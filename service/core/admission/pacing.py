@@ -1,15 +1,16 @@
-"""Preparation: how far ahead of the device one worker prepares a client's texts. Pure: time is passed in.
+"""Pacing policy: how far ahead of the device one worker tokenizes a client's texts. Pure: time is passed in.
 
-To tokenize a text takes cores, which a CPU that computes wants too, and which other clients' texts wait for. The rules:
-- Up to `AHEAD_SECONDS` of the device's work a client's texts are prepared as they come.
+To tokenize a text takes cores, which a CPU that computes needs too, and for which other clients' texts wait. The rules:
+- Up to `AHEAD_SECONDS` of the device's work a client's texts are tokenized as they come.
 - Beyond that they begin at `TIMES_THE_DEVICE` its pace, the earliest deadline first, so that the queue still grows and
-  no device waits for them. None keeps the next one waiting for more than `LONGEST_PAUSE_SECONDS`. A request's only text
-  begins at once, and so does every text where waiting is limited, since the queue is short there.
-- A text that could not be finished in time behind its client's others, or would not fit the queue with them, even were
-  device and queue theirs alone, is refused before it is prepared.
+  no device waits for them. No text keeps the next one waiting for more than `LONGEST_PAUSE_SECONDS`.
+- A request's only text begins at once, and so does every text where the engine limits waiting, since its queue is
+  short there. These are judged by the engine alone.
+- A text that could not be finished in time behind its client's others, or would not fit the queue with them, even if
+  device and queue were theirs alone, is refused before it is tokenized.
 
-The tokens of a text are not known before. They are taken to be as many, by its characters, as those of its client's
-texts were; few while none was counted. A file has none until it was read.
+The tokens of a text are not known before. They are estimated from its characters at the rate of its client's earlier
+texts, and at `FEW_TOKENS` while none was counted. A file has no characters until it was read.
 """
 
 from __future__ import annotations
@@ -19,43 +20,29 @@ import math
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import NamedTuple
 
-from service.core.errors import DeadlineExceeded, QueueFull
-from service.core.scheduling.admission import RESERVE
+from service.core.admission.policy import QueueState
 
 AHEAD_SECONDS = 1.0
+"""Of the device's work, what of one client's texts is tokenized without a pause."""
 TIMES_THE_DEVICE = 2.0
+"""Tokens that begin in a second beyond that, as a multiple of those that the device computes in a second."""
 LONGEST_PAUSE_SECONDS = 0.25
-"""Long texts are tokenized a piece at a time, a few at once, anyway."""
+"""Between two texts of one client. Long texts are tokenized a piece at a time, a few at once, anyway."""
 LATE_SECONDS = 0.05
-"""Texts that were due so long ago begin together: timers are late, and an event loop has turns of milliseconds."""
+"""Texts that were due so long ago begin together: timers are late, and a turn of an event loop takes milliseconds."""
 FEW_TOKENS = 0.2
-"""For a character: of English prose; most other texts have more."""
-
-
-class DeviceState(NamedTuple):
-    """What the engine last said.
-
-    Attributes:
-        tokens_per_second: the device's; None while it is unknown.
-        queue_limit_tokens: most tokens that may wait; 0 while it is unknown.
-        limits_waiting: documents that would wait long are refused.
-    """
-
-    tokens_per_second: float | None
-    queue_limit_tokens: int
-    limits_waiting: bool = False
+"""Tokens for a character, as English prose has them; most other texts have more."""
 
 
 @dataclass(slots=True, eq=False)
 class PacingTicket:
-    """A text among those of its client, from its coming to its end.
+    """A text among those of its client, from its arrival to its end.
 
     Attributes:
         client: with whatever else texts share the device by.
         tokens: estimated until they are counted.
-        may_begin: its preparation may.
+        may_begin: True once it may be tokenized.
     """
 
     client: Hashable
@@ -84,24 +71,24 @@ class _Client:
         return max(characters * self.counted_tokens / self.counted_characters, few) if self.counted_characters else few
 
     def is_ahead(self, speed: float) -> bool:
+        """True while more is tokenized, or will be without a pause, than the device computes in `AHEAD_SECONDS`."""
         return self.tokens - self.waiting_tokens > AHEAD_SECONDS * speed
 
-    def check(self, tokens: float, left_seconds: float, speed: float, limit: float) -> None:
-        """Raise DeadlineExceeded or QueueFull for a text behind these, as far as they do not run already."""
-        behind = max(self.tokens - AHEAD_SECONDS * speed, 0.0)
-        over = behind + tokens - limit
-        if behind and over > 0 and self.largest_tokens <= limit:  # One that is larger counts for less of the queue.
-            detail = f"about {behind:.0f} tokens of this client are before it; the limit is {limit:.0f}"
-            raise QueueFull(detail, retry_after_seconds=over / speed)
-        # Texts take turns at the device: none waits for more of another one than it has itself.
-        needed = (RESERVE * min(behind, self.texts * tokens) + tokens) / speed
-        if behind and needed > left_seconds:
-            detail = f"about {needed:.1f} s are needed for this client's texts and {left_seconds:.1f} s are left"
-            raise DeadlineExceeded(detail, retry_after_seconds=needed - left_seconds)
+    def queue(self, engine: QueueState) -> QueueState:
+        """The queue that a text of this client sees: its client's others, as far as they do not run already."""
+        behind = max(self.tokens - AHEAD_SECONDS * engine.tokens_per_second, 0.0)
+        return QueueState(
+            engine.tokens_per_second,
+            waiting_tokens=behind,
+            counted_tokens=behind,
+            limit_tokens=engine.limit_tokens,
+            documents=self.texts,
+            has_room=self.largest_tokens > engine.limit_tokens,  # One that is larger counts for less of the queue.
+        )
 
 
 class PacingPolicy:
-    """The texts of one worker that are not over."""
+    """The texts of one worker that are not over. Speeds are tokens a second, infinite while unknown."""
 
     def __init__(self) -> None:
         self._clients: dict[Hashable, _Client] = {}
@@ -113,7 +100,7 @@ class PacingPolicy:
         return len(self._clients)
 
     def estimate(self, client: Hashable, characters: int) -> float:
-        """The tokens of a text, as its place would have them."""
+        """The tokens of a text, as its ticket would have them."""
         return self._clients.get(client, _Client()).estimate(characters)
 
     @property
@@ -126,48 +113,47 @@ class PacingPolicy:
         client: Hashable,
         characters: int,
         deadline_seconds: float,
-        device: DeviceState,
+        engine: QueueState,
         now: float,
         *,
-        alone: bool = False,
+        paced: bool = True,
     ) -> PacingTicket:
-        """Give a text its place. `alone`: it is its request's only one.
+        """A ticket for a text until it leaves. `paced`: False for one that begins at once and is not refused here.
 
         Raises:
             DeadlineExceeded: it could not be finished in time.
             QueueFull: it would not fit the queue.
         """
-        account = self._clients.get(client)
-        if account is None:
-            account = self._clients[client] = _Client()
-        place = PacingTicket(client, characters, account.estimate(characters))
-        speed = device.tokens_per_second
-        if speed and not alone and not device.limits_waiting:
-            account.check(place.tokens, deadline_seconds - now, speed, device.queue_limit_tokens or math.inf)
-            if account.waiting or account.is_ahead(speed):
-                place.may_begin = False
-                heappush(account.waiting, (deadline_seconds, next(self._numbers), place))
-                account.waiting_tokens += place.tokens
+        account = self._clients.get(client) or _Client()
+        ticket = PacingTicket(client, characters, account.estimate(characters))
+        if paced and math.isfinite(engine.tokens_per_second):
+            queue = account.queue(engine)
+            if queue.waiting_tokens:
+                queue.decide(ticket.tokens, deadline_seconds - now).enforce()
+            if account.waiting or account.is_ahead(engine.tokens_per_second):
+                ticket.may_begin = False
+                heappush(account.waiting, (deadline_seconds, next(self._numbers), ticket))
+                account.waiting_tokens += ticket.tokens
                 self._waiting.add(client)
+        self._clients[client] = account
         account.texts += 1
-        account.tokens += place.tokens
-        account.largest_tokens = max(account.largest_tokens, place.tokens)
-        return place
+        account.tokens += ticket.tokens
+        account.largest_tokens = max(account.largest_tokens, ticket.tokens)
+        return ticket
 
-    def begin(self, speed: float | None, now: float) -> Iterator[PacingTicket]:
-        """The texts that waited and may begin now. `speed`: the device's tokens a second, None while unknown."""
+    def begin(self, speed: float, now: float) -> Iterator[PacingTicket]:
+        """The texts that waited and may begin now."""
         for client in list(self._waiting):
             account = self._clients[client]
-            while account.waiting and (not speed or not account.is_ahead(speed) or now >= account.paid_until):
-                _, _, place = heappop(account.waiting)
-                if place.is_over:
+            while account.waiting and (not account.is_ahead(speed) or now >= account.paid_until):
+                _, _, ticket = heappop(account.waiting)
+                if ticket.is_over:
                     continue
-                account.waiting_tokens -= place.tokens
-                if speed:
-                    pause = min(place.tokens / (TIMES_THE_DEVICE * speed), LONGEST_PAUSE_SECONDS)
-                    account.paid_until = max(account.paid_until, now - LATE_SECONDS) + pause
-                place.may_begin = True
-                yield place
+                account.waiting_tokens -= ticket.tokens
+                pause = min(ticket.tokens / (TIMES_THE_DEVICE * speed), LONGEST_PAUSE_SECONDS)
+                account.paid_until = max(account.paid_until, now - LATE_SECONDS) + pause
+                ticket.may_begin = True
+                yield ticket
             if not account.waiting:
                 self._waiting.discard(client)
 
@@ -175,24 +161,24 @@ class PacingPolicy:
         """When the next text may begin, if none is over before; None while none waits."""
         return min((self._clients[client].paid_until for client in self._waiting), default=None)
 
-    def count(self, place: PacingTicket, tokens: int) -> None:
+    def count(self, ticket: PacingTicket, tokens: int) -> None:
         """Note the tokens that a text has, which has begun."""
-        account = self._clients[place.client]
-        account.tokens += tokens - place.tokens
+        account = self._clients[ticket.client]
+        account.tokens += tokens - ticket.tokens
         account.largest_tokens = max(account.largest_tokens, tokens)
-        if place.characters:
+        if ticket.characters:
             account.counted_tokens += tokens
-            account.counted_characters += place.characters
-        place.tokens = tokens
+            account.counted_characters += ticket.characters
+        ticket.tokens = tokens
 
-    def leave(self, place: PacingTicket) -> None:
+    def leave(self, ticket: PacingTicket) -> None:
         """Remove a text that is finished, refused or given up."""
-        account = self._clients[place.client]
-        place.is_over = True
+        account = self._clients[ticket.client]
+        ticket.is_over = True
         account.texts -= 1
-        account.tokens -= place.tokens
-        if not place.may_begin:
-            account.waiting_tokens -= place.tokens
+        account.tokens -= ticket.tokens
+        if not ticket.may_begin:
+            account.waiting_tokens -= ticket.tokens
         if not account.texts:
-            del self._clients[place.client]
-            self._waiting.discard(place.client)
+            del self._clients[ticket.client]
+            self._waiting.discard(ticket.client)

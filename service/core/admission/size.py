@@ -1,9 +1,15 @@
-"""A cache of the engine's refusals: documents that the engine would refuse again are refused before work is done.
+"""Size policy: what one worker refuses once the documents of a request are known. Pure: time is passed in.
 
-Under overload most documents are refused, and to read and tokenize one costs the processor more than its refusal is
-worth. So for `LIFETIME_SECONDS` a worker itself refuses documents of the same kind (model, client, priority, format)
-that are at least as long and have no more time. Then one of them asks the engine again, so no document is refused
-because of an older refusal than that. Pure: time is passed in.
+In this order (`policy`, moment SIZE):
+- Cached refusals. Under overload most documents are refused, and to read and tokenize one costs the processor more than
+  its refusal is worth. So for `LIFETIME_SECONDS` a worker itself refuses documents of the same kind (model, client,
+  priority, format) that are at least as long and have no more time. Then one of them asks the engine again, so no
+  document is refused because of an older refusal than that.
+- Tokens. A document is tokenized piece by piece. As soon as the tokens so far are more than the engine, in the state
+  that it last reported, would admit, the rest is not worth tokenizing. Nothing is refused here that it would take.
+- Memory. A document's text and tokens take little; the scores of its tokens, a number for each label, take nearly all,
+  and come only when the engine has done the work. So they are reserved while it is tokenized, against what the host or
+  the container has free: what does not fit is refused then, rather than the worker killed later.
 """
 
 from __future__ import annotations
@@ -12,7 +18,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from service.core.errors import DeadlineExceeded, InsufficientMemory, Overloaded, QueueFull
+from service.core.admission.policy import QueueState, queue_full, refuse
+from service.core.errors import DeadlineExceeded, Overloaded, QueueFull
 from service.core.types import Priority
 
 LIFETIME_SECONDS = 0.5
@@ -110,6 +117,21 @@ class RefusalCache:
         error = refused[0][1].error
         raise type(error)(error.detail, retry_after_seconds=error.retry_after_seconds)
 
+    def check_tokens(self, estimate: WorkEstimate, tokens: int, engine: QueueState, now: float) -> None:
+        """Refuse a document that has at least so many tokens if the engine surely would, and cache the refusal.
+
+        Raises:
+            QueueFull: others wait, and it is longer than the whole queue.
+            DeadlineExceeded: the device cannot compute so many tokens before the deadline.
+        """
+        decision = engine.certain(tokens, estimate.left_seconds - (now - estimate.at_seconds))
+        if decision.refuses:
+            error = decision.error
+            assert isinstance(error, Overloaded), "the policy refuses for load alone"
+            self.count(error.code, 1, tokens)
+            self.remember(estimate, tokens, error, now)
+            raise error
+
     def _current(self, estimate: WorkEstimate) -> _CachedRefusal | None:
         """The latest refusal of this kind of document, unless it is too old."""
         cached = self._latest.get(estimate.kind)
@@ -131,9 +153,9 @@ class RefusalCache:
 
 LONG_TOKENS = 65_536
 """Shorter documents are not looked at; they take some 50 MB at most."""
-SHARE = 1 / 2
+MEMORY_SHARE = 1 / 2
 """Of the free memory, what the long documents of one worker may take."""
-RETRY_SECONDS = 5.0
+MEMORY_RETRY_SECONDS = 5.0
 _BYTES_A_SCORE = 8
 """Four, twice: of all tokens, and of the first tokens of words."""
 _BYTES_A_TOKEN = 300
@@ -177,13 +199,13 @@ class DocumentMemory:
     def reserve(self, lease: MemoryLease, needed_bytes: int) -> None:
         """Let a lease grow to so many bytes, if they fit; see `MemoryLease.grow`."""
         others = self.reserved_bytes - lease.bytes
-        free = int(SHARE * self._free_bytes())
+        free = int(MEMORY_SHARE * self._free_bytes())
         if others + needed_bytes > free:
             detail = f"it takes {_megabytes(needed_bytes)} of memory or more, and {_megabytes(free)} are free"
             if others:
                 detail = f"other long documents have {_megabytes(others)} of memory reserved; {detail}"
-                raise QueueFull(detail, retry_after_seconds=RETRY_SECONDS)
-            raise InsufficientMemory(f"the document is too long for this machine: {detail}")
+                raise queue_full(detail, MEMORY_RETRY_SECONDS).error
+            raise refuse("insufficient_memory", f"the document is too long for this machine: {detail}").error
         self.reserved_bytes += needed_bytes - lease.bytes
         lease.bytes = needed_bytes
 

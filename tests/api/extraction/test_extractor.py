@@ -13,11 +13,13 @@ import pytest
 
 from service.api.engine.client import EngineClient
 from service.api.engine.pending import InferenceResult, Kept
+from service.api.engine.routing import queue_of
 from service.api.extraction.extractor import SHORT_TOKENS, Extractor
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.extraction.trace import StageTimer
 from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult, Options
+from service.core.admission.policy import QueueState
 from service.core.admission.size import RefusalCache
 from service.core.arrays import TokenIds
 from service.core.types import Phase
@@ -36,6 +38,10 @@ class FakeEngine:
 
     def __init__(self) -> None:
         self.refusals = RefusalCache()
+
+    @property
+    def queue(self) -> QueueState:
+        return queue_of(self.status)
 
     def new_key(self) -> str:
         return "k"

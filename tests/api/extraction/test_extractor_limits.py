@@ -14,12 +14,14 @@ import pytest
 
 from service.api.engine.client import EngineClient
 from service.api.engine.pending import InferenceResult, Kept
+from service.api.engine.routing import queue_of
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.request import LONG_TEXTS_AT_ONCE, DocumentInput, ExtractRequest
 from service.api.extraction.trace import StageTimer
 from service.api.http.request_body import Body
 from service.api.parsers.pool import ParserPool
 from service.api.schemas import DocumentResult, Options
+from service.core.admission.policy import QueueState
 from service.core.admission.size import DocumentMemory, RefusalCache
 from service.core.arrays import TokenIds
 from service.core.errors import DeadlineExceeded, DocumentTooLarge, GleanerError, InsufficientMemory, QueueFull
@@ -45,6 +47,10 @@ class FakeEngine:
         self.status = status
         self.refusals = RefusalCache()
         self.submitted: list[int] = []
+
+    @property
+    def queue(self) -> QueueState:
+        return queue_of(self.status)
 
     def new_key(self) -> str:
         return "k"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Callable
 
@@ -12,9 +13,9 @@ from service.api.extraction.text_queue import TokenizationThrottle
 from service.core.admission.pacing import (
     AHEAD_SECONDS,
     FEW_TOKENS,
-    DeviceState,
     PacingTicket,
 )
+from service.core.admission.policy import QueueState
 
 SPEED = 1_000.0
 CHARACTERS = int(AHEAD_SECONDS * SPEED / FEW_TOKENS)
@@ -23,11 +24,11 @@ FAR = 1e9
 
 
 def turns(speed: float = SPEED) -> TokenizationThrottle:
-    return TokenizationThrottle(lambda: DeviceState(speed, 10**9))
+    return TokenizationThrottle(lambda: QueueState(speed or math.inf, limit_tokens=10**9))
 
 
 def bring(waiting: TokenizationThrottle, count: int) -> list[PacingTicket]:
-    return [waiting.enter("c", CHARACTERS, FAR, alone=False) for _ in range(count)]
+    return [waiting.enter("c", CHARACTERS, FAR, paced=True) for _ in range(count)]
 
 
 def test_a_text_waits_until_one_before_it_is_over() -> None:
@@ -51,7 +52,7 @@ def test_a_text_waits_until_one_before_it_is_over() -> None:
 def test_or_until_its_time_has_come() -> None:
     async def scene() -> float:
         waiting = turns(speed=100 * SPEED)
-        places = [waiting.enter("c", 10 * CHARACTERS, FAR, alone=False) for _ in range(15)]
+        places = [waiting.enter("c", 10 * CHARACTERS, FAR, paced=True) for _ in range(15)]
         begun = time.monotonic()
         async with asyncio.timeout(10.0):
             await asyncio.gather(*map(waiting.turn, places))
@@ -72,10 +73,10 @@ def test_a_client_whose_texts_are_long_delays_no_other(monkeypatch: pytest.Monke
             return asyncio.Handle(look, (), loop)
 
         monkeypatch.setattr(loop, "call_later", call_later)
-        waiting = TokenizationThrottle(lambda: DeviceState(SPEED, 10**9), lambda: 100.0)
+        waiting = TokenizationThrottle(lambda: QueueState(SPEED, limit_tokens=10**9), lambda: 100.0)
         tasks = []
         for client, characters, due in (("long", 100 * CHARACTERS, 0.2), ("short", 500, 0.05)):
-            places = [waiting.enter(client, characters, FAR, alone=False) for _ in range(15)]
+            places = [waiting.enter(client, characters, FAR, paced=True) for _ in range(15)]
             tasks += [asyncio.create_task(waiting.turn(place)) for place in places if not place.may_begin]
             await asyncio.sleep(0)
             assert delays[-1] == pytest.approx(due)

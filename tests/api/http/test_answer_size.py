@@ -18,12 +18,14 @@ from hypothesis import strategies as st
 from service.api.bodies.json_body import ID_CHARACTERS
 from service.api.engine.client import EngineClient
 from service.api.engine.pending import InferenceResult, Kept
+from service.api.engine.routing import queue_of
 from service.api.extraction.extractor import Extractor
 from service.api.extraction.request import DocumentInput, ExtractRequest
 from service.api.http.request_body import Body
 from service.api.http.response import json_response, start_documents
 from service.api.parsers.pool import ParserPool
 from service.api.schemas import Options
+from service.core.admission.policy import QueueState
 from service.core.admission.size import RefusalCache
 from service.core.arrays import TokenIds
 from service.core.decoding.aggregation_strategies import Aggregation
@@ -52,6 +54,10 @@ class EagerEngine:
     def __init__(self, error: Exception | None = None) -> None:
         self.refusals = RefusalCache()
         self._error = error
+
+    @property
+    def queue(self) -> QueueState:
+        return queue_of(self.status)
 
     def new_key(self) -> str:
         return "k"

@@ -250,31 +250,29 @@ def test_a_file_is_due_by_its_arrival_and_its_cost() -> None:
 
 def test_the_first_file_is_always_let_in() -> None:
     parsers = Parsers(1, limit_bytes=10)
-    assert parsers.queue.refusal_for(parsers.file(size=10**9, deadline=0.0), now=0.0) is None
+    assert not parsers.queue.decide_on(parsers.file(size=10**9, deadline=0.0), now=0.0).refuses
 
 
 def test_a_full_queue_refuses_who_has_more_than_a_share_of_it() -> None:
     parsers = Parsers(1, limit_bytes=100_000)
     parsers.add("a", size=80_000)
-    refusal = parsers.queue.refusal_for(parsers.file("a", size=20_000), 0.0)
-    assert refusal is not None
+    refusal = parsers.queue.decide_on(parsers.file("a", size=20_000), 0.0)
     assert refusal.code == "queue_full"
-    assert parsers.queue.refusal_for(parsers.file("b", size=20_000), 0.0) is None
-    assert parsers.queue.refusal_for(parsers.file("b", size=60_000), 0.0) is not None
+    assert not parsers.queue.decide_on(parsers.file("b", size=20_000), 0.0).refuses
+    assert parsers.queue.decide_on(parsers.file("b", size=60_000), 0.0).refuses
 
 
 def test_what_cannot_be_read_by_its_deadline_is_refused_with_the_time_to_come_back() -> None:
     parsers = Parsers(2)
     for _ in range(20):
         parsers.add("a", expected=1.0)
-    refusal = parsers.queue.refusal_for(parsers.file("a", expected=1.0, deadline=5.0), 0.0)
-    assert refusal is not None
+    refusal = parsers.queue.decide_on(parsers.file("a", expected=1.0, deadline=5.0), 0.0)
     assert refusal.code == "deadline_exceeded"
     assert refusal.retry_after_seconds == pytest.approx(10.0)
-    assert parsers.queue.refusal_for(parsers.file("a", expected=1.0, deadline=12.0), 0.0) is None
-    assert parsers.queue.refusal_for(parsers.file("b", expected=1.0, deadline=5.0), 0.0) is None, "fair sharing"
-    assert parsers.queue.refusal_for(parsers.file("b", expected=9.0, deadline=5.0), 0.0) is None, "a guess"
-    assert parsers.queue.refusal_for(parsers.file("b", expected=9.0, deadline=0.5), 0.0) is not None
+    assert not parsers.queue.decide_on(parsers.file("a", expected=1.0, deadline=12.0), 0.0).refuses
+    assert not parsers.queue.decide_on(parsers.file("b", expected=1.0, deadline=5.0), 0.0).refuses, "fair sharing"
+    assert not parsers.queue.decide_on(parsers.file("b", expected=9.0, deadline=5.0), 0.0).refuses, "a guess"
+    assert parsers.queue.decide_on(parsers.file("b", expected=9.0, deadline=0.5), 0.0).refuses
 
 
 @given(
@@ -340,16 +338,17 @@ def test_what_would_wait_too_long_for_a_parser_is_refused(
     parsers = waiting()
     for each, cost in before:
         parsers.add(each, needs=cost, expected=cost)
-    refusal = parsers.queue.refusal_for(parsers.file(client, expected=expected), parsers.now)
-    assert (refusal is not None and refusal.code == "queue_full") is refused
-    if refusal is not None:
+    refusal = parsers.queue.decide_on(parsers.file(client, expected=expected), parsers.now)
+    assert (refusal.code == "queue_full") is refused
+    if refusal.refuses:
+        assert refusal.retry_after_seconds is not None
         assert 0 < refusal.retry_after_seconds < parsers.queue.seconds_of_work
 
 
 def test_a_free_parser_is_waited_for_by_nobody() -> None:
     parsers = waiting(parsers=2)
     parsers.add("a", needs=50.0, expected=50.0)
-    assert parsers.queue.refusal_for(parsers.file("a", expected=50.0), 0.0) is None
+    assert not parsers.queue.decide_on(parsers.file("a", expected=50.0), 0.0).refuses
 
 
 @pytest.mark.parametrize("parsers", [1, 3])
@@ -358,7 +357,7 @@ def test_under_three_times_the_load_what_is_accepted_waits_about_as_long_as_the_
     arrivals = [number * cost / parsers / 3 for number in range(3_000)]
     for at in arrivals:
         scene.run_to(at)
-        if scene.queue.refusal_for(scene.file(expected=cost), scene.now) is None:
+        if not scene.queue.decide_on(scene.file(expected=cost), scene.now).refuses:
             waits.append((scene.add(needs=cost, expected=cost), scene.now))
         else:
             refused += 1

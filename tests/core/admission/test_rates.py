@@ -1,4 +1,4 @@
-"""An allowance in one number: bursts pass, averages hold, and who waits as long as he was told is let in."""
+"""Rate limits: bursts pass, averages hold, and a client that waits as long as it was told is admitted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.admission.rates import BURST_SECONDS, NOTHING_PAID, charged, wait_seconds
+from service.core.admission.rates import BURST_SECONDS, NOTHING_PAID, ModelQuotas, charged, wait_seconds
+from service.core.types import Priority, Submission
 
 
 def test_a_burst_passes_and_a_debt_waits() -> None:
@@ -41,3 +42,30 @@ def test_never_more_passes_than_rate_burst_and_one_request(rate: float, arrivals
             paid = charged(paid, amount, rate, now)
             passed += amount
     assert passed <= rate * (now + BURST_SECONDS) * 1.000001 + max(amount for amount, _ in arrivals)
+
+
+def submission(tokens: int) -> Submission:
+    return Submission(
+        key="k",
+        model="sha256:a",
+        lengths=(tokens,),
+        client="c",
+        priority=Priority.INTERACTIVE,
+        deadline_seconds=1e9,
+        attempt=0,
+    )
+
+
+def test_a_name_that_is_not_told_of_weighs_one_and_has_no_limit() -> None:
+    shares = ModelQuotas({"a": 3.0}, {"a": 10.0})
+    assert (shares.weight("a"), shares.weight("b")) == (3.0, 1.0)
+    assert all(shares.refusal_for(submission(10_000), "b", 1_000.0) is None for _ in range(3))
+
+
+def test_a_model_may_have_a_burst_and_is_then_refused_with_retry_after() -> None:
+    shares = ModelQuotas({}, {"a": 10.0})
+    assert shares.refusal_for(submission(int(10 * BURST_SECONDS) + 20), "a", 123_456.0) is None
+    refusal = shares.refusal_for(submission(20), "a", 123_456.0)
+    assert refusal is not None
+    assert (refusal.code, refusal.retry_after_seconds) == ("rate_limited", 2.0)
+    assert shares.refusal_for(submission(20), "a", 123_458.0) is None

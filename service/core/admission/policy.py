@@ -1,0 +1,198 @@
+"""Admission policy: who may refuse or delay a request, in which order, and why. Pure: time is passed in.
+
+A request is judged at three moments, each before the work that it would cost. The first refusal ends it, with the code
+of an error and, where waiting helps, a `Retry-After`. What is judged later knows more and costs more.
+
+    HEAD    The headers are known, nothing of the body was read (`head`, in a worker)
+      1     too_much_at_once     the worker's connections are at their limit; health checks are answered all the same
+      2     deadline_exceeded    the request waited in its socket until its deadline
+      3     queue_full           the client has as many requests in flight as have lately been answered in time
+      wait  start limiter        a few requests begin in each turn of the event loop, none while the first engine starts
+      4     rate_limited         the client is in debt for documents, tokens or bytes, or failed keys come too fast
+      5     not_ready, engine_restarting, draining       no engine serves
+    SIZE    The documents are known, none was parsed or tokenized (`size`, `pacing`, in a worker)
+      6     queue_full, deadline_exceeded   the engine refused such a document of this client within half a second
+      7     queue_full, deadline_exceeded   behind its client's other texts it would not fit the queue, or be late
+      wait  text queue           a client's texts are tokenized at twice the device's pace, clients take turns
+      8     queue_full, deadline_exceeded   a file: the parsers have too much to read before it (`core/parser_queue`)
+      wait  parser queue         clients share the parsers by seconds
+      9     queue_full, deadline_exceeded   the tokens counted so far are more than the engine would admit
+      10    queue_full, insufficient_memory its scores would not fit the worker's memory
+    ENGINE  The tokens are known (`core/scheduling/admission`, in the engine)
+      11    rate_limited         the model's tokens a second (`rates`), or the client's own limits in the queue
+      12    queue_full           the queue is full, and the client or the model has more than its share of it
+      13    queue_full           its first batch would begin later than the limit on waiting allows
+      14    deadline_exceeded    it, or a document that was admitted before, would miss its deadline
+      wait  the engine's queue   models, then clients, then documents share the device by tokens
+
+An admitted request is answered by its deadline or ends with `deadline_exceeded` wherever it is at that moment. Bytes
+are the exception to the order: bodies and answers hold them as they come, and when all together are too many the
+largest is given up (`core/connections/transfers`).
+
+7, 9, 12 and 14 are one rule for a queue that documents share (`QueueState.decide`), with what is known at the moment:
+one client's texts, the engine's last status, or the engine's own books.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass
+
+from service.core.errors import BY_CODE, GleanerError
+from service.core.tenants import ClientQuota
+
+RESERVE = 4 / 3
+"""Factor on waiting tokens: batches are whole, speeds vary, and answers take a moment on their way."""
+
+
+class Verdict(enum.Enum):
+    """What becomes of a request at one moment."""
+
+    ADMIT = "admit"
+    WAIT = "wait"
+    REFUSE = "refuse"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A verdict; of a refusal the error's code, what it says, and the seconds after which to ask again, if known."""
+
+    verdict: Verdict
+    code: str = ""
+    detail: str = ""
+    retry_after_seconds: float | None = None
+
+    @property
+    def refuses(self) -> bool:
+        """True for a refusal."""
+        return self.verdict is Verdict.REFUSE
+
+    @property
+    def error(self) -> GleanerError:
+        """The error that a refusal is answered with."""
+        return BY_CODE[self.code](self.detail, retry_after_seconds=self.retry_after_seconds)
+
+    def enforce(self) -> None:
+        """Raise the error of a refusal; an admission passes.
+
+        Raises:
+            GleanerError: the one that the code names.
+        """
+        if self.refuses:
+            raise self.error
+
+
+ADMIT = Decision(Verdict.ADMIT)
+WAIT = Decision(Verdict.WAIT)
+
+
+def refuse(code: str, detail: str, retry_after_seconds: float | None = None) -> Decision:
+    """A refusal."""
+    return Decision(Verdict.REFUSE, code, detail, retry_after_seconds)
+
+
+def queue_full(detail: str, retry_after_seconds: float | None = None) -> Decision:
+    """Too much waits already."""
+    return refuse("queue_full", detail, retry_after_seconds)
+
+
+def late(needed_seconds: float, left_seconds: float, retry_after_seconds: float | None) -> Decision:
+    """Refuse work that needs longer than is left until its deadline; admit any other."""
+    if needed_seconds <= left_seconds:
+        return ADMIT
+    detail = f"about {needed_seconds:.1f} s are needed and {max(left_seconds, 0.0):.1f} s are left"
+    return refuse("deadline_exceeded", detail, retry_after_seconds)
+
+
+def passed(deadline_seconds: float, now: float) -> Decision:
+    """Refuse to begin what would be finished after its deadline."""
+    return refuse("deadline_exceeded", "the deadline has passed") if now >= deadline_seconds else ADMIT
+
+
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """A queue that documents share by tokens, as far as it is known at this moment.
+
+    Attributes:
+        tokens_per_second: of the device behind it; infinite while it is unknown.
+        waiting_tokens: that wait, of all documents.
+        counted_tokens: those of them that count against the limit.
+        limit_tokens: most counted tokens; infinite while it is unknown.
+        documents: that take turns with the one that arrives. None is served more than that one meanwhile.
+        running_tokens: launched and not delivered.
+        due_tokens: promised to be served by the deadline of the one that arrives.
+        has_room: True if it may enter a full queue, since its client or model takes less than its share.
+    """
+
+    tokens_per_second: float
+    waiting_tokens: float = 0.0
+    counted_tokens: float = 0.0
+    limit_tokens: float = math.inf
+    documents: int = 0
+    running_tokens: float = 0.0
+    due_tokens: float = 0.0
+    has_room: bool = False
+
+    def decide(self, tokens: float, left_seconds: float) -> Decision:
+        """Admit a document of so many tokens with so many seconds to its deadline, or refuse it."""
+        full = self.full(tokens)
+        return full if full.refuses else self.late(tokens, left_seconds)
+
+    def certain(self, tokens: float, left_seconds: float) -> Decision:
+        """Refuse a document of at least so many tokens only if it is refused whoever sent it and whatever goes first.
+
+        A client or model may have the whole limit as its share, so only what exceeds the limit is surely refused.
+        """
+        least = QueueState(
+            self.tokens_per_second,
+            waiting_tokens=self.waiting_tokens,
+            counted_tokens=self.counted_tokens,
+            limit_tokens=self.limit_tokens,
+            has_room=tokens <= self.limit_tokens,
+        )
+        return least.decide(tokens, left_seconds)
+
+    def full(self, tokens: float) -> Decision:
+        """Refuse what does not fit the limit. An empty queue takes any document, so that none is too large for ever."""
+        over = self.counted_tokens + tokens - self.limit_tokens
+        if over <= 0 or not self.counted_tokens or self.has_room:
+            return ADMIT
+        detail = f"about {self.waiting_tokens:.0f} tokens wait; the limit is {self.limit_tokens:.0f}"
+        return queue_full(detail, over / self.tokens_per_second)
+
+    def late(self, tokens: float, left_seconds: float) -> Decision:
+        """Refuse what could not be served by its deadline behind what fair sharing serves before it.
+
+        That is at most as much of every other document as it has itself, with a reserve; but at least what is due by
+        its own deadline, which was promised before.
+        """
+        shared = RESERVE * min(self.waiting_tokens, self.documents * tokens)
+        before = self.running_tokens + max(shared, min(self.due_tokens, self.waiting_tokens))
+        return late((before + tokens) / self.tokens_per_second, left_seconds, self.seconds_of_work)
+
+    @property
+    def seconds_of_work(self) -> float | None:
+        """Seconds that the device needs for the waiting tokens; None while its speed is unknown."""
+        return self.waiting_tokens / self.tokens_per_second if math.isfinite(self.tokens_per_second) else None
+
+
+def over_quota(
+    quota: ClientQuota, documents: int, waiting_tokens: int, tokens: int, client_tokens_per_second: float
+) -> Decision:
+    """Refuse what is beyond a client's own limits, with what it has in the queue and its share of the device."""
+    if quota.documents_in_flight is not None and documents >= quota.documents_in_flight:
+        detail = f"{documents} documents of this client are in flight, its limit"
+    elif quota.queued_tokens is not None and waiting_tokens and waiting_tokens + tokens > quota.queued_tokens:
+        detail = f"{waiting_tokens} tokens of this client wait; its limit is {quota.queued_tokens}"
+    else:
+        return ADMIT
+    return refuse("rate_limited", detail, waiting_tokens / client_tokens_per_second)
+
+
+def over_wait(what: str, wait_seconds: float, limit_seconds: float) -> Decision:
+    """Refuse what would wait longer than the limit before its work begins. `what` would wait, and for what."""
+    if wait_seconds <= limit_seconds:
+        return ADMIT
+    detail = f"about {wait_seconds:.1f} s would pass before {what}; the limit is {limit_seconds:g} s"
+    return queue_full(detail, wait_seconds - limit_seconds)
