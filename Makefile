@@ -58,7 +58,7 @@ infra: .venv/.dev ## synthesize and check the stacks, and run their tests
 		$(BIN)/python -m infra.stacks --out build/stacks
 	$(BIN)/python -m pytest -q tests/infra
 
-.PHONY: deploy destroy rehearsal machine-image
+.PHONY: deploy destroy autoscaling-test machine-image
 deploy: .venv/.dev ## put an environment into AWS: make deploy ENV=production (TAG=…; DRY_RUN=1 shows the commands; VERIFY=1 scans and signs)
 	@DRY_RUN=$(DRY_RUN) VERIFY=$(VERIFY) infra/deploy.sh "$(ENV)" $(TAG)
 machine-image: .venv/.dev ## have a machine image made with the container image in it: make machine-image ENV=production (TAG=…; DRY_RUN=1)
@@ -71,8 +71,8 @@ test-cuda-emulator: .venv/.dev ## the GPU's code on emulated GPUs: CUDA's torch 
 	@$(MAKE) --no-print-directory .venv/.cuda-emulator || echo "There is no CUDA build of torch, or no compiler, here."
 	$(BIN)/python -m pytest -q -m cuda_emulator tests/cuda_emulator $(ARGS)
 
-rehearsal: .venv/.loadtest ## scale a fleet of local services under a five-fold step, by the real policy (15 minutes)
-	$(BIN)/python -m loadtest.scaling --plot $(or $(PLOT),rehearsal.svg)
+autoscaling-test: .venv/.loadtest ## scale a fleet of local services under a five-fold step, by the real policy (15 minutes)
+	$(BIN)/python -m loadtest.scaling --plot $(or $(PLOT),autoscaling.svg)
 
 gpu: .venv/.dev ## the checks that need a CUDA device, then the GPU's table of BENCHMARKS.md
 	$(BIN)/python -m loadtest.bench.gpu
@@ -85,7 +85,7 @@ bench-peers: .venv/.loadtest .venv/.peers ## the service beside LitServe, mosec 
 	$(BIN)/python -m loadtest.bench.peers $(ARGS)
 
 .PHONY: chaos
-chaos: .venv/.loadtest .venv/.s3-server ## ten minutes of kills, stops, full disks and crowds, every answer checked (ARGS='--minutes 60 --seed 7')
+chaos: .venv/.loadtest .venv/.s3-server ## ten minutes of kills, stops, full disks and bursts, every answer checked (ARGS='--minutes 60 --seed 7')
 	$(BIN)/python -m loadtest.chaos $(ARGS)
 
 .PHONY: fuzz

@@ -1,1 +1,1 @@
-"""Load tests, benchmarks and a rehearsal of autoscaling. They use a service over HTTP and import only its signals."""
+"""Load tests, benchmarks, chaos, a test of autoscaling and a simulator of fleets. They use a service over HTTP."""

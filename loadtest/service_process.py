@@ -1,4 +1,7 @@
-"""Memory, CPU time and open files of a process and its descendants, by psutil."""
+"""Service process: starts `gleaner serve` on a free port with its output in a log file, and measures its processes.
+
+Used by the load test, the benchmarks, the autoscaling test and the tests. It is ready when /readyz answers 200.
+"""
 
 from __future__ import annotations
 

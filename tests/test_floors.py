@@ -163,6 +163,7 @@ MAY_IMPORT = {
     "model_store/": ("model_store",),
     "infra/": ("infra", "service.signals"),
     "loadtest/": ("loadtest", "infra", "service.signals"),
+    "loadtest/results/capacity_file.py": ("loadtest", "infra", "service.core.scheduling.throughput"),
     "loadtest/simulator/": ("loadtest", "infra", "service.signals", "service.core"),
 }
 """Place → all of ours that it may import; of two places, one within the other, the inner one's rule holds."""

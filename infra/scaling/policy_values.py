@@ -123,7 +123,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delays:
-    """How long things take in the cloud: what the simulator and the rehearsal wait, and what budgets are made of.
+    """How long things take in the cloud: waits of the simulator and the autoscaling test, and parts of budgets.
 
     Attributes:
         ingest: from PutMetricData to an alarm that sees it.

@@ -1,4 +1,4 @@
-"""Speed and CPU seconds of a pull, against boto3's transfer manager and `aws s3 sync`.
+"""Store benchmark: speed and CPU seconds of a pull, against boto3's transfer manager and `aws s3 sync`.
 
 The same server and objects for all, in alternation, with another contender first in each round; each is a process of
 its own, measured from its start to its end. Ours also verifies every byte, syncs it to the disk and builds the model's

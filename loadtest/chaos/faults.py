@@ -1,4 +1,8 @@
-"""The form of a fault: a name, what it may cost, and what it does to a service."""
+"""Faults of a chaos run: processes are killed or stopped, clients hang up or dawdle, a disk fills, a store misbehaves.
+
+A fault is a name, what it may cost, and what it does to a service. A small disk in memory is mounted where this process
+may (root); a remote store is a real S3 server behind a proxy that spoils its answers.
+"""
 
 from __future__ import annotations
 
@@ -115,8 +119,8 @@ PROCESS_FAULTS = (
 HANG_UPS = 40
 SILENT = 200
 SILENT_SECONDS = 3.0
-CROWD = 300
-CROWD_SECONDS = 60.0
+BURST = 300
+BURST_SECONDS = 60.0
 
 
 async def _hang_up(subject: Subject, draw: Random) -> None:
@@ -145,10 +149,10 @@ async def _silence(subject: Subject, _draw: Random) -> None:
         sink.transport.abort()
 
 
-async def _crowd(subject: Subject, draw: Random) -> None:
+async def _burst(subject: Subject, draw: Random) -> None:
     """Requests beyond any capacity, at one moment."""
-    async with HttpClient(subject.service.url, most=CROWD, timeout_seconds=CROWD_SECONDS) as client:
-        await asyncio.gather(*(client.post(draw.choice(subject.questions)) for _ in range(CROWD)))
+    async with HttpClient(subject.service.url, most=BURST, timeout_seconds=BURST_SECONDS) as client:
+        await asyncio.gather(*(client.post(draw.choice(subject.questions)) for _ in range(BURST)))
 
 
 async def _connect(subject: Subject) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -166,7 +170,7 @@ def _head(job: Job) -> bytes:
 CLIENT_FAULTS = (
     ChaosFault("40 clients hang up", _hang_up),
     ChaosFault("200 half-open requests", _silence),
-    ChaosFault("300 requests at once", _crowd),
+    ChaosFault("300 requests at once", _burst),
 )
 
 

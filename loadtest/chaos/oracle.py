@@ -1,7 +1,7 @@
-"""The oracle: knows the right answer to every question of a chaos run, and judges each reply. Pure.
+"""Oracle and ledger of a chaos run: judges each reply against the known answer, and keeps verdicts and faults. Pure.
 
-It learns the answers from the service before the first fault. The same weights give the same entities whatever else is
-in a batch; scores may differ by rounding.
+The oracle learns the answers from the service before the first fault. The same weights give the same entities whatever
+else is in a batch; scores may differ by rounding.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The requests of a chaos run: every kind of input, batches, bad files and bad names. Seeded.
+"""Subject of a chaos run: a service with a store and a folder for uploads, and the requests of its callers. Seeded.
 
-Each has one right answer, which does not depend on what else the service does.
+Requests are of every kind of input, with batches, bad files and bad names. Each has one right answer, which does not
+depend on what else the service does.
 """
 
 from __future__ import annotations

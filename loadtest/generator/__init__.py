@@ -1,1 +1,1 @@
-"""The HTTP client of a generator process, and the open loop that sends on schedule."""
+"""Load generator: HTTP client, generator processes, records of requests, and the run that joins them to a service."""

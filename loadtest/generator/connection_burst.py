@@ -1,7 +1,7 @@
-"""Crowds of connections beside the scheduled load: many that ask at once, and slow ones that hold theirs.
+"""Connection bursts beside the scheduled load: many connections that ask at once, and slow ones that stay open.
 
-Raw sockets, because no honest client does this: every second slow one sends nothing at all, the others a byte of a head
-or of a body now and then.
+Raw sockets, because no HTTP library does this: every second slow connection sends nothing at all, the others a byte
+of a head or of a body now and then.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class _Problem(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class CrowdOutcome:
-    """What became of a crowd's requests: counts by `ok`, a problem's code, `untyped` or `unanswered`."""
+class BurstOutcome:
+    """What became of a burst's requests: counts by `ok`, a problem's code, `untyped` or `unanswered`."""
 
     outcomes: Counter[str]
     slowest_refusal_seconds: float
@@ -52,7 +52,7 @@ class CrowdOutcome:
             raise LoadtestError(str(self))
 
 
-def ask_at_once(url: str, connections: int) -> CrowdOutcome:
+def ask_at_once(url: str, connections: int) -> BurstOutcome:
     """Open so many connections, one request on each, all at once; wait for every answer."""
     raise_open_files()
     return asyncio.run(_ask_at_once(url, connections))
@@ -64,10 +64,10 @@ def hold_slowly(url: str, connections: int, seconds: float) -> int:
     return asyncio.run(_hold_slowly(url, connections, seconds))
 
 
-async def _ask_at_once(url: str, connections: int) -> CrowdOutcome:
+async def _ask_at_once(url: str, connections: int) -> BurstOutcome:
     found = await asyncio.gather(*(_ask(url) for _ in range(connections)))
     refusals = (seconds for outcome, seconds in found if outcome not in ("ok", UNANSWERED))
-    return CrowdOutcome(Counter(outcome for outcome, _ in found), max(refusals, default=0.0))
+    return BurstOutcome(Counter(outcome for outcome, _ in found), max(refusals, default=0.0))
 
 
 async def _ask(url: str) -> tuple[str, float]:

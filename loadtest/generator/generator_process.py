@@ -1,7 +1,8 @@
-"""The open loop: each request leaves at its intended time, or as soon after it as this process can send it.
+"""Generator process: sends its part of a schedule, and reports progress and records to the process that started it.
 
-Nothing that the server does delays the next request. The delay of this process itself is a request's *lag*: sent -
-intended. It is recorded for each request and judged afterwards (`results/generator_health.py`).
+It is an open loop: each request leaves at its intended time, or as soon after it as this process can send it. Nothing
+that the server does delays the next request. The delay of this process itself is a request's *lag*: sent - intended. It
+is recorded for each request and judged afterwards (`run.assess_generator`).
 """
 
 from __future__ import annotations

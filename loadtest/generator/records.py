@@ -1,4 +1,4 @@
-"""Replies of POST /extract read into answers: tokens, stages and revision, or the code of a refusal or failure. Pure.
+"""Request records: replies of POST /extract read into answers, kept in columns, written to and read from CSV files.
 
 Any service that answers POST /extract will do: a value that its answer lacks is unknown (NaN, or empty).
 """

@@ -1,4 +1,14 @@
-"""The service under test: one at the user's URL, or one that the load test started; and a scenario's actions on it."""
+"""A run: a scenario on the service under test, its actions on that service, and the health of the generator.
+
+The service under test is one at the user's URL, or one that the load test starts. Figures are not reported when the
+generator was the bottleneck. Latency counts from the intended time, so lag makes a server look slower, never faster.
+The
+problems that a run can have, among the requests that are reported:
+- connections: a request could not be sent because the limit was reached;
+- CPU: a process used more than 90 % of a core, so that it may have sent late and read late;
+- lag: more than 1 % of the requests, and more than two, left over 20 ms late *and* later than a tenth of the 99th
+  percentile of the latency.
+"""
 
 from __future__ import annotations
 
@@ -121,7 +131,7 @@ class ActionRunner:
             managed.publish()
         elif action.do == "kill_engine":
             managed.instance.kill_engine()
-        elif action.do == "crowd":
+        elif action.do == "connection_burst":
             outcome = ask_at_once(managed.url, action.connections)
             outcome.check()
             return str(outcome)

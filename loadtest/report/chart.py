@@ -1,4 +1,4 @@
-"""The theme of charts: colours by name, the CSS variables that stand for them in a page, and matplotlib's settings."""
+"""Chart specifications as plain values: series, phases, events, limits, and the colours of a theme."""
 
 from __future__ import annotations
 

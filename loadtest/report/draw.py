@@ -1,4 +1,4 @@
-"""Charts plotted on matplotlib's axes: lines, areas or bars, and what frames them."""
+"""Chart drawing: matplotlib plots a specification as an SVG element with text and with CSS variables for colours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Findings: the sentences at the top of a report, each with its figures. Pure."""
+"""Findings: the sentences at the top of a report, each with its figures, and the trends within phases. Pure.
+
+Trends: recovery after a peak, latency of short and of long documents, growth of memory and open files.
+"""
 
 from __future__ import annotations
 

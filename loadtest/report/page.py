@@ -1,6 +1,8 @@
-"""Parts of a page as HTML: the document, figures with their numbers, tables, tiles.
+"""Report page: findings, figures and charts as one HTML file, and the folder of a result that it is written to.
 
 A page loads nothing from anywhere, follows the reader's light or dark theme, and has each chart's numbers as a table.
+The folder holds requests.csv.gz, service.csv, summary.json and report.html; `gleaner loadtest compare` reads it
+again.
 """
 
 from __future__ import annotations

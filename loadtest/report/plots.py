@@ -1,4 +1,4 @@
-"""Points over time computed from records: rates, quantiles, and refusals by reason. Pure."""
+"""Charts of a report: points over time computed from the records and the metrics samples of a run. Pure."""
 
 from __future__ import annotations
 

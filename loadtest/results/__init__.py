@@ -1,1 +1,1 @@
-"""Results: everything that is computed from the records of a run. Pure."""
+"""Results: figures of a run, assertions, comparisons, and the search for the knee."""

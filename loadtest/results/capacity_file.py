@@ -1,7 +1,11 @@
-"""Batch latency fit: S(tokens) = base + tokens × seconds per token, by least squares. Pure.
+"""The file capacity.json: the measured capacity of one instance, which the scaling policy reads. Pure.
 
-Two sources. Metrics: between two samples the device was busy for base × batches + seconds per token × tokens, which
-covers real batches. Answers: `compute_ms` of documents that were sent one at a time, each alone in its batch.
+Flat figures first; times in seconds, the service level in milliseconds. `knee` has the trials, `recommended` the
+settings of the service and targets of the scaling policy that follow, each with its reason.
+
+The latency of a batch, S(tokens) = base + tokens × seconds per token, has two sources. Metrics: between two samples the
+device was busy for base × batches + seconds per token × tokens, which covers real batches. Answers: `compute_ms` of
+documents that were sent one at a time, each alone in its batch.
 """
 
 from __future__ import annotations
@@ -11,14 +15,17 @@ from dataclasses import dataclass
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from infra.scaling import capacity as scaling
 from infra.scaling.policy import targets_for
+from loadtest.generator.records import Floats
 from loadtest.generator.sampler import MetricsSample
 from loadtest.results.knee import Knee, Trial
+from service.core.scheduling.throughput import fit_line
 
+FORMAT = 1
 MIN_ROWS = 8
+"""Samples or answers without which there is no fit."""
 NAMES = ("busy_seconds", "batches", "tokens")
 
 
@@ -39,27 +46,21 @@ def from_metrics(samples: list[MetricsSample]) -> BatchLatencyFit | None:
         return None
     grown = np.diff(np.array(known), axis=0)
     grown = grown[(grown[:, 1] > 0) & (grown >= 0).all(axis=1)]
-    return _fit(grown[:, 1:], grown[:, 0], "metrics") if len(grown) >= MIN_ROWS else None
+    return _fit(grown[:, 1], grown[:, 2], grown[:, 0], "metrics") if len(grown) >= MIN_ROWS else None
 
 
-def from_answers(tokens: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64]) -> BatchLatencyFit | None:
+def from_answers(tokens: Floats, seconds: Floats) -> BatchLatencyFit | None:
     """The fit to documents that ran alone; None where too few compute times are known."""
     known = ~np.isnan(seconds) & (tokens > 0)
     if known.sum() < MIN_ROWS:
         return None
-    return _fit(np.stack([np.ones(known.sum()), tokens[known]], axis=1), seconds[known], "answers")
+    return _fit(np.ones(known.sum()), tokens[known], seconds[known], "answers")
 
 
-def _fit(inputs: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64], source: str) -> BatchLatencyFit:
-    """Least squares; a negative base, which no device has, is set to zero and the slope fitted again."""
-    (base, each), *_ = np.linalg.lstsq(inputs, seconds, rcond=None)
-    if base < 0:
-        base, each = 0.0, float((inputs[:, 1] * seconds).sum() / (inputs[:, 1] ** 2).sum())
-    residuals = np.abs(seconds - inputs @ np.array([base, each]))
-    return BatchLatencyFit(float(base), float(each), source, float(np.median(residuals / np.maximum(seconds, 1e-9))))
-
-
-FORMAT = 1
+def _fit(batches: Floats, tokens: Floats, seconds: Floats, source: str) -> BatchLatencyFit:
+    base, each = fit_line(list(zip(batches.tolist(), tokens.tolist(), seconds.tolist(), strict=True)))
+    residuals = np.abs(seconds - base * batches - each * tokens)
+    return BatchLatencyFit(base, each, source, float(np.median(residuals / np.maximum(seconds, 1e-9))))
 
 
 class Advice(msgspec.Struct, frozen=True):

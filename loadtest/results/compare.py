@@ -1,4 +1,9 @@
-"""Block bootstrap: confidence intervals by resampling blocks of time, as neighbouring requests are not independent."""
+"""Comparison of two runs of a scenario: which figures of B differ from those of A, by a block bootstrap. Pure.
+
+Blocks of time are resampled, since neighbouring requests are not independent. A difference counts when the 95 %
+interval of the ratio B / A excludes 1 *and* the ratio is off by at least 3 %: the interval excludes chance, the
+margin excludes effects that do not matter.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A rehearsal of autoscaling: local services scaled by the real policy under a step of load."""
+"""Autoscaling test: local services scaled by the real policy under a step of load."""

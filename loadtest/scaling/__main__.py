@@ -1,7 +1,8 @@
-"""One rehearsal: services, balancer, load and controller in one event loop.
+"""Autoscaling test: `python -m loadtest.scaling` runs a fleet of local services through a five-fold step of load.
 
-The controller stands for CloudWatch and Auto Scaling: every period it takes the values that each task would publish,
-waits as long as points take to arrive, evaluates the policy's own alarms by `infra.scaling.autoscaler`, and scales.
+Services, balancer, load and controller run in one event loop, for about 15 minutes. The controller stands for
+CloudWatch and Auto Scaling: every period it takes the values that each task would publish, waits as long as points
+take to arrive, evaluates the policy's own alarms by `infra.scaling.autoscaler`, and scales.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ CONNECTIONS = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RehearsalPlan:
-    """The policy, the load, and the tasks of a rehearsal.
+class AutoscalingPlan:
+    """The policy, the load, and the tasks of a test.
 
     Attributes:
         period_seconds: how often tasks publish and alarms are evaluated.
@@ -58,7 +59,7 @@ class RehearsalPlan:
     drain_grace_seconds: float = 5.0
 
 
-def settings_of(plan: RehearsalPlan) -> dict[str, object]:
+def settings_of(plan: AutoscalingPlan) -> dict[str, object]:
     """A task's settings: one thread, small batches, and a throttled device."""
     return {
         "DEVICE": "cpu",
@@ -77,7 +78,7 @@ def settings_of(plan: RehearsalPlan) -> dict[str, object]:
 class ScalingController:
     """Evaluates the alarms and scales the fleet, once a period."""
 
-    def __init__(self, plan: RehearsalPlan, fleet: LocalFleet, timeline: Timeline, recorder: Recorder) -> None:
+    def __init__(self, plan: AutoscalingPlan, fleet: LocalFleet, timeline: Timeline, recorder: Recorder) -> None:
         self._plan, self._fleet, self._timeline, self._recorder = plan, fleet, timeline, recorder
         self._series = Series()
         self._scaler = Autoscaler(plan.policy, plan.policy.limits.minimum_tasks)
@@ -131,11 +132,11 @@ class ScalingController:
         )
 
 
-async def rehearse(plan: RehearsalPlan, timeline: Timeline) -> Assessment:
+async def run_autoscaling_test(plan: AutoscalingPlan, timeline: Timeline) -> Assessment:
     """Run the plan; it takes as long as its phases and the start of the first tasks."""
     balancer = Balancer()
     await balancer.start()
-    home = Path(tempfile.mkdtemp(prefix="gleaner-rehearsal-"))
+    home = Path(tempfile.mkdtemp(prefix="gleaner-autoscaling-"))
     delays = plan.policy.delays
     fleet = LocalFleet(balancer, timeline, settings_of(plan), home, delays)
     try:
@@ -167,7 +168,7 @@ def _jobs() -> list[Job]:
 
 def _due(phases: tuple[Phase, ...], began_at: float) -> Iterator[tuple[float, int]]:
     """The intended times: evenly spaced within each phase."""
-    for number, moment in enumerate(schedule(Scenario("rehearsal", phases, "absolute", "even"))):
+    for number, moment in enumerate(schedule(Scenario("autoscaling", phases, "absolute", "even"))):
         yield began_at + moment, number
 
 
@@ -191,11 +192,11 @@ BASE_PER_SECOND = 2.0
 STEP = 5
 
 
-def plan_for(high_seconds: float, low_seconds: float) -> RehearsalPlan:
+def plan_for(high_seconds: float, low_seconds: float) -> AutoscalingPlan:
     """The real policy, over tasks of a small, known capacity."""
     speed = DOCUMENTS_PER_SECOND * TOKENS_PER_DOCUMENT
     capacity = Capacity(documents_per_second=DOCUMENTS_PER_SECOND, tokens_per_second=speed, slo_ms=SLO_MS)
-    return RehearsalPlan(
+    return AutoscalingPlan(
         policy=policy_for(capacity, limits=Limits(minimum_tasks=2, maximum_tasks=10)),
         phases=(
             Phase("before", seconds=60.0, rate=BASE_PER_SECOND),
@@ -208,7 +209,7 @@ def plan_for(high_seconds: float, low_seconds: float) -> RehearsalPlan:
 
 
 def main() -> int:
-    """Rehearse, print the timeline, write the plot; 1 if a requirement does not hold."""
+    """Run the test, print the timeline, write the plot; 1 if a requirement does not hold."""
     parser = argparse.ArgumentParser(prog="python -m loadtest.scaling", description=__doc__)
     parser.add_argument("--high-seconds", type=float, default=240.0, help="how long the load stays high")
     parser.add_argument("--low-seconds", type=float, default=540.0, help="how long it stays low again")
@@ -216,13 +217,13 @@ def main() -> int:
     chosen = parser.parse_args()
     end_on_sigterm()
     plan, timeline = plan_for(chosen.high_seconds, chosen.low_seconds), Timeline()
-    assessment = asyncio.run(rehearse(plan, timeline))
+    assessment = asyncio.run(run_autoscaling_test(plan, timeline))
     print("\n" + "\n".join(assessment.lines()))
     if chosen.plot:
         target = plan.policy.targets.work_ratio
         chosen.plot.write_text(plot(timeline.rows, timeline.events, plan.phases, DOCUMENTS_PER_SECOND, target))
     for problem in assessment.problems:
-        print(f"rehearsal: {problem}", file=sys.stderr)
+        print(f"autoscaling test: {problem}", file=sys.stderr)
     return 1 if assessment.problems else 0
 
 

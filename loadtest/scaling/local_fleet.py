@@ -1,7 +1,11 @@
-"""A small HTTP/1.1 load balancer: least outstanding requests, with backends that come and go under load.
+"""Local fleet: real `gleaner serve` processes behind a load balancer, started after a delay and drained when removed.
 
-As with AWS's, a deregistered backend gets no new requests and keeps its open ones, and a request that could not be
-delivered is answered with 502 and not sent to another backend, since it may have been processed.
+    start    wait for the instance's boot → start the process → ready → register with the balancer
+    remove   deregister, its open requests end → SIGTERM, the service drains → exit code
+
+The balancer speaks HTTP/1.1 and picks the backend with the fewest outstanding requests. As with AWS's, a deregistered
+backend gets no new requests and keeps its open ones, and a request that could not be delivered is answered with 502 and
+not sent to another backend, since it may have been processed.
 """
 
 from __future__ import annotations

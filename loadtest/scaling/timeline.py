@@ -1,4 +1,4 @@
-"""The timeline of a rehearsal: a row per period and its events, printed as they come and kept for the plot."""
+"""Timeline and assessment of an autoscaling test: a row per period, events, the plot, and what is not as required."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ DECISION_LIMIT_SECONDS = 40.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assessment:
-    """The figures of one rehearsal.
+    """The figures of one test.
 
     Attributes:
         decision_seconds: from the step to the first decision to scale out; None without one.
@@ -115,7 +115,7 @@ class Assessment:
         refused: requests refused with 429, 503 or 504.
         lost: requests without an answer, or with any other status.
         lost_scaling_in: lost requests that were due after the load went down.
-        latest_sent_seconds: the largest lag, which is the delay of the rehearsal's own process.
+        latest_sent_seconds: the largest lag, which is the delay of the test's own process.
         exit_codes: of all tasks.
     """
 
@@ -223,7 +223,7 @@ def charts_of(
     capacity_per_second: float,
     work_ratio_target: float,
 ) -> tuple[Chart, ...]:
-    """The charts of a rehearsal; vertical lines mark the decisions."""
+    """The charts of a test; vertical lines mark the decisions."""
     bands = tuple(_bands(phases))
     decisions = tuple((event.at_seconds, "") for event in events if "→" in event.text)
     needed = tuple((row.at_seconds, row.per_second / capacity_per_second) for row in rows)

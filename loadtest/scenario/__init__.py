@@ -1,1 +1,1 @@
-"""Scenarios: load tests described in TOML files."""
+"""What is sent and when: scenarios in TOML, arrivals, traces, and seeded requests."""

@@ -1,7 +1,7 @@
-"""Rates over time, each with a closed form of the number of requests due by a time.
+"""Arrivals: rates over time, and the processes that draw times of requests from them. Pure.
 
-`count(t)` is the integral of the rate from 0 to t; `when(n)` is its inverse: the time at which n requests are due,
-infinite if that never happens. Pacing needs nothing else.
+Each rate has a closed form of the number of requests due by a time: `count(t)` is the integral of the rate from 0 to t;
+`when(n)` is its inverse, the time at which n requests are due, infinite if that never happens.
 """
 
 from __future__ import annotations

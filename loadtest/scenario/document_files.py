@@ -1,4 +1,4 @@
-"""DOCX writer: a small valid file with one paragraph per line. The same text gives the same bytes."""
+"""PDF and DOCX writers: small valid files of a text. The same text gives the same bytes."""
 
 from __future__ import annotations
 

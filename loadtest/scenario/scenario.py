@@ -50,12 +50,13 @@ class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An action at this second on a service that the load test started itself.
 
     publish: a new revision of the served model into its store · kill_engine: SIGKILL to the engine · restart: another
-    instance starts and takes over the traffic, as behind a load balancer, and then the first one is stopped · crowd:
-    so many `connections` at once, a request on each · slow_clients: so many `connections` held slowly for `seconds`.
+    instance starts and takes over the traffic, as behind a load balancer, and then the first one is stopped ·
+    connection_burst: `connections` opened at once, a request on each · slow_clients: `connections` held slowly for
+    `seconds`.
     """
 
     at_seconds: float
-    do: Literal["publish", "kill_engine", "restart", "crowd", "slow_clients"]
+    do: Literal["publish", "kill_engine", "restart", "connection_burst", "slow_clients"]
     connections: int = 0
     seconds: float = 0.0
 

@@ -1,4 +1,14 @@
-"""Traces: recorded arrivals in files of `t_s,count`, one bin per line, which can be scaled in time and in rate."""
+"""Traces: arrivals in files of `t_s,count`, one bin a line: recorded ones, scaled, and synthetic days. Seeded.
+
+Synthetic days (diurnal, bursty, spiky) have the statistics of recorded ones:
+
+    rate(t) = mean × hour's share × e^(x(t) - variance / 2) × spike(t)
+
+x is an AR(1) process on five-minute steps, spikes are a Poisson process with log-normal heights, and the counts of
+each bin are Gamma-Poisson around the rate. The constants were measured on public traces: hours and x on the Numenta
+Anomaly Benchmark's Twitter volumes (MIT), the dispersion of counts on Azure's LLM inference trace of 2023 (CC BY
+4.0), and the hours of the bursty day on BurstGPT (CC BY 4.0).
+"""
 
 from __future__ import annotations
 

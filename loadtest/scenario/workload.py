@@ -1,6 +1,8 @@
-"""Seeded business prose with entities in it: names, numbers, dates, amounts. Pure functions of a `Random`.
+"""Request generator: kinds and lengths of documents, models, priorities and tenants. Seeded.
 
-Its words are common, so that a real vocabulary splits them as it splits real documents (about 1.4 tokens per word).
+The same mix and seed give the same requests, byte for byte, in every generator process. A pool of distinct requests is
+made before the run, so that making documents costs nothing while requests are sent. The prose has entities in it, and
+common words, so that a real vocabulary splits them as it splits real documents (about 1.4 tokens per word).
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""A fleet in simulation: arrivals → tasks → metrics → the deployed policy → instances → cost. Seeded; nothing waits."""
+"""Simulator of a fleet: one task by events, the fleet by the second, under a deployed scaling policy."""

@@ -1,4 +1,9 @@
-"""Instances over time, in characters of a terminal. Pure."""
+"""`gleaner simulate`: a deployed policy against a shape of demand or a trace: what callers see, and what it costs.
+
+The policy is read out of a fleet's template, so that what is simulated is what runs: `make infra` writes the templates
+of `infra/environments.py` into build/stacks; the one that is deployed comes from
+`aws cloudformation get-template --stack-name gleaner-production-fleet --query TemplateBody`.
+"""
 
 from __future__ import annotations
 

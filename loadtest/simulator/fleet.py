@@ -1,4 +1,10 @@
-"""Scheduled minima of tasks, as times of the simulation, which begins on a Monday at midnight UTC. Pure."""
+"""Simulated fleet, second by second: demand → tasks → published signals → a controller → tasks → instances. Pure.
+
+The controller, AWS's alarms and steps or Kubernetes' horizontal pod autoscaler, decides every ten seconds over points
+that arrive after CloudWatch's delay; tasks are started, replaced and stopped as ECS does it (`tasks`), on instances
+that its capacity provider asks for (`machines`). The first tasks are as many as the first minute needs. The
+simulation begins on a Monday at midnight UTC.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +30,7 @@ from loadtest.simulator.machines import LOOK_SECONDS, TASK_START_SECONDS, GroupP
 from loadtest.simulator.service_model import ServiceModel
 from loadtest.simulator.single_task import LatencyTable
 from loadtest.simulator.task_group import Balancing, Tally, TaskGroup, publish
-from loadtest.simulator.tasks import Agenda, Events, Misfortune, Tasks
+from loadtest.simulator.tasks import EventQueue, Events, FailureInjector, Tasks
 from service.signals.catalog import PERIOD_SECONDS
 
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
@@ -148,16 +154,16 @@ class Fleet:
         self._phase = int(draw.integers(LOOK_SECONDS))
         self._controller = controller_of(scaling, deployed.policy)
         self._series = Series(KEEP_POINTS_SECONDS)
-        self._agenda = Agenda()
+        self._queue = EventQueue()
         self.run_data = FleetRun(Tally())
         self.serving = TaskGroup(model, table, balancing, self.run_data.tally)
         plan = plan_of(deployed)
         self._groups = {
-            False: Machines(plan, lambda at, machine: self._agenda.at(at, self._tasks.place)),
-            True: Machines(replace(plan, warm_pool=0), lambda at, machine: self._misfortune.spot_comes(at, machine)),
+            False: Machines(plan, lambda at, machine: self._queue.at(at, self._tasks.place)),
+            True: Machines(replace(plan, warm_pool=0), lambda at, machine: self._failures.spot_comes(at, machine)),
         }
-        self._tasks = Tasks(deployed, self._groups, self._agenda, self.serving, lambda: self._controller.wanted)
-        self._misfortune = Misfortune(self._events, self._agenda, self._tasks, self._groups, draw)
+        self._tasks = Tasks(deployed, self._groups, self._queue, self.serving, lambda: self._controller.wanted)
+        self._failures = FailureInjector(self._events, self._queue, self._tasks, self._groups, draw)
 
     def run(self, demand: Demand, on_second: Callable[[int], None] = lambda _: None) -> FleetRun:
         """Let the demand come. `on_second` is told how far it is, each simulated minute."""
@@ -166,8 +172,8 @@ class Fleet:
         whole = demand.seconds
         for start in range(0, whole, PERIOD_SECONDS):
             end = min(start + PERIOD_SECONDS, whole)
-            self._agenda.happen(start)
-            quiet = self._agenda.next_seconds >= end and not self._misfortune.lost_share
+            self._queue.happen(start)
+            quiet = self._queue.next_seconds >= end and not self._failures.lost_share
             if not (quiet and self.serving.calm_seconds(counts[start:end], demand.lengths[start:end])):
                 self._each_second(counts, demand.lengths, start, end)
             self._decide(end)
@@ -179,10 +185,10 @@ class Fleet:
     def _begin(self, demand: Demand) -> None:
         policy = self._deployed.policy
         for at, minimum in minima(policy.schedules, demand.seconds):
-            self._agenda.at(at, partial(self._set_minimum, minimum))
+            self._queue.at(at, partial(self._set_minimum, minimum))
         for at in self._events.releases:
-            self._agenda.at(at, self._tasks.begin_release)
-        self._misfortune.begin()
+            self._queue.at(at, self._tasks.begin_release)
+        self._failures.begin()
         first = float((demand.counts[:60] * demand.lengths[:60]).mean()) * self._model.document_seconds
         enough = math.ceil(first / policy.tracking.target)
         self._controller.wanted = min(max(enough, policy.limits.minimum_tasks), policy.limits.maximum_tasks)
@@ -190,8 +196,8 @@ class Fleet:
 
     def _each_second(self, counts: Floats, lengths: Floats, start: int, end: int) -> None:
         for second in range(start, end):
-            self._agenda.happen(second)
-            nowhere = float(counts[second]) * self._misfortune.lost_share
+            self._queue.happen(second)
+            nowhere = float(counts[second]) * self._failures.lost_share
             self.run_data.lost += nowhere
             refused = self.serving.second(counts[second] - nowhere, lengths[second])
             if missed := refused + nowhere + self.serving.late:
@@ -204,7 +210,7 @@ class Fleet:
     def _finish(self) -> FleetRun:
         for spot, group in self._groups.items():
             self.run_data.machines += [(machine, spot) for machine in (*group.past, *group.alive)]
-        self.run_data.lost += float(self.serving.lost) + self._misfortune.lost
+        self.run_data.lost += float(self.serving.lost) + self._failures.lost
         return self.run_data
 
     def _decide(self, now: int) -> None:
@@ -215,7 +221,7 @@ class Fleet:
             self._controller.wanted = before  # ECS suspends scaling in during a deployment.
         elif decision is not None:
             self.run_data.decisions.append(decision)
-            self._agenda.at(now + self._deployed.policy.delays.ingest_seconds, self._tasks.settle)
+            self._queue.at(now + self._deployed.policy.delays.ingest_seconds, self._tasks.settle)
         if self._deployed.managed and (now + self._phase) % LOOK_SECONDS < PERIOD_SECONDS:
             for spot, group in self._groups.items():
                 group.look(self._tasks.needed(spot), now)

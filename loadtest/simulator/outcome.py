@@ -1,4 +1,4 @@
-"""The outcome of a simulated run: what callers saw, what it cost, and how far from the best that is. Pure.
+"""Outcome of a simulated run: what callers saw, what it cost, the best that was possible, the answer to a step. Pure.
 
 The best is an oracle: in each period of the metrics the fewest tasks that carry what comes within the time that an
 instance boots, at full load, never fewer than the minimum.

@@ -1,9 +1,10 @@
-"""One task, event by event, with the service's own decisions: parsers' queue, admission, scheduler, memory budget.
+"""Simulator of one task, event by event, with the service's own parsers' queue, admission, scheduler and memory budget.
 
     arrives → ParserQueue (a file) → tokenized by a worker → Scheduler.admit → next_batch → device → answered
 
 What is simulated is only what takes time: parsers, workers, and the device by S(tokens). As in the engine's loop, one
-batch runs and a second is formed ahead only when it is full.
+batch runs and a second is formed ahead only when it is full. A fleet is simulated by seconds; what happens within one,
+batches and the short queues between them, is looked up in a table that such runs fill (`latency_table`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""What became of the documents: counts by wait and utilization, from which latencies follow. Pure."""
+"""Serving tasks, second by second: who gets what comes, what waits, what is refused, what each task publishes. Pure.
+
+A task's queue is what its busiest stage still has to do, in seconds. Its signals are the service's: asked-for work
+with the service's own horizon, refused work counted, the other stages in proportion. The balancer is AWS's: least
+outstanding requests, which levels the queues, or round robin. A tally counts documents by wait and utilization, from
+which latencies follow.
+"""
 
 from __future__ import annotations
 

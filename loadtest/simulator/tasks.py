@@ -1,4 +1,11 @@
-"""What is due, in order of time; of two things at one time, what was noted first. Pure."""
+"""Tasks of a simulated service, as ECS starts, replaces and stops them; the queue of events; injected failures. Pure.
+
+wanted      a task waits for an instance, starts on it, and serves
+not wanted  it leaves the balancer at once, and keeps its instance for the deregistration delay
+a release   replaces all, as many at a time as the deployment's maximum allows; nothing is scaled in meanwhile
+
+Failures take instances away: Spot interruptions with two minutes' notice, and the loss of a zone without any.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +25,7 @@ Action = Callable[[float], None]
 """It is told the time at which it happens."""
 
 
-class Agenda:
+class EventQueue:
     """Actions and their times."""
 
     def __init__(self) -> None:
@@ -91,11 +98,11 @@ class Tasks:
         self,
         deployed: Deployed,
         groups: Mapping[bool, Machines],
-        agenda: Agenda,
+        event_queue: EventQueue,
         serving: TaskGroup,
         wanted: Callable[[], int],
     ) -> None:
-        self._deployed, self._groups, self._agenda = deployed, groups, agenda
+        self._deployed, self._groups, self._queue = deployed, groups, event_queue
         self._serving, self._wanted = serving, wanted
         self._tasks: list[Task] = []
         self._started = self._release = 0
@@ -147,7 +154,7 @@ class Tasks:
             if task.machine is None and not task.leaving:
                 task.machine = self._groups[task.spot].place(now)
                 if task.machine is not None:
-                    self._agenda.at(now + TASK_START_SECONDS, partial(self._started_up, task))
+                    self._queue.at(now + TASK_START_SECONDS, partial(self._started_up, task))
 
     def drain(self, machine: Machine, now: float) -> None:
         """An instance got its notice: its task leaves, and the instance takes no other."""
@@ -188,7 +195,7 @@ class Tasks:
         if task.serving:
             task.serving = False
             self._serving.leave(task.number)
-            self._agenda.at(now + self._deployed.deregistration_seconds, partial(self._gone, task))
+            self._queue.at(now + self._deployed.deregistration_seconds, partial(self._gone, task))
         else:
             self._gone(task, now)
 
@@ -212,7 +219,7 @@ NOTICED_SECONDS = 10.0
 """Two of the balancer's health checks, five seconds apart."""
 
 
-class Misfortune:
+class FailureInjector:
     """Takes instances away.
 
     Attributes:
@@ -223,35 +230,35 @@ class Misfortune:
     def __init__(
         self,
         events: Events,
-        agenda: Agenda,
+        event_queue: EventQueue,
         tasks: Tasks,
         groups: Mapping[bool, Machines],
         draw: np.random.Generator,
     ) -> None:
-        self._events, self._agenda, self._tasks, self._groups, self._draw = events, agenda, tasks, groups, draw
+        self._events, self._queue, self._tasks, self._groups, self._draw = events, event_queue, tasks, groups, draw
         self.lost_share = 0.0
         self.lost = 0.0
 
     def begin(self) -> None:
         """Note what will be."""
         for loss in self._events.zone_losses:
-            self._agenda.at(loss.at_seconds, partial(self._lose_zone, loss))
+            self._queue.at(loss.at_seconds, partial(self._lose_zone, loss))
 
     # Spot
 
     def spot_comes(self, ready: float, machine: Machine) -> None:
         """An instance on Spot was launched: how long will it be left?"""
-        self._agenda.at(ready, self._tasks.place)
+        self._queue.at(ready, self._tasks.place)
         if self._events.interruptions_an_hour:
             lives = float(self._draw.exponential(3600.0 / self._events.interruptions_an_hour))
-            self._agenda.at(machine.launched + lives, partial(self._notice, machine))
+            self._queue.at(machine.launched + lives, partial(self._notice, machine))
 
     def _notice(self, machine: Machine, now: float) -> None:
         """Its task drains, and ECS starts another one."""
         if machine.ended < math.inf:
             return
         self._tasks.drain(machine, now)
-        self._agenda.at(now + SPOT_NOTICE_SECONDS, partial(self._interrupted, machine))
+        self._queue.at(now + SPOT_NOTICE_SECONDS, partial(self._interrupted, machine))
         self._tasks.settle(now)
 
     def _interrupted(self, machine: Machine, now: float) -> None:
@@ -265,8 +272,8 @@ class Misfortune:
         gone = [machine for group in self._groups.values() for machine in group.lose_zone(now)]
         self.lost += sum(self._tasks.lose(machine) for machine in gone)
         self.lost_share = len(gone) / before if before else 0.0
-        self._agenda.at(now + NOTICED_SECONDS, self._noticed)
-        self._agenda.at(now + loss.seconds, self._zone_returns)
+        self._queue.at(now + NOTICED_SECONDS, self._noticed)
+        self._queue.at(now + loss.seconds, self._zone_returns)
 
     def _noticed(self, now: float) -> None:
         self.lost_share = 0.0

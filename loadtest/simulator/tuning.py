@@ -1,8 +1,8 @@
-"""The search for a policy: target, step, band, patience, share removed, veto, pool and limit on waiting. Pure.
+"""Policy search of `gleaner simulate --tune`: target, step, band, patience, share removed, veto, pool, waiting.
 
 Coordinate descent: one value after the other is moved to where it is best, until nothing is better. Better is what
 keeps the goal, then what is cheaper; below the goal, what keeps more. The size of a step is not searched: it follows
-from the target, in proportion.
+from the target, in proportion. Simulated runs are made in two processes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables and sentences of contest results, for BENCHMARKS.md. Pure."""
+"""`python -m loadtest.bench.peers`: prints the peers' tables of BENCHMARKS.md. It takes minutes on an idle machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Set-ups of a peer's server, and the search for the fastest one. Pure: the measurement is passed in."""
+"""Contest of one model: ours and its peers, each at its best set-up, measured right before and after each other."""
 
 from __future__ import annotations
 

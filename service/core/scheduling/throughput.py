@@ -19,6 +19,7 @@ second; work ratio = arrived tokens per second / tokens per second.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from service.core.worker_load import DecayingSum
@@ -49,6 +50,22 @@ class _Size:
         self.batches = self.batches * keep + 1
         self.tokens = self.tokens * keep + tokens
         self.seconds = self.seconds * keep + seconds
+
+
+def fit_line(groups: Sequence[tuple[float, float, float]]) -> tuple[float, float]:
+    """Base in seconds, and seconds per token, by least squares; neither is negative.
+
+    Args:
+        groups: batches of about one size each: their number, the sum of their tokens, and the sum of their seconds.
+    """
+    count = sum(batches for batches, _, _ in groups)
+    tokens, seconds = (sum(group[i] for group in groups) / count for i in (1, 2))
+    if not tokens:
+        return 0.0, 0.0
+    spread = sum(t * t / n for n, t, _ in groups) - count * tokens**2
+    together = sum(t * s / n for n, t, s in groups) - count * tokens * seconds
+    per_token = min(max(together / spread, 0.0), seconds / tokens) if spread > 0 else seconds / tokens
+    return max(seconds - per_token * tokens, 0.0), per_token
 
 
 class BatchLatencyModel:
@@ -85,16 +102,8 @@ class BatchLatencyModel:
         return batch_tokens / seconds if seconds else None
 
     def _fitted(self) -> tuple[float, float]:
-        sizes = self._sizes.values()
-        batches = 1 + sum(size.batches for size in sizes)
-        tokens = sum(size.tokens for size in sizes) / batches
-        seconds = sum(size.seconds for size in sizes) / batches
-        spread = sum(size.tokens**2 / size.batches for size in sizes) - batches * tokens**2
-        together = sum(size.tokens * size.seconds / size.batches for size in sizes) - batches * tokens * seconds
-        if not tokens:
-            return 0.0, 0.0
-        per_token = min(max(together / spread, 0.0), seconds / tokens)
-        return seconds - per_token * tokens, per_token
+        sizes = ((size.batches, size.tokens, size.seconds) for size in self._sizes.values())
+        return fit_line([(1.0, 0.0, 0.0), *sizes])
 
     @property
     def _largest_tokens(self) -> float:

@@ -9,7 +9,7 @@ from typing import TypeVar
 import pytest
 
 from loadtest.errors import LoadtestError
-from loadtest.generator.connection_burst import CrowdOutcome, ask_at_once, hold_slowly
+from loadtest.generator.connection_burst import BurstOutcome, ask_at_once, hold_slowly
 from tests.support.socket_server import Answer, read_request, serving
 
 T = TypeVar("T")
@@ -59,7 +59,7 @@ def test_every_ending_is_counted(handler: Answer, outcome: str) -> None:
         with pytest.raises(LoadtestError, match=outcome):
             found.check()
     else:
-        CrowdOutcome.check(found)
+        BurstOutcome.check(found)
 
 
 def test_slow_clients_notice_who_closes_them() -> None:

@@ -1,4 +1,4 @@
-"""A short rehearsal: real services, the real policy with shorter periods, a five-fold step up and down again."""
+"""A short test of autoscaling: real services, the policy with shorter periods, a five-fold step up and down."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from infra.scaling.capacity import Capacity
 from infra.scaling.policy import Policy, policy_for
 from infra.scaling.policy_values import Delays, Limits, StepScaling
-from loadtest.scaling.__main__ import TOKENS_PER_DOCUMENT, RehearsalPlan, plan_for, rehearse
+from loadtest.scaling.__main__ import TOKENS_PER_DOCUMENT, AutoscalingPlan, plan_for, run_autoscaling_test
 from loadtest.scaling.timeline import Timeline, plot
 from loadtest.scenario.scenario import Phase
 
@@ -33,7 +33,7 @@ def hurried(policy: Policy) -> Policy:
 @pytest.mark.timeout(600)
 def test_a_five_fold_step_is_followed_without_losing_a_request() -> None:
     capacity = Capacity(documents_per_second=DOCUMENTS_PER_SECOND, tokens_per_second=196.0, slo_ms=2000.0)
-    plan = RehearsalPlan(
+    plan = AutoscalingPlan(
         policy=hurried(
             policy_for(
                 capacity,
@@ -51,7 +51,7 @@ def test_a_five_fold_step_is_followed_without_losing_a_request() -> None:
         drain_grace_seconds=1.0,
     )
     timeline = Timeline(quiet=True)
-    assessment = asyncio.run(rehearse(plan, timeline))
+    assessment = asyncio.run(run_autoscaling_test(plan, timeline))
     events = [event.text for event in timeline.events]
     assert assessment.decision_seconds is not None, events
     assert 0 < assessment.decision_seconds <= 40, events
@@ -64,7 +64,7 @@ def test_a_five_fold_step_is_followed_without_losing_a_request() -> None:
     assert [each.attrib["id"] for each in drawn] == ["tasks", "work", "queue", "slowest"]
 
 
-def test_the_long_rehearsal_has_the_real_policy() -> None:
+def test_the_long_autoscaling_test_has_the_real_policy() -> None:
     plan = plan_for(240.0, 540.0)
     assert plan.policy == policy_for(plan.policy.capacity, limits=plan.policy.limits)
     assert [phase.rate for phase in plan.phases] == [2.0, 10.0, 2.0]

@@ -1,4 +1,4 @@
-"""The assessment of a rehearsal: its figures, and a problem for each requirement that does not hold."""
+"""The assessment of an autoscaling test: its figures, and a problem for each requirement that does not hold."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ IN = Decision(220.0, "idle", 0.2, 7, 6)
 FINE = row(70.0, 200)
 
 
-def test_a_good_rehearsal_has_no_problems() -> None:
+def test_a_good_run_has_no_problems() -> None:
     assessment = assess(PHASES, [OUT, IN], records(FINE), [0, 0], settle_seconds=SETTLE_SECONDS)
     assert assessment.problems == []
     assert (assessment.decision_seconds, assessment.scaled_out_by, assessment.scaled_in_by) == (25.0, 5, 1)

@@ -1,6 +1,6 @@
-"""The simulator beside a rehearsal with real services: `gleaner serve` processes, each as slow as 2 documents a second.
+"""The simulator beside an autoscaling test with real services, each as slow as 2 documents a second.
 
-The rows are those that `make rehearsal` printed on a quiet machine (BENCHMARKS.md, "Scaling, rehearsed").
+The rows are those that `make autoscaling-test` printed on a quiet machine (BENCHMARKS.md, "Scaling, rehearsed").
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STARTS_IN_SECONDS = 75.0
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One row of the rehearsal; the queue is the mean of a task's documents."""
+    """One row of the test; the queue is the mean of a task's documents."""
 
     at: int
     serving: int
@@ -35,7 +35,7 @@ class Seen:
     slowest_seconds: float
 
 
-REHEARSAL = (
+MEASURED = (
     Seen(70, 2, 1.75, 13.0, 9.14),
     Seen(80, 2, 2.23, 28.5, 15.14),
     Seen(90, 2, 2.42, 43.5, 21.15),
@@ -79,7 +79,7 @@ def simulated() -> tuple[FleetRun, dict[int, tuple[float, float, float]]]:
     )
     assert boot > TASK_START_SECONDS
     rates = [phase.rate for phase in plan.phases for _ in range(round(phase.seconds))]
-    demand = Demand("rehearsal", np.array(rates), np.ones(len(rates)))
+    demand = Demand("autoscaling", np.array(rates), np.ones(len(rates)))
     fleet = Fleet(deployed, model, latency_table(model))
     seen: dict[int, tuple[float, float, float]] = {}
     tasks = fleet.serving
@@ -106,7 +106,7 @@ def test_the_same_decisions_are_made(simulated: tuple[FleetRun, dict[int, tuple[
     assert more[0] - fewer == pytest.approx(120, abs=10)
 
 
-@pytest.mark.parametrize("row", REHEARSAL, ids=lambda row: f"{row.at} s")
+@pytest.mark.parametrize("row", MEASURED, ids=lambda row: f"{row.at} s")
 def test_work_ratio_and_backlog_are_those_that_were_measured(
     row: Seen, simulated: tuple[FleetRun, dict[int, tuple[float, float, float]]]
 ) -> None:
@@ -115,7 +115,7 @@ def test_work_ratio_and_backlog_are_those_that_were_measured(
     assert backlog == pytest.approx(row.backlog_seconds, rel=0.05, abs=2.5)
 
 
-@pytest.mark.parametrize("row", REHEARSAL, ids=lambda row: f"{row.at} s")
+@pytest.mark.parametrize("row", MEASURED, ids=lambda row: f"{row.at} s")
 def test_the_slowest_answer_waited_as_long_as_its_queue_was_when_it_came(
     row: Seen, simulated: tuple[FleetRun, dict[int, tuple[float, float, float]]]
 ) -> None:
