@@ -175,7 +175,7 @@ clean: ## remove .venv and caches
 	@.venv/s3-server/bin/python -m pip --disable-pip-version-check install --quiet -r $<
 	@touch $@
 
-.venv/.doors: tests/system/doors/clients/requirements.txt | .venv/bin/python
+.venv/.doors: tests/system/adapters/clients/requirements.txt | .venv/bin/python
 	@echo "Installing other people's clients, which the tests run…"
 	@$(BIN)/python -m venv .venv/doors
 	@.venv/doors/bin/python -m pip --disable-pip-version-check install --quiet --no-deps -r $<

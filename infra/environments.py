@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
-from infra.doors import DOOR_PATHS
 from infra.machine_images import BAKED_GIB, GPU_IMAGE, Baking, baked_image
 from infra.releases import ROLLING, Release
 from infra.scaling.policy_file import BadPolicyFile, read_policy
 from infra.scaling.policy_values import Delays, Forecast, Limits, Schedule, Tuning
 from infra.scaling.profiles import BURSTY
+from service.signals.routes import PUBLIC_ADAPTERS
 
 HERE = Path(__file__).parent
 PLACEHOLDER_ACCOUNT = "111122223333"
@@ -71,7 +71,7 @@ class Environment:
         allowed_networks: networks that may reach the balancer.
         public: whether the balancer has public addresses; otherwise it is for the network and its peers only.
         models: what the tasks serve, as GLEANER_MODELS takes it.
-        doors: other people's protocols that callers may use, as GLEANER_DOORS has them; these alone are open.
+        adapters: other people's protocols that callers may use, as GLEANER_ADAPTERS has them; these alone are open.
         release: how a release takes over: `ROLLING`, which costs nothing, or `CANARY`, `LINEAR` or figures of your own
             (`infra/releases.py`), for which as many tasks again run for half an hour or so.
         canary_percent: share of the requests without a tag that `NAME@candidate` answers, which is among the models.
@@ -101,7 +101,7 @@ class Environment:
     scrape_networks: tuple[str, ...] = ()
     public: bool = False
     models: tuple[str, ...] = ("documents",)
-    doors: tuple[str, ...] = ()
+    adapters: tuple[str, ...] = ()
     release: Release = ROLLING
     canary_percent: float = 0.0
     needs_api_keys: bool = True
@@ -126,8 +126,8 @@ class Environment:
             (bool(self.instance_types), "at least one instance type is needed"),
             (bool(self.models), "at least one model is needed"),
             (
-                len({*self.doors} & {*DOOR_PATHS}) == len(self.doors),
-                f"doors are some of {', '.join(DOOR_PATHS)}, each once; no other is in the image",
+                len({*self.adapters} & {*PUBLIC_ADAPTERS}) == len(self.adapters),
+                f"adapters are some of {', '.join(PUBLIC_ADAPTERS)}, each once; no other is in the image",
             ),
             (0 <= self.canary_percent <= 100, "canary_percent is a share of the requests"),
             (
@@ -170,9 +170,9 @@ class Environment:
         return (
             (rolling or self.variant is Variant.ECS, "only ECS moves requests between releases: take release=ROLLING"),
             (
-                rolling or not self.doors,
-                "ECS moves the requests of one rule of the balancer; each door has a rule of its own, whose callers "
-                "would stay with tasks that end: close the doors, or take release=ROLLING",
+                rolling or not self.adapters,
+                "ECS moves the requests of one rule of the balancer; each adapter has a rule of its own, whose callers "
+                "would stay with tasks that end: close the adapters, or take release=ROLLING",
             ),
             (
                 rolling or self.forecast is Forecast.OFF,
@@ -271,7 +271,7 @@ ENVIRONMENTS = (
         warm_pool=0,
         above_base=Purchase.SPOT,
         certificate=_example_certificate(),
-        doors=("huggingface", "sagemaker", "oip", "comprehend", "presidio"),
+        adapters=("huggingface", "sagemaker", "oip", "comprehend", "presidio"),
         network="10.43.0.0/16",
     ),
     Environment(
@@ -279,11 +279,11 @@ ENVIRONMENTS = (
         variant=Variant.ASG,
         limits=Limits(minimum_tasks=2, maximum_tasks=8),
         certificate=_example_certificate(),
-        doors=("oip",),
+        adapters=("oip",),
         network="10.44.0.0/16",
     ),
 )
-"""Examples of the three shapes: ECS with a warm pool, ECS with Spot above the base and doors, no ECS at all."""
+"""Examples of the three shapes: ECS with a warm pool, ECS with Spot above the base and adapters, no ECS at all."""
 
 
 def find_environment(name: str) -> Environment:

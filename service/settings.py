@@ -10,13 +10,12 @@ from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, ValidationInfo, field_validator
+from pydantic import AliasChoices, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from service.core.errors import GleanerError
 from service.environment import DEFAULT_HOST, DEFAULT_PORT, PREFIX
-
-DoorName = Literal["huggingface", "sagemaker", "oip", "comprehend", "presidio", "mcp"]
+from service.signals.routes import ADAPTERS
 
 
 class BadSettings(GleanerError):
@@ -29,7 +28,9 @@ class BadSettings(GleanerError):
 class Settings(BaseSettings):
     """All settings, with defaults that suit a laptop."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_ignore_empty=True, extra="ignore", frozen=True, populate_by_name=True, loc_by_alias=False
+    )
 
     host: str = Field(DEFAULT_HOST, description="address to listen on")
     port: int = Field(DEFAULT_PORT, ge=0, le=65535, description="port to listen on")
@@ -124,10 +125,11 @@ class Settings(BaseSettings):
         " 1: each file has a parser of its own",
     )
     deadline_ms: int = Field(300_000, ge=1, description="deadline of a request that names none")
-    doors: Annotated[tuple[DoorName, ...], NoDecode] = Field(
+    adapters: Annotated[tuple[str, ...], NoDecode] = Field(
         ("huggingface", "sagemaker", "oip"),
+        validation_alias=AliasChoices(f"{PREFIX}ADAPTERS", f"{PREFIX}DOORS"),
         description="comma-separated protocols of other clients that are served beside /extract: huggingface,"
-        " sagemaker, oip, comprehend, presidio, mcp; `none`: none",
+        " sagemaker, oip, comprehend, presidio, mcp; `none`: none (also as GLEANER_DOORS)",
     )
     grpc_port: int = Field(0, ge=0, le=65535, description="port for the Open Inference Protocol over gRPC; 0: none")
     drain_grace_seconds: float = Field(1.0, ge=0, description="after SIGTERM, not ready but still admitting")
@@ -191,13 +193,20 @@ class Settings(BaseSettings):
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
-    @field_validator("doors", mode="before")
+    @field_validator("adapters", mode="before")
     @classmethod
-    def _named_doors(cls, value: object) -> object:
+    def _named_adapters(cls, value: object) -> object:
         if not isinstance(value, str):
             return value
         names = tuple(dict.fromkeys(part.strip() for part in value.split(",") if part.strip()))
         return () if names == ("none",) else names
+
+    @field_validator("adapters")
+    @classmethod
+    def _known_adapters(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if strange := sorted({*value} - {*ADAPTERS}):
+            raise ValueError(f"there is no adapter {strange[0]!r}; there are {', '.join(ADAPTERS)}")
+        return value
 
     @field_validator("models")
     @classmethod

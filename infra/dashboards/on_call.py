@@ -45,7 +45,7 @@ IS_IT_SLOW = Row(
             kind=Kind.NUMBER,
             unit="reqps",
             queries=(Query("sum(gleaner:requests:rate1m)", "requests"),),
-            meaning="Answered requests for work (/extract, /redact, doors) of the whole fleet, over a minute.",
+            meaning="Answered requests for work (/extract, /redact, adapters) of the whole fleet, over a minute.",
             width=4,
             height=4,
         ),

@@ -38,7 +38,7 @@ def container_environment(
         "TRUSTED_PROXIES": ",".join(proxies),
         "DEVICE": "cuda",
         "MODELS": ",".join(environment.models),
-        "DOORS": ",".join(environment.doors) or "none",
+        "ADAPTERS": ",".join(environment.adapters) or "none",
         "MODEL_STORE": MODELS_INSIDE,
         "MODEL_REMOTE": f"s3://{bucket}/models",
         "CLOUDWATCH_NAMESPACE": NAMESPACE,

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from infra.doors import ALWAYS, DOOR_PATHS, MOST_VALUES
 from infra.stacks.template import Finding, Template, boot_scripts, containers, listed, of, variables
+from service.signals.routes import ALWAYS_PUBLIC, PUBLIC_ADAPTERS
 
 LARGEST_BOOT_SCRIPT = 16_384
 """Bytes of user data, before base64."""
@@ -23,6 +23,8 @@ LONGEST_TO_ROLL_BACK_SECONDS = 900
 DURING_UPDATES = {"AlarmNotification", "AZRebalance", "ReplaceUnhealthy"}
 LAUNCH_ERROR = "autoscaling:EC2_INSTANCE_LAUNCH_ERROR"
 ECS_MARK = "AmazonECSManaged"
+MOST_VALUES = 5
+"""Most values of one rule of a listener, by the balancer's own limit: so each adapter has a rule of its own."""
 
 
 def topics(template: Template) -> Iterator[Finding]:
@@ -81,9 +83,9 @@ def routes(template: Template) -> Iterator[Finding]:
     for name, listener in of(template, "AWS::ElasticLoadBalancingV2::Listener"):
         if any(each["Type"] == "forward" for each in listener["DefaultActions"]):
             yield name, "hands on whatever is asked, /metrics too"
-    opened = variables(template).get("GLEANER_DOORS", "none").split(",")
-    doors = [DOOR_PATHS[each] for each in opened if each in DOOR_PATHS]
-    may_ask = {*ALWAYS, *(path for door in doors for path in door.paths)}
+    opened = variables(template).get("GLEANER_ADAPTERS", "none").split(",")
+    adapters = [PUBLIC_ADAPTERS[each] for each in opened if each in PUBLIC_ADAPTERS]
+    may_ask = {*ALWAYS_PUBLIC, *(path for adapter in adapters for path in adapter.paths)}
     handed_on = set[str]()
     for name, rule in of(template, "AWS::ElasticLoadBalancingV2::ListenerRule"):
         paths = _condition(rule, "PathPatternConfig")

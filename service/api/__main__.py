@@ -7,7 +7,7 @@ from typing import Any
 
 from gunicorn.app.base import BaseApplication
 
-from service.api.arbiter import FrontArbiter
+from service.api.arbiter import WorkerArbiter
 from service.api.http.access import open_access
 from service.logs import configure
 from service.metrics.exposition import forget_process
@@ -40,7 +40,7 @@ class GunicornServer(BaseApplication):  # type: ignore[misc]
             "graceful_timeout": GRACEFUL_SECONDS,
             "timeout": STUCK_SECONDS,
             "worker_tmp_dir": settings.runtime_dir and str(settings.runtime_dir),
-            "logger_class": "service.api.gunicorn_logs.GunicornLogger",
+            "logger_class": "service.api.arbiter.GunicornLogger",
             "post_fork": lambda _server, _worker: die_with_parent(),
             "post_worker_init": lambda _worker: collect_seldom(),
             "child_exit": lambda arbiter, worker: _worker_ended(arbiter, worker.pid, settings),
@@ -60,10 +60,10 @@ class GunicornServer(BaseApplication):  # type: ignore[misc]
         return create_app(self._settings)
 
     def run(self) -> None:
-        FrontArbiter(self).run()
+        WorkerArbiter(self).run()
 
 
-def _worker_ended(arbiter: FrontArbiter, worker: int, settings: Settings) -> None:
+def _worker_ended(arbiter: WorkerArbiter, worker: int, settings: Settings) -> None:
     forget_process(worker, settings.sockets / "metrics")
     arbiter.record_death()
 

@@ -1,4 +1,4 @@
-"""The ASGI application of one front worker: routes, error handlers and the access log around a `Worker`."""
+"""ASGI application of one API worker: FastAPI with all routes, inside the access log and the internal port."""
 
 from __future__ import annotations
 
@@ -16,22 +16,18 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Scope
 
 from service.api import problems
+from service.api.adapters.registry import AdapterRegistry, open_adapters
 from service.api.calls import AppState
 from service.api.connection.connections import Connections, connection_limits
 from service.api.console import routes as console_routes
 from service.api.console.console import open_console
-from service.api.doors.entrance import DoorEntrance
-from service.api.doors.registry import DoorTable, open_doors, operations
 from service.api.engine.routing import CanaryRouter
 from service.api.http.access import Access
 from service.api.http.request_body import BodyLimits
 from service.api.http.response import CLIENT_CLOSED_REQUEST
-from service.api.internal_port import InternalPort
-from service.api.middleware import AccessLog, Route
-from service.api.openapi.docs_page import docs_page
-from service.api.openapi.operations import with_doors, with_keys
-from service.api.routes import extract, router
-from service.api.short_way import OnError, ShortWay
+from service.api.middleware import AccessLog, InternalPort, RouteName
+from service.api.openapi import docs_page, with_adapters, with_keys
+from service.api.routes import router
 from service.api.tracing.tracing import open_tracing
 from service.api.worker import Worker, open_worker
 from service.core.errors import GleanerError, InternalError, MalformedRequest, UnknownRoute, WrongMethod
@@ -44,39 +40,38 @@ pages and boxes. Nothing is ever truncated."""
 
 def create_app(settings: Settings) -> ASGIApp:
     """Build the application; its lifespan starts and stops the worker's parts."""
-    table = open_doors(settings.doors)
+    registry = open_adapters(settings.adapters, grpc=bool(settings.grpc_port))
     app = FastAPI(
         title="Gleaner",
         description=DESCRIPTION,
         version=importlib.metadata.version("gleaner"),
-        lifespan=lambda app: _lifespan(app, settings, table),
+        lifespan=lambda app: _lifespan(app, settings, registry),
         routes=router.routes,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
     )
     app.add_api_route("/docs", _docs, include_in_schema=False)
-    if settings.console != "off":
+    app.router.routes.extend(registry.routes)
+    console = settings.console != "off"
+    if console:
         app.include_router(console_routes.router)
-    app.openapi = _described(app.openapi, table, keyed=bool(settings.api_keys_file or settings.api_keys))  # type: ignore[method-assign]
-    answered: dict[type[Exception], OnError] = {GleanerError: _problem, ClientDisconnect: _disconnected}
-    for kind, handler in answered.items():
-        app.add_exception_handler(kind, handler)
+    app.openapi = _described(app.openapi, registry, keyed=bool(settings.api_keys_file or settings.api_keys))  # type: ignore[method-assign]
+    app.add_exception_handler(GleanerError, _problem)
+    app.add_exception_handler(ClientDisconnect, _disconnected)
     app.add_exception_handler(HTTPException, _not_routed)
     app.add_exception_handler(Exception, _failed)
-    inner = DoorEntrance(app, table) if table.doors else app
-    entered: ASGIApp = ShortWay(inner, "/extract", extract, answered, _failed)
+    inner: ASGIApp = app
     if settings.internal_port:
-        console = settings.console != "off"
-        entered = InternalPort(
-            entered, settings.internal_port, lambda scope: table.at(scope) is not None, console=console
+        inner = InternalPort(
+            app, settings.internal_port, lambda scope: registry.match(scope) is not None, console=console
         )
-    return AccessLog(entered, partial(_door_at, table))
+    return AccessLog(inner, partial(_adapter_route, registry))
 
 
 @asynccontextmanager
-async def _lifespan(app: FastAPI, settings: Settings, table: DoorTable) -> AsyncIterator[dict[str, Any]]:
-    async with open_worker(settings) as worker, _access(settings, worker) as access:
+async def _lifespan(app: FastAPI, settings: Settings, registry: AdapterRegistry) -> AsyncIterator[dict[str, Any]]:
+    async with open_worker(settings, registry.body_modules) as worker, _access(settings, worker) as access:
         app_state = AppState(
             worker=worker,
             access=access,
@@ -91,12 +86,12 @@ async def _lifespan(app: FastAPI, settings: Settings, table: DoorTable) -> Async
             worker.metrics,
             backlog_seconds=lambda: worker.engine.backlog_seconds,
             on_overload=worker.engine.count_unread,
-            translate=table.translation,
+            translate=registry.translation,
         )
         async with (
             open_console(settings, worker) as console,
             connections.watched(),
-            table.running(app_state, settings),
+            registry.running(app_state, settings),
         ):
             yield {"app_state": app_state, "connections": connections, "console": console}
         if app_state.tracing is not None:
@@ -105,7 +100,7 @@ async def _lifespan(app: FastAPI, settings: Settings, table: DoorTable) -> Async
 
 @asynccontextmanager
 async def _access(settings: Settings, worker: Worker) -> AsyncIterator[Access]:
-    """The access to a worker, whose keys file is followed meanwhile."""
+    """Access control of a worker; its keys file is followed while the context is open."""
     access = Access(settings, worker.metrics)
     access.keys.load()
     following = asyncio.create_task(access.keys.follow())
@@ -115,20 +110,22 @@ async def _access(settings: Settings, worker: Worker) -> AsyncIterator[Access]:
         following.cancel()
 
 
-def _described(plain: Callable[[], dict[str, Any]], table: DoorTable, *, keyed: bool) -> Callable[[], dict[str, Any]]:
-    """The OpenAPI document with the open doors, and with keys where they are asked for; made once."""
+def _described(
+    plain: Callable[[], dict[str, Any]], registry: AdapterRegistry, *, keyed: bool
+) -> Callable[[], dict[str, Any]]:
+    """The OpenAPI document with the open adapters, and with keys where they are asked for; made once."""
 
     @cache
     def document() -> dict[str, Any]:
-        shown = with_doors(plain(), operations(table))
+        shown = with_adapters(plain(), registry.operations())
         return with_keys(shown) if keyed else shown
 
     return document
 
 
-def _door_at(table: DoorTable, scope: Scope) -> Route | None:
-    match = table.at(scope)
-    return Route(match.door.name, match.route.works) if match else None
+def _adapter_route(registry: AdapterRegistry, scope: Scope) -> RouteName | None:
+    match = registry.match(scope)
+    return RouteName(match.adapter.name, match.route.works) if match else None
 
 
 async def _disconnected(_request: Request, _error: Exception) -> Response:
@@ -157,5 +154,5 @@ async def _not_routed(request: Request, error: Exception) -> Response:
 
 
 async def _failed(_request: Request, error: Exception) -> Response:
-    """What a defect is answered with; the server logs its traceback."""
+    """The answer to a defect; the server logs its traceback."""
     return problems.response(InternalError(f"The service failed over this request ({type(error).__name__})."))

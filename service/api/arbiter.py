@@ -1,5 +1,6 @@
-"""gunicorn's arbiter with two rules more: workers that die too often end the front, and its own pause kills no worker.
+"""gunicorn's arbiter with two more rules, and its logger with the service's JSON lines.
 
+Workers that die too often end the front, and a pause of the arbiter itself kills no worker:
 gunicorn replaces a dead worker for ever, and aborts one that has not reported for longer than its time-out, also when
 the arbiter itself has just been paused together with it.
 """
@@ -12,6 +13,7 @@ from typing import Any
 
 from gunicorn.arbiter import Arbiter
 from gunicorn.errors import HaltServer
+from gunicorn.glogging import Logger
 
 from service.core.lifecycle.liveness import RestartLimit
 from service.logs import LogEvent
@@ -30,7 +32,7 @@ def most_deaths(workers: int) -> int:
     return max(FEWEST_DEATHS, DEATHS_OF_EACH * workers)
 
 
-class FrontArbiter(Arbiter):  # type: ignore[misc]
+class WorkerArbiter(Arbiter):  # type: ignore[misc]
     """Starts the front workers again when they die, up to a limit."""
 
     def __init__(self, app: Any) -> None:
@@ -65,3 +67,13 @@ class FrontArbiter(Arbiter):  # type: ignore[misc]
         """Stop all workers."""
         self._stopping = True
         super().stop(graceful)
+
+
+class GunicornLogger(Logger):  # type: ignore[misc]
+    """gunicorn's logger with the root logger's handlers, which uvicorn's worker takes over; its access log is off."""
+
+    def setup(self, cfg: Any) -> None:
+        super().setup(cfg)
+        self.error_log.handlers = list(logging.getLogger().handlers)
+        self.error_log.setLevel(logging.getLogger().level)
+        self.access_log.handlers.clear()

@@ -1,4 +1,9 @@
-"""ASGI middleware around every request: request id, security headers, HEAD, access log, metrics, active requests."""
+"""ASGI middleware around every request.
+
+`AccessLog`: request id, security headers, HEAD, access log, metrics, count of active requests.
+`InternalPort`: operators' routes on a port of their own, and nothing else there but the probes, and documents, which
+the operators' console posts. Which port a request came in on is read off its socket, so no header can claim another.
+"""
 
 from __future__ import annotations
 
@@ -25,18 +30,23 @@ ROUTES = OWN_WORK_ROUTES | {"/livez", "/readyz", "/models", "/metrics", "/docs",
 TRACE_HEADERS = frozenset({b"traceparent", b"tracestate", b"baggage", b"b3"})
 REQUEST_ID = re.compile(r"[\w.:/+=@~-]{1,128}", re.ASCII)
 """A client's request id that is taken over; any other is replaced, as it stands in logs and headers."""
+INTERNAL = frozenset({"metrics", "models", "docs", "redoc", "openapi.json", "console"})
+PROBES = frozenset({"livez", "readyz"})
+DOCUMENTS = frozenset({"extract"})
+NOWHERE = "/nowhere"
+"""No route: to the other port's callers a path is as unknown as any."""
 
 
-class Route(NamedTuple):
-    """A route as metrics and logs name it. `works`: it asks for entities."""
+class RouteName(NamedTuple):
+    """A route's name in metrics and logs. `works`: it extracts entities."""
 
     name: str
     works: bool
 
 
-UNNAMED, CONSOLE = Route(OTHER, False), Route("/console", False)
-RouteAt = Callable[[Scope], Route | None]
-"""The route of a door that a request is for."""
+UNNAMED, CONSOLE = RouteName(OTHER, False), RouteName("/console", False)
+RouteAt = Callable[[Scope], RouteName | None]
+"""The route of an adapter that a request is for."""
 
 log = logging.getLogger("gleaner.access")
 
@@ -51,9 +61,9 @@ class ActiveRequests:
 class AccessLog:
     """Logs and counts requests. Plain ASGI, because starlette's middleware class would buffer streams."""
 
-    def __init__(self, app: ASGIApp, door_at: RouteAt = lambda _scope: None) -> None:
+    def __init__(self, app: ASGIApp, adapter_route: RouteAt = lambda _scope: None) -> None:
         self._app = app
-        self._door_at = door_at
+        self._adapter_route = adapter_route
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -66,7 +76,9 @@ class AccessLog:
         begun = arrived_seconds(scope, time.monotonic())
         if method == "HEAD":  # Routed as GET; the server sends no body, as it knows the method.
             scope = {**scope, "method": "GET"}
-        route = Route(path, path in OWN_WORK_ROUTES) if path in ROUTES else self._door_at(scope) or _page_at(path)
+        route = (
+            RouteName(path, path in OWN_WORK_ROUTES) if path in ROUTES else self._adapter_route(scope) or _page_at(path)
+        )
         status = 500
 
         async def send_with_headers(message: Message) -> None:
@@ -96,6 +108,39 @@ class AccessLog:
             _record(worker.metrics, route, method, status, ended - begun, ids)
 
 
+class InternalPort:
+    """Hides the operators' routes on every port but one, and all others there. Plain ASGI.
+
+    Args:
+        is_adapter: true for a client's request whose path looks like an operator's (POST /models/…).
+        console: the console is on that port, and posts its documents there.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        port: int,
+        is_adapter: Callable[[Scope], bool] = lambda _scope: False,
+        *,
+        console: bool = True,
+    ) -> None:
+        self._app = app
+        self._port = port
+        self._is_adapter = is_adapter
+        self._anywhere = PROBES | DOCUMENTS if console else PROBES
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and self._is_hidden(scope):
+            scope = {**scope, "path": NOWHERE, "raw_path": NOWHERE.encode()}
+        await self._app(scope, receive, send)
+
+    def _is_hidden(self, scope: Scope) -> bool:
+        name = scope["path"].removeprefix("/").partition("/")[0]
+        on_internal_port: bool = scope["server"][1] == self._port
+        internal = name in INTERNAL and not self._is_adapter(scope)
+        return name not in self._anywhere and internal != on_internal_port
+
+
 def _patience_seconds(scope: Scope, begun: float) -> float:
     """How long a request waits for a service that starts: at most half the time that it has, if it names it."""
     named_ms = named_deadline_ms(b"?" + scope.get("query_string", b""), b"")
@@ -103,7 +148,7 @@ def _patience_seconds(scope: Scope, begun: float) -> float:
     return begun + most - time.monotonic()
 
 
-def _page_at(path: str) -> Route:
+def _page_at(path: str) -> RouteName:
     return CONSOLE if path == "/" or path.startswith("/console/") else UNNAMED
 
 
@@ -128,7 +173,7 @@ def _with(own: list[tuple[bytes, bytes]], headers: list[tuple[bytes, bytes]]) ->
 
 
 def _record(
-    metrics: WorkerMetrics, route: Route, method: str, status: int, seconds: float, ids: dict[str, str]
+    metrics: WorkerMetrics, route: RouteName, method: str, status: int, seconds: float, ids: dict[str, str]
 ) -> None:
     metrics.requests.labels(route.name, str(status)).inc()
     metrics.request_seconds.labels(route.name).observe(seconds)

@@ -45,12 +45,12 @@ class Worker:
 
 
 @asynccontextmanager
-async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
-    """Start the parts; stop them when the context ends."""
+async def open_worker(settings: Settings, body_modules: tuple[str, ...] = ()) -> AsyncIterator[Worker]:
+    """Start the parts; stop them when the context ends. `body_modules`: imported by parsers, for adapters' bodies."""
     active_requests, metrics = ActiveRequests(), WorkerMetrics()
     engine = EngineClient(settings.engine_address, lambda: active_requests.count, metrics.resubmitted.inc)
     limits = document_limits(settings)
-    parsers = _make_parsers(settings, limits, metrics, engine)
+    parsers = _make_parsers(settings, limits, metrics, engine, body_modules)
     threads = ThreadPoolExecutor(THREADS, thread_name_prefix="text")
     extractor = Extractor(
         engine,
@@ -81,10 +81,14 @@ def _load_of(extractor: Extractor, parsers: ParserPool, now: float) -> WorkerLoa
 
 
 def _make_parsers(
-    settings: Settings, limits: DocumentLimits, metrics: WorkerMetrics, engine: EngineClient
+    settings: Settings,
+    limits: DocumentLimits,
+    metrics: WorkerMetrics,
+    engine: EngineClient,
+    body_modules: tuple[str, ...],
 ) -> ParserPool:
     mode = SandboxMode(settings.parser_sandbox)
-    config = ZygoteConfig(mode, settings.parse_memory_bytes, settings.parse_seconds)
+    config = ZygoteConfig(mode, settings.parse_memory_bytes, settings.parse_seconds, modules=body_modules)
     zygote = ZygoteClient(config, lambda report: announce(report, mode, metrics))
     queue_bytes = QUEUED_REQUESTS * settings.max_request_bytes
     parse_limits = ParseLimits(limits, settings.parse_seconds, queue_bytes, settings.wait_limit_seconds)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import ssl
+from pathlib import Path
 
-from service.api.doors.registry import check_extras
+from service.api.adapters.registry import check_extras
 from service.api.http.api_keys import read_keys
-from service.api.tls import check_tls
 from service.commands.container_model import FOLDER, take_in
+from service.core.errors import ModelError
 from service.logs import configure
 from service.process import hide_memory
 from service.settings import read_settings
@@ -43,3 +45,23 @@ def run(chosen: argparse.Namespace) -> int:
     configure(settings.log_level)
     hide_memory()
     return Supervisor(settings, {flag.upper(): value for flag, value in flags.items()}).run()
+
+
+class BadTlsFiles(ModelError):
+    """The certificate and its key cannot be used."""
+
+    code = "bad_tls_files"
+
+
+def check_tls(certificate: Path | None, key: Path | None) -> None:
+    """Load a TLS certificate and its key as the workers will, before anything is started with them.
+
+    Raises:
+        BadTlsFiles: one cannot be read, is no PEM file, is encrypted, or they do not belong together.
+    """
+    if certificate is None or key is None:
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password=lambda: "")
+    except (OSError, ssl.SSLError) as error:
+        raise BadTlsFiles(f"{certificate} and {key} cannot be used for TLS: {error}") from error

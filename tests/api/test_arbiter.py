@@ -10,7 +10,7 @@ import pytest
 from gunicorn.errors import HaltServer
 
 from service.api.__main__ import STUCK_SECONDS, GunicornServer
-from service.api.arbiter import FrontArbiter, most_deaths
+from service.api.arbiter import WorkerArbiter, most_deaths
 from service.process import EXIT_RESTART_LIMIT
 from service.settings import Settings
 
@@ -35,7 +35,7 @@ class Worker:
         self.tmp = Reports(age_seconds)
 
 
-class Arbiter(FrontArbiter):
+class Arbiter(WorkerArbiter):
     """Notes the signals that it sends."""
 
     def __init__(self, folder: Path, **ages_seconds: float) -> None:

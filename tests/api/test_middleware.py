@@ -1,4 +1,4 @@
-"""The middleware around every request: who waits, and how long, for a service that is about to be ready."""
+"""Middleware around every request: the wait for a service that starts, and the two ports."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 from starlette.responses import PlainTextResponse
-from starlette.types import Message, Scope
+from starlette.types import Message, Receive, Scope, Send
 
 from service.api.extraction.trace import TraceBook
-from service.api.middleware import STARTING_SECONDS, AccessLog, ActiveRequests
+from service.api.middleware import NOWHERE, STARTING_SECONDS, AccessLog, ActiveRequests, InternalPort
 from service.metrics.worker import WorkerMetrics
 
 
@@ -25,7 +25,7 @@ class _Starting:
         self.waited.append(seconds)
 
 
-def _asked(engine: _Starting, method: str, path: str, query: bytes = b"") -> int:
+def status_of(engine: _Starting, method: str, path: str, query: bytes = b"") -> int:
     """The status of the answer to a request."""
     sent: list[Message] = []
     worker = SimpleNamespace(
@@ -50,19 +50,80 @@ def _asked(engine: _Starting, method: str, path: str, query: bytes = b"") -> int
 )
 def test_only_a_request_for_work_waits_for_an_engine_that_starts(method: str, path: str, waits: int) -> None:
     engine = _Starting()
-    assert _asked(engine, method, path) == 200
+    assert status_of(engine, method, path) == 200
     assert len(engine.waited) == waits
 
 
 def test_nobody_waits_once_an_engine_has_served() -> None:
     engine = _Starting(starting=False)
-    assert _asked(engine, "POST", "/extract") == 200
+    assert status_of(engine, "POST", "/extract") == 200
     assert engine.waited == []
 
 
 @pytest.mark.parametrize(("query", "most"), [(b"", STARTING_SECONDS), (b"deadline_ms=100", 0.05)])
 def test_the_wait_leaves_half_of_the_time_that_a_request_names(query: bytes, most: float) -> None:
     engine = _Starting()
-    _asked(engine, "POST", "/extract", query)
+    status_of(engine, "POST", "/extract", query)
     (waited,) = engine.waited
     assert 0 < waited <= most
+
+
+PUBLIC, INTERNAL = 8080, 9090
+
+
+def path_seen(path: str, port: int, *, console: bool = True) -> str:
+    """The path that the application behind sees."""
+    seen: list[Scope] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append(scope)
+
+    async def receive() -> Message:
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        raise AssertionError
+
+    scope = {"type": "http", "path": path, "server": ("127.0.0.1", port), "headers": [(b"host", b"x:9090")]}
+    asyncio.run(InternalPort(app, INTERNAL, console=console)(scope, receive, send))
+    return str(seen[0]["path"])
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/metrics", "/models", "/docs", "/docs/oauth2-redirect", "/redoc", "/openapi.json", "/console", "/console/live"],
+)
+def test_the_operators_routes_are_on_the_internal_port_alone(path: str) -> None:
+    assert path_seen(path, INTERNAL) == path
+    assert path_seen(path, PUBLIC) == NOWHERE
+    assert path_seen(path + "/", PUBLIC) == NOWHERE
+
+
+@pytest.mark.parametrize("path", ["/", "//metrics", "/anything", "/metricsx", ""])
+def test_the_clients_routes_are_on_the_public_port_alone(path: str) -> None:
+    assert path_seen(path, PUBLIC) == path
+    assert path_seen(path, INTERNAL) == NOWHERE
+
+
+@pytest.mark.parametrize("port", [PUBLIC, INTERNAL])
+def test_the_probes_and_documents_are_on_both(port: int) -> None:
+    paths = ["/livez", "/readyz", "/extract"]
+    assert [path_seen(path, port) for path in paths] == paths
+
+
+def test_without_a_console_documents_are_posted_to_the_public_port_alone() -> None:
+    assert path_seen("/extract", INTERNAL, console=False) == NOWHERE
+    assert path_seen("/extract", PUBLIC, console=False) == "/extract"
+
+
+def test_what_is_no_request_passes() -> None:
+    kinds: list[str] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        kinds.append(scope["type"])
+
+    async def nothing(*_: object) -> Message:
+        return {}
+
+    asyncio.run(InternalPort(app, INTERNAL)({"type": "lifespan"}, nothing, nothing))  # type: ignore[arg-type]
+    assert kinds == ["lifespan"]

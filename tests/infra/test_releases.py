@@ -55,7 +55,7 @@ def test_a_rolling_release_has_no_figures_to_be_wrong() -> None:
     ("changes", "words"),
     [
         ({"variant": Variant.ASG}, "only ECS moves requests"),
-        ({"doors": ("oip",)}, "each door has a rule of its own"),
+        ({"adapters": ("oip",)}, "each adapter has a rule of its own"),
         ({"forecast": Forecast.LOOK}, "counts one target group's requests"),
     ],
 )

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import get_args
 
 import pytest
 
-from service.api.doors.protocols import oip_grpc
 from service.metrics.engine import EngineMetrics
 from service.metrics.gpu import GpuMetrics
 from service.metrics.worker import WorkerMetrics
-from service.settings import DoorName
 from service.signals import catalog, points
 from service.signals.catalog import Kind, Signal
 from service.signals.points import Point, Series, Snapshot, measure
-from service.signals.routes import DOOR_ROUTES
 from tests.support.metric_values import collected
 
 IDLE = Snapshot(0.0, 1000.0, {})
@@ -122,18 +118,14 @@ def test_requests_are_counted_by_their_buckets_upper_bounds() -> None:
     assert dict(zip(*_shape(round_), strict=True)) == {0.5: 3.0, 10.0: 3.0}
 
 
-def test_requests_by_a_door_and_to_redact_are_work_and_each_process_s_counter_may_begin_anew() -> None:
+def test_adapters_requests_are_work_and_a_counter_may_begin_anew() -> None:
     name = points.BUCKETS_NAME
-    doors = [(name, count, {"route": route, "le": "+Inf"}) for route, count in (("/redact", 2.0), ("oip-grpc", 3.0))]
+    adapters = [(name, count, {"route": route, "le": "+Inf"}) for route, count in (("/redact", 2.0), ("oip-grpc", 3.0))]
     fallen = (name, 9.0, {"route": "huggingface", "le": "+Inf"}), (name, 1.0, {"route": "huggingface", "le": "+Inf"})
     round_ = published(
-        snapshot(0.0, *buckets(1, 1, 1, 1), fallen[0]), snapshot(10.0, *buckets(2, 2, 2, 2), *doors, fallen[1])
+        snapshot(0.0, *buckets(1, 1, 1, 1), fallen[0]), snapshot(10.0, *buckets(2, 2, 2, 2), *adapters, fallen[1])
     )
     assert dict(zip(*_shape(round_), strict=True)) == {0.5: 1.0, 10.0: 5.0}
-
-
-def test_every_door_that_can_be_open_has_a_route_that_counts_as_work() -> None:
-    assert set(get_args(DoorName)) | {oip_grpc.ROUTE} == DOOR_ROUTES
 
 
 def _shape(round_: dict[Signal, Point]) -> tuple[tuple[float, ...], tuple[float, ...]]:

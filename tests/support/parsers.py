@@ -18,6 +18,7 @@ from service.sandbox.apply import SandboxMode, SandboxReport
 from tests.support.processes import children_of, command_of
 
 MODULE = "service.api.parsers.zygote"
+BODY_MODULES = tuple(f"service.api.adapters.{name}_bodies" for name in ("comprehend", "huggingface", "oip", "presidio"))
 
 
 @dataclass
@@ -33,6 +34,7 @@ class PoolSetup:
     limits: DocumentLimits = field(default_factory=DocumentLimits)
     mode: SandboxMode = SandboxMode.AUTO
     reader: str = READER
+    modules: tuple[str, ...] = BODY_MODULES
     deaths: int = 0
     refused: list[str] = field(default_factory=list)
     reports: list[SandboxReport] = field(default_factory=list)
@@ -44,7 +46,7 @@ class PoolSetup:
 @asynccontextmanager
 async def pool_of(setup: PoolSetup) -> AsyncIterator[ParserPool]:
     """A pool that has started; stopped when the context ends."""
-    config = ZygoteConfig(setup.mode, setup.memory_bytes, setup.seconds, setup.reader)
+    config = ZygoteConfig(setup.mode, setup.memory_bytes, setup.seconds, setup.reader, setup.modules)
     stock = IdleParserPool(setup.size, setup.files, ZygoteClient(config, setup.reports.append), anonymous=ANONYMOUS)
     limits = ParseLimits(setup.limits, setup.seconds, setup.queue_bytes, setup.wait_seconds)
     pool = ParserPool(setup.size, limits, stock, setup.died, setup.refused.append)

@@ -8,7 +8,7 @@ import socket
 import httpx
 import pytest
 
-from service.api.openapi.operations import with_keys
+from service.api.openapi import with_keys
 from service.api.problems import STATUS
 from tests.support.extraction import TEXT, assert_problem
 from tests.support.service import Service

@@ -11,7 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import schemathesis
@@ -22,22 +22,21 @@ from schemathesis import Case, GenerationMode, HookContext, Response
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from service.api.doors.registry import open_doors, operations
+from service.api.adapters.registry import open_adapters
 from service.api.problems import MEDIA_TYPE, STATUS
-from service.settings import DoorName
+from service.signals.routes import ADAPTERS
 from tests.support.document_files import simple_docx, simple_pdf
 from tests.support.extraction import TEXT
 from tests.support.service import Service, serving
 
 EXAMPLES = int(os.environ.get("SCHEMA_EXAMPLES", "150"))
-DOOR_EXAMPLES = EXAMPLES // 6
-"""For each of the doors' routes."""
+ADAPTER_EXAMPLES = EXAMPLES // 6
+"""For each of the adapters' routes."""
 FEWEST_REQUESTS = 50
 FEWEST_ANSWERED = 0.9
 """Of the valid requests, as a share."""
 DEADLINE_MS = 240_000
 PATHS = ("/extract", "/redact")
-DOORS = get_args(DoorName)
 REFUSALS = frozenset({STATUS["not_ready"], STATUS["deadline_exceeded"], STATUS["insufficient_memory"]})
 """Server errors that are typed refusals."""
 FILES = {
@@ -154,19 +153,19 @@ def test_spoilt_requests_are_answered_as_the_schema_says(service: Service, path:
 
 
 @pytest.fixture(scope="module")
-def all_doors(home: Path) -> Iterator[Service]:
-    """A service with every door open."""
-    with serving(home, MODELS="tiny,other", DTYPE="float32", DOORS=",".join(DOORS)) as service:
+def all_adapters(home: Path) -> Iterator[Service]:
+    """A service with every adapter open."""
+    with serving(home, MODELS="tiny,other", DTYPE="float32", ADAPTERS=",".join(ADAPTERS)) as service:
         yield service
 
 
-def test_the_schema_has_every_route_of_every_door(all_doors: Service) -> None:
-    shown = all_doors.get("/openapi.json").json()["paths"]
-    for path, routes in operations(open_doors(DOORS)).items():
+def test_the_schema_has_every_route_of_every_adapter(all_adapters: Service) -> None:
+    shown = all_adapters.get("/openapi.json").json()["paths"]
+    for path, routes in open_adapters(ADAPTERS).operations().items():
         assert {each.method.lower() for each in routes} <= set(shown[path]), path
 
 
-DOOR_ROUTES = [
+ADAPTER_ROUTES = [
     ("/", "POST"),
     ("/models/{model}", "POST"),
     ("/invocations", "POST"),
@@ -188,15 +187,15 @@ DOOR_ROUTES = [
     ("/mcp", "GET"),
     ("/mcp", "DELETE"),
 ]
-"""At `/` are two doors."""
+"""At `/` are two adapters."""
 
 
-@pytest.mark.parametrize(("path", "method"), DOOR_ROUTES)
-def test_doors_answer_as_the_schema_says_whatever_comes(all_doors: Service, path: str, method: str) -> None:
-    operation = schema_of(all_doors)[path][method]
+@pytest.mark.parametrize(("path", "method"), ADAPTER_ROUTES)
+def test_adapters_answer_as_the_schema_says_whatever_comes(all_adapters: Service, path: str, method: str) -> None:
+    operation = schema_of(all_adapters)[path][method]
     statuses: Counter[int] = Counter()
 
-    @settings(SETTINGS, max_examples=DOOR_EXAMPLES)
+    @settings(SETTINGS, max_examples=ADAPTER_EXAMPLES)
     @given(data=st.data(), mode=st.sampled_from(GenerationMode))
     def ask(data: st.DataObject, mode: GenerationMode) -> None:
         try:

@@ -15,11 +15,11 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from infra.doors import ALWAYS, DOOR_PATHS, DoorPaths
 from infra.environments import Environment
 from infra.scaling.policy import Policy
 from infra.stacks.container import INTERNAL_PORT, PORT
 from infra.stacks.fleet.balancer_alarms import server_errors, too_few_healthy
+from service.signals.routes import ALWAYS_PUBLIC, PUBLIC_ADAPTERS, PublicPaths
 
 CHECK_SECONDS = 5
 CHECK_TIMEOUT_SECONDS = 4
@@ -71,9 +71,10 @@ class Balancer(Construct):
             open=False,
             default_action=elb.ListenerAction.fixed_response(404, content_type="text/plain", message_body="not found"),
         )
-        self.routes = self._hand_on("Routes", DoorPaths(ALWAYS, posts_only=False), priority=1)
-        for number, door in enumerate(environment.doors):
-            self._hand_on(f"Door{door.capitalize()}", DOOR_PATHS[door], priority=2 + number)
+        self.routes = self._hand_on("Routes", PublicPaths(ALWAYS_PUBLIC, posts_only=False), priority=1)
+        for number, name in enumerate(environment.adapters):
+            # "Door" stays: another logical id would be a second rule of the same priority for the time of an update.
+            self._hand_on(f"Door{name.capitalize()}", PUBLIC_ADAPTERS[name], priority=2 + number)
 
     def admit_to(self, targets: ec2.SecurityGroup, scrapers: Iterable[str]) -> None:
         """Allow traffic from the balancer to its targets, and to nothing else; scrapers come to the internal port."""
@@ -98,9 +99,9 @@ class Balancer(Construct):
         """Predictive scaling's label for the balancer's request count."""
         return f"{self.balancer.load_balancer_full_name}/{self.targets.target_group_full_name}"
 
-    def _hand_on(self, name: str, door: DoorPaths, *, priority: int) -> elb.ApplicationListenerRule:
-        conditions = [elb.ListenerCondition.path_patterns(list(door.paths))]
-        if door.posts_only:
+    def _hand_on(self, name: str, public: PublicPaths, *, priority: int) -> elb.ApplicationListenerRule:
+        conditions = [elb.ListenerCondition.path_patterns(list(public.paths))]
+        if public.posts_only:
             conditions.append(elb.ListenerCondition.http_request_methods(["POST"]))
         return elb.ApplicationListenerRule(
             self, name, listener=self.listener, priority=priority, conditions=conditions, action=self._forward()

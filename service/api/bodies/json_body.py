@@ -11,11 +11,10 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from service.api.bodies.decoding import decoded
 from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
 
 ID_CHARACTERS = 1_024
@@ -27,7 +26,27 @@ _KINDS = {"`str | null`": "a string or null", "`str`": "a string", "`object`": "
 
 _Id = Annotated[str, msgspec.Meta(max_length=ID_CHARACTERS)]
 _ABSENT = msgspec.Raw(b"")
+_T = TypeVar("_T")
 _decode_text = msgspec.json.Decoder(str).decode
+
+
+def decoded(decode: Callable[[], _T], wrong: Callable[[msgspec.ValidationError], GleanerError]) -> _T:
+    """What `decode` returns; `wrong` makes the error of JSON that is something else than it should be.
+
+    Raises:
+        GleanerError: what `wrong` made.
+        MalformedRequest: it is not JSON, not UTF-8, or nested too deeply.
+    """
+    try:
+        return decode()
+    except msgspec.ValidationError as error:
+        raise wrong(error) from None
+    except RecursionError:
+        raise MalformedRequest("The body is JSON that is nested too deeply.") from None
+    except UnicodeError:
+        raise MalformedRequest("The body is not JSON: it is not UTF-8.") from None
+    except msgspec.DecodeError as error:
+        raise MalformedRequest(f"The body is not JSON: {error}.") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import BinaryIO
 
-from service.api.bodies.kinds import DOCUMENTS, JsonWanted, kind_of
+from service.api.bodies.kinds import DOCUMENTS, JsonKindRef, kind_of
 from service.api.parsers.frames import (
     LENGTH,
     FileHeader,
@@ -117,7 +117,7 @@ def prepare() -> None:
         read(data, None, name, DocumentLimits())
     _redact(FileHeader(None, None, DocumentLimits(), REHEARSAL), samples()["a.pdf"])
     draw_page(samples()["a.pdf"], PictureWanted(1, 10), limits=DocumentLimits())
-    _read_json(b'{"documents": [{"text": ""}]}', JsonWanted(DOCUMENTS, 1), DocumentLimits())
+    _read_json(b'{"documents": [{"text": ""}]}', JsonKindRef(DOCUMENTS, 1), DocumentLimits())
     gc.collect()
     gc.disable()
     gc.freeze()
@@ -170,7 +170,7 @@ def _redact(file: FileHeader, data: bytes) -> list[bytes | memoryview]:
     return redacted_frames(made)
 
 
-def _read_json(data: bytes, wanted: JsonWanted, limits: DocumentLimits) -> Iterable[bytes]:
+def _read_json(data: bytes, wanted: JsonKindRef, limits: DocumentLimits) -> Iterable[bytes]:
     kind = kind_of(wanted)
     try:
         return json_frames(*kind.divide(kind.decode(data, wanted.most_documents)), limits)

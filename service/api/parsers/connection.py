@@ -7,8 +7,7 @@ import signal
 import socket
 from typing import TypeVar
 
-from service.api.bodies.door_json import Content
-from service.api.bodies.kinds import JsonKind
+from service.api.bodies.kinds import Content, JsonKind
 from service.api.bodies.received_body import ReceivedBody
 from service.api.parsers.frames import (
     LENGTH,

@@ -18,7 +18,7 @@ from typing import TypeVar
 import msgspec
 import numpy as np
 
-from service.api.bodies.kinds import JsonWanted
+from service.api.bodies.kinds import JsonKindRef
 from service.documents.document import Box, Document, Layout, Page
 from service.documents.limits import MEBIBYTE, DocumentLimits
 from service.documents.page_picture import PagePicture, PictureWanted
@@ -40,7 +40,7 @@ class FileHeader(msgspec.Struct, frozen=True):
     limits: DocumentLimits
     redaction: Redaction | None = None
     picture: PictureWanted | None = None
-    json: JsonWanted | None = None
+    json: JsonKindRef | None = None
 
 
 class ParsedHeader(msgspec.Struct, frozen=True):
@@ -102,7 +102,7 @@ def file_header(
     *,
     redaction: Redaction | None = None,
     picture: PictureWanted | None = None,
-    json: JsonWanted | None = None,
+    json: JsonKindRef | None = None,
 ) -> bytes:
     """The header frame of a file; with `redaction`, `picture` or `json` not its text is asked for, but that."""
     return msgspec.msgpack.encode(FileHeader(media_type, name, limits, redaction, picture, json))

@@ -74,7 +74,7 @@ def picture(data: bytes, page: PictureWanted, limits: DocumentLimits) -> ParserW
 
 def json_value(body: ReceivedBody, kind: JsonKind[T], most_documents: int, limits: DocumentLimits) -> ParserWork[T]:
     """The value of a JSON body of this kind is wanted."""
-    header = file_header(None, None, limits, json=kind.wanted(most_documents))
+    header = file_header(None, None, limits, json=kind.reference(most_documents))
     return ParserWork(JSON, body, lambda parser: parser.read_json(header, body, kind, limits))
 
 

@@ -13,8 +13,7 @@ from typing import Annotated, TypeVar
 
 import msgspec
 
-from service.api.bodies.door_json import Content
-from service.api.bodies.kinds import JsonKind
+from service.api.bodies.kinds import Content, JsonKind
 from service.api.parsers.frames import BadAnswer, decoded_header
 from service.core.errors import DocumentTooLarge
 from service.documents.left_out_text import LeftOutText

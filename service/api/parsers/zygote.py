@@ -13,6 +13,7 @@ import signal
 import socket
 import struct
 import sys
+from collections.abc import Iterable
 from enum import IntEnum
 from importlib import import_module
 
@@ -39,12 +40,13 @@ SIGNALS = {Order.STOP: signal.SIGSTOP, Order.CONTINUE: signal.SIGCONT, Order.KIL
 
 
 class ZygoteConfig(msgspec.Struct, frozen=True):
-    """What the zygote is told on its command line, as JSON."""
+    """The zygote's configuration, as JSON on its command line. `modules`: imported before the sandbox is closed."""
 
     mode: SandboxMode
     memory_bytes: int
     cpu_seconds: float
     reader: str = READER
+    modules: tuple[str, ...] = ()
 
 
 class ZygoteReady(msgspec.Struct, frozen=True, tag="ready"):
@@ -63,13 +65,15 @@ class ParserEnded(msgspec.Struct, frozen=True, tag="ended"):
 class Zygote:
     """The loop of the zygote: orders in, forks and signals out."""
 
-    def __init__(self, control: socket.socket, sandbox: ParserSandbox, reader: str) -> None:
+    def __init__(self, control: socket.socket, sandbox: ParserSandbox, reader: str, modules: Iterable[str]) -> None:
         self._control = control
         self._sandbox = sandbox
         self._null = os.open(os.devnull, os.O_RDWR)
         self._child = import_module("service.api.parsers.child")
         module, _, function = reader.partition(":")
         self._reader = getattr(import_module(module), function)
+        for each in modules:
+            import_module(each)
         self._parsers: dict[int, int] = {}
         self._numbers: dict[int, int] = {}
 
@@ -178,7 +182,7 @@ def main() -> None:
     die_with_parent()
     hide_memory()
     control = socket.socket(fileno=0)
-    Zygote(control, sandbox, config.reader).run()
+    Zygote(control, sandbox, config.reader, config.modules).run()
     os._exit(0)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from service.api.openapi import schemas
-from service.api.openapi.operations import problem_responses, query_options, request_bodies
+from service.api import openapi
+from service.api.openapi import problem_responses, query_options, request_bodies
 from service.api.redaction.schemas import RedactJson, RedactOptions, RedactResult
 
 _TEXT = "Invoice INV-20931 from <SUPPLIER_NAME>."
@@ -46,7 +46,7 @@ REDACT: dict[str, Any] = {
             "description": "Each document without its entities: a text, or a PDF in base64; with `raw`, the one "
             "document itself.",
             "content": {
-                "application/json": {"schema": schemas.of(RedactResult), "example": _ANSWER},
+                "application/json": {"schema": openapi.of(RedactResult), "example": _ANSWER},
                 "application/pdf": _BINARY,
                 "text/plain": _BINARY,
             },
@@ -56,8 +56,8 @@ REDACT: dict[str, Any] = {
     "openapi_extra": {
         "requestBody": {
             "required": True,
-            "content": request_bodies(schemas.json_body(RedactJson), schemas.form_body(RedactOptions)),
+            "content": request_bodies(openapi.json_body(RedactJson), openapi.form_body(RedactOptions)),
         },
-        "parameters": query_options(schemas.written_options(RedactOptions)),
+        "parameters": query_options(openapi.written_options(RedactOptions)),
     },
 }

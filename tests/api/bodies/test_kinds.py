@@ -10,52 +10,64 @@ from typing import Any
 import msgspec
 import pytest
 
-from service.api.bodies.comprehend import BatchRequest, EntitiesRequest, TextRequest
-from service.api.bodies.huggingface import TokenClassificationInput
+from service.api.adapters.comprehend_bodies import BatchRequest, EntitiesRequest, TextRequest
+from service.api.adapters.huggingface_bodies import TokenClassificationInput
+from service.api.adapters.oip_bodies import InferBody
+from service.api.adapters.presidio_bodies import AnalyzeRequest, AnonymizeRequest
 from service.api.bodies.json_body import OPTION_BYTES
-from service.api.bodies.kinds import DocumentsJson, DoorJson, HasInputs, JsonKind, kind_of
-from service.api.bodies.oip import InferBody
-from service.api.bodies.presidio import AnalyzeRequest, AnonymizeRequest
-from service.core.errors import GleanerError, InvalidOptions
+from service.api.bodies.kinds import (
+    COUNTED_BYTES,
+    MOST_STRINGS,
+    AdapterJson,
+    DocumentsJson,
+    HasField,
+    JsonKind,
+    decode_json,
+    kind_of,
+)
+from service.core.errors import DocumentTooLarge, GleanerError, InvalidOptions, MalformedRequest
 from tests.support.json_ways import Decode, json_parser
 
 LONG = "Grüße, 世界 😀\n" * 40_000
 """Of several pieces."""
 MOST = 5
-INPUTS: JsonKind[Any] = HasInputs()
+INPUTS: JsonKind[Any] = HasField("inputs")
 TENSOR = {"name": "text", "datatype": "BYTES", "shape": [2, 1]}
 FINDINGS = [{"entity_type": "PERSON", "start": 0, "end": number} for number in range(4_000)]
 BODIES: list[tuple[JsonKind[Any], Any]] = [
-    (DoorJson(TextRequest), {"Text": LONG, "LanguageCode": "de"}),
-    (DoorJson(TextRequest), {"Text": ""}),
-    (DoorJson(EntitiesRequest), {"Text": LONG}),
-    (DoorJson(EntitiesRequest), {"Bytes": base64.b64encode(bytes(range(256)) * 3_000).decode()}),
-    (DoorJson(EntitiesRequest), {"Bytes": ""}),
-    (DoorJson(EntitiesRequest), {"Bytes": "=", "Text": "a"}),
-    (DoorJson(EntitiesRequest), {"Bytes": "QUJD", "Text": "a", "EndpointArn": "arn:x/y"}),
-    (DoorJson(EntitiesRequest), {}),
-    (DoorJson(BatchRequest), {"TextList": [LONG, "a", LONG[:70_000]]}),
-    (DoorJson(BatchRequest), {"TextList": []}),
-    (DoorJson(TokenClassificationInput), {"inputs": LONG, "parameters": {"stride": 3, "ignore_labels": ["O"]}}),
-    (DoorJson(TokenClassificationInput), {"inputs": ["", LONG, ""]}),
-    (DoorJson(TokenClassificationInput), {"inputs": [LONG, 5]}),
-    (DoorJson(TokenClassificationInput), {"inputs": [], "parameters": {"strides": 3}}),
-    (DoorJson(AnalyzeRequest), {"text": [LONG, "b"], "language": "en", "allow_list": ["a"]}),
+    (AdapterJson(TextRequest), {"Text": LONG, "LanguageCode": "de"}),
+    (AdapterJson(TextRequest), {"Text": ""}),
+    (AdapterJson(EntitiesRequest), {"Text": LONG}),
+    (AdapterJson(EntitiesRequest), {"Bytes": base64.b64encode(bytes(range(256)) * 3_000).decode()}),
+    (AdapterJson(EntitiesRequest), {"Bytes": ""}),
+    (AdapterJson(EntitiesRequest), {"Bytes": "=", "Text": "a"}),
+    (AdapterJson(EntitiesRequest), {"Bytes": "QUJD", "Text": "a", "EndpointArn": "arn:x/y"}),
+    (AdapterJson(EntitiesRequest), {}),
+    (AdapterJson(BatchRequest), {"TextList": [LONG, "a", LONG[:70_000]]}),
+    (AdapterJson(BatchRequest), {"TextList": []}),
+    (AdapterJson(TokenClassificationInput), {"inputs": LONG, "parameters": {"stride": 3, "ignore_labels": ["O"]}}),
+    (AdapterJson(TokenClassificationInput), {"inputs": ["", LONG, ""]}),
+    (AdapterJson(TokenClassificationInput), {"inputs": [LONG, 5]}),
+    (AdapterJson(TokenClassificationInput), {"inputs": [], "parameters": {"strides": 3}}),
+    (AdapterJson(AnalyzeRequest), {"text": [LONG, "b"], "language": "en", "allow_list": ["a"]}),
     (
-        DoorJson(AnalyzeRequest),
+        AdapterJson(AnalyzeRequest),
         {"text": LONG, "ad_hoc_recognizers": [{"supported_entity": "X", "patterns": [{"regex": "a", "score": 1}]}]},
     ),
-    (DoorJson(AnalyzeRequest), {"text": LONG, "score_threshold": 2}),
-    (DoorJson(AnalyzeRequest), {"text": "a", "regex_flags": 10**30}),
-    (DoorJson(AnonymizeRequest), {"text": LONG, "analyzer_results": FINDINGS}),
+    (AdapterJson(AnalyzeRequest), {"text": LONG, "score_threshold": 2}),
+    (AdapterJson(AnalyzeRequest), {"text": "a", "regex_flags": 10**30}),
+    (AdapterJson(AnonymizeRequest), {"text": LONG, "analyzer_results": FINDINGS}),
     (
-        DoorJson(AnonymizeRequest),
+        AdapterJson(AnonymizeRequest),
         {"text": "a", "analyzer_results": [], "anonymizers": {"X": {"type": "mask", "masking_char": "\x00"}}},
     ),
-    (DoorJson(InferBody), {"inputs": [{**TENSOR, "data": ["a", LONG]}], "id": "7", "parameters": {"timeout": 10**30}}),
-    (DoorJson(InferBody), {"inputs": [{**TENSOR, "data": [[LONG], "b", []]}], "outputs": [{"name": "entities"}]}),
-    (DoorJson(InferBody), {"inputs": [{**TENSOR, "parameters": {"binary_data_size": 5}}]}),
-    (DoorJson(InferBody), {"inputs": [TENSOR, TENSOR]}),
+    (
+        AdapterJson(InferBody),
+        {"inputs": [{**TENSOR, "data": ["a", LONG]}], "id": "7", "parameters": {"timeout": 10**30}},
+    ),
+    (AdapterJson(InferBody), {"inputs": [{**TENSOR, "data": [[LONG], "b", []]}], "outputs": [{"name": "entities"}]}),
+    (AdapterJson(InferBody), {"inputs": [{**TENSOR, "parameters": {"binary_data_size": 5}}]}),
+    (AdapterJson(InferBody), {"inputs": [TENSOR, TENSOR]}),
     (INPUTS, {"inputs": [LONG]}),
     (INPUTS, {"text": LONG}),
     (INPUTS, [LONG]),
@@ -88,19 +100,19 @@ def test_a_parser_s_answer_is_the_worker_s(decode: Decode, kind: JsonKind[Any], 
 
 @pytest.mark.parametrize("kind", {each: None for each, _ in BODIES})
 def test_a_kind_is_found_by_what_names_it_to_another_process(kind: JsonKind[Any]) -> None:
-    assert kind_of(kind.wanted(MOST)) == kind
+    assert kind_of(kind.reference(MOST)) == kind
 
 
 @pytest.mark.parametrize(
     ("kind", "rest", "contents"),
     [
-        (DoorJson(TextRequest), b'{"Text":"-"}', []),
-        (DoorJson(TextRequest), b'{"Text":"-"}', ["a", "b"]),
-        (DoorJson(TextRequest), b'{"Text":"-"}', [b"a"]),
-        (DoorJson(TextRequest), b'{"Text":5}', ["a"]),
-        (DoorJson(TextRequest), b"", ["a"]),
-        (DoorJson(EntitiesRequest), b'{"Bytes":""}', ["a"]),
-        (DoorJson(InferBody), b'{"inputs":[]}', []),
+        (AdapterJson(TextRequest), b'{"Text":"-"}', []),
+        (AdapterJson(TextRequest), b'{"Text":"-"}', ["a", "b"]),
+        (AdapterJson(TextRequest), b'{"Text":"-"}', [b"a"]),
+        (AdapterJson(TextRequest), b'{"Text":5}', ["a"]),
+        (AdapterJson(TextRequest), b"", ["a"]),
+        (AdapterJson(EntitiesRequest), b'{"Bytes":""}', ["a"]),
+        (AdapterJson(InferBody), b'{"inputs":[]}', []),
         (INPUTS, b"5", []),
         (INPUTS, b"true", ["a"]),
         (DocumentsJson(()), b'{"ids":[null],"batch":false,"options":{}}', []),
@@ -119,3 +131,30 @@ def test_an_option_that_is_too_long_for_one_is_not_built() -> None:
     rest = b'{"ids":[null],"batch":false,"options":{"labels":[' + b"[]," * OPTION_BYTES + b"[]]}}"
     with pytest.raises(InvalidOptions, match="labels"):
         DocumentsJson(("labels",)).restore(rest, ["a"])
+
+
+class Inputs(msgspec.Struct):
+    inputs: str | list[str]
+
+
+def test_a_body_of_an_adapter_becomes_its_type() -> None:
+    assert decode_json(b'{"inputs": ["a"], "more": 1}', Inputs, 10).inputs == ["a"]
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"inputs": 1}', b'{"inputs": "\xff"}', b'{"x":' + b"[" * 100_000])
+def test_what_it_is_not_is_said_in_a_sentence(body: bytes) -> None:
+    with pytest.raises(MalformedRequest) as caught:
+        decode_json(body, Inputs, 10)
+    assert 3 < len(caught.value.detail) < 300
+
+
+def test_far_too_many_texts_are_refused_before_they_are_built() -> None:
+    many = MOST_STRINGS + 100 + COUNTED_BYTES // 4
+    for each in (b'"",', b'"a",', b'"\\\\",'):
+        with pytest.raises(DocumentTooLarge):
+            decode_json(b'{"inputs": [' + each * 2 * many + b'""]}', Inputs, 10)
+
+
+def test_one_long_text_with_many_quotes_is_fine() -> None:
+    text = '"' * (COUNTED_BYTES + MOST_STRINGS)
+    assert decode_json(msgspec.json.encode({"inputs": text}), Inputs, 10).inputs == text

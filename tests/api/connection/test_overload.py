@@ -119,15 +119,15 @@ def test_refused_documents_are_reported_for_the_fleet_to_scale_by() -> None:
 
 def test_a_refusal_is_in_the_words_of_the_door_that_the_request_is_for() -> None:
     def translate(method: str, path: str, headers: object, error: GleanerError) -> Translation | None:
-        if path != "/door":
+        if path != "/adapter":
             return None
         assert isinstance(headers, list)
-        return Translation("door", Response(f"{method} {error.code} {len(headers)}", 413, {"X-Own": "1"}))
+        return Translation("adapter", Response(f"{method} {error.code} {len(headers)}", 413, {"X-Own": "1"}))
 
     async def scene(world: World) -> None:
         world.connections.refusals.translate = translate
         head = "POST /%s?a=b HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n"
-        theirs, ours = await world.ask(head % "door"), await world.ask(head % "extract")
+        theirs, ours = await world.ask(head % "adapter"), await world.ask(head % "extract")
         assert (theirs.status, theirs.body, theirs.headers["x-own"]) == (413, b"POST document_too_large 2", "1")
         assert (ours.status, ours.code) == (413, "document_too_large")
 

@@ -13,9 +13,9 @@ from collections.abc import Awaitable, Callable
 import pytest
 from starlette.requests import ClientDisconnect
 
+from service.api.adapters.oip_bodies import InferBody
 from service.api.bodies.json_body import JsonBody
-from service.api.bodies.kinds import DocumentsJson, DoorJson
-from service.api.bodies.oip import InferBody
+from service.api.bodies.kinds import AdapterJson, DocumentsJson
 from service.api.bodies.received_body import PIECE_BYTES, SHORT_BYTES, BodyCollector, ReceivedBody
 from service.api.http.request_body import RequestJsonReader
 from service.api.http.request_scope import DisconnectNotice
@@ -182,7 +182,7 @@ def test_a_body_that_unfolds_beyond_a_parser_s_memory_is_too_large() -> None:
         shape = b"1000," * (4 * MEBIBYTE) + b"1"
         data = b'{"inputs": [{"name": "text", "datatype": "BYTES", "data": ["a"], "shape": [' + shape + b"]}]}"
         with pytest.raises(DocumentTooLarge, match="memory"):
-            await reader_of(pool).read(body_of(data), DoorJson(InferBody), MOST)
+            await reader_of(pool).read(body_of(data), AdapterJson(InferBody), MOST)
         assert await reader_of(pool).read(long_body("a" * SHORT_BYTES), ELSEWHERE, MOST)
 
     play(scene, PoolSetup(memory_bytes=2**28, seconds=LIMIT_SECONDS))

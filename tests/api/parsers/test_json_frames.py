@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from service.api.bodies.comprehend import EntitiesRequest
-from service.api.bodies.kinds import DocumentsJson, DoorJson, JsonKind
+from service.api.adapters.comprehend_bodies import EntitiesRequest
+from service.api.bodies.kinds import AdapterJson, DocumentsJson, JsonKind
 from service.api.bodies.received_body import ReceivedBody
 from service.api.parsers.connection import DEAD, Parser, connect
 from service.api.parsers.frames import BadAnswer, file_header
@@ -61,7 +61,7 @@ def test_texts_of_any_length_come_back_as_they_were(text: str) -> None:
 
 
 def test_a_file_comes_back_as_it_was() -> None:
-    kind, data = DoorJson(EntitiesRequest), msgspec.json.encode({"Bytes": bytes(range(256)) * 4_000})
+    kind, data = AdapterJson(EntitiesRequest), msgspec.json.encode({"Bytes": bytes(range(256)) * 4_000})
     assert carried(kind, data) == kind.decode(data, 10)
 
 

@@ -139,15 +139,15 @@ SPOILT: dict[str, tuple[str, Change, str]] = {
         "hands on /metrics",
     ),
     "B19: every path by a rule": (ECS, lambda t: listener_rule(t).update(Conditions=[]), "hands on every path"),
-    "doors: one that is closed": (SPOT, variable("GLEANER_DOORS", "oip"), "hands on /endpoints/*, /invocations"),
-    "doors: not handed on": (ECS, variable("GLEANER_DOORS", "oip"), "does not hand on /v2, /v2/*"),
-    "doors: not handed on, without ECS": (
+    "adapters: one that is closed": (SPOT, variable("GLEANER_ADAPTERS", "oip"), "hands on /endpoints/*, /invocations"),
+    "adapters: not handed on": (ECS, variable("GLEANER_ADAPTERS", "oip"), "does not hand on /v2, /v2/*"),
+    "adapters: not handed on, without ECS": (
         PLAIN,
-        script(lambda text: text.replace("GLEANER_DOORS=oip", "GLEANER_DOORS=presidio")),
+        script(lambda text: text.replace("GLEANER_ADAPTERS=oip", "GLEANER_ADAPTERS=presidio")),
         "hands on /v2, /v2/*",
     ),
-    "doors: the console too": (SPOT, hand_on_the_console, "hands on the console"),
-    "doors: more than a rule takes": (
+    "adapters: the console too": (SPOT, hand_on_the_console, "hands on the console"),
+    "adapters: more than a rule takes": (
         SPOT,
         lambda t: listener_rule(t)["Conditions"][0]["PathPatternConfig"]["Values"].extend(["/v2", "/v2/*", "/"]),
         "has 6 values, of 5",

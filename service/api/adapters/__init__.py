@@ -1,0 +1,1 @@
+"""Protocol adapters: other services' protocols, each translated to the one extraction call (`service/api/calls`)."""

@@ -1,0 +1,61 @@
+"""JSON bodies of the Open Inference Protocol's requests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Self
+
+import msgspec
+
+from service.api.bodies.kinds import Content
+
+_MOST_DIMENSIONS = 8
+_Size = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class TensorParameters(msgspec.Struct, frozen=True):
+    """What is said of one tensor."""
+
+    binary_data_size: _Size | None = None
+    binary_data: bool | None = None
+
+
+class InputTensor(msgspec.Struct, frozen=True):
+    """One input; `data` is flat or has the shape, and is absent where it follows in binary."""
+
+    name: str
+    datatype: str
+    shape: Annotated[list[int], msgspec.Meta(max_length=_MOST_DIMENSIONS)]
+    data: list[str | list[str]] | None = None
+    parameters: TensorParameters | None = None
+
+    @property
+    def texts(self) -> list[str]:
+        """Its data, flat."""
+        return [text for each in self.data or () for text in ([each] if isinstance(each, str) else each)]
+
+
+class OutputTensor(msgspec.Struct, frozen=True):
+    """One output that is asked for."""
+
+    name: str
+    parameters: TensorParameters | None = None
+
+
+class InferBody(msgspec.Struct, frozen=True):
+    """The JSON of a request."""
+
+    inputs: Annotated[list[InputTensor], msgspec.Meta(min_length=1, max_length=1)]
+    id: str = ""
+    parameters: dict[str, str | int | float | bool] = {}
+    outputs: list[OutputTensor] | None = None
+
+    def contents(self) -> list[Content]:
+        return [*self.inputs[0].texts]
+
+    def filled(self, contents: Sequence[Content]) -> Self:
+        (tensor,), texts = self.inputs, iter(contents)
+        if tensor.data is None:
+            return self
+        data = [next(texts) if isinstance(each, str) else [next(texts) for _ in each] for each in tensor.data]
+        return msgspec.structs.replace(self, inputs=[msgspec.structs.replace(tensor, data=data)])

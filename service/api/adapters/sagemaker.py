@@ -1,0 +1,119 @@
+"""SageMaker's container, and the path that boto3's `sagemaker-runtime` posts to.
+
+    GET /ping                            200 while documents are answered, else 503
+    POST /invocations                    what /extract takes (JSON, a file by its content type) or `{"inputs": …}`
+    POST /endpoints/{name}/invocations   the same; the endpoint's name says nothing here
+
+SageMaker hands on no query, so options of a file travel in `X-Amzn-SageMaker-Custom-Attributes` as a query would have
+them, and `X-Amzn-SageMaker-Target-Model` names the model. Source: SageMaker's developer guide ("Use your own inference
+code"), boto3 1.44 (`sagemaker-runtime`), huggingface-inference-toolkit, whose pipelines put no tokens together.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from service.api import openapi, problems
+from service.api.adapters.huggingface import ANSWER_SCHEMA, BODY_SCHEMA, classify_tokens
+from service.api.adapters.huggingface_bodies import TokenClassificationInput
+from service.api.adapters.protocol_adapter import (
+    BINARY,
+    JSON,
+    NOTHING,
+    AdapterRoute,
+    ProtocolAdapter,
+    headers_with_aws_key,
+    operation,
+    receive_body,
+    refusal,
+    respond,
+    with_parameters,
+)
+from service.api.bodies.kinds import HasField
+from service.api.calls import AppState, RequestContext, authorize_request
+from service.api.engine.routing import is_serving
+from service.api.http.request_body import FORM, media_type_of, parse_body, read_body
+from service.api.http.response import DocumentOutcome, whole_result
+from service.api.schemas import ExtractResult, Options
+from service.core.errors import GleanerError
+
+ATTRIBUTES = "x-amzn-sagemaker-custom-attributes"
+TARGET_MODEL = "x-amzn-sagemaker-target-model"
+_KINDS = {
+    401: "AccessDeniedException",
+    403: "AccessDeniedException",
+    429: "ThrottlingException",
+    500: "InternalFailure",
+    503: "ServiceUnavailable",
+    504: "ServiceUnavailable",
+    507: "InternalFailure",
+}
+"""How AWS names an error, by its status; all others are `ValidationError`."""
+
+
+async def _ping(request: Request) -> Response:
+    state: AppState = request.state.app_state
+    engine = state.worker.engine
+    return Response(status_code=200 if is_serving(engine.status, engine.connected) else 503)
+
+
+async def _invoke(request: Request, endpoint: str = "") -> Response:
+    context = authorize_request(request, headers_with_aws_key(request.headers))
+    options = _options(request)
+    if media_type_of(request) == FORM:
+        return await _extracted(request, context, await read_body(request, context.state.body_limits, context.reader))
+    received, limits = await receive_body(request, context), context.state.body_limits
+    if media_type_of(request) == JSON and await context.reader.read(received, HasField("inputs"), limits.documents):
+        return await classify_tokens(request, context, received, model=options.get("model"), default="none")
+    body = await parse_body(received, request.headers.get("content-type"), options, limits, context.reader)
+    return await _extracted(request, context, body)
+
+
+async def _extracted(request: Request, context: RequestContext, body: Any) -> Response:
+    call = context.call(body)
+
+    def render(outcomes: list[DocumentOutcome]) -> ExtractResult:
+        return whole_result(outcomes, body, call.request, call.begun_seconds)
+
+    return await respond(request, call, render)
+
+
+def _options(request: Request) -> dict[str, str]:
+    """The options of a request that stand in its query and headers; other attributes are its client's own."""
+    given = {**request.query_params, **dict(parse_qsl(request.headers.get(ATTRIBUTES, "")))}
+    options = {name: value for name, value in given.items() if name in Options.model_fields}
+    target = request.headers.get(TARGET_MODEL)
+    return {**options, "model": target} if target else options
+
+
+def refuse(error: GleanerError) -> Response:
+    """The problem document, with the names that AWS's clients look for."""
+    said = problems.problem(error)
+    kind = _KINDS.get(said["status"], "ValidationError")
+    return refusal(error, {**said, "message": said["detail"]}, x_amzn_ErrorType=kind)
+
+
+ERROR_SCHEMA = {"type": "object", "required": ["code", "message", "status"]}
+_FILES = ("application/pdf", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "text/plain")
+_INVOKE = operation(
+    "SageMaker: documents in, entities out",
+    body={JSON: {"anyOf": [openapi.json_body(), BODY_SCHEMA]}, **dict.fromkeys(_FILES, BINARY)},
+    answer={JSON: {"anyOf": [openapi.extract_answer(), ANSWER_SCHEMA]}},
+    error={JSON: ERROR_SCHEMA},
+)
+_PING = operation("SageMaker: are documents answered?", answer=NOTHING, error=NOTHING)
+
+ADAPTER = ProtocolAdapter(
+    "sagemaker",
+    (
+        AdapterRoute("GET", "/ping", _ping, _PING, works=False),
+        AdapterRoute("POST", "/invocations", _invoke, _INVOKE),
+        AdapterRoute("POST", "/endpoints/{endpoint}/invocations", _invoke, with_parameters(_INVOKE, "endpoint")),
+    ),
+    refuse,
+    bodies=(TokenClassificationInput,),
+)

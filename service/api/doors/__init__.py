@@ -1,1 +1,0 @@
-"""Doors: other people's protocols, each a thin translation over the one call for entities (`service/api/calls`)."""
