@@ -25,7 +25,7 @@ from msgspec import Meta
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import BY_CODE
 from service.core.observation import Observation
-from service.core.types import DocumentKey, Load, Name, Phase, Submission, Wanted
+from service.core.types import DocumentKey, Load, Name, Phase, ResponseKind, Submission
 from service.core.worker_load import WorkerLoad
 
 VERSION = 4
@@ -314,8 +314,8 @@ def _contradiction(message: Message, buffer: Buffer | None) -> str | None:
     match message:
         case Submitted(tokens=tokens) if buffer.size != tokens:
             return f"{buffer.size} token ids for {tokens} tokens"
-        case Submitted(lengths=lengths, wanted=wanted):
-            return f"tags of {len(lengths)} sequences" if wanted is Wanted.TAGS and len(lengths) > 1 else None
+        case Submitted(lengths=lengths, response_kind=ResponseKind.WORD_TAGS) if len(lengths) > 1:
+            return f"tags of {len(lengths)} sequences"
         case Scored(tokens=tokens, labels=labels) if buffer.size != tokens * labels:
             return f"{buffer.size} logits for {tokens} tokens and {labels} labels"
         case Tagged(buffer_bytes=wanted_bytes) if buffer.size != wanted_bytes:

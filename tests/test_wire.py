@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.types import Priority, Wanted
+from service.core.types import Priority, ResponseKind
 from service.wire import (
     MOST_TAGGED,
     VERSION,
@@ -185,6 +185,6 @@ def test_tags_of_no_documents_too_many_or_odd_ones_are_refused(documents: list[o
 
 
 def test_tags_of_several_sequences_cannot_be_asked_for() -> None:
-    several = Submitted("k", "m", (2, 3), "c", Priority.BATCH, 12.5, wanted=Wanted.TAGS)
+    several = Submitted("k", "m", (2, 3), "c", Priority.BATCH, 12.5, response_kind=ResponseKind.WORD_TAGS)
     with pytest.raises(WireError, match="2 sequences"):
         unpack(pack(several, IDS))

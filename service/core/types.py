@@ -36,15 +36,15 @@ class Priority(StrEnum):
     BATCH = "batch"
 
 
-class Wanted(StrEnum):
+class ResponseKind(StrEnum):
     """What of its scores a document is answered with.
 
-    `tags`: of a document of one sequence, the tags of its words (`decoding/word_tags`). The ids of all tokens but each
-    word's first are sent as `-1 - id`.
+    `word_tags`: of a document of one sequence, the tags of its words (`decoding/word_tags`). The ids of all tokens but
+    each word's first are sent as `-1 - id`.
     """
 
     LOGITS = "logits"
-    TAGS = "tags"
+    WORD_TAGS = "word_tags"
 
 
 class Phase(StrEnum):
@@ -70,8 +70,8 @@ class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         attempt: how many engines died while it was running.
         quota: what its client may take of the queue.
         readmitted: an engine that died had it, so it was accepted already, and no limit turns it away.
-        wanted: what its answer is to hold.
-        suffix: special tokens at the end of each sequence, which continue no word.
+        response_kind: what its answer is to hold.
+        special_tokens_at_end: of each sequence, which continue no word.
     """
 
     key: DocumentKey
@@ -83,8 +83,8 @@ class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     attempt: Annotated[int, Meta(ge=0, le=100)] = 0
     quota: ClientQuota = UNLIMITED
     readmitted: bool = False
-    wanted: Wanted = Wanted.LOGITS
-    suffix: Annotated[int, Meta(ge=0, le=100)] = 0
+    response_kind: ResponseKind = ResponseKind.LOGITS
+    special_tokens_at_end: Annotated[int, Meta(ge=0, le=100)] = 0
 
     @property
     def tokens(self) -> int:

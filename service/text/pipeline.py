@@ -42,7 +42,7 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MarkedWords:
+class WordStarts:
     """The words of a text: the place of each one's first token, and the sequence with all other ids as `-1 - id`."""
 
     firsts: NDArray[np.intp]
@@ -80,7 +80,7 @@ def kept_rows(tokenizer: TextTokenizer, prepared: Prepared) -> tuple[Rows, ...]:
     return tuple((before + w.keep_start - w.start, before + w.keep_stop - w.start) for w in prepared.windows)
 
 
-def mark_words(tokenizer: TextTokenizer, prepared: Prepared) -> MarkedWords:
+def mark_word_starts(tokenizer: TextTokenizer, prepared: Prepared) -> WordStarts:
     """The words of a text that has one sequence."""
     compounds = tokenizer.decoding.compounds
     firsts = np.flatnonzero(word_starts(prepared.text, prepared.tokens.offsets, compounds=compounds))
@@ -88,13 +88,13 @@ def mark_words(tokenizer: TextTokenizer, prepared: Prepared) -> MarkedWords:
     marked = ~sequence
     places = firsts + len(tokenizer.prefix)
     marked[places] = sequence[places]
-    return MarkedWords(firsts, marked)
+    return WordStarts(firsts, marked)
 
 
-def decode_marked(
+def decode_word_scores(
     tokenizer: TextTokenizer,
     prepared: Prepared,
-    words: MarkedWords,
+    words: WordStarts,
     scores: Logits | WordTags,
     labels: tuple[str, ...],
 ) -> list[Entity]:

@@ -20,7 +20,7 @@ class HandMovedDevice(Executor):
 
     def __init__(self) -> None:
         self.health = DeviceHealth()
-        self.lanes = 1
+        self.compute_threads = 1
         self.concurrent = False
         self.waiting: list[Callable[[], object]] = []
         self.at_once = False

@@ -6,9 +6,16 @@ import numpy as np
 import pytest
 
 from service.core.decoding.word_tags import WordTags
-from service.engine.requests.condensing import Words, condense
+from service.engine.requests.postprocess import Words, reduce_logits
 from service.text.pieces import LONGEST_CHARACTERS, SHORTEST_CHARACTERS
-from service.text.pipeline import Prepared, decode_entities, decode_marked, mark_words, prepare, prepare_in_steps
+from service.text.pipeline import (
+    Prepared,
+    decode_entities,
+    decode_word_scores,
+    mark_word_starts,
+    prepare,
+    prepare_in_steps,
+)
 from service.text.tokenizer import TextTokenizer
 from tests.support.tiny_models import BERT_SPECIALS, word_piece
 
@@ -45,10 +52,10 @@ def test_tags_of_the_words_lead_to_the_entities_that_all_logits_lead_to(tokenize
     prepared = prepare(tokenizer, "anna paid 12,500.00 annaanna - - the bill, anna", longest=512, overlap=128)
     for seed in range(50):
         rows = np.random.default_rng(seed).normal(size=(len(prepared.sequences[0]), 5)).astype(np.float32)
-        words = mark_words(tokenizer, prepared)
-        (tags,) = condense([rows], [Words.marked(words.sequence, len(tokenizer.suffix))], labels)
+        words = mark_word_starts(tokenizer, prepared)
+        (tags,) = reduce_logits([rows], [Words.from_marked_ids(words.sequence, len(tokenizer.suffix))], labels)
         assert isinstance(tags, WordTags)
-        found = decode_marked(tokenizer, prepared, words, tags, labels)
+        found = decode_word_scores(tokenizer, prepared, words, tags, labels)
         assert found == decode_entities(tokenizer, prepared, [rows], labels)
         assert np.array_equal(np.maximum(words.sequence, ~words.sequence), prepared.sequences[0])
 

@@ -31,13 +31,13 @@ from service.api.schemas import DocumentResult
 from service.core.admission.pacing import PacingTicket
 from service.core.admission.size import DocumentMemory, MemoryLease, WorkEstimate
 from service.core.errors import DeadlineExceeded, Overloaded
-from service.core.types import Wanted
+from service.core.types import ResponseKind
 from service.core.worker_load import TextMeter
 from service.documents.document import Document
 from service.documents.left_out_text import characters_of
 from service.documents.limits import DocumentLimits
 from service.host_memory import free_bytes
-from service.text.pipeline import MarkedWords, Prepared, kept_rows, prepare, prepare_in_steps
+from service.text.pipeline import Prepared, WordStarts, kept_rows, prepare, prepare_in_steps
 from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer, Tokenizers
 from service.text.values.reading import read_tables
 from service.wire import ModelStatus
@@ -131,7 +131,7 @@ class Extractor:
             tokenizer = await self._tokenizer(request.model)
             prepared = await self._prepare(tokenizer, document.text, source, request, timer, lease)
             self._throttle.count(ticket, sum(map(len, prepared.sequences)))
-            words = timer.working(partial(request.marked_words, tokenizer, prepared))
+            words = timer.working(partial(request.word_starts, tokenizer, prepared))
         timer.begun_seconds["queue"] = submitted = time.monotonic()
         try:
             inference = await self._infer(tokenizer, prepared, words, request, timer)
@@ -226,7 +226,7 @@ class Extractor:
         self,
         tokenizer: TextTokenizer,
         prepared: Prepared,
-        words: MarkedWords | None,
+        words: WordStarts | None,
         request: ExtractRequest,
         timer: StageTimer,
     ) -> InferenceResult:
@@ -235,7 +235,9 @@ class Extractor:
         refuse_if_late(request.deadline_seconds, time.monotonic())
         key = timer.key = self._engine.new_key()
         if words is not None:
-            submission = request.submission(key, [words.sequence], Wanted.TAGS, suffix=len(tokenizer.suffix))
+            submission = request.submission(
+                key, [words.sequence], ResponseKind.WORD_TAGS, special_tokens_at_end=len(tokenizer.suffix)
+            )
             return await self._engine.infer(submission, [words.sequence], ((0, len(words.firsts)),))
         submission = request.submission(key, prepared.sequences)
         return await self._engine.infer(submission, prepared.sequences, kept_rows(tokenizer, prepared))

@@ -15,11 +15,11 @@ from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity
 from service.core.errors import DeadlineExceeded
 from service.core.tenants import UNLIMITED, ClientQuota
-from service.core.types import Wanted
+from service.core.types import ResponseKind
 from service.documents.document import Document
 from service.documents.format_detection import declared_format
 from service.documents.left_out_text import characters_of
-from service.text.pipeline import MarkedWords, Prepared, mark_words
+from service.text.pipeline import Prepared, WordStarts, mark_word_starts
 from service.text.tokenizer import SHORT_CHARACTERS, TextTokenizer
 from service.wire import ModelStatus, Submitted
 
@@ -109,15 +109,20 @@ class ExtractRequest:
             left_seconds=self.deadline_seconds - now,
         )
 
-    def marked_words(self, tokenizer: TextTokenizer, prepared: Prepared) -> MarkedWords | None:
+    def word_starts(self, tokenizer: TextTokenizer, prepared: Prepared) -> WordStarts | None:
         """The words whose tags are all that decoding needs; None where it needs more, or they take long to find."""
         is_short = len(prepared.sequences) == 1 and len(prepared.text) <= SHORT_CHARACTERS
         if self.decoder is not None or self.options.aggregation is not Aggregation.CONSTRAINED or not is_short:
             return None
-        return mark_words(tokenizer, prepared)
+        return mark_word_starts(tokenizer, prepared)
 
     def submission(
-        self, key: str, sequences: list[TokenIds], wanted: Wanted = Wanted.LOGITS, *, suffix: int = 0
+        self,
+        key: str,
+        sequences: list[TokenIds],
+        response_kind: ResponseKind = ResponseKind.LOGITS,
+        *,
+        special_tokens_at_end: int = 0,
     ) -> Submitted:
         """The message that submits a document of this request to the engine; its token ids travel beside it."""
         return Submitted(
@@ -129,6 +134,6 @@ class ExtractRequest:
             deadline_seconds=self.deadline_seconds,
             attempt=0,
             quota=self.quota,
-            wanted=wanted,
-            suffix=suffix,
+            response_kind=response_kind,
+            special_tokens_at_end=special_tokens_at_end,
         )

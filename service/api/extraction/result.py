@@ -29,7 +29,7 @@ from service.core.fields.kinds import DocumentKind, decide_kind
 from service.core.fields.mention import Mention
 from service.core.score_limits import ScoreLimits
 from service.documents.document import Document
-from service.text.pipeline import MarkedWords, Prepared, apply_rules, decode_marked, decode_merged
+from service.text.pipeline import Prepared, WordStarts, apply_rules, decode_merged, decode_word_scores
 from service.text.tokenizer import TextTokenizer
 from service.text.values.reading import read_values
 from service.text.written.values import written_values
@@ -156,7 +156,7 @@ def find_entities(
     document: Document,
     tokenizer: TextTokenizer,
     prepared: Prepared,
-    words: MarkedWords | None,
+    words: WordStarts | None,
     inference: InferenceResult,
     request: ExtractRequest,
 ) -> list[Entity]:
@@ -174,7 +174,7 @@ def find_entities(
         found = decode_merged(tokenizer, prepared, inference.logits, labels, options.aggregation)
     else:
         scores = inference.logits if inference.tags is None else inference.tags
-        found = decode_marked(tokenizer, prepared, words, scores, labels)
+        found = decode_word_scores(tokenizer, prepared, words, scores, labels)
     if options.aggregation is not Aggregation.CONSTRAINED:
         return found
     return apply_rules(tokenizer, prepared, found, labels, options.labels or ())

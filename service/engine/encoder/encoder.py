@@ -88,10 +88,16 @@ def build_encoder(
         trial = partial(encoder.forward, _trial_sequences(encoder))
         encoder.kernels = accelerate_for_cpu(model, dtype, trial, int8=int8)
     encoder.attention = attention.names_of(model, dtype, encoder.max_tokens)
-    facts = {"dtype": encoder.dtype_name, "kernels": encoder.kernels.value}
-    facts |= {"packed": path.packed, "path": path.path.value, "reason": path.reason.value}
-    facts |= {"attention": encoder.attention}
-    log.info("model loaded", extra={"folder": checkpoint.name, **facts})
+    facts = {
+        "folder": checkpoint.name,
+        "dtype": encoder.dtype_name,
+        "kernels": encoder.kernels.value,
+        "attention": encoder.attention,
+        "packed": path.packed,
+        "path": path.path.value,
+        "reason": path.reason.value,
+    }
+    log.info("model loaded", extra=facts)
     return encoder
 
 

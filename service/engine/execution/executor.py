@@ -25,12 +25,12 @@ class DeviceWork(Protocol):
 
     Attributes:
         health: of the device.
-        lanes: threads that batches run on.
+        compute_threads: threads that batches run on.
         concurrent: the device computes several batches at once; else one after the other.
     """
 
     health: DeviceHealth
-    lanes: int
+    compute_threads: int
     concurrent: bool
 
     def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]: ...
@@ -45,13 +45,13 @@ class DeviceExecutor(Executor):
 
     Attributes:
         health: of the device.
-        lanes: threads that batches run on.
+        compute_threads: threads that batches run on.
         concurrent: the device computes several batches at once; else one after the other.
     """
 
     def __init__(self, health: DeviceHealth | None = None) -> None:
         self.health = health or DeviceHealth()
-        self.lanes = 1
+        self.compute_threads = 1
         self.concurrent = False
         self._order = ThreadPoolExecutor(1, thread_name_prefix="compute")
         self._batches: ThreadPoolExecutor | None = None
@@ -63,7 +63,7 @@ class DeviceExecutor(Executor):
         """Let this number of batches overlap; to be called before the first one."""
         self.concurrent = concurrent
         self._batches = ThreadPoolExecutor(batches, thread_name_prefix="batch")
-        self.lanes = batches
+        self.compute_threads = batches
 
     def submit(
         self, work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs

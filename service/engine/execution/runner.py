@@ -43,7 +43,7 @@ class BatchExecutor(Protocol):
     """What a runner needs of the device's executor: batches run in order, each after the work before it."""
 
     @property
-    def lanes(self) -> int:
+    def compute_threads(self) -> int:
         """Threads that batches run on."""
 
     def submit_batch(self, batch: Callable[[], None]) -> None: ...
@@ -150,8 +150,8 @@ class Runner:
 
     def _launch_on_all_threads(self, sequences: list[TokenIds]) -> list[BatchHandle]:
         """Launch a batch on each thread; a thread that has begun its own waits for the others to begin theirs."""
-        all_begun = threading.Barrier(self._executor.lanes)
-        handles = [BatchHandle() for _ in range(self._executor.lanes)]
+        all_begun = threading.Barrier(self._executor.compute_threads)
+        handles = [BatchHandle() for _ in range(self._executor.compute_threads)]
 
         def run(handle: BatchHandle) -> None:
             with suppress(threading.BrokenBarrierError):

@@ -21,9 +21,9 @@ from service.core.decoding.word_tags import WordTags
 from service.core.errors import GleanerError, InternalError
 from service.core.observation import EngineHistory
 from service.core.scheduling.scheduler import Scheduler
-from service.core.types import Batch, Refusal, Sequence, Submission, Wanted
+from service.core.types import Batch, Refusal, ResponseKind, Sequence, Submission
 from service.engine.engine_socket import EngineSocket
-from service.engine.requests.condensing import Words, condense
+from service.engine.requests.postprocess import Words, reduce_logits
 from service.metrics.engine import EngineMetrics
 from service.wire import MOST_TAGGED, Refused, Scored, Started, tagged
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # It imports torch, for which the engine's first phase does n
 class Request(NamedTuple):
     """What an admitted document needs beside the queue: all its sequences end to end, and where each begins.
 
-    Token ids are as they came: where tags of words are wanted (`Wanted.TAGS`), those below 0 continue a word.
+    Token ids are as they came: for `ResponseKind.WORD_TAGS`, those below 0 continue a word.
     """
 
     worker: bytes
@@ -50,13 +50,13 @@ class Request(NamedTuple):
 
     def words(self) -> Words | None:
         """Those whose tags the worker wants; None if it wants all logits."""
-        if self.submission.wanted is Wanted.LOGITS:
+        if self.submission.response_kind is ResponseKind.LOGITS:
             return None
-        return Words.marked(self.tokens, self.submission.suffix)
+        return Words.from_marked_ids(self.tokens, self.submission.special_tokens_at_end)
 
     def sequence(self, index: int) -> TokenIds:
         """The token ids of one sequence, all in the vocabulary."""
-        if self.submission.wanted is Wanted.TAGS:
+        if self.submission.response_kind is ResponseKind.WORD_TAGS:
             return np.maximum(self.tokens, ~self.tokens)
         return self.tokens[self.borders[index] : self.borders[index + 1]]
 
@@ -90,12 +90,12 @@ class RequestTable:
             self._ipc.send(worker, Started(tuple(own)))
         return [requests[each.key].sequence(each.index) for each in batch.sequences]
 
-    def condenser(self, batch: Batch, labels: tuple[str, ...], decoding: Decoding = PLAIN) -> Finish | None:
+    def postprocessor(self, batch: Batch, labels: tuple[str, ...], decoding: Decoding = PLAIN) -> Finish | None:
         """What is to be done with a batch's logits before they are delivered, off the loop's thread."""
         requests = [self._admitted(each.key) for each in batch.sequences]
-        if all(each.submission.wanted is Wanted.LOGITS for each in requests):
+        if all(each.submission.response_kind is ResponseKind.LOGITS for each in requests):
             return None
-        return lambda outcomes: condense(outcomes, [each.words() for each in requests], labels, decoding)
+        return lambda outcomes: reduce_logits(outcomes, [each.words() for each in requests], labels, decoding)
 
     def ran(self, launched: InFlightBatch) -> None:
         """Remember a batch that ran, before it is delivered."""

@@ -38,7 +38,7 @@ class AtOnce(Executor):
 
     def __init__(self) -> None:
         self.health = DeviceHealth()
-        self.lanes = 1
+        self.compute_threads = 1
         self.concurrent = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:

@@ -12,7 +12,7 @@ from service.core.arrays import Logits
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import GleanerError, InsufficientMemory
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
-from service.core.types import Batch, Refusal, Wanted
+from service.core.types import Batch, Refusal, ResponseKind
 from service.engine.engine_socket import EngineSocket
 from service.engine.requests.request_table import RequestTable, refusal_of
 from service.metrics.engine import EngineMetrics
@@ -163,16 +163,16 @@ def test_an_error_becomes_the_refusal_of_its_code() -> None:
 def test_who_wants_tags_gets_those_of_its_words_and_the_model_sees_plain_ids() -> None:
     table, sent = make_table()
     ids = np.array([7, ~8, 9, ~10], dtype=np.int32)
-    document = replace(submission("k", 4), wanted=Wanted.TAGS)
+    document = replace(submission("k", 4), response_kind=ResponseKind.WORD_TAGS)
     assert table.admit(WORKER, document, ids, 0.0, None) is None
     batch = table.scheduler.next_batch(FixedBudget(1_000))
     assert batch is not None
     (sequence,) = table.start(batch)
     assert sequence.tolist() == [7, 8, 9, 10]
-    condense = table.condenser(batch, ("O", "B-X", "I-X"))
-    assert condense is not None
+    reduce = table.postprocessor(batch, ("O", "B-X", "I-X"))
+    assert reduce is not None
     rows = np.array([[0, 9, 0], [0, 0, 9], [9, 0, 0], [0, 0, 9]], dtype=np.float32)
-    table.deliver(batch, condense([rows]), 1, 0.5)
+    table.deliver(batch, reduce([rows]), 1, 0.5)
     message = Tagged((("k", 2, 1),), 1, 0.5)
     assert sent.answers() == [(WORKER, message)]
     buffer = sent.buffers[-1]
@@ -186,7 +186,7 @@ def test_each_worker_gets_the_tags_of_its_documents_in_few_messages() -> None:
     table, sent = make_table()
     workers = {f"k{number}": OTHER if number == 3 else WORKER for number in range(MOST_TAGGED + 3)}
     for key, worker in workers.items():
-        document = replace(submission(key, 1), wanted=Wanted.TAGS)
+        document = replace(submission(key, 1), response_kind=ResponseKind.WORD_TAGS)
         assert table.admit(worker, document, np.array([7], dtype=np.int32), 0.0, None) is None
     batch = table.scheduler.next_batch(FixedBudget(1_000))
     assert batch is not None
@@ -203,4 +203,4 @@ def test_each_worker_gets_the_tags_of_its_documents_in_few_messages() -> None:
 def test_a_batch_of_which_nobody_wants_tags_is_left_as_it_is() -> None:
     table, _ = make_table()
     admit(table, "k", 2, 3)
-    assert table.condenser(launch(table), ("O",)) is None
+    assert table.postprocessor(launch(table), ("O",)) is None

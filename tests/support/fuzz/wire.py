@@ -14,7 +14,7 @@ from typing import Any, get_args
 import msgspec
 import numpy as np
 
-from service.core.types import Priority, Wanted
+from service.core.types import Priority, ResponseKind
 from service.wire import (
     VERSION,
     Buffer,
@@ -98,7 +98,9 @@ def honest(chance: random.Random, number: int) -> list[bytes]:
     """The frames of a message, before anything is done to it."""
     lengths = tuple(chance.randint(1, 8) for _ in range(chance.randint(1, 4)))
     submitted = Submitted(f"fuzz {number}", MODEL, lengths, "c", Priority.INTERACTIVE, FAR, 0)
-    tagged = Submitted(f"fuzz {number}", MODEL, lengths[:1], "c", Priority.BATCH, FAR, wanted=Wanted.TAGS)
+    tagged = Submitted(
+        f"fuzz {number}", MODEL, lengths[:1], "c", Priority.BATCH, FAR, response_kind=ResponseKind.WORD_TAGS
+    )
     for_this_engine: list[tuple[Message, Buffer | None]] = [
         (submitted, np.arange(submitted.tokens, dtype=np.int32)),
         (tagged, np.arange(tagged.tokens, dtype=np.int32)),

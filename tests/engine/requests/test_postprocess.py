@@ -1,4 +1,4 @@
-"""Condensing: each document gets what its worker asked for, whatever became of the others of its batch."""
+"""Postprocessing: each document gets what its worker asked for, whatever became of the others of its batch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from service.core.decoding.tag_scheme import scheme_of
 from service.core.decoding.transitions import Transitions
 from service.core.decoding.word_tags import WordTags, search
 from service.core.errors import InsufficientMemory, ModelError
-from service.engine.requests.condensing import TOGETHER, Words, condense
+from service.engine.requests.postprocess import TOGETHER, Words, reduce_logits
 
 LABELS = ("O", "B-X", "I-X")
 ROWS = np.random.default_rng(1).normal(size=(6, 3)).astype(np.float32)
@@ -20,7 +20,7 @@ NO_WORDS = Words(np.empty(0, dtype=np.intp), 5)
 
 
 def test_tags_are_those_of_the_words_and_logits_stay_what_they_are() -> None:
-    tagged, whole = condense([ROWS, ROWS], [WORDS, None], LABELS)
+    tagged, whole = reduce_logits([ROWS, ROWS], [WORDS, None], LABELS)
     wanted = search(ROWS[FIRSTS], scheme_of(LABELS))
     assert isinstance(tagged, WordTags)
     assert tagged.labels.tolist() == wanted.labels.tolist()
@@ -31,18 +31,18 @@ def test_tags_are_those_of_the_words_and_logits_stay_what_they_are() -> None:
 def test_a_document_whose_logits_are_no_numbers_fails_alone() -> None:
     bad = ROWS.copy()
     bad[2, 1] = np.nan
-    failed, tagged = condense([bad, ROWS], [WORDS, WORDS], LABELS)
+    failed, tagged = reduce_logits([bad, ROWS], [WORDS, WORDS], LABELS)
     assert isinstance(failed, ModelError)
     assert isinstance(tagged, WordTags)
 
 
 def test_an_error_stays_an_error() -> None:
     error = InsufficientMemory("no room")
-    assert condense([error], [WORDS], LABELS) == [error]
+    assert reduce_logits([error], [WORDS], LABELS) == [error]
 
 
 def test_a_document_without_words_has_no_tags() -> None:
-    tagged, other = condense([ROWS, ROWS], [NO_WORDS, WORDS], LABELS)
+    tagged, other = reduce_logits([ROWS, ROWS], [NO_WORDS, WORDS], LABELS)
     assert isinstance(tagged, WordTags)
     assert len(tagged.labels) == 0
     assert isinstance(other, WordTags)
@@ -51,9 +51,9 @@ def test_a_document_without_words_has_no_tags() -> None:
 def test_a_model_may_ask_for_all_tokens_of_a_word_and_for_its_transitions() -> None:
     steps = np.array([[0.0, -3.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
     decoding = Decoding(first_piece_share=0.5, transitions=Transitions.of(steps, scheme_of(LABELS)))
-    words = Words.marked(np.array([9, 5, 6, ~7, 8, ~1]), suffix=1)
+    words = Words.from_marked_ids(np.array([9, 5, 6, ~7, 8, ~1]), special_tokens_at_end=1)
     assert (words.firsts.tolist(), words.stop) == ([0, 1, 2, 4], 5)
-    (tagged,) = condense([ROWS], [words], LABELS, decoding)
+    (tagged,) = reduce_logits([ROWS], [words], LABELS, decoding)
     mixed = ROWS[[0, 1, 2, 4]].copy()
     mixed[2] = (ROWS[2] + ROWS[3][[0, 2, 2]]) / 2
     wanted = search(mixed, scheme_of(LABELS), decoding.transitions)
@@ -68,9 +68,9 @@ def test_many_documents_have_together_what_each_has_alone() -> None:
     words = [Words(np.arange(1, len(each) - 1, 1 + number % 3), len(each) - 1) for number, each in enumerate(rows)]
     words[2] = NO_WORDS
     decoding = Decoding(first_piece_share=0.5)
-    together = condense(rows, words, LABELS, decoding)
+    together = reduce_logits(rows, words, LABELS, decoding)
     for each, own, found in zip(rows, words, together, strict=True):
-        (alone,) = condense([each], [own], LABELS, decoding)
+        (alone,) = reduce_logits([each], [own], LABELS, decoding)
         assert isinstance(found, WordTags)
         assert isinstance(alone, WordTags)
         assert found.labels.tolist() == alone.labels.tolist()

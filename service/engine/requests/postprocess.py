@@ -1,4 +1,4 @@
-"""Condensing: of a finished batch's logits, what each document's worker has asked for.
+"""Postprocessing of a finished batch: reduces its logits to the word tags that a document's worker has asked for.
 
 It runs on the batch's executor, so that the loop's thread goes on, and on all documents of a batch at once.
 """
@@ -38,12 +38,12 @@ class Words:
         return np.append(self.firsts, self.stop)[1:]
 
     @classmethod
-    def marked(cls, tokens: TokenIds, suffix: int) -> Words:
-        """Of a sequence whose tokens have ids below 0 but for each word's first, and end with `suffix` special ones."""
-        return cls((tokens >= 0).nonzero()[0], len(tokens) - suffix)
+    def from_marked_ids(cls, tokens: TokenIds, special_tokens_at_end: int) -> Words:
+        """Of a sequence whose tokens have ids below 0 but for each word's first, and end with special tokens."""
+        return cls((tokens >= 0).nonzero()[0], len(tokens) - special_tokens_at_end)
 
 
-def condense(
+def reduce_logits(
     outcomes: Sequence[Logits | GleanerError],
     words: Sequence[Words | None],
     labels: tuple[str, ...],
