@@ -260,7 +260,7 @@ FAULTS: tuple[Fault, ...] = (
 
 
 class RemoteStore:
-    """A remote store, seen through a proxy by the service and without it by whoever publishes."""
+    """A remote store, which the service reads through a proxy and publishers write to directly."""
 
     def __init__(self, proxy: FaultProxy, variables: dict[str, str]) -> None:
         self._proxy = proxy

@@ -249,13 +249,13 @@ class LatencyTable:
     """`seconds[level, quantile]`, and the share of time in which the device is busy, `busy[level]`.
 
     Attributes:
-        turns: by quantile, what a document waits over what is ahead of it: fair sharing lets one of a single window go
-            before, and the windows of a long one take turns with what comes later.
+        wait_factors: by quantile, a document's wait divided by the work ahead of it: fair sharing lets a document of
+            one window go first, and interleaves the windows of a long one with later documents.
     """
 
     seconds: Floats
     busy: Floats
-    turns: Floats
+    wait_factors: Floats
 
     def busy_at(self, utilization: Floats) -> Floats:
         """The device's busy share at these utilizations."""
@@ -285,13 +285,13 @@ def latency_table(model: ServiceModel, seed: int = 1) -> LatencyTable:
         seconds[level] = np.quantile(found, probabilities)
         busy[level] = min(task.busy_seconds / times[-1], 1.0)
     full = model.batch_seconds(model.batch_tokens)
-    # Whoever has waited goes into the next batch: the rest of one that runs, its own, and the front.
+    # A document that has waited goes into the next batch: the rest of one that runs, its own, and the front.
     front = model.documents.parse_seconds + model.documents.text_seconds + model.overhead_seconds
     seconds[-1] = full * (1 + probabilities) + front
-    return LatencyTable(seconds, busy, _turns(model, seconds[-1], np.random.default_rng([seed, LEVELS])))
+    return LatencyTable(seconds, busy, _wait_factors(model, seconds[-1], np.random.default_rng([seed, LEVELS])))
 
 
-def _turns(model: ServiceModel, after: Floats, draw: np.random.Generator) -> Floats:
+def _wait_factors(model: ServiceModel, after: Floats, draw: np.random.Generator) -> Floats:
     """From a run with more than the task can do, in which as much is ahead of everyone as the limit lets."""
     limited = replace(model, max_queue_seconds=WAIT_SECONDS, queue_limit_tokens=math.inf, deadline_seconds=1e6)
     times = np.cumsum(draw.exponential(model.document_seconds / TOO_MUCH, OVERLOADED))
@@ -300,8 +300,8 @@ def _turns(model: ServiceModel, after: Floats, draw: np.random.Generator) -> Flo
     rows = zip(times.tolist(), lengths.tolist(), parse.tolist(), strict=True)
     answers = SingleTask(limited).run(Document(*row) for row in rows)[OVERLOADED // 3 : OVERLOADED * 5 // 6]
     found = np.quantile([each.latency_seconds for each in answers if not each.refused], _probabilities())
-    turns: Floats = np.maximum(found - after, 0.0) / WAIT_SECONDS
-    return turns
+    waits: Floats = np.maximum(found - after, 0.0) / WAIT_SECONDS
+    return waits
 
 
 def _probabilities() -> Floats:

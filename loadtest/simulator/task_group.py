@@ -83,7 +83,7 @@ class Tally:
 
     def _spread(self, table: LatencyTable) -> tuple[Floats, Floats]:
         levels, waits = np.nonzero(self.answered)
-        latencies = WAIT_SECONDS[waits][:, None] * table.turns + table.seconds[levels]
+        latencies = WAIT_SECONDS[waits][:, None] * table.wait_factors + table.seconds[levels]
         weights = np.repeat(self.answered[levels, waits] / latencies.shape[1], latencies.shape[1])
         return latencies.ravel(), weights
 
@@ -205,7 +205,7 @@ class TaskGroup:
 
     @property
     def backlog_seconds(self) -> Floats:
-        """What waits, with what was lately refused."""
+        """Queued work and recently refused work."""
         return self.queue + self.refused
 
     @property
