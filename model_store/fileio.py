@@ -1,4 +1,4 @@
-"""Durable file I/O: write to a unique temporary name, fsync, rename; hash while copying.
+"""Durable file I/O: write to a unique temporary name, fsync, rename; hash while copying; and progress in bytes.
 
 A file under its final name is whole, also after a crash or a power cut: its bytes are synced before the rename, and the
 folder after it. Large files are read once; hashing is not a second pass.
@@ -10,7 +10,8 @@ import errno
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
@@ -18,7 +19,36 @@ from typing import TypeAlias
 from uuid import uuid4
 
 from model_store.errors import StoreFull, StoreUnwritable, Unreadable
-from model_store.progress import OnBytes, ignore_bytes
+
+OnBytes = Callable[[int], None]
+"""Called with the number of bytes that were just read or written; negative for bytes that must be fetched again."""
+
+Progress = Callable[[int, int], None]
+"""Called with (bytes done, total bytes). Bytes done may fall, and the total rise, when work has to be repeated."""
+
+
+def ignore_bytes(_count_bytes: int) -> None:
+    """An OnBytes that does nothing."""
+
+
+def no_progress(_done_bytes: int, _total_bytes: int) -> None:
+    """A Progress that does nothing."""
+
+
+class ProgressCounter:
+    """Adds up the bytes of one piece of work and reports the sum after each addition. Thread-safe."""
+
+    def __init__(self, report: Progress, total_bytes: int) -> None:
+        self.total_bytes = total_bytes
+        self._report = report
+        self._done_bytes = 0
+        self._lock = threading.Lock()
+
+    def add(self, count_bytes: int) -> None:
+        with self._lock:
+            self._done_bytes += count_bytes
+            self._report(self._done_bytes, self.total_bytes)
+
 
 CHUNK_BYTES = 4 * 2**20
 SPARE_BYTES = 16 * 2**20

@@ -1,9 +1,17 @@
-"""Model references: parses `name`, `name@tag` and `name@sha256:<64 hex digits>`. Pure: nothing is looked up here."""
+"""References to models (`name`, `name@tag`, `name@sha256:<64 hex digits>`) and the values of tags. Pure.
+
+A tag's value tells which revision it points to, since when, and its history; `local` and `remote` store it. The
+history, newest first, is what a rollback goes back to and what garbage collection keeps. The time of a publish is
+recorded there and not in the manifest, whose digest must not depend on it.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Annotated
+
+import msgspec
 
 from model_store.errors import InvalidReference
 
@@ -71,3 +79,35 @@ def _check_word(word: str, what: str) -> str:
             "starting with a letter or digit, at most 100 characters."
         )
     return word
+
+
+MAX_HISTORY = 16
+"""Earlier revisions that a tag keeps."""
+
+_Revision = Annotated[str, msgspec.Meta(pattern=r"\Asha256:[0-9a-f]{64}\Z")]
+
+
+class Tag(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`revision` since `moved_at_seconds` (since 1970); `earlier` holds the revisions before it, newest first."""
+
+    revision: _Revision
+    moved_at_seconds: float
+    earlier: tuple[_Revision, ...] = ()
+
+
+def moved(tag: Tag | None, revision: str, *, now_seconds: float) -> Tag:
+    """`tag` after it was moved to `revision`."""
+    if tag is None:
+        return Tag(revision, now_seconds)
+    earlier = tuple(old for old in (tag.revision, *tag.earlier) if old != revision)
+    return Tag(revision, now_seconds, earlier[:MAX_HISTORY])
+
+
+def encode_tag(tag: Tag) -> bytes:
+    """The tag as JSON with sorted keys."""
+    return msgspec.json.encode(tag, order="sorted")
+
+
+def decode_tag(data: bytes) -> Tag:
+    """The tag of JSON bytes. Raises ValueError."""
+    return msgspec.json.decode(data, type=Tag)

@@ -45,7 +45,6 @@ ONLY_IN = {
     "botocore": (
         "model_store/remote/s3.py",
         "model_store/remote/s3_connection.py",
-        "model_store/remote/s3_errors.py",
         "service/publisher/cloudwatch.py",
     ),
     "prometheus_client": ("service/metrics/", "loadtest/generator/sampler.py"),

@@ -1,6 +1,7 @@
-"""Scans a model's folder: reads names, sizes, the small JSON files and safetensors headers, and reports every problem.
+"""Scan of a model's folder: names, sizes, the small JSON files, safetensors headers and golden examples; all problems.
 
-The rules are in `allowed_files`, `safetensors_header` and `model_config`; weights are not read.
+The rules are in `allowed_files`, `safetensors_header` and `model_config`; weights are not read. Golden examples are
+JSON lines `{"text": "…", "entities": [{"label": "…", "start": 0, "end": 4}]}`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from model_store.contents.allowed_files import (
     CONFIG,
@@ -34,8 +37,31 @@ from model_store.contents.safetensors_header import (
     index_problems,
     shards_of,
 )
-from model_store.errors import FolderProblem, RefusedFolder, SourceChanged
+from model_store.errors import FolderProblem, InvalidGolden, RefusedFolder, SourceChanged
 from model_store.manifest import File, GoldenExample, Manifest, Provenance
+
+
+def read_golden(path: Path) -> tuple[GoldenExample, ...]:
+    """The examples of a file, one per line; blank lines are skipped. Raises InvalidGolden, which names the line."""
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise InvalidGolden(f"The golden examples {path} cannot be read: {error.strerror}.") from error
+    return tuple(_example(line, f"{path}, line {number}") for number, line in enumerate(lines, start=1) if line.strip())
+
+
+def _example(line: bytes, where: str) -> GoldenExample:
+    try:
+        example = msgspec.json.decode(line, type=GoldenExample)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InvalidGolden(f"{where}: {error}.") from error
+    for entity in example.entities:
+        if not entity.start < entity.end <= len(example.text):
+            raise InvalidGolden(
+                f"{where}: the entity {entity.label} at {entity.start}:{entity.end} "
+                f"is not inside its text of {len(example.text)} characters."
+            )
+    return example
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,111 @@
-"""The catalog of this machine's models: looks a reference up in the local store, then among the built-in models."""
+"""Catalog of this machine's models: the revisions of the local store and the built-in models.
+
+A built-in model is a plain folder that comes with the package and is served in place; its manifest is computed. Digests
+are kept in a receipt in the store, if it can be written to, so that only the first start hashes the files. What a
+publisher would say beside the folder is in the folder: golden examples in `golden.jsonl`, its origin in
+`provenance.json`. Both are optional, and part of the manifest rather than files of it.
+"""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from model_store.errors import UnknownModel
-from model_store.listing import ListedModel
-from model_store.local.builtin_models import BUILTIN_ROOT, BUILTIN_TAG, builtin_names, builtin_revision
-from model_store.local.listing import list_local
+import msgspec
+
+from model_store import fileio
+from model_store.contents.allowed_files import CONFIG
+from model_store.contents.scan import ScannedFolder, read_golden, scan_folder
+from model_store.errors import InvalidManifest, InvalidTag, MissingFile, UnknownModel
+from model_store.listing import FoundRevision, ListedModel, compare, damaged_tag, find_revision, group_tags
+from model_store.local.blobs import VerifiedFile, read_receipt, stamp_of, write_receipt
+from model_store.local.layout import Layout
 from model_store.local.store import Revision, Store
+from model_store.local.tags import read_tag, tag_names
+from model_store.manifest import Provenance, encode_manifest, revision_of
 from model_store.reference import Reference, to_reference
+
+BUILTIN_ROOT = Path(__file__).parents[1] / "builtin"
+BUILTIN_TAG = "stable"
+"""The only tag of a built-in model."""
+GOLDEN = "golden.jsonl"
+PROVENANCE = "provenance.json"
+
+
+def builtin_names(builtin_root: Path) -> tuple[str, ...]:
+    """The models in `builtin_root`, sorted: its folders that have a config.json."""
+    return tuple(sorted(path.parent.name for path in builtin_root.glob(f"*/{CONFIG}")))
+
+
+def builtin_revision(builtin_root: Path, name: str, layout: Layout) -> Revision:
+    """The revision of the built-in model `name`.
+
+    Raises RefusedFolder, InvalidGolden or InvalidManifest, as publishing its folder would.
+    """
+    folder = builtin_root / name
+    scanned = scan_folder(folder)
+    golden = read_golden(folder / GOLDEN) if (folder / GOLDEN).exists() else ()
+    manifest = scanned.manifest(name, _digests(scanned, layout), _provenance(folder), golden)
+    revision = revision_of(encode_manifest(manifest))
+    return Revision(name, BUILTIN_TAG, revision, scanned.folder, manifest, built_in=True)
+
+
+def _provenance(folder: Path) -> Provenance | None:
+    try:
+        return msgspec.json.decode((folder / PROVENANCE).read_bytes(), type=Provenance)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.DecodeError) as error:
+        raise InvalidManifest(f"{folder / PROVENANCE} cannot be read: {error}.") from error
+
+
+def _digests(scanned: ScannedFolder, layout: Layout) -> dict[str, str]:
+    """The digest of each file: from the receipt if it is valid, else hashed."""
+    receipt = layout.folder_receipt(hashlib.sha256(str(scanned.folder.resolve()).encode()).hexdigest())
+    before = read_receipt(receipt)
+    verified = {entry.name: _verify(scanned.folder / entry.name, before.get(entry.name)) for entry in scanned.files}
+    if verified != before:
+        write_receipt(receipt, verified, layout.temporary)
+    return {name: file.sha256 for name, file in verified.items()}
+
+
+def _verify(path: Path, before: VerifiedFile | None) -> VerifiedFile:
+    stamp = stamp_of(path)
+    if stamp is None:
+        raise MissingFile(f"The file {path} of a built-in model is missing. Install the package again.")
+    return before if before is not None and before.stamp == stamp else VerifiedFile(stamp, fileio.hash_file(path))
+
+
+def list_local(store: Store, builtin_root: Path) -> tuple[ListedModel, ...]:
+    """Every revision in the store, tagged or not, and every built-in model; by name, tagged ones first."""
+    return compare([*_stored(store), *_built_in(store, builtin_root)])
+
+
+def _stored(store: Store) -> Iterator[FoundRevision]:
+    pointing: list[tuple[str, str, str]] = []
+    for name, tag in tag_names(store.layout):
+        try:
+            found = read_tag(store.layout, name, tag)
+        except InvalidTag as error:
+            yield damaged_tag(name, tag, error.detail)
+            continue
+        if found:
+            pointing.append((name, tag, found.revision))
+    tags = group_tags(pointing)
+    for revision in sorted({*store.revisions(), *tags}):
+        yield from find_revision(revision, tags.get(revision, {}), store.manifest)
+
+
+def _built_in(store: Store, builtin_root: Path) -> Iterator[FoundRevision]:
+    """Built-in models that are not also in the store; without a tag where a tag of the store hides theirs."""
+    stored, hiding = store.revisions(), set(tag_names(store.layout))
+    for name in builtin_names(builtin_root):
+        model = builtin_revision(builtin_root, name, store.layout)
+        if model.revision not in stored:
+            tags = () if (name, BUILTIN_TAG) in hiding else (BUILTIN_TAG,)
+            yield FoundRevision(name, tags, model.revision, model.manifest, built_in=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,25 +1,54 @@
 """Garbage collection of the local store: removes revisions, unreferenced blobs, and unfinished or quarantined files.
 
 Revisions that a tag points to, the tags' last few earlier ones, and revisions in use are kept. Of the others all are
-removed, or, with a budget, as many as it takes, least recently used first. All functions that delete require the lock
-`contents` exclusively; `collect_garbage` acquires it.
+removed, or, with a budget, as many as it takes, least recently used first. A blob that another revision or the caller
+still needs frees nothing. All functions that delete require the lock `contents` exclusively; `collect_garbage` acquires
+it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from model_store import fileio
 from model_store.errors import Damaged, InvalidTag
+from model_store.fileio import OnBytes, Progress, ProgressCounter, ignore_bytes, no_progress
 from model_store.local import locks
 from model_store.local.blobs import blob_sizes
-from model_store.local.eviction import StoredRevision, choose_evictions, freed_bytes
 from model_store.local.partial_blob import partial_sizes
 from model_store.local.store import Store
 from model_store.local.tags import read_tag, tag_names
-from model_store.progress import OnBytes, Progress, ProgressCounter, ignore_bytes, no_progress
 from model_store.reference import hex_digits
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRevision:
+    """A revision in the local store: sizes of its blobs by digest; `pinned` if a tag points to it or it is in use."""
+
+    revision: str
+    blobs: Mapping[str, int]
+    last_used_seconds: float
+    pinned: bool
+
+
+def choose_evictions(stored: Sequence[StoredRevision], missing_bytes: int, needed_digests: set[str]) -> tuple[str, ...]:
+    """The fewest unpinned revisions, least recently used first, that free `missing_bytes`; all, if they free less."""
+    chosen: list[str] = []
+    for item in sorted(stored, key=lambda item: item.last_used_seconds):
+        if freed_bytes(stored, chosen, needed_digests) >= missing_bytes:
+            break
+        if not item.pinned:
+            chosen.append(item.revision)
+    return tuple(chosen)
+
+
+def freed_bytes(stored: Sequence[StoredRevision], evict: Sequence[str], needed_digests: set[str]) -> int:
+    """Bytes of the blobs that belong to the revisions in `evict` only and are not needed."""
+    kept = {digest for item in stored if item.revision not in evict for digest in item.blobs} | needed_digests
+    gone = {digest: size for item in stored if item.revision in evict for digest, size in item.blobs.items()}
+    return sum(size for digest, size in gone.items() if digest not in kept)
+
 
 KEEP_LAST = 3
 TEMPORARY_SECONDS = 3600.0

@@ -3,7 +3,7 @@
     <root>/
       blobs/sha256/<hex>             a file of a model, under its digest; read-only; shared by all that contain it
       manifests/sha256/<hex>.json    canonical bytes; <hex> is their digest, the revision
-      tags/<name>/<tag>              the revision, since when, and the earlier ones (see model_store.tag)
+      tags/<name>/<tag>              the revision, since when, and the earlier ones (see model_store.reference)
       models/<hex>/                  the folder to load: hard links to blobs (copies where links are refused)
       receipts/blobs/<hex>.json      digest, size and modification time when verified (see receipts)
       receipts/folders/<hex>.json    receipts of folders outside the store that are served in place

@@ -13,9 +13,8 @@ from pathlib import Path
 from model_store import fileio
 from model_store.errors import CorruptFile
 from model_store.local import locks
-from model_store.local.blobs import check_blob, seal
+from model_store.local.blobs import Stamp, check_blob, seal, stamp_of
 from model_store.local.layout import Layout
-from model_store.local.receipts import Stamp, stamp_of
 from model_store.manifest import File, Manifest
 
 _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV, errno.EACCES})

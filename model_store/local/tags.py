@@ -10,8 +10,7 @@ from model_store import fileio
 from model_store.errors import InvalidReference, InvalidTag, TagMoved
 from model_store.local import locks
 from model_store.local.layout import Layout
-from model_store.reference import check_name, check_revision, check_tag
-from model_store.tag import Tag, decode_tag, encode_tag, moved
+from model_store.reference import Tag, check_name, check_revision, check_tag, decode_tag, encode_tag, moved
 
 
 def read_tag(layout: Layout, name: str, tag: str) -> Tag | None:

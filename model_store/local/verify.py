@@ -13,13 +13,12 @@ from pathlib import Path
 
 from model_store import fileio
 from model_store.errors import Damaged, InvalidTag, Unreadable
-from model_store.local.blobs import blob_sizes
+from model_store.fileio import OnBytes, ignore_bytes
+from model_store.local.blobs import VerifiedFile, blob_sizes, stamp_of, write_receipt
 from model_store.local.layout import Layout
-from model_store.local.receipts import VerifiedFile, stamp_of, write_receipt
 from model_store.local.store import Revision, Store
 from model_store.local.tags import read_tag, tag_names
 from model_store.manifest import Manifest
-from model_store.progress import OnBytes, ignore_bytes
 from model_store.reference import hex_digits
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from model_store import fileio
 from model_store.errors import RemoteChanged, RemoteRefused, RemoteUnavailable
-from model_store.progress import OnBytes
+from model_store.fileio import OnBytes
 from model_store.remote.base import ObjectRange, ObjectStat
 
 _TEMPORARY = ".temporary"

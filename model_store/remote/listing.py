@@ -9,8 +9,7 @@ from model_store.errors import Damaged
 from model_store.listing import FoundRevision, ListedModel, compare, damaged_tag, find_revision, group_tags
 from model_store.manifest import Manifest, decode_manifest, revision_of
 from model_store.reference import DIGEST_PREFIX, hex_digits
-from model_store.remote.base import Remote
-from model_store.remote.keys import MANIFESTS, TAGS, manifest_in, manifest_key, tag_in
+from model_store.remote.base import MANIFESTS, TAGS, Remote, manifest_in, manifest_key, tag_in
 from model_store.remote.tags import read_remote_tag
 
 CONCURRENT_READS = 8

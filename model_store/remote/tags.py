@@ -16,10 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from model_store.errors import InvalidTag, RemoteUnavailable
-from model_store.reference import check_name, check_tag
-from model_store.remote.base import Remote
-from model_store.remote.keys import tag_in, tag_key, tag_prefix
-from model_store.tag import Tag, decode_tag, encode_tag
+from model_store.reference import Tag, check_name, check_tag, decode_tag, encode_tag
+from model_store.remote.base import Remote, tag_in, tag_key, tag_prefix
 
 TRIES = 50
 FIRST_WAIT_SECONDS = 0.05

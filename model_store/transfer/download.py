@@ -1,10 +1,11 @@
-"""Downloads blobs: several ranges at once, written at their offsets, hashed on arrival, verified, renamed.
+"""Download of blobs: several ranges at once, written at their offsets, hashed on arrival, verified, renamed.
 
     each worker: take a range → write its bytes → after an error, wait and continue from the byte that was reached →
     the worker that completes a blob verifies, syncs and renames it
 
-A blob with a wrong digest is moved to the quarantine and fetched once more; then CorruptObject is raised. Pieces that
-have arrived stay on the disk, however a download ends, and the next one fetches only the others.
+Workers take ranges of the blob that has the fewest workers, so that most pieces of a blob arrive in order. A blob with
+a wrong digest is moved to the quarantine and fetched once more; then CorruptObject is raised. Pieces that have arrived
+stay on the disk, however a download ends, and the next one fetches only the others.
 """
 
 from __future__ import annotations
@@ -12,20 +13,67 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from model_store import fileio
 from model_store.errors import CorruptObject, InvalidManifest, MissingFile, RemoteChanged, RemoteUnavailable
-from model_store.fileio import Piece
+from model_store.fileio import OnBytes, Piece
 from model_store.local.blobs import commit_blob
 from model_store.local.layout import Layout
-from model_store.local.partial_blob import PartialBlob
+from model_store.local.partial_blob import Interval, PartialBlob
 from model_store.manifest import File
-from model_store.progress import OnBytes
-from model_store.remote.base import ObjectRange, Remote
-from model_store.remote.keys import blob_key
+from model_store.remote.base import ObjectRange, Remote, blob_key
 from model_store.remote.retry import DEFAULT_RETRY, Attempts, RetryPolicy
-from model_store.transfer.range_queue import BlobDownload, RangeQueue, cut
+
+
+@dataclass(slots=True)
+class BlobDownload:
+    """One blob and its ranges that no worker has taken yet."""
+
+    file: File
+    partial: PartialBlob
+    ranges: deque[Interval]
+    etag: str | None = None
+    workers: int = 0
+    corrupt_copies: int = 0
+
+
+@dataclass(slots=True)
+class RangeQueue:
+    """All blobs of one download, shared by its workers, and the error that ended it, if any."""
+
+    blobs: list[BlobDownload] = field(default_factory=list)
+    failure: BaseException | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def take(self) -> tuple[BlobDownload, Interval] | None:
+        """The next range and its blob; None if none is left or the download has failed."""
+        with self._lock:
+            waiting = [blob for blob in self.blobs if blob.ranges]
+            if not waiting or self.failure is not None:
+                return None
+            blob = min(waiting, key=lambda blob: blob.workers)
+            blob.workers += 1
+            return blob, blob.ranges.popleft()
+
+    def done(self, blob: BlobDownload) -> bool:
+        """Report that a range of `blob` is fetched; true if it was the last one, and the blob is to be finished."""
+        with self._lock:
+            blob.workers -= 1
+            return not blob.workers and not blob.ranges and self.failure is None
+
+    def fail(self, error: BaseException) -> None:
+        """End the download; the first error is kept."""
+        with self._lock:
+            self.failure = self.failure or error
+
+
+def cut(intervals: Sequence[Interval], size_bytes: int) -> Iterator[Interval]:
+    """The same bytes as intervals of at most `size_bytes`. Pure."""
+    for start, end in intervals:
+        for at in range(start, end, size_bytes):
+            yield at, min(at + size_bytes, end)
+
 
 MAX_CORRUPT_COPIES = 2
 

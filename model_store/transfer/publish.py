@@ -13,13 +13,13 @@ from pathlib import Path
 from model_store import fileio
 from model_store.contents.allowed_files import Entry
 from model_store.contents.scan import ScannedFolder, require_unchanged, scan_folder
+from model_store.fileio import Progress, ProgressCounter, no_progress
 from model_store.local import locks
 from model_store.local.blobs import add_blob, blob_sizes, has_blob, require_space
 from model_store.local.snapshots import ensure_folder
 from model_store.local.store import Revision, Store
 from model_store.local.tags import move_tag
 from model_store.manifest import GoldenExample, Provenance
-from model_store.progress import Progress, ProgressCounter, no_progress
 from model_store.reference import DEFAULT_TAG, check_name, check_tag, hex_digits
 
 

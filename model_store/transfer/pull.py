@@ -1,37 +1,169 @@
-"""Pulls a revision from a remote store into the local one: verified, downloading only the files that are missing.
+"""Pull of a revision from a remote store into the local one: verified, downloading only the files that are missing.
 
     read     the remote tag → its revision → its manifest; stored and partly downloaded blobs, free disk
-    plan     keep, fetch, evict (see pull_plan)
+    plan     keep, fetch, evict
     apply    evict → copy prefetched files → download → verify the manifest against the files → manifest → folder → tag
 
 The local tag follows the remote one, so that a start without the remote store serves the revision that was served last.
+
+The rules for publishing also hold for pulled models. Before anything is downloaded, a manifest's digest, form, model
+name and file names are checked. Before it is stored, the files are scanned as for a publish, which refuses remote code
+and truncated weights, and must give the same manifest.
+
+A prefetched folder, for instance in the container's image, is a model's folder, a folder of such folders, or a whole
+store. A file of the right name and size is copied and hashed on the way; if its digest is wrong, it is downloaded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from model_store import fileio
-from model_store.errors import Damaged, StoreFull, StoreUnwritable, UnknownModel
+from model_store.contents.allowed_files import manifest_problems
+from model_store.contents.scan import scan_folder
+from model_store.errors import (
+    Damaged,
+    FolderProblem,
+    InvalidManifest,
+    MissingFile,
+    RefusedFolder,
+    StoreFull,
+    StoreUnwritable,
+    UnknownModel,
+    Unreadable,
+)
+from model_store.fileio import OnBytes, Progress, ProgressCounter, no_progress
 from model_store.local import locks
-from model_store.local.blobs import blob_sizes, has_blob
-from model_store.local.garbage_collection import evict_revision, remove_orphans, stored_revisions
+from model_store.local.blobs import blob_sizes, commit_blob, has_blob, stamp_of
+from model_store.local.garbage_collection import (
+    StoredRevision,
+    choose_evictions,
+    evict_revision,
+    freed_bytes,
+    remove_orphans,
+    stored_revisions,
+)
+from model_store.local.layout import Layout
 from model_store.local.partial_blob import partial_sizes
-from model_store.local.snapshots import ensure_folder
+from model_store.local.snapshots import build_folder, ensure_folder
 from model_store.local.store import Revision, Store
 from model_store.local.tags import set_tag
-from model_store.manifest import Manifest
-from model_store.progress import Progress, ProgressCounter, no_progress
+from model_store.manifest import File, Manifest, decode_manifest, encode_manifest, revision_of
 from model_store.reference import Reference, hex_digits, to_reference
-from model_store.remote.base import Remote
+from model_store.remote.base import Remote, manifest_key
 from model_store.remote.tags import read_remote_tag
 from model_store.transfer.download import DEFAULT_OPTIONS, Download, DownloadOptions
-from model_store.transfer.prefetched import copy_prefetched
-from model_store.transfer.pull_plan import Disk, PullPlan, plan_pull
-from model_store.transfer.remote_manifest import read_manifest, verify_against_files
+
+
+def read_manifest(remote: Remote, name: str, revision: str) -> Manifest:
+    """The manifest of a revision of `name`, verified as far as possible without its files.
+
+    Raises MissingFile, InvalidManifest, RemoteRefused, RemoteUnavailable.
+    """
+    place = f"{remote.url}/{manifest_key(hex_digits(revision))}"
+    data = remote.read(manifest_key(hex_digits(revision)))
+    if data is not None and revision_of(data) != revision:
+        data = remote.read(manifest_key(hex_digits(revision)))
+    if data is None:
+        raise MissingFile(f"The manifest {place} of {name} is not there, so nothing can be pulled. Publish it again.")
+    if revision_of(data) != revision:
+        raise InvalidManifest(f"The manifest {place} is damaged: its digest is {revision_of(data)}. Publish it again.")
+    manifest = decode_manifest(data)
+    if manifest.name != name:
+        raise InvalidManifest(f"The manifest {place} is one of '{manifest.name}', not of '{name}'.")
+    if problems := manifest_problems([file.path for file in manifest.files]):
+        raise InvalidManifest(f"The manifest {place} is refused: {_sentences(problems)}")
+    return manifest
+
+
+def verify_against_files(layout: Layout, manifest: Manifest) -> None:
+    """Raises InvalidManifest unless scanning the manifest's files, which must be stored, gives the same manifest."""
+    with fileio.writing(layout.root), fileio.temporary_name(layout.temporary) as folder:
+        build_folder(layout, folder, manifest)
+        try:
+            found = scan_folder(folder)
+        except RefusedFolder as error:
+            raise InvalidManifest(f"The model '{manifest.name}' is refused: {_sentences(error.problems)}") from error
+    digests = {file.path: file.sha256 for file in manifest.files}
+    derived = found.manifest(manifest.name, digests, manifest.provenance, manifest.golden)
+    if encode_manifest(derived) != encode_manifest(manifest):
+        raise InvalidManifest(f"The manifest of '{manifest.name}' does not tell the truth about its files.")
+
+
+def _sentences(problems: Iterable[FolderProblem]) -> str:
+    return " ".join(problem.sentence for problem in problems)
+
+
+@dataclass(frozen=True, slots=True)
+class PullPlan:
+    """`keep` and `fetch` partition the manifest's files, `evict` names revisions; `short_bytes` are still missing."""
+
+    keep: tuple[File, ...]
+    fetch: tuple[File, ...]
+    evict: tuple[str, ...]
+    needed_bytes: int
+    short_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """Blobs that are stored and blobs that are partly downloaded (digest → bytes), and free and reserved bytes."""
+
+    present: Mapping[str, int]
+    begun: Mapping[str, int]
+    free_bytes: int
+    spare_bytes: int
+
+
+def plan_pull(manifest: Manifest, disk: Disk, stored: Sequence[StoredRevision]) -> PullPlan:
+    """The plan for the files of `manifest`, given the revisions in the store that may be evicted."""
+    unique = {file.sha256: file for file in manifest.files}.values()
+    keep = tuple(file for file in unique if disk.present.get(file.sha256) == file.size_bytes)
+    fetch = tuple(file for file in unique if file not in keep)
+    needed_bytes = sum(max(0, file.size_bytes - disk.begun.get(file.sha256, 0)) for file in fetch)
+    missing_bytes = needed_bytes + disk.spare_bytes - disk.free_bytes if needed_bytes else 0
+    needed_digests = {file.sha256 for file in unique}
+    evict = choose_evictions(stored, missing_bytes, needed_digests)
+    short_bytes = missing_bytes - freed_bytes(stored, evict, needed_digests)
+    if short_bytes > 0:
+        evict = ()
+    return PullPlan(keep, fetch, evict, needed_bytes, max(0, short_bytes))
+
+
+def copy_prefetched(
+    layout: Layout, files: Iterable[File], folders: Sequence[Path], on_bytes: OnBytes
+) -> tuple[File, ...]:
+    """Copy the files that are in `folders` into the store; the copied ones. Raises StoreFull, StoreUnwritable."""
+    return tuple(
+        file for file in files if any(_copy(layout, file, path, on_bytes) for path in candidate_paths(file, folders))
+    )
+
+
+def candidate_paths(file: File, folders: Sequence[Path]) -> Iterator[Path]:
+    """Regular files of the same size at the places where the file may be."""
+    for folder in folders:
+        inner = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else ()
+        for path in (Layout(folder).blob(file.sha256), folder / file.path, *(each / file.path for each in inner)):
+            stamp = stamp_of(path)
+            if stamp is not None and stamp.size_bytes == file.size_bytes:
+                yield path
+
+
+def _copy(layout: Layout, file: File, source: Path, on_bytes: OnBytes) -> bool:
+    """True if the source had the right digest and is now in the store."""
+    with fileio.writing(layout.root), fileio.temporary_name(layout.temporary) as name:
+        try:
+            if fileio.copy_hashed(source, name) != file.sha256:
+                return False
+        except Unreadable:
+            return False
+        commit_blob(layout, name, file.sha256)
+    on_bytes(file.size_bytes)
+    return True
+
 
 LOCK_TIMEOUT_SECONDS = 3600.0
 """The longest wait for another process that downloads into the same store."""

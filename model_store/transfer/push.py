@@ -11,15 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from model_store.fileio import Progress, ProgressCounter, no_progress
 from model_store.local import locks
 from model_store.local.store import Revision, Store
 from model_store.manifest import File, Manifest, encode_manifest
-from model_store.progress import Progress, ProgressCounter, no_progress
-from model_store.reference import hex_digits
-from model_store.remote.base import Remote
-from model_store.remote.keys import blob_key, manifest_key
+from model_store.reference import hex_digits, moved
+from model_store.remote.base import Remote, blob_key, manifest_key
 from model_store.remote.tags import RemoteTag, change_remote_tag
-from model_store.tag import moved
 
 CONCURRENT_STATS = 8
 CONCURRENT_SMALL_UPLOADS = 4

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from model_store.errors import RemoteRefused, RemoteUnavailable, StoreError, UnknownModel
+from model_store.fileio import Progress, no_progress
 from model_store.local.catalog import Catalog
 from model_store.local.store import Revision, Store
-from model_store.progress import Progress, no_progress
 from model_store.reference import Reference, to_reference
 from model_store.remote.base import Remote
 from model_store.remote.folder import FolderRemote

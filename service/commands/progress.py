@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from model_store.progress import no_progress
+from model_store.fileio import no_progress
 
 OnProgress = Callable[[int, int], None]
 """Called with (bytes done, bytes in all)."""

@@ -12,7 +12,7 @@ from typing import Any
 from loadtest.s3.fault_proxy import ErrorResponse, Fault, no_fault
 from model_store.local.layout import Layout
 from model_store.local.store import Revision, Store
-from model_store.remote.keys import blob_key
+from model_store.remote.base import blob_key
 from model_store.transfer.publish import publish
 from model_store.transfer.push import push
 from tests.support.revisions import TEXTS, Made, make_revision

@@ -17,7 +17,7 @@ from loadtest.s3.fault_proxy import ErrorResponse
 from model_store.local.store import Revision, Store
 from model_store.manifest import File
 from model_store.reference import hex_digits
-from model_store.remote.keys import blob_key, manifest_key
+from model_store.remote.base import blob_key, manifest_key
 from model_store.transfer.publish import publish
 from model_store.transfer.push import push
 from tests.support.model_folders import write_model

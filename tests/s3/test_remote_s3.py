@@ -9,11 +9,11 @@ import pytest
 
 from loadtest.s3.fault_proxy import ErrorResponse, Fault, ProxiedRequest
 from model_store.errors import RemoteChanged, RemoteRefused, RemoteUnavailable
+from model_store.reference import Tag, moved
 from model_store.remote.open import open_remote
 from model_store.remote.retry import RetryPolicy
 from model_store.remote.s3 import S3Remote
 from model_store.remote.tags import change_remote_tag, read_remote_tag
-from model_store.tag import Tag, moved
 from tests.support.s3_buckets import Bucket, first
 
 BRIEF = RetryPolicy(limit_seconds=0.3, first_wait_seconds=0.01)

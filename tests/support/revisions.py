@@ -72,7 +72,7 @@ def golden(made: Made, path: Path, *, wrong: bool = False) -> Path:
 
 def publish_revision(made: Made, store: Path, golden_file: Path | None = None, *, tag: str = "stable") -> str:
     """Publish as `live`; returns the revision."""
-    from model_store.contents.golden_examples import read_golden
+    from model_store.contents.scan import read_golden
 
     examples = read_golden(golden_file) if golden_file else ()
     return publish(made.folder, "live", Store(store), tag=tag, golden=examples).revision.revision

@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count, pairwise, takewhile
 
-from model_store.remote.base import Remote
-from model_store.remote.keys import tag_key
+from model_store.reference import Tag, decode_tag, moved
+from model_store.remote.base import Remote, tag_key
 from model_store.remote.tags import change_remote_tag
-from model_store.tag import Tag, decode_tag, moved
 
 NAME, TAG = "cv", "stable"
 LIMIT_SECONDS = 60.0

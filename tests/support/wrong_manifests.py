@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from model_store.manifest import Manifest, encode_manifest, revision_of
-from model_store.reference import hex_digits
-from model_store.remote.base import Remote
-from model_store.remote.keys import manifest_key
+from model_store.reference import hex_digits, moved
+from model_store.remote.base import Remote, manifest_key
 from model_store.remote.tags import change_remote_tag
-from model_store.tag import moved
 
 NO_REVISION = "sha256:" + "0" * 64
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from model_store.transfer.promote import promote
+from model_store.transfer.tag_moves import promote
 from service.commands.files.file_answers import read_key
 from service.commands.files.remote_service import RemoteService
 from service.commands.model_stores import remote_of, store_of

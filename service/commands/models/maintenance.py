@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from model_store.fileio import ProgressCounter
 from model_store.local.catalog import Catalog
 from model_store.local.garbage_collection import KEEP_LAST, collect_garbage
 from model_store.local.verify import CheckOutcome, verify_revision, verify_store
-from model_store.progress import ProgressCounter
 from service.commands.model_stores import store_of
 from service.commands.progress import progress_bar
 

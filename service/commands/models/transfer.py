@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from model_store.contents.golden_examples import read_golden
+from model_store.contents.scan import read_golden
 from model_store.errors import InvalidReference, InvalidRemote
 from model_store.local.store import Store
 from model_store.local.tags import set_tag
@@ -14,7 +14,7 @@ from model_store.remote.base import Remote
 from model_store.transfer.publish import Published, publish
 from model_store.transfer.pull import pull
 from model_store.transfer.push import push
-from model_store.transfer.rollback import roll_back
+from model_store.transfer.tag_moves import roll_back
 from service.commands.model_stores import remote_of, store_of
 from service.commands.progress import progress_bar
 from service.settings import read_settings

@@ -9,11 +9,11 @@ import logging
 from contextlib import AbstractContextManager
 
 from model_store.errors import StoreError
+from model_store.fileio import Progress, no_progress
 from model_store.local.catalog import Catalog
 from model_store.local.locks import in_use
 from model_store.local.store import Revision
 from model_store.local.tags import read_tag
-from model_store.progress import Progress, no_progress
 from model_store.reference import parse_reference
 from model_store.remote.open import open_remote
 from model_store.transfer.resolver import ModelResolver, TagPoller

@@ -1,4 +1,4 @@
-"""Scanning a model's folder."""
+"""Scans of folders and golden examples: what is found, and every problem."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from model_store.contents.scan import require_unchanged, scan_folder
-from model_store.errors import RefusedFolder, SourceChanged
+from model_store.contents.scan import read_golden, require_unchanged, scan_folder
+from model_store.errors import InvalidGolden, RefusedFolder, SourceChanged
+from model_store.manifest import GoldenEntity, GoldenExample
 from tests.support.stores import MakeModel
 
 
@@ -101,3 +102,37 @@ def test_a_file_that_changes_after_the_scan_is_an_error(make_model: MakeModel) -
     (folder / "config.json").write_text(json.dumps(json.loads(text)).replace("B-NAME", "B-GAME"))
     with pytest.raises(SourceChanged, match=r"config\.json changed"):
         require_unchanged(scanned)
+
+
+GOOD = '{"text": "Ada writes", "entities": [{"label": "NAME", "start": 0, "end": 3}]}'
+
+
+def test_each_line_is_an_example_and_blank_lines_are_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "golden.jsonl"
+    path.write_text(f'{GOOD}\n\n{{"text": "nothing", "entities": []}}\n')
+    assert read_golden(path) == (
+        GoldenExample("Ada writes", (GoldenEntity("NAME", 0, 3),)),
+        GoldenExample("nothing", ()),
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("{", ""),
+        ('{"text": "Ada"}', "entities"),
+        ('{"text": "Ada", "entities": [], "typo": 1}', "typo"),
+        ('{"text": "Ada", "entities": [{"label": "NAME", "start": 0, "end": 4}]}', "0:4"),
+        ('{"text": "Ada", "entities": [{"label": "NAME", "start": 2, "end": 2}]}', "2:2"),
+    ],
+)
+def test_an_invalid_line_is_an_error_with_its_number(tmp_path: Path, line: str, named: str) -> None:
+    path = tmp_path / "golden.jsonl"
+    path.write_text(f"{GOOD}\n{line}\n")
+    with pytest.raises(InvalidGolden, match=rf"line 2.*{named}"):
+        read_golden(path)
+
+
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InvalidGolden):
+        read_golden(tmp_path / "golden.jsonl")

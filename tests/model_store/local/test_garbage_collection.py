@@ -1,4 +1,4 @@
-"""Garbage collection of a real store: what is kept, what is removed, and in which order."""
+"""Garbage collection: what is kept, what goes, and in which order."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from model_store.local import locks
-from model_store.local.eviction import StoredRevision
 from model_store.local.garbage_collection import (
+    StoredRevision,
+    choose_evictions,
     collect_garbage,
     evict_revision,
+    freed_bytes,
     plan_collection,
     remove_orphans,
     stored_revisions,
@@ -140,3 +142,30 @@ def test_a_plan_takes_all_or_as_many_as_the_budget_needs(budget_bytes: int | Non
 
 def test_an_empty_store_has_no_garbage(tmp_path: Path) -> None:
     assert collect_garbage(Store(tmp_path / "store")).evicted == ()
+
+
+OLD = StoredRevision("old", {"a": 60, "shared": 90}, 1.0, pinned=False)
+NEW = StoredRevision("new", {"b": 30, "shared": 90}, 2.0, pinned=False)
+TAGGED = StoredRevision("tagged", {"c": 500}, 0.0, pinned=True)
+
+
+def test_the_least_recently_used_is_chosen_first() -> None:
+    assert choose_evictions([NEW, OLD], 60, set()) == ("old",)
+    assert choose_evictions([NEW, OLD], 61, set()) == ("old", "new")
+
+
+def test_nothing_is_chosen_if_no_bytes_are_missing() -> None:
+    assert choose_evictions([OLD, NEW], 0, set()) == ()
+
+
+def test_pinned_revisions_are_never_chosen() -> None:
+    assert choose_evictions([TAGGED, OLD], 10_000, set()) == ("old",)
+
+
+def test_a_shared_blob_is_freed_with_its_last_revision() -> None:
+    assert freed_bytes([OLD, NEW], ["old"], set()) == 60
+    assert freed_bytes([OLD, NEW], ["old", "new"], set()) == 180
+
+
+def test_a_needed_blob_frees_nothing() -> None:
+    assert freed_bytes([OLD, NEW], ["old", "new"], {"shared", "a"}) == 30

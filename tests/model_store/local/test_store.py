@@ -17,7 +17,7 @@ from model_store.errors import (
     StoreUnwritable,
     UnknownModel,
 )
-from model_store.local.receipts import SEALED_MTIME_NS
+from model_store.local.blobs import SEALED_MTIME_NS
 from model_store.local.store import Revision, Store
 from model_store.reference import hex_digits
 from model_store.transfer.publish import publish

@@ -9,7 +9,7 @@ import pytest
 from model_store.errors import InvalidReference, InvalidTag, TagMoved
 from model_store.local.layout import Layout
 from model_store.local.tags import move_tag, read_tag, replace_tag, set_tag, tag_names
-from model_store.tag import Tag
+from model_store.reference import Tag
 
 
 def revision(number: int) -> str:

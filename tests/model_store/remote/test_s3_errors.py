@@ -7,7 +7,7 @@ from botocore.exceptions import ClientError, ConnectTimeoutError, NoCredentialsE
 from urllib3.exceptions import ProtocolError
 
 from model_store.errors import ObjectNotFound, RemoteChanged, RemoteRefused, RemoteUnavailable, StoreError
-from model_store.remote.s3_errors import to_store_error
+from model_store.remote.s3_connection import to_store_error
 
 
 def response(status: int, code: str) -> ClientError:

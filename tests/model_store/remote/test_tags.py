@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from model_store.errors import InvalidTag, RemoteUnavailable
+from model_store.reference import Tag, moved
+from model_store.remote.base import tag_key
 from model_store.remote.folder import FolderRemote
-from model_store.remote.keys import tag_key
 from model_store.remote.listing import list_remote
 from model_store.remote.tags import change_remote_tag, read_remote_tag
-from model_store.tag import Tag, moved
 from tests.support.tag_races import assert_no_move_lost, race
 
 ONE, TWO = "sha256:" + "1" * 64, "sha256:" + "2" * 64

@@ -1,16 +1,23 @@
-"""Pulling a revision: which bytes are downloaded, which tag follows, which references fail."""
+"""Pulls: what is planned, copied from prefetched folders, verified, and done on the disk."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
-from model_store.errors import RemoteRefused, UnknownModel
+from model_store.errors import RemoteRefused, StoreFull, StoreUnwritable, UnknownModel
+from model_store.local.garbage_collection import StoredRevision
 from model_store.local.store import Store
 from model_store.local.tags import read_tag
 from model_store.local.verify import verify_store
+from model_store.manifest import File, Manifest
 from model_store.remote.folder import FolderRemote
-from model_store.transfer.pull import pull
-from tests.support.stores import QUICK, SHARDS, Upload, file_of
+from model_store.transfer.pull import Disk, PullPlan, plan_pull, pull
+from tests.support.stores import QUICK, SHARDS, Upload, file_of, read_only
 
 
 def test_a_published_model_arrives_intact_under_the_same_tag(
@@ -76,3 +83,163 @@ def test_a_model_or_store_that_does_not_exist_is_an_error(store: Store, remote: 
     with pytest.raises(UnknownModel) as unknown:
         pull("invoices", store, remote)
     assert unknown.value.reference == f"invoices@stable in {remote.url}"
+
+
+def digest(letter: str) -> str:
+    return letter * 64
+
+
+def manifest(**sizes: int) -> Manifest:
+    files = tuple(File(f"{name}.safetensors", size, digest(name)) for name, size in sizes.items())
+    return Manifest(name="m", files=files, labels=("O",), architecture="A", model_type="bert", max_tokens=1)
+
+
+def stored(revision: str, used: float, *, pinned: bool = False, **sizes: int) -> StoredRevision:
+    return StoredRevision(revision, {digest(name): size for name, size in sizes.items()}, used, pinned)
+
+
+def plan(
+    wanted: Manifest, *others: StoredRevision, free: int, begun: dict[str, int] | None = None, **present: int
+) -> PullPlan:
+    here = {digest(name): size for name, size in present.items()}
+    return plan_pull(wanted, Disk(here, begun or {}, free_bytes=free, spare_bytes=10), others)
+
+
+def test_blobs_of_full_size_are_kept_and_others_fetched() -> None:
+    found = plan(manifest(a=100, b=50, c=7), free=1000, a=100, b=49)
+    assert [file.sha256[0] for file in found.keep] == ["a"]
+    assert [file.sha256[0] for file in found.fetch] == ["b", "c"]
+    assert (found.needed_bytes, found.evict, found.short_bytes) == (57, (), 0)
+
+
+def test_partly_downloaded_bytes_need_no_more_disk() -> None:
+    assert plan(manifest(a=100), free=50, begun={digest("a"): 60}).needed_bytes == 40
+
+
+def test_a_plan_without_downloads_needs_no_disk() -> None:
+    assert plan(manifest(a=100), free=0, a=100).short_bytes == 0
+
+
+def test_the_least_recently_used_are_evicted_as_needed() -> None:
+    others = (stored("new", 3.0, x=100), stored("old", 1.0, y=60), stored("middle", 2.0, z=60))
+    assert plan(manifest(a=100), *others, free=50).evict == ("old",)
+    assert plan(manifest(a=100), *others, free=0).evict == ("old", "middle")
+
+
+def test_pinned_revisions_and_shared_blobs_free_nothing() -> None:
+    others = (
+        stored("tagged", 1.0, pinned=True, x=500, s=90),
+        stored("old", 2.0, s=90, y=30),
+        stored("older", 0.0, a=9),
+    )
+    found = plan(manifest(a=100), *others, free=80)
+    assert found.evict == ("older", "old")
+    assert found.short_bytes == 0
+
+
+def test_a_disk_that_stays_too_small_evicts_nothing() -> None:
+    found = plan(manifest(a=100), stored("old", 1.0, y=30), free=50)
+    assert (found.evict, found.short_bytes) == ((), 30)
+
+
+def test_a_blob_that_two_files_share_is_fetched_once() -> None:
+    twice = Manifest(
+        name="m",
+        files=(File("a.safetensors", 5, digest("a")), File("b.safetensors", 5, digest("a"))),
+        labels=("O",),
+        architecture="A",
+        model_type="bert",
+        max_tokens=1,
+    )
+    assert len(plan(twice, free=100).fetch) == 1
+
+
+ROOT = Path(__file__).parents[3]
+UNMEASURED = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
+"""For processes that cannot write what `make coverage` wants of them either."""
+
+
+def test_a_disk_that_is_too_small_is_an_error_before_any_download(
+    tmp_path: Path, remote: FolderRemote, upload: Upload
+) -> None:
+    upload()
+    store = Store(tmp_path / "store", free_bytes=lambda _: 50_000)
+    with pytest.raises(StoreFull):
+        pull("documents", store, remote)
+    assert not store.layout.blobs.exists()
+
+
+def test_an_untagged_revision_is_evicted_and_a_tagged_one_is_not(
+    store: Store, tmp_path: Path, remote: FolderRemote, upload: Upload
+) -> None:
+    first, _ = upload()
+    pull("documents", store, remote)
+    second, _ = upload("second", {name: data[:-1] for name, data in SHARDS.items()})
+    pull("documents", store, remote)
+    upload("third", {name: data[:-2] for name, data in SHARDS.items()})
+    tight = Store(store.root, free_bytes=lambda _: 16 * 2**20 + 20_000)
+    pulled = pull("documents", tight, remote)
+    assert pulled.evicted == (first.revision,)
+    assert set(store.revisions()) == {second.revision, pulled.revision.revision}
+    assert verify_store(store).intact
+
+
+def test_a_complete_revision_is_pulled_into_a_read_only_store(
+    remote: FolderRemote, upload: Upload, public_folder: Path
+) -> None:
+    revision, _ = upload()
+    store = Store(public_folder / "store")
+    pull("documents", store, remote)
+    with read_only(public_folder):
+        pulled = pull(f"documents@{revision.revision}", store, remote)
+    assert pulled.revision.revision == revision.revision
+
+
+def test_a_read_only_store_without_the_revision_is_unwritable(
+    remote: FolderRemote, upload: Upload, public_folder: Path
+) -> None:
+    upload()
+    store = Store(public_folder / "store")
+    with read_only(public_folder), pytest.raises(StoreUnwritable):
+        pull("documents", store, remote)
+
+
+def test_a_disk_that_fills_up_is_one_line_and_exit_code_1(store: Store, remote: FolderRemote, upload: Upload) -> None:
+    revision, _ = upload()
+    code = (
+        "import resource, sys; from pathlib import Path; from service.cli import main\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (15_000, resource.RLIM_INFINITY))\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    arguments = ["models", "pull", "documents", "--store", str(store.root), "--remote", remote.url]
+    ended = subprocess.run(
+        [sys.executable, "-c", code, *arguments], cwd=ROOT, env=UNMEASURED, capture_output=True, text=True
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("gleaner: The disk of the model store")
+    assert ended.stderr.count("\n") == 1
+    assert store.revisions() == ()
+    assert pull("documents", store, remote).revision.revision == revision.revision
+
+
+def test_a_read_only_store_is_one_line_and_exit_code_1(
+    remote: FolderRemote, upload: Upload, public_folder: Path
+) -> None:
+    upload()
+    (public_folder / "store").mkdir()
+    code = (
+        "import os, sys, service.cli, service.commands.models.transfer\n"
+        "if os.geteuid() == 0: os.seteuid(65534)  # Root may write anywhere.\n"
+        "sys.exit(service.cli.main(sys.argv[1:]))"
+    )
+    arguments = ["models", "pull", "documents", "--store", str(public_folder / "store"), "--remote", remote.url]
+    with read_only(public_folder):
+        if os.getuid() == 0:
+            os.seteuid(0)  # The child becomes nobody by itself, after its imports.
+        ended = subprocess.run(
+            [sys.executable, "-c", code, *arguments], cwd=ROOT, env=UNMEASURED, capture_output=True, text=True
+        )
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("gleaner: The model store")
+    assert "cannot be written to: [Errno 13]" in ended.stderr
+    assert ended.stderr.count("\n") == 1

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from model_store.errors import RemoteUnavailable
+from model_store.fileio import OnBytes
 from model_store.local.store import Revision, Store
 from model_store.manifest import File, encode_manifest
-from model_store.progress import OnBytes
 from model_store.reference import hex_digits
+from model_store.remote.base import blob_key, manifest_key
 from model_store.remote.folder import FolderRemote
-from model_store.remote.keys import blob_key, manifest_key
 from model_store.remote.tags import read_remote_tag
 from model_store.transfer.push import Pushed, plan_uploads, push
 from tests.support.stores import file_of
