@@ -293,6 +293,25 @@ def test_a_circle_between_folders_would_be_found() -> None:
     assert circle(sibling_graphs(edges[:2])[("p",)]) is None
 
 
+def test_imports_by_string_are_seen(tmp_path: Path) -> None:
+    """A circle and an import from above that no import statement shows."""
+    files = {
+        "service/api/rest.py": "from importlib import import_module\nimport_module('service.api.grpc')",
+        "service/api/grpc.py": "import service.api.rest",
+        "service/core/plan.py": "import importlib\nname = 'x'\nimportlib.import_module(f'service.engine.{name}')",
+        "service/core/probe.py": "from importlib.util import find_spec\nfind_spec('torch') or __import__('torch')",
+        "service/engine/loop.py": "",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    edges = import_edges(tmp_path)
+    assert circle(sibling_graphs(edges)[("service", "api")]) == ["grpc", "rest", "grpc"]
+    assert (("service", "core", "plan"), ("service", "engine", "loop")) in edges
+    assert not any(is_under(name, ("service.core",)) for name in imports(tmp_path / "service/core/plan.py"))
+    assert "torch" in set(imports(tmp_path / "service/core/probe.py"))
+
+
 def test_no_file_is_too_long_to_be_read_whole() -> None:
     lengths = {place(path): len(path.read_text().splitlines()) for path in sources()}
     assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES} == {}

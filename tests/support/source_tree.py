@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import fnmatch
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -10,13 +11,15 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("service", "model_store", "infra", "loadtest")
 
+IMPORTING_CALLS = frozenset(("import_module", "__import__", "find_spec"))
+
 Module = tuple[str, ...]
 Graph = Mapping[str, Iterable[str]]
 
 
-def sources() -> list[Path]:
+def sources(root: Path = ROOT) -> list[Path]:
     """Every Python file of the packages."""
-    return sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+    return sorted(path for package in PACKAGES for path in (root / package).rglob("*.py"))
 
 
 def place(path: Path) -> str:
@@ -25,31 +28,47 @@ def place(path: Path) -> str:
 
 
 def imports(path: Path) -> Iterator[str]:
-    """Every module that a file names in an import; for `from a import b`, both `a` and `a.b`."""
+    """Every module that a file names in an import; for `from a import b`, both `a` and `a.b`.
+
+    Also by string: `import_module("a.b")`, and `a.*` for `import_module(f"a.{name}")`.
+    """
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{place(path)}: relative imports hide the floor"
+            assert node.level == 0, f"{path}: relative imports hide the floor"
             yield node.module or ""
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and (name := _imported_by_call(node)):
+            yield name
 
 
-def module_of(path: Path) -> Module:
+def _imported_by_call(call: ast.Call) -> str:
+    """The module that a call imports by its name, with `*` for the part that is not constant; empty: none."""
+    called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if called not in IMPORTING_CALLS or not call.args:
+        return ""
+    name = call.args[0]
+    first = name.values[0] if isinstance(name, ast.JoinedStr) and name.values else name
+    if not (isinstance(first, ast.Constant) and isinstance(first.value, str)):
+        return ""
+    return first.value if first is name else f"{first.value}*"
+
+
+def module_of(path: Path, root: Path = ROOT) -> Module:
     """A file's dotted name as parts; that of a package for its __init__."""
-    parts = path.relative_to(ROOT).with_suffix("").parts
+    parts = path.relative_to(root).with_suffix("").parts
     return parts[:-1] if parts[-1] == "__init__" else parts
 
 
-def import_edges() -> list[tuple[Module, Module]]:
+def import_edges(root: Path = ROOT) -> list[tuple[Module, Module]]:
     """(importer, imported) for every import between modules of the packages."""
-    modules = {module_of(path): path for path in sources()}
+    modules = {".".join(module_of(path, root)): path for path in sources(root)}
     edges = []
-    for module, path in modules.items():
-        for name in set(imports(path)):
-            imported = tuple(name.split("."))
-            if imported in modules and imported != module and modules[imported].name != "__init__.py":
-                edges.append((module, imported))
+    for importer, path in modules.items():
+        names = {each for name in imports(path) for each in (fnmatch.filter(modules, name) if "*" in name else (name,))}
+        found = [name for name in names if name in modules and name != importer and modules[name].name != "__init__.py"]
+        edges += [(tuple(importer.split(".")), tuple(name.split("."))) for name in found]
     return edges
 
 
