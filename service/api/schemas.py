@@ -27,8 +27,8 @@ from service.core.decoding.entities import Source
 from service.core.decoding.offsets import OffsetUnit
 from service.core.decoding.value import ValueKind
 from service.core.errors import InvalidOptions
-from service.core.fields.choice import Reason
 from service.core.fields.kinds import DocumentKind
+from service.core.fields.mentions import Reason
 from service.core.score_limits import PATTERN, ScoreLimits, read_limits
 from service.core.types import Priority
 

@@ -19,8 +19,12 @@ from service.core.decoding.tag_scheme import scheme_of
 from service.core.decoding.tokens import word_starts
 from service.core.decoding.windows import Window, merge_windows
 from service.core.decoding.word_tags import WordTags
+from service.core.fields.keyword_values import keyword_values
+from service.core.fields.kinds import DocumentKind, decide_kind
+from service.text.rules.span_extension import date_spans
 from service.text.tokenizer import TextTokenizer, Tokens
-from service.text.values.context import DocumentContext
+from service.text.values.context import PAGE_CHARACTERS, DocumentContext
+from service.text.values.reading import read_value
 
 Rows = tuple[int, int]
 """Rows `[start, stop)` of an array."""
@@ -55,16 +59,16 @@ def prepare(tokenizer: TextTokenizer, text: str, *, longest: int, overlap: int) 
 
 
 def prepare_in_steps(tokenizer: TextTokenizer, text: str, *, longest: int, overlap: int) -> Iterator[int | Prepared]:
-    """What `prepare` does, one piece of the text a step, so that it may end early.
+    """What `prepare` does, one chunk of the text a step, so that it may end early.
 
-    Yields the number of tokens so far, at last the result; a text of one piece is done in the first step.
+    Yields the number of tokens so far, at last the result; a text of one chunk is done in the first step.
     """
     parts: list[Tokens] = []
     count = 0
-    for start, end in tokenizer.pieces(text):
+    for start, end in tokenizer.chunks(text):
         if parts:
             yield count
-        parts.append(tokenizer.encode_piece(text, start, end))
+        parts.append(tokenizer.encode_chunk(text, start, end))
         count += len(parts[-1].ids)
     yield _cut(tokenizer, text, Tokens.joined(parts), longest, overlap)
 
@@ -149,3 +153,13 @@ def apply_rules(
 ) -> list[Entity]:
     """The model's entities and those of the rules that its folder asks for; `asked`: labels that a request wants."""
     return tokenizer.rules.apply(prepared.context, found, scheme_of(labels).types, asked)
+
+
+def keyword_entities(prepared: Prepared, found: list[Entity]) -> list[Entity]:
+    """Values of a bill that are not among the entities found, by keywords and rows; none of other documents."""
+    kind = decide_kind(found)
+    if kind is None or kind.kind is DocumentKind.RESUME:
+        return []
+    context = prepared.context
+    text = context.text[:PAGE_CHARACTERS]
+    return keyword_values(text, found, date_spans(text), lambda label, part: read_value(label, part, context))

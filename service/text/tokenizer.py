@@ -1,30 +1,113 @@
 """A model's tokenizer: text to token ids with offsets, and token ids to windows with special tokens around each.
 
-A text is encoded as a whole, without special tokens, and then cut into windows. A long text is encoded piece by piece
-(`pieces`), and without the GIL, so that it neither stops other threads nor takes more memory than its tokens; where it
-may be cut without changing them is tried out when the tokenizer is loaded. Of a short text, the words that came before
-are looked up (`known_words`). What is tried out of a tokenizer's file is its `vocabulary`.
+A text is encoded as a whole, without special tokens, and then cut into windows. A long text is encoded chunk by chunk
+(`split_points`), and without the GIL, so that it neither stops other threads nor takes more memory than its tokens. Of
+a short text, the words that came before are looked up (`token_cache`).
+
+Revisions of a model mostly differ in weights alone. To read a tokenizer holds the GIL (0.1 s, of a large multilingual
+one 0.5), in which a worker says nothing, so revisions whose files are equal share one `Vocabulary`.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from tokenizers import Encoding as Encoded
+from tokenizers import Tokenizer
 
 from service.core.arrays import Logits, TokenIds
 from service.core.decoding.aggregation_strategies import subwords
 from service.core.decoding.tokens import Encoding
 from service.core.decoding.windows import Window, split_windows
+from service.core.errors import ModelError
 from service.text.decoding_files import read_decoding
-from service.text.known_words import rows_of
-from service.text.pieces import pieces
 from service.text.rules.rule_set import RuleSet
-from service.text.vocabulary import SHORT_CHARACTERS as SHORT_CHARACTERS
-from service.text.vocabulary import Vocabulary, encoded, vocabulary_of
+from service.text.split_points import SPLIT_KINDS, chunks, find_split_points, find_word_split
+from service.text.token_cache import TokenCache, rows_of
+
+UNKNOWN_TOKENS = ("[UNK]", "<unk>")
+"""What vocabularies call the token for a text that they have nothing for, where their model does not say."""
+SHORT_CHARACTERS = 4_096
+"""Up to this length the GIL is kept: giving it up costs more than such a text holds others up."""
+
+
+class Vocabulary:
+    """What a tokenizer file says, which many may share. Thread-safe.
+
+    Raises:
+        ModelError: it is no tokenizer file.
+
+    Attributes:
+        digest: of the file.
+        prefix, suffix: special tokens before and after each sequence.
+        split_points: the places where a long text may be cut without changing its tokens.
+        word_split: where words begin whose tokens are the same in every text; None if that cannot be said.
+        token_cache: of words that came before; None without a word split.
+        unknown_id: of the token for a text that the vocabulary has nothing for, if there is one.
+    """
+
+    def __init__(self, file: Path, digest: str) -> None:
+        try:
+            self.tokenizer = Tokenizer.from_file(str(file))
+        except Exception as error:
+            raise _unreadable(file, error) from error
+        self.digest = digest
+        self.tokenizer.no_truncation()
+        self.tokenizer.no_padding()
+        self.prefix, self.suffix = _special_tokens(self.tokenizer)
+        self.split_points = find_split_points(self.tokenizer, SPLIT_KINDS)
+        self.word_split = find_word_split(self.tokenizer)
+        encode = partial(encoded, self.tokenizer)  # Not of this object: what is dropped is freed at once.
+        self.token_cache = None if self.word_split is None else TokenCache(self.word_split.kind.pattern, encode)
+        self.unknown_id = _find_unknown(self.tokenizer)
+
+
+def vocabulary_of(file: Path, known: Iterable[Vocabulary] = ()) -> Vocabulary:
+    """The one of those known that was read from an equal file, or else a new one.
+
+    Raises:
+        ModelError: it is no tokenizer file.
+    """
+    try:
+        with file.open("rb") as opened:
+            digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    except OSError as error:
+        raise _unreadable(file, error) from error
+    return next((each for each in known if each.digest == digest), None) or Vocabulary(file, digest)
+
+
+def encoded(tokenizer: Tokenizer, text: str) -> Encoded:
+    """The tokens of a text without special tokens; of a long one without the GIL."""
+    if len(text) <= SHORT_CHARACTERS:
+        return tokenizer.encode(text, add_special_tokens=False)
+    return tokenizer.encode_batch([text], add_special_tokens=False)[0]
+
+
+def _unreadable(file: Path, error: Exception) -> ModelError:
+    return ModelError(f"the tokenizer in {file.parent} cannot be read: {error}")
+
+
+def _special_tokens(tokenizer: Tokenizer) -> tuple[TokenIds, TokenIds]:
+    encoding = tokenizer.encode("a")
+    mask = np.array(encoding.special_tokens_mask, dtype=np.bool_)
+    ids = np.array(encoding.ids, dtype=np.int32)
+    content = np.flatnonzero(~mask)
+    if not len(content):
+        raise ModelError("the tokenizer gives no token for the letter 'a'")
+    return ids[: content[0]], ids[content[-1] + 1 :]
+
+
+def _find_unknown(tokenizer: Tokenizer) -> int | None:
+    named = getattr(tokenizer.model, "unk_token", None)
+    names = (named,) if isinstance(named, str) else UNKNOWN_TOKENS
+    return next((found for name in names if (found := tokenizer.token_to_id(name)) is not None), None)
+
 
 TOKENIZER_FILE = "tokenizer.json"
 
@@ -38,7 +121,7 @@ class Tokens:
 
     @classmethod
     def joined(cls, parts: Sequence[Tokens]) -> Tokens:
-        """The tokens of a text from those of its pieces, of which it has at least one."""
+        """The tokens of a text from those of its chunks, of which it has at least one."""
         if len(parts) == 1:
             return parts[0]
         return cls(np.concatenate([part.ids for part in parts]), np.concatenate([part.offsets for part in parts]))
@@ -67,20 +150,20 @@ class TextTokenizer:
 
     def encode(self, text: str) -> Tokens:
         """Tokenize a text of any length."""
-        return Tokens.joined([self.encode_piece(text, start, end) for start, end in self.pieces(text)])
+        return Tokens.joined([self.encode_chunk(text, start, end) for start, end in self.chunks(text)])
 
-    def pieces(self, text: str) -> Iterator[tuple[int, int]]:
-        """The pieces `[start, end)` whose tokens, one after another, are the text's."""
-        return pieces(text, self.vocabulary.seams)
+    def chunks(self, text: str) -> Iterator[tuple[int, int]]:
+        """The chunks `[start, end)` whose tokens, one after another, are the text's."""
+        return chunks(text, self.vocabulary.split_points)
 
-    def encode_piece(self, text: str, start: int, end: int) -> Tokens:
-        """Tokenize one piece of a text; the offsets count from the text's beginning."""
-        piece = text[start:end]
-        known = self.vocabulary.known_words
-        if known is not None and len(piece) <= SHORT_CHARACTERS:
-            rows = known.tokens(piece)
+    def encode_chunk(self, text: str, start: int, end: int) -> Tokens:
+        """Tokenize one chunk of a text; the offsets count from the text's beginning."""
+        chunk = text[start:end]
+        known = self.vocabulary.token_cache
+        if known is not None and len(chunk) <= SHORT_CHARACTERS:
+            rows = known.tokens(chunk)
         else:
-            rows = rows_of(encoded(self._tokenizer, piece))
+            rows = rows_of(encoded(self._tokenizer, chunk))
         return Tokens(rows[:, 0].copy(), rows[:, 1:] + np.int32(start))
 
     def windows(self, tokens: int, *, longest: int, overlap: int) -> tuple[Window, ...]:

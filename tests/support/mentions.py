@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.core.fields.mention import Box, Mention
+from service.core.fields.mentions import Box, Mention
 from service.text.values.context import DocumentContext
 from service.text.values.reading import read_value
 

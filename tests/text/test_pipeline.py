@@ -7,7 +7,6 @@ import pytest
 
 from service.core.decoding.word_tags import WordTags
 from service.engine.requests.postprocess import Words, reduce_logits
-from service.text.pieces import LONGEST_CHARACTERS, SHORTEST_CHARACTERS
 from service.text.pipeline import (
     Prepared,
     decode_entities,
@@ -16,6 +15,7 @@ from service.text.pipeline import (
     prepare,
     prepare_in_steps,
 )
+from service.text.split_points import LONGEST_CHARACTERS, SHORTEST_CHARACTERS
 from service.text.tokenizer import TextTokenizer
 from tests.support.tiny_models import BERT_SPECIALS, word_piece
 
@@ -41,7 +41,7 @@ def test_steps_end_with_what_is_prepared_at_once(tokenizer: TextTokenizer) -> No
     assert sorted(counts) == counts  # type: ignore[type-var]
 
 
-def test_a_text_of_one_piece_is_one_step(tokenizer: TextTokenizer) -> None:
+def test_a_text_of_one_chunk_is_one_step(tokenizer: TextTokenizer) -> None:
     for text in ("", "anna", "a" * SHORTEST_CHARACTERS):
         (only,) = prepare_in_steps(tokenizer, text, longest=128, overlap=32)
         assert isinstance(only, Prepared)

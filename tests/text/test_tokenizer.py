@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from service.core.errors import ModelError
-from service.text.pieces import LONGEST_CHARACTERS, SEAM_KINDS, SHORTEST_CHARACTERS, pieces
+from service.text.split_points import LONGEST_CHARACTERS, SHORTEST_CHARACTERS, SPLIT_KINDS, chunks
 from service.text.tokenizer import TextTokenizer, Tokenizers
 from tests.support.tiny_models import BERT_SPECIALS, ROBERTA_SPECIALS, byte_level, word_piece
 
@@ -87,7 +87,7 @@ def test_a_short_text_has_the_tokenizer_s_own_tokens(ours: TextTokenizer, theirs
 
 @given(snippet=SNIPPETS, joint=st.tuples(LETTERS, BREAKS, LETTERS).map("".join))
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_a_long_text_read_in_pieces_has_the_same_tokens_as_the_whole(
+def test_a_long_text_read_in_chunks_has_the_same_tokens_as_the_whole(
     ours: TextTokenizer, theirs: Tokenizer, snippet: str, joint: str
 ) -> None:
     part = snippet + joint
@@ -96,13 +96,13 @@ def test_a_long_text_read_in_pieces_has_the_same_tokens_as_the_whole(
 
 @given(snippet=SNIPPETS)
 @settings(max_examples=100)
-def test_pieces_at_every_border_have_the_tokens_of_the_whole_text(
+def test_chunks_at_every_border_have_the_tokens_of_the_whole_text(
     ours: TextTokenizer, theirs: Tokenizer, snippet: str
 ) -> None:
     whole = theirs.encode(snippet, add_special_tokens=False)
     parts = [
         (start, theirs.encode(snippet[start:end], add_special_tokens=False))
-        for start, end in pieces(snippet, ours.vocabulary.seams, shortest=1)
+        for start, end in chunks(snippet, ours.vocabulary.split_points, shortest=1)
     ]
     assert [token for _, part in parts for token in part.ids] == whole.ids
     assert [(start + a, start + b) for start, part in parts for a, b in part.offsets] == whole.offsets
@@ -117,7 +117,9 @@ def test_texts_are_cut_where_that_is_harmless(tmp_path: Path, kind: str, places:
     RoBERTa puts a blank before a piece that has none, so only blanks can be cut at.
     """
     tokenizer(kind).save(str(tmp_path / "tokenizer.json"))
-    assert [seam.kind for seam in TextTokenizer(tmp_path).vocabulary.seams] == [SEAM_KINDS[number] for number in places]
+    assert [each.kind for each in TextTokenizer(tmp_path).vocabulary.split_points] == [
+        SPLIT_KINDS[number] for number in places
+    ]
 
 
 @pytest.mark.parametrize("added", [AddedToken("invoice total"), AddedToken("mask", lstrip=True), AddedToken("a--b")])
@@ -125,7 +127,7 @@ def test_texts_are_not_cut_where_an_added_token_may_stand(tmp_path: Path, added:
     made = tokenizer("word pieces")
     made.add_tokens([added])
     made.save(str(tmp_path / "tokenizer.json"))
-    assert len(TextTokenizer(tmp_path).vocabulary.seams) < len(SEAM_KINDS)
+    assert len(TextTokenizer(tmp_path).vocabulary.split_points) < len(SPLIT_KINDS)
     text = f"one {added.content} two " * 2_000
     assert_same(TextTokenizer(tmp_path), made, text)
 
@@ -136,11 +138,11 @@ HOSTILE = ("- ", "-", "の", "\n--", "&", "a", "\n", "中", "e\u0301", "[SEP]")
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_no_text_makes_a_piece_that_is_long(ours: TextTokenizer, unit: str) -> None:
     text = unit * ((LONGEST_CHARACTERS + SHORTEST_CHARACTERS) // len(unit))
-    assert max(end - start for start, end in pieces(text, ours.vocabulary.seams)) <= LONGEST_CHARACTERS
+    assert max(end - start for start, end in chunks(text, ours.vocabulary.split_points)) <= LONGEST_CHARACTERS
 
 
 @pytest.mark.parametrize("unit", ["- ", "\n--"])
-def test_a_hostile_text_with_seams_has_the_same_tokens_as_the_whole(
+def test_a_hostile_text_with_split_points_has_the_same_tokens_as_the_whole(
     ours: TextTokenizer, theirs: Tokenizer, unit: str
 ) -> None:
     assert_same(ours, theirs, unit * SHORTEST_CHARACTERS)

@@ -23,16 +23,14 @@ from service.core.decoding.aggregation_strategies import Aggregation
 from service.core.decoding.entities import Entity
 from service.core.decoding.offsets import OffsetMap
 from service.core.decoding.value import Value
-from service.core.fields.choice import Choice
 from service.core.fields.document_fields import DocumentFields, find_fields
-from service.core.fields.kinds import DocumentKind, decide_kind
-from service.core.fields.mention import Mention
+from service.core.fields.kinds import DocumentKind
+from service.core.fields.mentions import Choice, Mention
 from service.core.score_limits import ScoreLimits
 from service.documents.document import Document
-from service.text.pipeline import Prepared, WordStarts, apply_rules, decode_merged, decode_word_scores
+from service.text.pipeline import Prepared, WordStarts, apply_rules, decode_merged, decode_word_scores, keyword_entities
 from service.text.tokenizer import TextTokenizer
 from service.text.values.reading import read_values
-from service.text.written.values import written_values
 
 
 def answer_fields(
@@ -41,7 +39,7 @@ def answer_fields(
     values: Sequence[Value],
     answered: Sequence[EntityResult],
     *,
-    written: int = 0,
+    by_keyword: int = 0,
 ) -> FieldsResult | None:
     """The fields of a document with these entities; None where no kind of document fits them.
 
@@ -49,9 +47,9 @@ def answer_fields(
         found: in order.
         values: one of each.
         answered: the same as they are answered.
-        written: so many of the last ones, in an order of their own, are no entities, but written where a role has them.
+        by_keyword: how many of the last ones are values of the key-value fallback, not entities; in their own order.
     """
-    count = len(found) - written
+    count = len(found) - by_keyword
     mentions = [
         Mention(
             index,
@@ -63,7 +61,7 @@ def answer_fields(
             value,
             said.page,
             tuple(said.boxes),
-            written=index >= count,
+            by_keyword=index >= count,
         )
         for index, (each, value, said) in enumerate(zip(found, values, answered, strict=True))
     ]
@@ -131,11 +129,15 @@ def build_result(
     kept = _scored(found, options.min_score)
     if not options.fields:
         kept = _listed(kept, labels)
-    written = _scored(_written(prepared, found), options.min_score) if options.fields else []
-    shown, offsets = [*kept, *written], OffsetMap(text, options.offsets)
+    by_keyword = _scored(keyword_entities(prepared, found), options.min_score) if options.fields else []
+    shown, offsets = [*kept, *by_keyword], OffsetMap(text, options.offsets)
     values = read_values(prepared.context, shown)
     answered = [_entity(each, value, document, offsets) for each, value in zip(shown, values, strict=True)]
-    fields = answer_fields(document, shown, values, answered, written=len(written)) if options.fields else msgspec.UNSET
+    fields = (
+        answer_fields(document, shown, values, answered, by_keyword=len(by_keyword))
+        if options.fields
+        else msgspec.UNSET
+    )
     return DocumentResult(
         id=source.id,
         pages=len(document.pages) if document.pages else None,
@@ -178,14 +180,6 @@ def find_entities(
     if options.aggregation is not Aggregation.CONSTRAINED:
         return found
     return apply_rules(tokenizer, prepared, found, labels, options.labels or ())
-
-
-def _written(prepared: Prepared, found: list[Entity]) -> list[Entity]:
-    """What stands in a bill for fields to be chosen from, beside what was found in it."""
-    kind = decide_kind(found)
-    if kind is None or kind.kind is DocumentKind.RESUME:
-        return []
-    return written_values(prepared.context, found)
 
 
 def _scored(found: list[Entity], limits: ScoreLimits) -> list[Entity]:

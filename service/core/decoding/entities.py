@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.core.decoding.aggregation_strategies import Aggregation, aggregate
-from service.core.decoding.borders import behind_gaps, settle, trim
 from service.core.decoding.model_decoding import PLAIN, Decoding, word_logits
+from service.core.decoding.span_trimming import behind_gaps, settle, trim
 from service.core.decoding.tag_scheme import Scheme
 from service.core.decoding.tokens import Encoding, Span, word_starts
 from service.core.decoding.word_tags import WordTags, search

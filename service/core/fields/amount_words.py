@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
-from service.core.fields.keys import is_one_of_several, key_of
-from service.core.fields.lines import TextLines
-from service.core.fields.mention import Mention
+from service.core.fields.lines import TextLines, is_one_of_several, key_of
+from service.core.fields.mentions import Mention
 from service.core.fields.vocabulary.phrases import FoundPhrase, PhraseTable, folded
 
 NET, TAX, TOTAL = "NET_AMOUNT", "TAX_AMOUNT", "TOTAL_AMOUNT"

@@ -10,14 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from service.core.fields.amount_words import words_for_amounts
-from service.core.fields.choice import Choice, choose, ranked
 from service.core.fields.kinds import DocumentKind, KindFound, decide_kind
 from service.core.fields.line_items import LineItem, find_line_items
 from service.core.fields.lines import TextLines
-from service.core.fields.mention import Mention, currency
+from service.core.fields.mentions import Choice, Mention, choose, currency, ranked
 from service.core.fields.named_roles import NAMED_LABELS, choose_named
-from service.core.fields.parties import choose_parties
-from service.core.fields.party_places import RECEIVER, SUPPLIER
+from service.core.fields.parties import RECEIVER, SUPPLIER, choose_parties
 from service.core.fields.resume import Entry, choose_person, distinct, find_entries
 from service.core.fields.totals import ROLES as AMOUNT_ROLES
 from service.core.fields.totals import SumCheck, settle_totals
@@ -44,30 +42,32 @@ class DocumentFields:
     languages: tuple[Mention, ...] = ()
 
 
-def find_fields(text: str, mentions: Sequence[Mention], written: Sequence[Mention] = ()) -> DocumentFields | None:
+def find_fields(
+    text: str, mentions: Sequence[Mention], keyword_mentions: Sequence[Mention] = ()
+) -> DocumentFields | None:
     """The fields of a document; None where no kind fits.
 
     Args:
         mentions: its entities, in order.
-        written: what is none of them, but may be in a role or a row of a bill by the words beside it; in order.
+        keyword_mentions: values of the key-value fallback, for roles and rows of a bill; in order.
     """
     if len(mentions) > MOST_ENTITIES or (found := decide_kind(mentions)) is None:
         return None
     lines = TextLines(text)
     if found.kind is DocumentKind.RESUME:
         return _resume(found, mentions, lines)
-    return _bill(found, mentions, written, lines)
+    return _bill(found, mentions, keyword_mentions, lines)
 
 
 def _bill(
-    found: KindFound, mentions: Sequence[Mention], written: Sequence[Mention], lines: TextLines
+    found: KindFound, mentions: Sequence[Mention], by_keyword: Sequence[Mention], lines: TextLines
 ) -> DocumentFields:
     by_label = choose_parties(mentions, lines)
     if found.kind is DocumentKind.RECEIPT:
         by_label.pop(RECEIVER, None)
-    everything = sorted([*mentions, *written], key=lambda each: each.start)
+    everything = sorted([*mentions, *by_keyword], key=lambda each: each.start)
     words = words_for_amounts(everything, lines)
-    amounts, checks = settle_totals([*mentions, *(each for each in written if each.entity in words)], words)
+    amounts, checks = settle_totals([*mentions, *(each for each in by_keyword if each.entity in words)], words)
     by_label |= amounts | choose_named(everything, lines)
     for label in BILL_LABELS:
         if choice := _by_label(mentions, label):
@@ -78,7 +78,7 @@ def _bill(
         found,
         {label.lower(): by_label[label] for label in ORDER if label in by_label},
         currencies.most_common(1)[0][0] if currencies else None,
-        find_line_items(everything, lines, taken | {each.entity for each in written if each.entity in words}),
+        find_line_items(everything, lines, taken | {each.entity for each in by_keyword if each.entity in words}),
         checks,
     )
 

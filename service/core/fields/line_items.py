@@ -19,7 +19,7 @@ from decimal import Decimal
 from itertools import combinations, product
 
 from service.core.fields.lines import TextLines
-from service.core.fields.mention import Mention, amount, number
+from service.core.fields.mentions import Mention, amount, number
 
 _AMOUNTS = frozenset(("MONEY", "NET_AMOUNT", "TOTAL_AMOUNT"))
 LINES_BELOW = 2
@@ -87,14 +87,14 @@ def _reaches(item: _Band, band: _Band) -> bool:
 
 
 def _row(item: Mention, beside: Sequence[Mention]) -> LineItem:
-    quantities = sorted(_labelled(beside, {"QUANTITY"}), key=lambda each: each.written)[:MOST_NUMBERS]
+    quantities = sorted(_labelled(beside, {"QUANTITY"}), key=lambda each: each.by_keyword)[:MOST_NUMBERS]
     sums = _labelled(beside, _AMOUNTS)[:MOST_NUMBERS]
     for quantity, (price, total) in product(quantities, combinations(sums, 2)):
         if _multiplies(quantity, price, total):
             return LineItem(item, quantity, price, total)
     return LineItem(
         item,
-        quantities[0] if quantities and not quantities[0].written else None,
+        quantities[0] if quantities and not quantities[0].by_keyword else None,
         sums[-2] if len(sums) > 1 else None,
         sums[-1] if sums else None,
     )

@@ -1,4 +1,4 @@
-"""Dates and numbers of a bill: by the model's labels, and by the words right before them.
+"""Roles of a bill's dates and numbers: by the model's labels, and by the words right before them.
 
 The rules:
 - A mention under a role's label is of that role; the words for the role before it speak for it.
@@ -15,20 +15,20 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from service.core.fields.choice import Choice, Reason, choose, ranked
-from service.core.fields.keys import key_above
-from service.core.fields.lines import TextLines
-from service.core.fields.mention import Mention
+from service.core.decoding.entities import Entity
+from service.core.fields.lines import TextLines, key_above
+from service.core.fields.mentions import Choice, Mention, Reason, choose, ranked
 from service.core.fields.vocabulary.phrases import PhraseTable, any_of, folded
 
 DATES = frozenset(("DATE", "INVOICE_DATE", "DUE_DATE"))
 NUMBERS = frozenset(("ID_NUMBER", "INVOICE_ID", "PURCHASE_ORDER"))
 NAMED_LABELS = ("INVOICE_ID", "INVOICE_DATE", "DUE_DATE", "PURCHASE_ORDER")
+BILL_DATES = frozenset(("INVOICE_DATE", "DUE_DATE"))
 ANOTHER = "another"
 """Of another bill, or of a day that is no role."""
 WORD = 0.35
 """What words for a role before a mention add to its weight."""
-UNNAMED, WRITTEN = 0.5, 0.2
+UNNAMED, BY_KEYWORD = 0.5, 0.2
 """Weight of a score under another label, and of a value that the model has not found."""
 CONTRADICTED = 0.35
 """Weight of a score as this bill's date after a word for when to pay."""
@@ -76,6 +76,20 @@ def number_role(lines: TextLines, start: int) -> str | None:
     return next((role for role, words in _NUMBER_ROLES.items() for key in keys if words.search(key)), None)
 
 
+def named_dates(text: str, entities: list[Entity]) -> list[Entity]:
+    """The entities, each invoice date and due date with the one of these labels that the words before it name.
+
+    A date without a role stays without one.
+    """
+    lines = TextLines(text)
+
+    def named(entity: Entity) -> Entity:
+        role = date_role(lines, entity.start) if entity.label in BILL_DATES else None
+        return entity._replace(label=role) if role in BILL_DATES else entity
+
+    return [named(each) for each in entities]
+
+
 def _keys(lines: TextLines, start: int) -> Iterator[str]:
     """Where the words for a value are looked for, folded: before it, then above it."""
     yield folded(lines.before(start, BEFORE))
@@ -85,7 +99,7 @@ def _keys(lines: TextLines, start: int) -> Iterator[str]:
 def _weight(mention: Mention, label: str, said: dict[int, str | None]) -> float:
     words = said[mention.entity]
     if mention.label != label:
-        share = WRITTEN if mention.written else UNNAMED
+        share = BY_KEYWORD if mention.by_keyword else UNNAMED
         return share * mention.score + WORD if words == label else 0.0
     if words == label:
         return mention.score + WORD

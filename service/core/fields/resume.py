@@ -14,9 +14,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from service.core.fields.choice import Choice, Reason, choose, ranked
 from service.core.fields.lines import TextLines
-from service.core.fields.mention import Mention, same_value
+from service.core.fields.mentions import Choice, Mention, Reason, choose, ranked, same_value
 
 LINES_APART = 2
 FIRST = 0.5

@@ -22,8 +22,7 @@ from itertools import product
 from types import MappingProxyType
 
 from service.core.fields.amount_words import IF_HANDED_OVER, NET, SPEAKS_FOR, TAX, TOTAL, AmountWord
-from service.core.fields.choice import MOST_ALTERNATIVES, Choice, Reason, choose, ranked
-from service.core.fields.mention import Mention, amount
+from service.core.fields.mentions import MOST_ALTERNATIVES, Choice, Mention, Reason, amount, choose, ranked
 
 ROLES = (NET, TAX, TOTAL)
 TOLERANCE = Decimal("0.02")

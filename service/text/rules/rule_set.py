@@ -18,19 +18,17 @@ import msgspec
 
 from service.core.decoding.entities import Entity
 from service.core.errors import ModelError
-from service.text.rules.amounts import percentages
-from service.text.rules.borders import DATES, IDENTIFIERS, whole_dates, whole_identifiers
-from service.text.rules.contacts import emails, phones, urls
-from service.text.rules.finding import Finding
-from service.text.rules.identifiers import bics, cards, ibans, tax_ids
-from service.text.rules.merging import merge
-from service.text.rules.roles import BILL_DATES, named_dates
+from service.core.fields.named_roles import BILL_DATES, named_dates
+from service.text.rules.contact_rules import emails, phones, urls
+from service.text.rules.number_rules import bics, cards, ibans, percentages, tax_ids
+from service.text.rules.rule_matches import RuleMatch, merge
+from service.text.rules.span_extension import DATES, IDENTIFIERS, whole_dates, whole_identifiers
 from service.text.values.context import DocumentContext
 
 FILE = "rules.json"
 MOST_BYTES = 65_536
 
-Finder = Callable[[str, DocumentContext], Iterator[Finding]]
+Finder = Callable[[str, DocumentContext], Iterator[RuleMatch]]
 FinderName = Literal["email", "url", "phone", "iban", "bic", "tax_id", "card", "percent"]
 BorderName = Literal["date", "identifier"]
 RoleName = Literal["date"]
@@ -107,4 +105,4 @@ class RuleSet:
             entities = named_dates(text, entities)
         answered = {*labels, *asked}
         chosen = [finder for name in self.find for label, finder in (FINDERS[name],) if label in answered]
-        return merge(text, entities, [finding for finder in chosen for finding in finder(text, context)])
+        return merge(text, entities, [match for finder in chosen for match in finder(text, context)])

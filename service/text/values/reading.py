@@ -7,12 +7,18 @@ from collections.abc import Callable
 from service.core.decoding.entities import Entity
 from service.core.decoding.value import Value, ValueKind
 from service.text.values import names
-from service.text.values.contacts import read_email, read_phone, read_url
+from service.text.values.amounts import read_money, read_percent, read_quantity
 from service.text.values.context import DocumentContext
 from service.text.values.dates import read_date
-from service.text.values.identifiers import read_bic, read_iban, read_number, read_tax_id
-from service.text.values.money import read_money
-from service.text.values.quantities import read_percent, read_quantity
+from service.text.values.identifiers import (
+    read_bic,
+    read_email,
+    read_iban,
+    read_number,
+    read_phone,
+    read_tax_id,
+    read_url,
+)
 from service.text.values.script import LONGEST_CHARACTERS, folded
 
 Reader = Callable[[str, DocumentContext], Value | None]

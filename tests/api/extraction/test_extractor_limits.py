@@ -28,7 +28,7 @@ from service.core.errors import DeadlineExceeded, DocumentTooLarge, GleanerError
 from service.core.types import Load, Phase
 from service.documents.left_out_text import LeftOutText
 from service.documents.limits import DocumentLimits
-from service.text.pieces import SHORTEST_CHARACTERS
+from service.text.split_points import SHORTEST_CHARACTERS
 from service.wire import ModelStatus, Status, Submitted
 from tests.support.tiny_models import BERT_SPECIALS, word_piece
 

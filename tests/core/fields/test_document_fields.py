@@ -5,7 +5,7 @@ from __future__ import annotations
 from service.core.fields import document_fields
 from service.core.fields.document_fields import DocumentFields, find_fields
 from service.core.fields.kinds import DocumentKind
-from service.core.fields.mention import Mention
+from service.core.fields.mentions import Mention
 from tests.support.mentions import mention, mentions_in
 
 INVOICE = """Acme GmbH
@@ -113,7 +113,7 @@ def test_what_is_written_beside_words_fills_the_roles_that_the_model_leaves_open
     )
     text = "Book Shop\nReceipt R-17, due 12 March 2026\nTOTAL EUR 9.00\nCASH 10.00 CHANGE 1.00"
     tax_id = mention(9, "TAX_ID", "DE1", len(text))
-    found = find_fields(text, [shop, tax_id], [each._replace(written=True) for each in written])
+    found = find_fields(text, [shop, tax_id], [each._replace(by_keyword=True) for each in written])
     assert values(found) == {
         "invoice_id": "R-17",
         "due_date": "12 March 2026",
@@ -137,7 +137,7 @@ def test_written_amounts_are_of_the_rows_or_of_the_sums() -> None:
         *(("SUPPLIER_NAME", "Acme GmbH"), ("LINE_ITEM", "Mount"), ("QUANTITY", "2")),
         *(("MONEY", "420.00"), ("MONEY", "840.00"), ("MONEY", "999.60")),
     )
-    written = [each._replace(written=True) for each in (two, price, amount, total)]
+    written = [each._replace(by_keyword=True) for each in (two, price, amount, total)]
     tax_id = mention(9, "TAX_ID", "DE1", len(text))
     found = find_fields(text, [seller, item, tax_id], written)
     assert found is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from service.core.fields.line_items import LineItem, find_line_items
 from service.core.fields.lines import TextLines
-from service.core.fields.mention import Mention
+from service.core.fields.mentions import Mention
 from tests.support.mentions import boxed, mentions_in
 
 Row = tuple[str, str | None, str | None, str | None]
@@ -95,7 +95,7 @@ def test_a_written_quantity_counts_only_if_it_multiplies() -> None:
     item, price, four, seven, total = mentions_in(
         text, ("LINE_ITEM", "Steak"), ("MONEY", "5.50"), ("QUANTITY", "4 kg"), ("QUANTITY", "7"), ("MONEY", "22.00")
     )
-    four, seven = four._replace(written=True), seven._replace(written=True)
+    four, seven = four._replace(by_keyword=True), seven._replace(by_keyword=True)
     assert rows(text, [item, price, four, seven, total]) == [("Steak", "4 kg", "5.50", "22.00")]
     assert rows(text, [item, price, seven, total]) == [("Steak", None, "5.50", "22.00")]
 
@@ -105,5 +105,5 @@ def test_a_quantity_of_the_model_goes_before_a_written_one() -> None:
     item, first, price, second, total = mentions_in(
         text, ("LINE_ITEM", "Steak"), ("QUANTITY", "2"), ("MONEY", "5.00"), ("QUANTITY", "2"), ("MONEY", "10.00")
     )
-    (row,) = find_line_items([item, first._replace(written=True), price, second, total], TextLines(text), ())
+    (row,) = find_line_items([item, first._replace(by_keyword=True), price, second, total], TextLines(text), ())
     assert row.quantity == second

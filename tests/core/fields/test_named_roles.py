@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from service.core.decoding.entities import Entity
 from service.core.fields.lines import TextLines
-from service.core.fields.named_roles import choose_named, words_before
+from service.core.fields.named_roles import choose_named, named_dates, words_before
 from tests.support.mentions import mentions_in
 
 
@@ -110,7 +111,7 @@ def test_words_for_a_bills_own_number(words: str) -> None:
 def test_a_written_date_fills_a_role_and_takes_none_from_the_model() -> None:
     text = "Due 11/03/2026\nPayable by 12/03/2026"
     first, second = mentions_in(text, ("DUE_DATE", "11/03/2026", 0.3), ("DATE", "12/03/2026"))
-    written = second._replace(written=True)
+    written = second._replace(by_keyword=True)
     assert choose_named([first, written], TextLines(text))["DUE_DATE"].best == first
     assert choose_named([written], TextLines(text))["DUE_DATE"].best == written
 
@@ -119,3 +120,27 @@ def test_a_bill_s_own_number_is_not_its_order_s_whatever_the_model_says() -> Non
     assert roles("Avoir AV-2017-0005", ("PURCHASE_ORDER", "AV-2017-0005")) == {
         "INVOICE_ID": ("AV-2017-0005", "context")
     }
+
+
+def entity(text: str, label: str, value: str) -> Entity:
+    start = text.index(value)
+    return Entity(label, value, start, start + len(value), 0.4)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "said", "is_"),
+    [
+        ("Invoice INV-1 from Acme GmbH, due 12 March 2026, total 9", "12 March 2026", "INVOICE_DATE", "DUE_DATE"),
+        ("zahlbar bis 17.02.2026", "17.02.2026", "INVOICE_DATE", "DUE_DATE"),
+        ("Rechnungsdatum: 03.02.2026", "03.02.2026", "DUE_DATE", "INVOICE_DATE"),
+        ("Date d'échéance : 05/04/2026", "05/04/2026", "INVOICE_DATE", "DUE_DATE"),
+        ("due 12 March 2026", "12 March 2026", "DUE_DATE", "DUE_DATE"),
+        ("due 12 March 2026", "12 March 2026", "DATE", "DATE"),
+        ("due 12 March 2026", "12 March 2026", "EFFECTIVE_DATE", "EFFECTIVE_DATE"),
+        ("on 12 March 2026", "12 March 2026", "INVOICE_DATE", "INVOICE_DATE"),
+        ("Delivery date: 12.03.2026", "12.03.2026", "INVOICE_DATE", "INVOICE_DATE"),
+    ],
+)
+def test_the_words_before_a_bill_s_date_say_which_it_is(text: str, value: str, said: str, is_: str) -> None:
+    (found,) = named_dates(text, [entity(text, said, value)])
+    assert found == entity(text, is_, value)

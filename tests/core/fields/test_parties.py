@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.core.fields.lines import TextLines
-from service.core.fields.parties import choose_parties, word_before
-from service.core.fields.party_places import RECEIVER, SUPPLIER
+from service.core.fields.parties import BLOCK, PLACE, RECEIVER, SUPPLIER, choose_parties, place_signs, word_before
 from tests.support.mentions import mentions_in
 
 Found = tuple[str, str, float]
@@ -79,3 +78,118 @@ def test_the_nearest_word_counts_and_prose_does_not() -> None:
     assert word_before(TextLines(named), mentions_in(named, (RECEIVER, "Finch Ltd"))[0]) is None
     prose = "We thank every customer for the trust that was placed in our firm.\nFinch Ltd"
     assert word_before(TextLines(prose), mentions_in(prose, (RECEIVER, "Finch Ltd"))[0]) is None
+
+
+NAMES = {SUPPLIER, RECEIVER, "ORGANIZATION", "PERSON"}
+
+GERMAN = """Kunden AG Mitte
+Kundenstraße 15
+69876 Frankfurt
+Rechnung 471102
+Lieferant GmbH
+HRB 4711, Amtsgericht München
+Lieferantenstraße 20, 80333 München"""
+
+FRENCH = """Au bon moulin SARL - 1242 chemin de l'olive - 84340 Malaucène
+Ma jolie boutique
+35 rue de la République
+69001 Lyon"""
+
+SPANISH = """Factura 2026-17
+Talleres Rueda S.L.
+NIF B12345674
+Hotel Miramar
+Avenida del Mar 3
+29001 Málaga"""
+
+JAPANESE = """株式会社青空 御中
+請求書
+山田製作所
+東京都千代田区1-1"""
+
+
+def chosen_names(text: str, *found: tuple[str, str] | tuple[str, str, float]) -> dict[str, str]:
+    choices = choose_parties(mentions_in(text, *found), TextLines(text))
+    return {label: choice.best.text for label, choice in choices.items()}
+
+
+def signs(text: str, *found: tuple[str, str]) -> dict[str, dict[str, float]]:
+    mentions = mentions_in(text, *found)
+    weights = place_signs(mentions, TextLines(text), NAMES)
+    return {each.text: dict(weights[each.entity]) for each in mentions if each.entity in weights}
+
+
+def test_a_register_below_a_name_makes_it_the_sellers_though_the_buyer_stands_first() -> None:
+    found = signs(GERMAN, ("ORGANIZATION", "Kunden AG Mitte"), ("ORGANIZATION", "Lieferant GmbH"))
+    assert found == {"Kunden AG Mitte": {}, "Lieferant GmbH": {SUPPLIER: PLACE}}
+
+
+def test_the_sender_stands_on_one_line_with_its_address_and_the_receiver_above_its_own() -> None:
+    both = (("ADDRESS", "1242 chemin de l'olive - 84340 Malaucène"), ("ADDRESS", "35 rue de la République\n69001 Lyon"))
+    names = ("Au bon moulin SARL", "Ma jolie boutique")
+    found = signs(FRENCH, ("ORGANIZATION", names[0]), both[0], ("ORGANIZATION", names[1]), both[1])
+    assert found == {names[0]: {SUPPLIER: PLACE}, names[1]: {RECEIVER: BLOCK}}
+
+
+def test_two_names_that_the_model_called_sellers_are_told_apart_by_their_places() -> None:
+    both = (("ADDRESS", "1242 chemin de l'olive - 84340 Malaucène"), ("ADDRESS", "35 rue de la République\n69001 Lyon"))
+    names = ("Au bon moulin SARL", "Ma jolie boutique")
+    found = chosen_names(FRENCH, (SUPPLIER, names[0], 0.46), both[0], (SUPPLIER, names[1], 0.5), both[1])
+    assert found == {SUPPLIER: names[0], RECEIVER: names[1]}
+
+
+def test_a_tax_number_belongs_to_the_name_above_it_and_to_no_other() -> None:
+    names = (("ORGANIZATION", "Talleres Rueda S.L."), ("TAX_ID", "B12345674"), ("ORGANIZATION", "Hotel Miramar"))
+    found = signs(SPANISH, *names, ("ADDRESS", "Avenida del Mar 3\n29001 Málaga"))
+    assert found == {"Talleres Rueda S.L.": {SUPPLIER: PLACE}, "Hotel Miramar": {RECEIVER: BLOCK}}
+    other = "Finch Ltd\nAcme GmbH\nVAT DE136695976"
+    found = signs(other, ("ORGANIZATION", "Finch Ltd"), ("ORGANIZATION", "Acme GmbH"), ("TAX_ID", "DE136695976"))
+    assert found == {"Finch Ltd": {}, "Acme GmbH": {SUPPLIER: PLACE}}
+
+
+def test_a_mark_of_address_names_the_receiver_though_it_stands_first() -> None:
+    found = chosen_names(JAPANESE, ("ORGANIZATION", "株式会社青空", 0.6), (SUPPLIER, "山田製作所", 0.4))
+    assert found == {SUPPLIER: "山田製作所", RECEIVER: "株式会社青空"}
+
+
+@pytest.mark.parametrize(("url", "weight"), [("www.northwind.example", {SUPPLIER: PLACE}), ("www.other.example", {})])
+def test_the_web_address_is_made_of_the_sellers_name(url: str, weight: dict[str, float]) -> None:
+    text = f"Finch Ltd\nNorthwind GmbH\n{url}"
+    found = signs(text, ("ORGANIZATION", "Finch Ltd"), ("ORGANIZATION", "Northwind GmbH"), ("URL", url))
+    assert found["Northwind GmbH"] == weight
+
+
+def test_short_names_stand_in_web_addresses_by_chance() -> None:
+    text = "BP AG\nwww.bpost.example"
+    assert signs(text, ("ORGANIZATION", "BP AG"), ("URL", "www.bpost.example")) == {"BP AG": {}}
+
+
+def test_a_contact_some_lines_above_an_address_is_no_receiver() -> None:
+    text = "Acme GmbH\nMax Muster\nAbteilung Einkauf\nLindenallee 14, 80331 München"
+    found = signs(text, (SUPPLIER, "Acme GmbH"), ("PERSON", "Max Muster"), ("ADDRESS", "Lindenallee 14, 80331 München"))
+    assert found["Max Muster"] == {}
+
+
+def test_a_second_name_that_the_model_called_a_seller_is_no_receiver_without_a_sign() -> None:
+    text = "ZAVA AUTO REPAIR\nCertified Collision Repair"
+    found = chosen_names(text, (SUPPLIER, "ZAVA AUTO REPAIR", 0.9), (SUPPLIER, "Certified Collision Repair", 0.8))
+    assert found == {SUPPLIER: "ZAVA AUTO REPAIR"}
+
+
+def test_a_receiver_of_the_model_needs_no_other_sign() -> None:
+    text = "Acme GmbH\n…\nFinch Ltd"
+    found = chosen_names(text, (SUPPLIER, "Acme GmbH", 0.9), (RECEIVER, "Finch Ltd", 0.28))
+    assert found == {SUPPLIER: "Acme GmbH", RECEIVER: "Finch Ltd"}
+
+
+def test_a_firms_name_with_its_legal_form_is_not_the_other_party() -> None:
+    text = "Acme\nUSt-IdNr DE136695976\n\n\n\n\n\n\nACME GmbH\nLindenallee 14, 80331 München"
+    names = ((SUPPLIER, "Acme", 0.5), ("TAX_ID", "DE136695976"), (SUPPLIER, "ACME GmbH", 0.5))
+    assert set(chosen_names(text, *names, ("ADDRESS", "Lindenallee 14, 80331 München"))) == {SUPPLIER}
+
+
+def test_the_firm_above_its_contact_is_the_receiver() -> None:
+    text = "Acme GmbH\nKunden AG Frankreich\nAlexandre Payet\n35 rue de la République"
+    names = ((SUPPLIER, "Acme GmbH", 0.9), (RECEIVER, "Kunden AG", 0.34), ("LOCATION", "Frankreich"))
+    found = chosen_names(text, *names, (RECEIVER, "Alexandre Payet", 0.3), ("ADDRESS", "35 rue de la République"))
+    assert found == {SUPPLIER: "Acme GmbH", RECEIVER: "Kunden AG"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.core.fields.lines import TextLines
-from service.core.fields.mention import Mention
+from service.core.fields.mentions import Mention
 from service.core.fields.resume import Entry, choose_person, distinct, find_entries
 from tests.support.mentions import mentions_in
 

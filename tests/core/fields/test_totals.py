@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.core.fields.amount_words import AmountWord
-from service.core.fields.choice import Choice, Reason
-from service.core.fields.mention import Mention
+from service.core.fields.mentions import Choice, Mention, Reason
 from service.core.fields.totals import SumCheck, settle_totals
 from tests.support.mentions import mention
 

@@ -145,10 +145,10 @@ def test_lines_gaps_runs_and_borders_are_seen_and_offsets_are_the_text_s(
 def test_serving_cuts_a_long_text_without_changing_its_tokens(base: Base, tmp_path: Path) -> None:
     save_tokenizer(build_tokenizer(scored(base, range(len(PIECES)))), tmp_path)
     tokenizer = TextTokenizer(tmp_path)
-    assert tokenizer.vocabulary.seams, "a place where texts may be cut"
+    assert tokenizer.vocabulary.split_points, "a place where texts may be cut"
     assert (tokenizer.prefix.tolist(), tokenizer.suffix.tolist()) == ([0], [2])
     text = "invoice total (GmbH) 20.26\n------\tand Acme & мя株式会社\n" * 900
-    assert len(list(tokenizer.pieces(text))) > 1
+    assert len(list(tokenizer.chunks(text))) > 1
     whole = build_tokenizer(scored(base, range(len(PIECES)))).encode(text, add_special_tokens=False)
     cut = tokenizer.encode(text)
     assert cut.ids.tolist() == whole.ids

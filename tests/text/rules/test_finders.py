@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.text.rules import contacts
-from service.text.rules.finding import LONGEST_CHARACTERS, STEP_CHARACTERS, Strength
+from service.text.rules import contact_rules
+from service.text.rules.rule_matches import LONGEST_CHARACTERS, STEP_CHARACTERS, Strength
 from service.text.rules.rule_set import FINDERS, FinderName
 from service.text.values.context import DocumentContext
 
@@ -83,7 +83,7 @@ def test_what_a_rule_finds(rule: FinderName, text: str, wanted: list[str]) -> No
 )
 def test_what_looks_like_something_only_sets_borders(rule: FinderName, text: str, wanted: str) -> None:
     assert found(rule, text) == []
-    assert wanted in found(rule, text, Strength.BORDERS)
+    assert wanted in found(rule, text, Strength.BOUNDS)
 
 
 @pytest.mark.parametrize("before", [STEP_CHARACTERS - 9, STEP_CHARACTERS - 1, 3 * STEP_CHARACTERS - 4])
@@ -129,8 +129,8 @@ def test_mail_is_found_from_its_domain_as_it_is_from_its_beginning(text: str) ->
 @given(pieces_of("www.", "w", "http://", "ftp", "://", "a", "b.de", ".com", ".", "1.", "@", "-", " ", "(", "/x", "ſ"))
 @settings(deadline=None)
 def test_web_addresses_are_found_at_their_signs_as_they_are_in_the_whole_text(text: str) -> None:
-    plain = [each.span() for each in contacts._URL.finditer(text)]
-    assert [each.span() for each in contacts._addresses(text)] == plain
+    plain = [each.span() for each in contact_rules._URL.finditer(text)]
+    assert [each.span() for each in contact_rules._addresses(text)] == plain
 
 
 @given(pieces_of("NIP", "ein", "İva", "ſteuernummer", "EIN ", ": ", " ", "12-3456789", "856-734-62-16", "x", " " * 27))
@@ -138,5 +138,5 @@ def test_web_addresses_are_found_at_their_signs_as_they_are_in_the_whole_text(te
 def test_a_text_without_a_tax_word_before_a_number_has_no_such_number(text: str) -> None:
     spared = list(FINDERS["tax_id"][1](text, DocumentContext(text)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("service.text.rules.identifiers._has_tax_word", lambda _: True)
+        patch.setattr("service.text.rules.number_rules._has_tax_word", lambda _: True)
         assert spared == list(FINDERS["tax_id"][1](text, DocumentContext(text)))

@@ -53,3 +53,11 @@ def test_a_file_that_cannot_be_used_is_refused_with_its_name(tmp_path: Path, con
     (tmp_path / "rules.json").write_text(content, encoding="latin-1")
     with pytest.raises(ModelError, match=r"rules\.json"):
         RuleSet.read(tmp_path)
+
+
+def test_dates_are_named_only_for_models_that_ask() -> None:
+    text = "due 12 March 2026"
+    model = [Entity("INVOICE_DATE", "12 March 2026", 4, 17, 0.4)]
+    context = DocumentContext(text)
+    assert RuleSet(borders=("date",)).apply(context, model, ["INVOICE_DATE"]) == model
+    assert [each.label for each in RuleSet(roles=("date",)).apply(context, model, ["INVOICE_DATE"])] == ["DUE_DATE"]

@@ -1,4 +1,4 @@
-"""Bank accounts, banks, tax numbers and payment cards: numbers with a grammar, most of them with a checksum."""
+"""Rules for bank accounts, banks, tax numbers, payment cards and percentages: numbers with a grammar or a checksum."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from stdnum import get_cc_module, luhn, numdb
 
-from service.text.rules.finding import Finding, Strength, is_named, scan
+from service.text.rules.rule_matches import RuleMatch, Strength, is_named, scan
 from service.text.values.context import DocumentContext
 from service.text.values.identifiers import compact, is_card_number, is_iban, is_vat, read_bic
 
@@ -62,7 +62,7 @@ _CARD_NAMES = re.compile(
 _FEWEST_TAX_DIGITS, _MOST_TAX_DIGITS = 7, 14
 
 
-def ibans(text: str, context: DocumentContext) -> Iterator[Finding]:
+def ibans(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
     """Numbers of accounts, as long as their country has them; those with a wrong checksum where a word names them."""
     for head in scan(_IBAN_HEAD, text):
         length = _iban_lengths().get(head[1])
@@ -70,22 +70,22 @@ def ibans(text: str, context: DocumentContext) -> Iterator[Finding]:
             continue
         end = _end_of(text, head.start(), length)
         if end is not None and is_iban(compact(text[head.start() : end])):
-            yield Finding("IBAN", head.start(), end, Strength.PROVEN, 1.0)
+            yield RuleMatch("IBAN", head.start(), end, Strength.PROVEN, 1.0)
             continue
         end = end or _end_of_groups(text, head.end())
         named = is_named(_IBAN_NAMES, text, head.start()) and end - head.start() >= _FEWEST_IBAN_CHARACTERS
-        yield Finding("IBAN", head.start(), end, Strength.LIKELY if named else Strength.BORDERS, 0.9)
+        yield RuleMatch("IBAN", head.start(), end, Strength.LIKELY if named else Strength.BOUNDS, 0.9)
 
 
-def bics(text: str, context: DocumentContext) -> Iterator[Finding]:
+def bics(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
     """Codes of banks, where a word names them: `CUSTOMER` has their form as well."""
     for match in scan(_BIC, text):
         if read_bic(match.group(), context) is not None:
             named = is_named(_BIC_NAMES, text, match.start())
-            yield Finding("BIC", match.start(), match.end(), Strength.PROVEN if named else Strength.BORDERS, 0.95)
+            yield RuleMatch("BIC", match.start(), match.end(), Strength.PROVEN if named else Strength.BOUNDS, 0.95)
 
 
-def tax_ids(text: str, context: DocumentContext) -> Iterator[Finding]:
+def tax_ids(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
     """Numbers for value added tax with their country's prefix, and others after the word for them."""
     for match in scan(_VAT, text):
         yield from _vat(text, match)
@@ -99,16 +99,16 @@ def tax_ids(text: str, context: DocumentContext) -> Iterator[Finding]:
                 yield from _longest(match, _scheme(country, scheme).is_valid)
 
 
-def cards(text: str, context: DocumentContext) -> Iterator[Finding]:
+def cards(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
     """Numbers of payment cards: an issuer's prefix, its length, and the checksum, or a word that names them."""
     for match in scan(_CARD, text):
         number = compact(match.group())
         named, issued = is_named(_CARD_NAMES, text, match.start()), is_card_number(number)
         grouped = len(number) < match.end() - match.start()
         if luhn.is_valid(number) and (named or (issued and grouped)):
-            yield Finding("ID_NUMBER", match.start(), match.end(), Strength.PROVEN, 0.98)
+            yield RuleMatch("ID_NUMBER", match.start(), match.end(), Strength.PROVEN, 0.98)
         elif issued and (named or (luhn.is_valid(number) and len(number) >= _FEWEST_DIGITS_ALONE)):
-            yield Finding("ID_NUMBER", match.start(), match.end(), Strength.LIKELY, 0.8)
+            yield RuleMatch("ID_NUMBER", match.start(), match.end(), Strength.LIKELY, 0.8)
 
 
 def _has_tax_word(text: str) -> bool:
@@ -124,7 +124,7 @@ def _before_digit(word: str) -> re.Pattern[str]:
     return re.compile(rf"{re.escape(word)}[^0-9]{{0,{_BEFORE_DIGIT_CHARACTERS}}}[0-9]")
 
 
-def _vat(text: str, match: re.Match[str]) -> Iterator[Finding]:
+def _vat(text: str, match: re.Match[str]) -> Iterator[RuleMatch]:
     """The longest part of a match whose checksum holds; else its groups with digits."""
     start, proven = match.start(), list(_longest(match, lambda part: is_vat(compact(part))))
     if proven:
@@ -133,15 +133,15 @@ def _vat(text: str, match: re.Match[str]) -> Iterator[Finding]:
     digits = re.match(r"(?:[ .-]?[A-Z]{0,3}[0-9][A-Z0-9]*|[A-Z]{2,3}(?=[ -]?[A-Z]?[0-9]))+", match.group())
     if digits and sum(map(str.isdigit, digits.group())) >= _FEWEST_TAX_DIGITS:
         named = is_named(_VAT_NAMES, text, start)
-        yield Finding("TAX_ID", start, start + digits.end(), Strength.LIKELY if named else Strength.BORDERS, 0.9)
+        yield RuleMatch("TAX_ID", start, start + digits.end(), Strength.LIKELY if named else Strength.BOUNDS, 0.9)
 
 
-def _longest(match: re.Match[str], is_valid: Callable[[str], bool]) -> Iterator[Finding]:
+def _longest(match: re.Match[str], is_valid: Callable[[str], bool]) -> Iterator[RuleMatch]:
     """The longest part of a match, in whole groups from its beginning, that is valid, if there is one."""
     for group in reversed(list(_ALNUM.finditer(match.group()))):
         part = match.group()[: group.end()]
         if _FEWEST_TAX_DIGITS <= sum(map(str.isdigit, part)) <= _MOST_TAX_DIGITS and is_valid(part):
-            yield Finding("TAX_ID", match.start(), match.start() + len(part), Strength.PROVEN, 0.98)
+            yield RuleMatch("TAX_ID", match.start(), match.start() + len(part), Strength.PROVEN, 0.98)
             return
 
 
@@ -183,3 +183,19 @@ def _iban_lengths() -> dict[str, int]:
 @cache
 def _scheme(country: str, name: str) -> Any:
     return get_cc_module(country, name)
+
+
+_PERCENT = re.compile(
+    r"(?<![\w.,/%-])(?:[-−+] ?)?[0-9]{1,3}(?:[.,][0-9]{1,6})?"
+    r"(?:[ \u00a0\u202f]?[%％٪]"
+    r"|[ \u00a0](?:percent|per cent|pct|prozent|pour cent|por ciento|por cento|per cento|procent|prosent)[^\W\d_]{0,4})"
+    r"(?![\w%])|(?<![^\s(])%[0-9]{1,3}(?:[.,][0-9]{1,6})?(?![\w%.,])",
+    re.IGNORECASE,
+)
+_PERCENT_SIGN = re.compile(r"[0-9%](?:(?<=%)|[ \u00a0\u202f]?[%％٪]|[ \u00a0][pP])")
+
+
+def percentages(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
+    """A number and a sign or word for a hundredth."""
+    for match in scan(_PERCENT, text, _PERCENT_SIGN):
+        yield RuleMatch("PERCENT", match.start(), match.end(), Strength.LIKELY, 0.95)

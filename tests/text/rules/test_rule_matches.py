@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.core.decoding.entities import Entity, Source
-from service.text.rules.finding import Finding, Strength
-from service.text.rules.merging import merge
+from service.text.rules.rule_matches import RuleMatch, Strength, merge
 
 TEXT = "Jane Doe, 12 Main St, jane@acme.example"
 
@@ -19,12 +18,12 @@ def entity(label: str, part: str, score: float = 0.8) -> Entity:
     return Entity(label, part, start, start + len(part), score)
 
 
-def finding(label: str, part: str, strength: Strength) -> Finding:
+def finding(label: str, part: str, strength: Strength) -> RuleMatch:
     start = TEXT.index(part)
-    return Finding(label, start, start + len(part), strength, 0.9)
+    return RuleMatch(label, start, start + len(part), strength, 0.9)
 
 
-def merged(entities: list[Entity], *findings: Finding) -> list[tuple[str, str, float, Source]]:
+def merged(entities: list[Entity], *findings: RuleMatch) -> list[tuple[str, str, float, Source]]:
     return [(each.label, each.text, each.score, each.source) for each in merge(TEXT, entities, findings)]
 
 
@@ -54,13 +53,13 @@ def test_a_proven_finding_takes_the_place_of_what_it_covers() -> None:
 
 
 def test_a_likely_finding_yields_to_another_label_of_the_model() -> None:
-    for strength in (Strength.LIKELY, Strength.BORDERS):
+    for strength in (Strength.LIKELY, Strength.BOUNDS):
         found = merged([entity("ADDRESS", "12 Main St")], finding("PHONE", "12", strength))
         assert found == [("ADDRESS", "12 Main St", 0.8, Source.MODEL)]
 
 
 def test_borders_alone_are_no_entity() -> None:
-    assert merged([], finding("PHONE", "12", Strength.BORDERS)) == []
+    assert merged([], finding("PHONE", "12", Strength.BOUNDS)) == []
 
 
 def test_among_findings_the_stronger_and_then_the_longer_comes_first() -> None:
@@ -84,7 +83,7 @@ def test_entities_are_in_order_and_never_overlap(
         if start < stop and (not entities or entities[-1].end <= start):
             entities.append(Entity("AB"[start % 2], TEXT[start:stop], start, stop, 0.5))
     findings = [
-        Finding("AB"[length % 2], start, min(len(TEXT), start + length), strength, 0.9)
+        RuleMatch("AB"[length % 2], start, min(len(TEXT), start + length), strength, 0.9)
         for (start, length), strength in zip(rules, strengths, strict=False)
     ]
     found = merge(TEXT, entities, findings)

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken, Encoding, Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 from model_store.builtin import model_folder
-from service.text.known_words import LONGEST_WORD, MOST_TOKENS, MOST_WORDS, KnownWords
-from service.text.pieces import WORD_SEAM_KINDS
+from service.text.split_points import WORD_SPLIT_KINDS
+from service.text.token_cache import LONGEST_WORD, MOST_TOKENS, MOST_WORDS, TokenCache
 from service.text.tokenizer import TextTokenizer, Tokenizers
 from tests.support.garbage import uncollected
 from tests.text.test_tokenizer import KINDS, tokenizer
 
-SEAM = WORD_SEAM_KINDS[0].pattern
+WORD_START = WORD_SPLIT_KINDS[0].pattern
 WORDS = st.sampled_from(
     [
         "a",
@@ -60,7 +60,7 @@ class Counted:
     def whole(self, text: str) -> Encoding:
         return self.tokenizer.encode(text, add_special_tokens=False)
 
-    def assert_same(self, words: KnownWords, text: str) -> None:
+    def assert_same(self, words: TokenCache, text: str) -> None:
         rows, whole = words.tokens(text), self.whole(text)
         assert rows.dtype == np.int32
         assert rows[:, 0].tolist() == whole.ids
@@ -71,14 +71,14 @@ class Counted:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_whatever_came_before_a_text_has_the_tokens_of_the_whole(texts: list[str]) -> None:
     counted = Counted()
-    words = KnownWords(SEAM, counted.encode)
+    words = TokenCache(WORD_START, counted.encode)
     for text in [*texts, *texts, "".join(texts)]:
         counted.assert_same(words, text)
 
 
 def test_each_word_is_tokenized_once() -> None:
     counted = Counted()
-    words = KnownWords(SEAM, counted.encode)
+    words = TokenCache(WORD_START, counted.encode)
     counted.assert_same(words, "Total due: 5 EUR to Anna")
     counted.assert_same(words, "Total due: 7 EUR to Anna\nBerg and 5 EUR")
     counted.assert_same(words, "Total due: 7 EUR to Anna")
@@ -87,7 +87,7 @@ def test_each_word_is_tokenized_once() -> None:
 
 def test_what_no_text_has_had_for_long_is_forgotten_and_what_is_used_stays() -> None:
     counted = Counted()
-    words = KnownWords(SEAM, counted.encode)
+    words = TokenCache(WORD_START, counted.encode)
     words.tokens("used unused")
     for start in range(0, 3 * MOST_WORDS, 1_000):
         words.tokens("used " + " ".join(map(str, range(start, start + 1_000))))
@@ -98,7 +98,7 @@ def test_what_no_text_has_had_for_long_is_forgotten_and_what_is_used_stays() -> 
 
 def test_a_long_word_is_not_kept() -> None:
     counted = Counted()
-    words = KnownWords(SEAM, counted.encode)
+    words = TokenCache(WORD_START, counted.encode)
     for size in (LONGEST_WORD, LONGEST_WORD, LONGEST_WORD + 1, LONGEST_WORD + 1):
         counted.assert_same(words, ("invoice" * 10)[:size])
     assert list(map(len, counted.asked)) == [LONGEST_WORD, LONGEST_WORD + 1, LONGEST_WORD + 1]
@@ -107,7 +107,7 @@ def test_a_long_word_is_not_kept() -> None:
 def test_a_word_of_many_tokens_is_not_kept() -> None:
     """One sign may stand for a sentence: the most that clients can fill is bounded."""
     counted = Counted()
-    words = KnownWords(SEAM, counted.encode)
+    words = TokenCache(WORD_START, counted.encode)
     assert len(counted.whole("ﷺ" * 8).ids) > MOST_TOKENS
     for _ in range(2):
         counted.assert_same(words, "ﷺ" * 8)
@@ -123,7 +123,7 @@ def test_a_word_of_many_tokens_is_not_kept() -> None:
     ("e\u0301 b a \u0301b", ["e\u0301 b", " a \u0301b"]),
 ])  # fmt: skip
 def test_words_begin_where_nothing_around_them_matters(text: str, words: list[str]) -> None:
-    starts = [0, *(found.start() for found in re.finditer(SEAM, text))]
+    starts = [0, *(found.start() for found in re.finditer(WORD_START, text))]
     assert [text[a:b] for a, b in zip(starts, [*starts[1:], None], strict=True)] == words
 
 
@@ -132,9 +132,9 @@ def test_a_tokenizer_s_words_are_known_after_the_white_space_that_goes_with_them
     tmp_path: Path, kind: str, number: int
 ) -> None:
     tokenizer(kind).save(str(tmp_path / "tokenizer.json"))
-    seam = TextTokenizer(tmp_path).vocabulary.word_seam
-    assert seam is not None
-    assert seam.kind is WORD_SEAM_KINDS[number]
+    split = TextTokenizer(tmp_path).vocabulary.word_split
+    assert split is not None
+    assert split.kind is WORD_SPLIT_KINDS[number]
 
 
 def split_by(normalizer: normalizers.Normalizer | None, splitter: pre_tokenizers.PreTokenizer) -> Tokenizer:
@@ -176,7 +176,7 @@ def test_a_token_that_reaches_across_words_is_found_in_every_text(
 def test_a_text_whose_tokens_reach_across_words_after_all_is_tokenized_whole() -> None:
     """Where a probe has not shown it: what is seen to reach across is not kept."""
     made = split_by(normalizers.Replace(" ", "▁"), pre_tokenizers.Split(" ", "merged_with_previous"))
-    words = KnownWords(SEAM, lambda text: made.encode(text, add_special_tokens=False))
+    words = TokenCache(WORD_START, lambda text: made.encode(text, add_special_tokens=False))
     for text in ("a New York b", "New York", "New", "a"):
         assert words.tokens(text)[:, 0].tolist() == made.encode(text, add_special_tokens=False).ids
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import phonenumbers
 
-from service.text.rules.finding import LONGEST_CHARACTERS, Finding, Strength, is_named, scan
-from service.text.values.contacts import parse_phone
+from service.text.rules.rule_matches import LONGEST_CHARACTERS, RuleMatch, Strength, is_named, scan
 from service.text.values.context import DocumentContext
+from service.text.values.identifiers import parse_phone
 
 _DOMAIN = re.compile(r"@(?:localhost|(?:\w[\w-]{0,62}\.){1,6}[^\W\d_]{2,24})(?![\w@]|-\w|\.\w)")
 _MAILBOX = re.compile(r"(?<![\w.+%'@-])[\w+%-][\w.+%'-]{0,63}\Z")
@@ -55,26 +55,26 @@ _MOST_DIGITS = 15
 """Of a telephone number (E.164), with two that are dialled before it."""
 
 
-def emails(text: str, context: DocumentContext) -> Iterator[Finding]:
+def emails(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
     """Addresses whose domain has a top level, and those on localhost."""
     for domain in scan(_DOMAIN, text):
         mailbox = _MAILBOX.search(text, max(0, domain.start() - _LONGEST_MAILBOX), domain.start())
         if mailbox is not None:
-            yield Finding("EMAIL", mailbox.start(), domain.end(), Strength.PROVEN, 0.99)
+            yield RuleMatch("EMAIL", mailbox.start(), domain.end(), Strength.PROVEN, 0.99)
 
 
-def urls(text: str, context: DocumentContext) -> Iterator[Finding]:
+def urls(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
     """Addresses with a scheme or `www`; names of hosts alone where their top level is no word."""
     for match in _addresses(text):
         end = _without_marks(text, match.start(), match.end())
         if match["scheme"]:
-            yield Finding("URL", match.start(), end, Strength.PROVEN, 0.99)
+            yield RuleMatch("URL", match.start(), end, Strength.PROVEN, 0.99)
         elif _is_host(match):
             strength = Strength.PROVEN if match["path"] else Strength.LIKELY
-            yield Finding("URL", match.start(), end, strength, 0.9)
+            yield RuleMatch("URL", match.start(), end, strength, 0.9)
 
 
-def phones(text: str, context: DocumentContext) -> Iterator[Finding]:
+def phones(text: str, context: DocumentContext) -> Iterator[RuleMatch]:
     """Numbers with a calling code, with a word for them, or that a country has and writes so."""
     for match in scan(_PHONE, text, _PHONE_SIGN):
         written = match.group()
@@ -89,13 +89,13 @@ def phones(text: str, context: DocumentContext) -> Iterator[Finding]:
         number = parse_phone(text[start:end].lstrip("("), context)
         valid = number is not None and phonenumbers.is_valid_number(number)
         if international and valid:
-            yield Finding("PHONE", start, end, Strength.PROVEN, 0.98)
+            yield RuleMatch("PHONE", start, end, Strength.PROVEN, 0.98)
         elif named or (international and number is not None and phonenumbers.is_possible_number(number)):
-            yield Finding("PHONE", start, end, Strength.LIKELY, 0.9)
+            yield RuleMatch("PHONE", start, end, Strength.LIKELY, 0.9)
         elif number is not None and valid and _is_national(number, text[start:end]):
-            yield Finding("PHONE", start, end, Strength.LIKELY, 0.7)
+            yield RuleMatch("PHONE", start, end, Strength.LIKELY, 0.7)
         else:
-            yield Finding("PHONE", start, end, Strength.BORDERS, 0.0)
+            yield RuleMatch("PHONE", start, end, Strength.BOUNDS, 0.0)
 
 
 def _addresses(text: str) -> Iterator[re.Match[str]]:

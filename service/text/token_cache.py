@@ -1,8 +1,8 @@
-"""Tokens of words that came before: looked up, in place of being tokenized again.
+"""Cache of words' tokens: a word that came before is looked up, in place of being tokenized again.
 
-A tokenizer's work on a word is the same wherever the word stands, if it stands between two seams (`pieces`); and most
-words of a text are those of other texts. So a text is cut at its word seams, each word is looked up, and the tokenizer
-gets only the unknown ones, end to end: between any two of them there is a seam again.
+A tokenizer's work on a word is the same wherever the word stands, if it stands between two split points; and most words
+of a text are those of other texts. So a text is cut at its word split points, each word is looked up, and the tokenizer
+gets only the unknown ones, end to end: between any two of them there is a split point again.
 
 The rule: the tokens are those that the tokenizer gives for the whole text.
 """
@@ -25,34 +25,34 @@ ROW_BYTES = 3 * np.dtype(np.int32).itemsize
 """A token is three numbers: its id, and its offsets from the beginning of its word."""
 
 
-class KnownWords:
+class TokenCache:
     """The words that one tokenizer has seen lately. Thread-safe: at worst a word is tokenized once more.
 
     Args:
-        seam: finds where words begin, with their white space.
+        word_start: finds where words begin, with their white space.
         encode: the tokenizer, without special tokens.
     """
 
-    def __init__(self, seam: re.Pattern[str], encode: Callable[[str], Encoded]) -> None:
-        self._seam = seam
+    def __init__(self, word_start: re.Pattern[str], encode: Callable[[str], Encoded]) -> None:
+        self._word_start = word_start
         self._encode = encode
         self._young: dict[str, bytes] = {}
         self._old: dict[str, bytes] = {}
 
     def tokens(self, text: str) -> npt.NDArray[np.int32]:
         """Id, start and end of each token of a text, int32 `[tokens, 3]`."""
-        starts = [0, *[found.start() for found in self._seam.finditer(text)]]
+        starts = [0, *[found.start() for found in self._word_start.finditer(text)]]
         words = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
         try:
             rows = [*map(self._young.__getitem__, words)]
         except KeyError:
-            found = self._find(words)
+            found = self._lookup(words)
             if found is None:
                 return rows_of(self._encode(text))
             rows = [found[word] for word in words]
         return _placed(b"".join(rows), np.fromiter(map(len, rows), dtype=np.intp), starts)
 
-    def _find(self, words: Sequence[str]) -> dict[str, bytes] | None:
+    def _lookup(self, words: Sequence[str]) -> dict[str, bytes] | None:
         """The rows of each word; what is unknown is tokenized, all of it at once, and known from now on.
 
         None where a token reaches across words after all.

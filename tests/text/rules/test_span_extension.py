@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.core.decoding.entities import Entity
-from service.text.rules.borders import whole_dates, whole_identifiers
+from service.text.rules.span_extension import whole_dates, whole_identifiers
 from service.text.values.context import DocumentContext
 
 Marked = list[tuple[str, str]]

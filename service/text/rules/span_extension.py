@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from service.core.decoding.entities import Entity
 from service.core.decoding.value import ValueKind
-from service.text.rules.finding import scan
+from service.text.rules.rule_matches import scan
 from service.text.values import names
 from service.text.values.context import DocumentContext
 from service.text.values.reading import read_value

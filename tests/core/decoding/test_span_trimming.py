@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.decoding.borders import behind_gaps, settle
+from service.core.decoding.span_trimming import behind_gaps, settle
 
 
 @pytest.mark.parametrize(

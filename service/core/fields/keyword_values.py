@@ -1,0 +1,185 @@
+"""Key-value fallback of a bill: values that the model has not found, by the keywords before them and by their rows.
+
+The rules:
+- An amount, a date or a number is kept where its key names a role of it (`amount_words`, `named_roles`).
+- In a row of goods, which is what stands behind a description, amounts and counts are kept; `line_items` says which of
+  them are the price, the quantity and the amount.
+- A value that the model has found is never replaced: one of the same kind that overlaps it is left out.
+- Every pattern begins where a run of its characters begins and has bounded repetitions.
+
+These values serve a document's fields. They are no entities of its text, for no model vouches for them.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+from service.core.decoding.entities import Entity, Source
+from service.core.decoding.value import Value, ValueKind
+from service.core.fields.amount_words import AMOUNTS, word_for_amount
+from service.core.fields.lines import TextLines
+from service.core.fields.named_roles import ANOTHER, DATES, date_role, number_role
+
+
+class SpanSet:
+    """Spans of a text, none overlapping another."""
+
+    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
+        self._spans = sorted(spans)
+
+    def touch(self, span: tuple[int, int]) -> bool:
+        """Whether one of them overlaps a span."""
+        place = bisect_left(self._spans, span[1], key=lambda each: each[0]) - 1
+        return place >= 0 and self._spans[place][1] > span[0]
+
+
+Span = tuple[int, int]
+"""The code points `[start, end)`."""
+ReadValue = Callable[[str, str], Value]
+"""The value that a label's text states in its document."""
+
+_CURRENCY = r"(?<![^\W\d_])(?:[A-Z]{3}|RM|Rp|R\$|US\$|[€$£¥￥₹₽₺₩₪₫₴฿₱])"
+_SPACE = "[ \u00a0\u202f]"
+_DIGITS = (
+    r"(?:[0-9]{1,2}(?:,[0-9]{2}){1,4},[0-9]{3}(?:\.[0-9]{2})?"
+    r"|[0-9]{1,3}(?:[.,'’][0-9]{3}){1,4}(?:[.,][0-9]{2})?"
+    r"|[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3}){1,4},[0-9]{2}"
+    r"|[0-9]{1,9}[.,](?:[0-9]{4}|[0-9]{2})"
+    r"|[0-9]{1,9})"
+)
+_AMOUNT = re.compile(
+    rf"(?<![0-9.,/-])(?<![0-9]:)(?P<before>{_CURRENCY}{_SPACE}?)?"
+    rf"(?P<number>(?:(?<![\w.-])[-−(]{_SPACE}?)?(?:{_CURRENCY}{_SPACE}?)?{_DIGITS}"
+    r"(?![0-9]|[.,/:-][0-9]|\s?[%％])(?:(?<=[.,][0-9]{2})-(?![\w-])|\))?)"
+    rf"(?P<after>{_SPACE}?(?:[€£$¥₹₽₺₩]|[A-Z]{3}(?![A-Za-z])|(?:kr|TL|Ft)(?!\w)|zł|Kč|円|元|원|руб|лв))?"
+)
+_WHOLE = re.compile(r"[^.,'’]*")
+"""A number without decimals and groups."""
+_IDENTIFIER = re.compile(r"(?<![\w.,/-])(?=[\w/.-]{0,29}[0-9])[^\W_][\w/.-]{1,28}[^\W_](?![\w/-])")
+_COUNT = re.compile(r"(?<![\w.,/-])[0-9]{1,5}(?:[.,][0-9]{1,3})?(?![\w%]|[.,/:-][0-9]|\s?[%％])")
+_UNIT = re.compile(r"\s?[^\W\d_]{1,8}(?:\(s\))?\.?")
+_DAY_CHARACTERS = len("2026-03-12")
+
+
+def amount_spans(read: ReadValue, text: str) -> Iterator[Span]:
+    """Amounts with decimals, groups or a currency beside them, which belongs to them."""
+    for match in _AMOUNT.finditer(text):
+        is_whole = _WHOLE.fullmatch(match["number"]) is not None
+        start, end = match.span("number")
+        if text[start] == "(" and text[end - 1] != ")":
+            start += 1
+        elif text[end - 1] == ")" and text[start] != "(":
+            end -= 1
+        beside = match["before"] is not None or match["after"] is not None
+        for span in (match.span(), (match.start(), end), (start, end)) if beside else ((start, end),):
+            value = read("MONEY", text[slice(*span)])
+            if value.kind is ValueKind.MONEY and (value.unit or not is_whole):
+                yield span
+                break
+
+
+def day_spans(read: ReadValue, text: str, dates: Iterable[Span]) -> Iterator[Span]:
+    """Those of the dates that have a day."""
+    for start, end in dates:
+        value = read("DATE", text[start:end])
+        readings = value.ambiguous or (value.text,)
+        if value.kind is ValueKind.DATE and all(len(each) == _DAY_CHARACTERS for each in readings):
+            yield start, end
+
+
+def identifier_spans(text: str) -> Iterator[Span]:
+    """Runs of letters and marks with a digit among them."""
+    return (match.span() for match in _IDENTIFIER.finditer(text))
+
+
+def count_spans(read: ReadValue, text: str, within: Span) -> Iterator[Span]:
+    """Numbers, with their unit where one is known."""
+    for match in _COUNT.finditer(text, *within):
+        start, end = match.span()
+        unit = _UNIT.match(text, end, within[1])
+        if unit is not None and read("QUANTITY", text[start : unit.end()]).unit is not None:
+            end = unit.end()
+        yield start, end
+
+
+SCORES = {"MONEY": 0.9, "DATE": 0.9, "ID_NUMBER": 0.7, "QUANTITY": 0.9}
+"""Scores of such values, comparable with the model's: judged by a few dozen bills, not fitted."""
+ITEM = "LINE_ITEM"
+MOST_VALUES = 500
+"""Values kept of one document."""
+
+_WORD = re.compile(r"[^\W\d_]{4}")
+_KEY_END = re.compile(r"[^\W\d_:#.°º)][\s:#.°º)]{0,3}$|[:#.°º)]\s{0,3}$")
+_KEY_CHARACTERS = 4
+
+
+def keyword_values(text: str, entities: Sequence[Entity], dates: Iterable[Span], read: ReadValue) -> list[Entity]:
+    """The values that are not among a bill's entities, in order of their places.
+
+    Args:
+        text: the document's, or its beginning.
+        entities: what the model has found in the document.
+        dates: what is written like a date in the text.
+        read: reads values as the document's context says.
+    """
+    lines, taken = TextLines(text), _spans_of(entities)
+    rows = list(_rows(lines, entities, len(text)))
+    sums, days = list(amount_spans(read, text)), list(day_spans(read, text, dates))
+    found = [
+        *(("MONEY", each) for each in _named_sums(lines, sums, SpanSet(rows), entities)),
+        *(("DATE", each) for each in _named_days(lines, days, entities)),
+        *(("ID_NUMBER", each) for each in _named_numbers(lines, text, SpanSet([*sums, *days]), taken)),
+        *(("QUANTITY", each) for row in rows for each in _row_counts(read, text, row, SpanSet(sums), taken)),
+    ]
+    return [
+        Entity(label, text[start:end], start, end, SCORES[label], Source.RULE)
+        for label, (start, end) in sorted(found, key=lambda value: value[1])[:MOST_VALUES]
+    ]
+
+
+def _named_sums(lines: TextLines, sums: Iterable[Span], rows: SpanSet, entities: Sequence[Entity]) -> Iterator[Span]:
+    """Amounts in rows, and those that words speak of."""
+    taken = _spans_of(entities, AMOUNTS)
+    for each in sums:
+        if not taken.touch(each) and (rows.touch(each) or word_for_amount(lines, *each) is not None):
+            yield each
+
+
+def _named_days(lines: TextLines, days: Iterable[Span], entities: Sequence[Entity]) -> Iterator[Span]:
+    """Dates with words for a role before them."""
+    taken = _spans_of(entities, DATES)
+    return (each for each in days if not taken.touch(each) and date_role(lines, each[0]) not in (None, ANOTHER))
+
+
+def _named_numbers(lines: TextLines, text: str, others: SpanSet, taken: SpanSet) -> Iterator[Span]:
+    """Identifiers right after the words for a bill or an order."""
+    for start, end in identifier_spans(text):
+        if _KEY_END.search(text, max(0, start - _KEY_CHARACTERS), start) is None:
+            continue
+        if others.touch((start, end)) or taken.touch((start, end)):
+            continue
+        if number_role(lines, start) not in (None, ANOTHER):
+            yield start, end
+
+
+def _rows(lines: TextLines, entities: Sequence[Entity], end: int) -> Iterator[Span]:
+    """What stands behind each description on its line, and the next line if it has no words."""
+    items = [each for each in entities if each.label == ITEM and each.end <= end]
+    for item, border in zip(items, [*(each.start for each in items[1:]), end], strict=False):
+        line = lines.at(item.end - 1)
+        following = lines.between(lines.start(line + 1), lines.end(line + 1))
+        stop = lines.end(line) if _WORD.search(following) else lines.end(line + 1)
+        if item.end < min(stop, border):
+            yield item.end, min(stop, border)
+
+
+def _row_counts(read: ReadValue, text: str, row: Span, sums: SpanSet, taken: SpanSet) -> Iterator[Span]:
+    """Counts in a row that are no amount, and nothing that the model has found."""
+    return (each for each in count_spans(read, text, row) if not taken.touch(each) and not sums.touch(each))
+
+
+def _spans_of(entities: Iterable[Entity], labels: Collection[str] | None = None) -> SpanSet:
+    """The spans of entities with these labels, or with any."""
+    return SpanSet((each.start, each.end) for each in entities if labels is None or each.label in labels)

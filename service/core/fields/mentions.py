@@ -1,0 +1,121 @@
+"""Mentions, from which fields are chosen: one entity with its place and value, and the choice of the best for a role.
+
+Mentions of one value stand together, as the best of them; it counts a little more each time that their number doubles.
+Ties go to what comes first in the document.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from itertools import islice
+from typing import NamedTuple
+
+from service.core.decoding.value import Value, ValueKind
+
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom in points from a page's upper left corner."""
+_FIRST_NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)?(?![.,0-9])")
+_NAMES = frozenset(("SUPPLIER_NAME", "RECEIVER_NAME", "ORGANIZATION", "PERSON", "EMPLOYER", "SCHOOL"))
+
+
+class Mention(NamedTuple):
+    """One entity at the code points `[start, end)`; `entity`: its number among all of the document.
+
+    `by_keyword`: found by the key-value fallback (`keyword_values`); no entity of the document.
+    A tuple, for the reason that `Entity` is one.
+    """
+
+    entity: int
+    label: str
+    text: str
+    start: int
+    end: int
+    score: float
+    value: Value
+    page: int | None = None
+    boxes: tuple[Box, ...] = ()
+    by_keyword: bool = False
+
+
+def amount(mention: Mention) -> Decimal | None:
+    """The sum of money that a mention states; None where its text leaves it open."""
+    return mention.value.number if mention.value.kind is ValueKind.MONEY else None
+
+
+def currency(mention: Mention) -> str | None:
+    """The ISO code of the currency that a sum of money names."""
+    return mention.value.unit if _is_money(mention) else None
+
+
+def number(mention: Mention) -> Decimal | None:
+    """The number of a quantity or an amount, with whatever unit."""
+    if mention.value.number is not None:
+        return mention.value.number
+    found = _FIRST_NUMBER.match(mention.text)
+    return Decimal(found[0].replace(",", ".")) if found else None
+
+
+def same_value(mention: Mention) -> str:
+    """Equal for two mentions of one value: amounts by number, names without case, marks and spaces."""
+    if _is_money(mention):
+        stated = amount(mention)
+        return str(stated.normalize()) if stated is not None else mention.text
+    if mention.label in _NAMES:
+        return "".join(filter(str.isalnum, mention.value.text.casefold())) or mention.value.text
+    return mention.value.text.casefold()
+
+
+def _is_money(mention: Mention) -> bool:
+    return mention.label == "MONEY" or mention.label.endswith("_AMOUNT")
+
+
+MOST_ALTERNATIVES = 5
+REPEATED = 0.05
+"""What a value's weight gains when it is there twice, four times, and so on."""
+
+Weigh = Callable[[Mention], float]
+"""How well a mention fits a role: from 0, not at all."""
+
+
+class Reason(StrEnum):
+    """What decided: the model's label and score, the sum of amounts, or words and place in the text."""
+
+    LABEL = "label"
+    SUM = "sum"
+    CONTEXT = "context"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The mention chosen for a role; `alternatives`: the other values, best first."""
+
+    best: Mention
+    reason: Reason
+    alternatives: tuple[Mention, ...] = ()
+
+
+def ranked(mentions: Iterable[Mention], weigh: Weigh) -> list[tuple[Mention, float]]:
+    """The best mention of each value with its weight, best first; those that do not fit at all are left out."""
+    best: dict[str, tuple[Mention, float]] = {}
+    times: Counter[str] = Counter()
+    for mention in mentions:
+        weight = weigh(mention)
+        if weight > 0:
+            value = same_value(mention)
+            times[value] += 1
+            if value not in best or weight > best[value][1]:
+                best[value] = (mention, weight)
+    weighed = [(mention, weight + REPEATED * math.log2(times[value])) for value, (mention, weight) in best.items()]
+    return sorted(weighed, key=lambda found: (-found[1], found[0].start))
+
+
+def choose(found: Iterable[tuple[Mention, float]], reason: Reason = Reason.LABEL) -> Choice | None:
+    """The first of `ranked`, with the next ones as alternatives."""
+    mentions = [mention for mention, _ in islice(found, MOST_ALTERNATIVES + 1)]
+    return Choice(mentions[0], reason, tuple(mentions[1:])) if mentions else None
