@@ -101,7 +101,7 @@ class ServiceParts:
         return [process.pid for process in processes_running(ENGINE, self.root)]
 
     def workers(self) -> list[int]:
-        """The front workers, without the process that started them."""
+        """The API workers, without the process that started them."""
         found = processes_running(WORKERS, self.root)
         ids = {process.pid for process in found}
         return [child.pid for process in found for child in children_of(process) if child.pid in ids]

@@ -1,1 +1,1 @@
-"""Gleaner's service: one supervisor, one engine that owns the GPU, and front workers that speak HTTP."""
+"""Gleaner's service: one supervisor, one engine that owns the GPU, and API workers that speak HTTP."""

@@ -76,7 +76,7 @@ def child_environment(runtime_dir: Path, **settings: str) -> dict[str, str]:
     """The environment of a child process: this one's, the folder of sockets and metrics, and `settings` by name.
 
     OpenMP's threads spin for microseconds only before they sleep, unless told otherwise: long enough for the next
-    operator of a small batch, too short to starve the front workers on the same cores. torch's CUDA allocator grows its
+    operator of a small batch, too short to starve the API workers on the same cores. torch's CUDA allocator grows its
     segments instead of adding new ones, so that batches of ever different shapes do not fragment its memory (an engine
     leaves that out where NVML does not answer what torch asks then), and where triton happens to be installed torch
     compiles nothing with it while requests wait; on CPUs

@@ -24,7 +24,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from service.core.lifecycle.liveness import HeartbeatTimeout, RestartLimit
+from service.core.liveness import HeartbeatTimeout, RestartLimit
 from service.environment import HEARTBEAT_VARIABLE, child_environment
 from service.logs import LogEvent
 from service.metrics.exposition import forget_process

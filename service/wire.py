@@ -1,12 +1,12 @@
-"""The messages between a front worker and the engine, and their bytes. No socket here.
+"""The messages between an API worker and the engine, and their bytes. No socket here.
 
 Each message is one or two parts: a version byte with a msgpack header, then, where numbers travel in bulk, their raw
 little-endian buffer. A delivery is a msgpack array of the parts of a message, or of several that have two, end to end.
 Messages are named after what happened.
 
-    worker → engine   Hello · Submitted (+ int32 token ids) · Cancelled · TurnedAway · Observe
+    worker → engine   Hello · Submitted (+ int32 token ids) · Cancelled · TurnedAway · DebugSnapshotRequest
     engine → worker   Status · Started · Scored (+ float32 logits) · Tagged (+ probabilities, labels) · Refused
-                      Observed
+                      DebugSnapshotReply
 
 What is read has every field within its bounds, none that is unknown, and a buffer of the size that its header says; all
 else is a `WireError`, whatever the bytes.
@@ -22,9 +22,9 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Meta
 
+from service.core.debug_snapshot import DebugSnapshot
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import BY_CODE
-from service.core.observation import Observation
 from service.core.types import DocumentKey, Load, Name, Phase, ResponseKind, Submission
 from service.core.worker_load import WorkerLoad
 
@@ -40,14 +40,14 @@ class Hello(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
         closed: it knows that the service drains, and starts no request.
         models_version: of the last list of models that it received.
         revisions: those that its requests use, so that the engine knows which ones it may drop.
-        front: how busy it is.
+        worker_load: how busy it is.
     """
 
     active_requests: Count
     closed: bool = False
     models_version: Annotated[int, Meta(ge=0)] = 0
     revisions: Annotated[tuple[Name, ...], Meta(max_length=1_000)] = ()
-    front: WorkerLoad = WorkerLoad()
+    worker_load: WorkerLoad = WorkerLoad()
 
 
 class Submitted(Submission, frozen=True, tag=True, forbid_unknown_fields=True):
@@ -68,7 +68,7 @@ class TurnedAway(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=Tr
     tokens: Count
 
 
-class Observe(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
+class DebugSnapshotRequest(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
     """Somebody looks: what the engine does is to be told, with the batches after the one of this number."""
 
     since: Count
@@ -189,14 +189,26 @@ class Refused(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True)
     retry_after_seconds: float | None = None
 
 
-class Observed(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
-    """The answer to an `Observe` with this number."""
+class DebugSnapshotReply(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
+    """The answer to an `DebugSnapshotRequest` with this number."""
 
     since: Count
-    observation: Observation
+    snapshot: DebugSnapshot
 
 
-Message = Hello | Submitted | Cancelled | TurnedAway | Observe | Status | Started | Scored | Tagged | Refused | Observed
+Message = (
+    Hello
+    | Submitted
+    | Cancelled
+    | TurnedAway
+    | DebugSnapshotRequest
+    | Status
+    | Started
+    | Scored
+    | Tagged
+    | Refused
+    | DebugSnapshotReply
+)
 Buffer = npt.NDArray[np.int32] | npt.NDArray[np.float32] | npt.NDArray[np.uint8]
 
 Parts = list[bytes | memoryview]

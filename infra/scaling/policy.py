@@ -6,7 +6,7 @@
                 target tracking on work per task, as the second opinion                         (minutes)
     scale in    only when all agree: little work, nothing waits, the GPU is not saturated        (5 minutes)
 
-Work ratio and backlog are those of the stage that has most: the device, the front workers, or the parsers.
+Work ratio and backlog are those of the stage that has most: the device, the API workers, or the parsers.
 Work ratio is proportional to load, so it gives *how many* tasks are needed; a queue shows *that* something is wrong.
 GPU utilization is the share of time in which a kernel ran: a batching server shows 95 % at 40 % of its capacity, so a
 target on it would buy a fleet several times too large. It acts where it is informative: as a veto on scaling in, and,

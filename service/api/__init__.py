@@ -1,1 +1,1 @@
-"""Floor 2: the front workers: HTTP, parsing, tokenizing, decoding. The only place that imports fastapi."""
+"""Floor 2: the API workers: HTTP, parsing, tokenizing, decoding. The only place that imports fastapi."""

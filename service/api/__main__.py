@@ -1,4 +1,4 @@
-"""Entry point of the front workers (`python -m service.api`): gunicorn with uvicorn workers, run by the supervisor."""
+"""Entry point of the API workers (`python -m service.api`): gunicorn with uvicorn workers, run by the supervisor."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from gunicorn.arbiter import Arbiter
 from gunicorn.errors import HaltServer
 from gunicorn.glogging import Logger
 
-from service.core.lifecycle.liveness import RestartLimit
+from service.core.liveness import RestartLimit
 from service.logs import LogEvent
 from service.process import EXIT_RESTART_LIMIT
 
@@ -50,7 +50,7 @@ class WorkerArbiter(Arbiter):  # type: ignore[misc]
         if self._stopping or self._restart_limit.allows(time.monotonic()):
             return
         fields = {"event": LogEvent.WORKERS_RESTART_LIMIT}
-        log.error("the front workers died too often; giving up", extra=fields)
+        log.error("the API workers died too often; giving up", extra=fields)
         raise HaltServer("workers died too often", EXIT_RESTART_LIMIT)
 
     def murder_workers(self) -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
+from service.core.drain import Drain, WorkerRegistry
 from service.core.gpu_reading import GpuReading
-from service.core.lifecycle.drain import Drain, WorkerRegistry
-from service.core.lifecycle.liveness import StallDetector, SuspendAwareClock
+from service.core.liveness import StallDetector, SuspendAwareClock
 from service.core.types import Phase
 from service.engine.device.watch import DeviceWatch
 from service.engine.models.manager import ModelManager

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from service.core.lifecycle.liveness import BatchWatchdog
+from service.core.liveness import BatchWatchdog
 from service.engine.batch_forming import BatchFormer
 from service.engine.engine_socket import EngineSocket
 from service.engine.execution.in_flight import InFlightBatch

@@ -66,19 +66,19 @@ class QueueMetrics:
         self.capacity = gauge("gleaner_capacity_tokens_per_second", "Tokens per second of full batches, as measured.")
 
     def update(
-        self, load: Load, front: WorkerLoad, backlog_seconds: float, work_ratio: float, tokens_per_second: float
+        self, load: Load, worker_load: WorkerLoad, backlog_seconds: float, work_ratio: float, tokens_per_second: float
     ) -> None:
         """Set all gauges to the current load; backlog and work ratio are the device's."""
-        ratios = {Stage.COMPUTE: work_ratio, **front.ratios}
+        ratios = {Stage.COMPUTE: work_ratio, **worker_load.ratios}
         self.documents.set(load.documents)
         self.sequences.set(load.sequences)
         self.tokens.set(load.tokens)
         self.oldest_age_seconds.set(load.oldest_age_seconds)
-        self.backlog_seconds.set(max(backlog_seconds, front.wait_seconds))
+        self.backlog_seconds.set(max(backlog_seconds, worker_load.wait_seconds))
         self.work_ratio.set(max(ratios.values()))
         for stage, ratio in ratios.items():
             self.stage_work_ratio.labels(stage).set(ratio)
-        self.parser_wait_seconds.set(front.wait_seconds)
+        self.parser_wait_seconds.set(worker_load.wait_seconds)
         self.capacity.set(tokens_per_second)
 
 

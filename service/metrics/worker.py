@@ -1,4 +1,4 @@
-"""Metrics of a front worker: requests, documents and their stages."""
+"""Metrics of an API worker: requests, documents and their stages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _STAGE_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 
 
 
 class WorkerMetrics:
-    """Metrics of a front worker: requests, documents and their stages."""
+    """Metrics of an API worker: requests, documents and their stages."""
 
     def __init__(self) -> None:
         self.requests = counter("gleaner_requests", "Answered requests by route and status.", "route", "status")
@@ -43,7 +43,7 @@ class WorkerMetrics:
 
 
 class ConnectionMetrics:
-    """Metrics of a front worker's connections: what is open and held, and what was refused before it was parsed."""
+    """Metrics of an API worker's connections: what is open and held, and what was refused before it was parsed."""
 
     def __init__(self) -> None:
         self.open = gauge_of_workers("gleaner_connections", "Connections that are open.", together="livesum")

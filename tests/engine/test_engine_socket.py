@@ -33,7 +33,7 @@ LIMIT_SECONDS = 20.0
 
 
 class Worker:
-    """A front worker's DEALER socket."""
+    """An API worker's DEALER socket."""
 
     def __init__(self, address: str, name: bytes) -> None:
         self._context = zmq.Context()

@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
-from service.wire import Scored, Started
-from tests.support.engine_scenes import OTHER_MODEL, Turn, World, document, hello, play
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service.core.debug_snapshot import DebugSnapshot
+from service.core.scheduling.throughput import TimedBatch
+from service.wire import DebugSnapshotReply, DebugSnapshotRequest, Refused, Scored, Started
+from tests.support.engine_scenes import (
+    BUDGET,
+    FAR,
+    MODEL,
+    OTHER_MODEL,
+    A,
+    B,
+    Turn,
+    World,
+    cancelled,
+    document,
+    hello,
+    play,
+)
 
 
 def test_a_lone_document_is_launched_at_once_and_its_worker_told() -> None:
@@ -90,3 +111,120 @@ def test_models_are_not_mixed_in_a_batch() -> None:
         yield [document("a", 3), document("b", 3, model=OTHER_MODEL)]
 
     assert sorted(play(scene).encoder.batches) == [[3], [3]]
+
+
+KEYS = st.sampled_from([f"k{n}" for n in range(12)])
+LENGTHS = st.lists(st.integers(1, BUDGET + 1), min_size=1, max_size=4)
+ACTIONS = st.one_of(
+    st.tuples(st.just("submit"), KEYS, LENGTHS, st.sampled_from([A, B]), st.sampled_from([FAR, FAR, 1_005.0, 900.0])),
+    st.tuples(st.just("submit broken"), KEYS, LENGTHS, st.sampled_from([A, B]), st.just(FAR)),
+    st.tuples(st.just("cancel"), KEYS),
+    st.tuples(st.just("compute")),
+    st.tuples(st.just("wait"), st.floats(0.1, 3.0)),
+    st.tuples(st.just("turn")),
+)
+
+
+@given(st.lists(ACTIONS, max_size=40))
+@settings(max_examples=150, deadline=None)
+def test_whatever_happens_every_document_is_answered_exactly_once(actions: list[Any]) -> None:
+    submitted: dict[str, int] = {}
+    owners: dict[str, bytes] = {}
+    gone: dict[str, int] = {}
+
+    def scene(world: World) -> Iterator[Turn]:
+        turn: Turn = []
+        yield [hello(A), hello(B)]
+        for action in actions:
+            match action:
+                case (str(kind), key, lengths, worker, deadline) if key not in submitted:
+                    submitted[key], owners[key] = len(lengths), worker
+                    broken = 0 if kind == "submit broken" else None
+                    turn.append(document(key, *lengths, worker=worker, deadline=deadline, broken=broken))
+                case ("cancel", key) if key in submitted and key not in gone:
+                    yield turn
+                    gone[key] = len(world.answers(key))
+                    turn = [cancelled(key, owners[key])]
+                case ("compute",) if world.device.waiting:
+                    world.device.step()
+                case ("wait", seconds):
+                    world.now += seconds
+                    turn += [hello(A), hello(B)]
+                case ("turn",):
+                    yield turn
+                    turn = []
+        yield turn
+
+    world = play(scene)
+    for key, sequences in submitted.items():
+        answers = world.answers(key)
+        refusals = [answer for answer in answers if isinstance(answer, Refused)]
+        scored = Counter(answer.index for answer in answers if isinstance(answer, Scored))
+        assert all(count == 1 for count in scored.values()), f"{key}: a sequence was answered twice"
+        if key in gone:
+            assert len(answers) == gone[key], f"{key}: answered after it was cancelled"
+        elif refusals:
+            assert answers[-1:] == refusals, f"{key}: refused more than once, or answered after it was refused"
+        else:
+            assert set(scored) == set(range(sequences)), f"{key}: sequences without an answer"
+
+
+def snapshot(world: World, worker: bytes = A) -> DebugSnapshot:
+    """What this worker was told last."""
+    return [m for name, m in world.sent if name == worker and isinstance(m, DebugSnapshotReply)][-1].snapshot
+
+
+def test_a_worker_that_looks_is_told_of_the_batches_after_the_one_that_it_names() -> None:
+    def scene(world: World) -> Iterator[Turn]:
+        world.load(timed=TimedBatch(BUDGET, 0.5))
+        yield [hello(A), hello(B)]
+        yield [document("k", 3, 2), document("l", 4, worker=B)]
+        world.device.finish()
+        yield []
+        yield [document("m", 1)]
+        world.device.finish()
+        yield []
+        yield [(A, DebugSnapshotRequest(0), None)]
+        yield []
+        first, second = snapshot(world).batches
+        assert (first.number, second.number) == (1, 2)
+        assert (first.model, first.tokens, first.full_tokens) == (MODEL, 9, BUDGET)
+        assert first.documents == {"k": (3, 2), "l": (4,)}
+        assert first.clients == {"c": 3}
+        yield [(A, DebugSnapshotRequest(1), None)]
+        yield []
+        assert [batch.number for batch in snapshot(world).batches] == [2]
+
+    world = play(scene)
+    assert not [m for name, m in world.sent if name == B and isinstance(m, DebugSnapshotReply)]
+
+
+def test_it_is_told_of_load_work_ratios_and_refusals() -> None:
+    def scene(world: World) -> Iterator[Turn]:
+        world.load(timed=TimedBatch(BUDGET, 0.5))
+        yield [hello(A)]
+        yield [document("k", 3), document("too long", BUDGET + 1), (A, DebugSnapshotRequest(0), None)]
+        yield []
+        found = snapshot(world)
+        assert found.work_ratios["compute"] > 0
+        assert set(found.work_ratios) == {"compute", "tokenize", "parse"}
+        assert found.tokens_per_second == pytest.approx(20.0)
+        ((code, count),) = [(each.code, each.documents) for each in found.refusals]
+        assert (code, count) == ("insufficient_memory", 1)
+        assert "always fit" in found.refusals[0].detail
+        assert found.memory is None
+        world.device.finish()
+        yield []
+
+    play(scene)
+
+
+def test_before_there_are_models_there_is_an_answer_too() -> None:
+    def scene(world: World) -> Iterator[Turn]:
+        yield [(A, DebugSnapshotRequest(0), None)]
+        yield []
+        assert snapshot(world).batches == ()
+        world.load()
+        yield [hello(A)]
+
+    play(scene, loaded=False)

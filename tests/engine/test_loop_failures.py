@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from service.core.gpu_reading import GpuReading
-from service.core.lifecycle.liveness import MOST_SECONDS
+from service.core.liveness import MOST_SECONDS
 from service.core.memory.budget import FAILURE_SHARE, ModelMemory
 from service.core.memory.cost_model import MemoryCostModel
 from service.core.types import Phase, Shape

@@ -30,7 +30,7 @@ def test_the_queue_gauges_show_the_load() -> None:
 
 
 @pytest.mark.parametrize(
-    ("compute", "front", "most"),
+    ("compute", "worker_load", "most"),
     [
         (0.5, WorkerLoad(0.1, 0.2, 0.3), (0.5, 6.0)),
         (0.026, WorkerLoad(0.1, 3.0, 1.5), (3.0, 6.0)),
@@ -38,15 +38,15 @@ def test_the_queue_gauges_show_the_load() -> None:
     ],
 )
 def test_the_work_ratio_is_that_of_the_stage_that_is_asked_for_most(
-    compute: float, front: WorkerLoad, most: tuple[float, float]
+    compute: float, worker_load: WorkerLoad, most: tuple[float, float]
 ) -> None:
     queue = EngineMetrics().queue
-    queue.update(Load(), front, 6.0, compute, 8.0)
+    queue.update(Load(), worker_load, 6.0, compute, 8.0)
     assert (value(queue.work_ratio), value(queue.backlog_seconds)) == most
     stages = {stage.value: value(queue.stage_work_ratio, stage=stage.value) for stage in Stage}
-    assert stages == {"compute": compute, "tokenize": front.tokenize_ratio, "parse": front.parse_ratio}
+    assert stages == {"compute": compute, "tokenize": worker_load.tokenize_ratio, "parse": worker_load.parse_ratio}
     assert stages.keys() == STAGES.keys()
-    assert value(queue.parser_wait_seconds) == front.wait_seconds
+    assert value(queue.parser_wait_seconds) == worker_load.wait_seconds
 
 
 def test_batches_add_up() -> None:

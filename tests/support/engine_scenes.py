@@ -11,7 +11,7 @@ from typing import cast
 
 import numpy as np
 
-from service.core.models.placement import Placement
+from service.core.placement import Placement
 from service.core.scheduling.throughput import TimedBatch
 from service.core.types import Priority
 from service.engine.assembly import make_loop

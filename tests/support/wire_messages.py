@@ -1,20 +1,20 @@
-"""One example of every message between a front worker and the engine, with its buffer where it has one."""
+"""One example of every message between an API worker and the engine, with its buffer where it has one."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from service.core.debug_snapshot import BatchRun, DebugSnapshot, GpuUse, MemoryUse, RefusalCount
 from service.core.decoding.word_tags import WordTags
-from service.core.observation import BatchRun, GpuUse, MemoryUse, Observation, RefusalCount
 from service.core.types import Load, Phase, Priority
 from service.wire import (
     Buffer,
     Cancelled,
+    DebugSnapshotReply,
+    DebugSnapshotRequest,
     Hello,
     Message,
     ModelStatus,
-    Observe,
-    Observed,
     Refused,
     Scored,
     Started,
@@ -34,7 +34,7 @@ TAGS = {
 }
 TAGGED, TAGS_BUFFER = tagged(TAGS, 9, 0.5)
 BATCH = BatchRun(8, "sha256:0", 1.0, 1.5, 30, 40, 20, 1000, {"k": (10, 20)}, {"c": 2})
-OBSERVATION = Observation(
+SNAPSHOT = DebugSnapshot(
     engine="77",
     now_seconds=2.0,
     load=Load(1, 2, 3, 4, 5.0),
@@ -53,7 +53,7 @@ MESSAGES: list[tuple[Message, Buffer | None]] = [
     (Submitted("k", "sha256:0", (2, 3), "c", Priority.BATCH, 12.5, 1), IDS),
     (Cancelled("k"), None),
     (TurnedAway("queue_full", 3, 1200), None),
-    (Observe(7), None),
+    (DebugSnapshotRequest(7), None),
     (
         Status(
             "77", Phase.READY, 100, "", True, (MODEL,), "cpu", "bfloat16", Load(1, 2, 3, 4, 5.0), 6.0, {"load": 1.0}
@@ -64,6 +64,6 @@ MESSAGES: list[tuple[Message, Buffer | None]] = [
     (Scored("k", 1, 3, 2, 9, 0.5), LOGITS),
     (TAGGED, TAGS_BUFFER),
     (Refused("k", "queue_full", "full", 2.0), None),
-    (Observed(7, OBSERVATION), None),
+    (DebugSnapshotReply(7, SNAPSHOT), None),
 ]
 """In the order of `Message`; `tests/test_wire.py` sees to it that none is missing."""

@@ -1,4 +1,4 @@
-"""The console in a real browser, on a real service with two front workers."""
+"""The console in a real browser, on a real service with two API workers."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def alone(home: Path) -> Iterator[Service]:
 
 
 def workers(service: Service) -> list[int]:
-    """The front workers, children of their master."""
+    """The API workers, children of their master."""
     return [pid for pid in children_of(service.child("api")) if "service.api\0" in command_of(pid)]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from service.api.engine.client import EngineClient
-from service.core.observation import BatchRun, Observation
+from service.core.debug_snapshot import BatchRun, DebugSnapshot
 from service.core.types import Phase
 from service.signals.thresholds import SCALE_IN_WORK_RATIO, STEP_WORK_RATIO, TARGET_WORK_RATIO
 
@@ -36,7 +36,7 @@ class LiveFeed:
         self._task: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
         self._name = ""
-        self._observation: Observation | None = None
+        self._snapshot: DebugSnapshot | None = None
         self._batches: deque[BatchRun] = deque(maxlen=KEPT_BATCHES)
         self._fresh: tuple[BatchRun, ...] = ()
         self._encoded: dict[str | None, bytes] = {}
@@ -53,7 +53,7 @@ class LiveFeed:
             self._task = asyncio.create_task(self._ask())
         try:
             yield b"retry: 2000\n\n"
-            if self._observation is not None:
+            if self._snapshot is not None:
                 yield self._event(client, tuple(self._batches))
             while self._engine.status.phase is not Phase.DRAINING:
                 await self._changed.wait()
@@ -68,21 +68,21 @@ class LiveFeed:
     def _stop(self) -> None:
         if self._task is not None:
             self._task.cancel()
-        self._task = self._observation = None
+        self._task = self._snapshot = None
         self._batches.clear()
 
     async def _ask(self) -> None:
         while True:
             begun = time.monotonic()
             last = self._batches[-1].number if self._batches else 0
-            observation = await self._engine.observe(last)
-            if observation is not None and observation.engine != self._name:
+            snapshot = await self._engine.debug_snapshot(last)
+            if snapshot is not None and snapshot.engine != self._name:
                 self._batches.clear()
-                self._name = observation.engine
+                self._name = snapshot.engine
                 if last:
-                    observation = await self._engine.observe(0)
-            self._observation = observation
-            self._fresh = () if observation is None else observation.batches
+                    snapshot = await self._engine.debug_snapshot(0)
+            self._snapshot = snapshot
+            self._fresh = () if snapshot is None else snapshot.batches
             self._batches.extend(self._fresh)
             self._encoded.clear()
             self._changed.set()
@@ -93,7 +93,7 @@ class LiveFeed:
         return b"data: " + msgspec.json.encode(self._state(client, batches)) + b"\n\n"
 
     def _state(self, client: str | None, batches: tuple[BatchRun, ...]) -> dict[str, Any]:
-        status, seen = self._engine.status, self._observation
+        status, seen = self._engine.status, self._snapshot
         state: dict[str, Any] = {
             "phase": status.phase if self._engine.connected else "unreachable",
             "detail": status.detail,

@@ -145,9 +145,9 @@ class RequestFinder:
         trace = self._traces.find(question.find, question.client)
         if trace is None:
             return []
-        observation = await self._engine.observe(0)
-        same = observation is not None and observation.engine == trace.engine
-        batches = {each.number: each for each in observation.batches} if observation and same else {}
+        snapshot = await self._engine.debug_snapshot(0)
+        same = snapshot is not None and snapshot.engine == trace.engine
+        batches = {each.number: each for each in snapshot.batches} if snapshot and same else {}
         return [waterfall(trace, batches)]
 
     def _progress(self, trace: RequestTrace) -> dict[str, Any]:

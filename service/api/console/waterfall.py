@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from service.api.extraction.trace import DocumentTrace, RequestTrace
-from service.core.observation import BatchRun
+from service.core.debug_snapshot import BatchRun
 
 LEAST_SECONDS = 20e-6
 """A gap that is shorter goes to the span before it."""

@@ -26,20 +26,20 @@ from service.api.engine.routing import is_serving, may_serve_soon, queue_of
 from service.core.admission.policy import QueueState
 from service.core.admission.size import RefusalCache
 from service.core.arrays import TokenIds
+from service.core.debug_snapshot import DebugSnapshot
 from service.core.errors import DeadlineExceeded
-from service.core.lifecycle.liveness import HeartbeatTimeout
-from service.core.observation import Observation
+from service.core.liveness import HeartbeatTimeout
 from service.core.types import Phase
 from service.core.worker_load import WorkerLoad
 from service.logs import LogEvent
 from service.wire import (
     Buffer,
     Cancelled,
+    DebugSnapshotReply,
+    DebugSnapshotRequest,
     Hello,
     Message,
     ModelStatus,
-    Observe,
-    Observed,
     Refused,
     Scored,
     Started,
@@ -118,7 +118,7 @@ class EngineClient:
         self._on_models: OnModels | None = None
         self._notifications: set[asyncio.Task[None]] = set()
         self._tokens_per_document = 0.0
-        self._observers: dict[int, asyncio.Future[Observation]] = {}
+        self._snapshot_waiters: dict[int, asyncio.Future[DebugSnapshot]] = {}
         self.leases = RevisionLeases()
         self.refusals = RefusalCache()
 
@@ -187,17 +187,17 @@ class EngineClient:
         """A key for a document, unique among all documents of all workers."""
         return f"{os.getpid()}-{next(self._numbers)}"
 
-    async def observe(self, since: int) -> Observation | None:
+    async def debug_snapshot(self, since: int) -> DebugSnapshot | None:
         """What the engine does, with the batches after the one of this number; None if it does not answer soon."""
-        asked = self._observers.get(since)
+        asked = self._snapshot_waiters.get(since)
         if asked is None:
-            asked = self._observers[since] = asyncio.get_running_loop().create_future()
-            self._connection.send(Observe(since))
+            asked = self._snapshot_waiters[since] = asyncio.get_running_loop().create_future()
+            self._connection.send(DebugSnapshotRequest(since))
         try:
             async with asyncio.timeout(OBSERVE_SECONDS):
                 return await asyncio.shield(asked)
         except TimeoutError:
-            self._observers.pop(since, None)
+            self._snapshot_waiters.pop(since, None)
             return None
 
     async def infer(self, submission: Submitted, sequences: list[TokenIds], kept: Kept) -> InferenceResult:
@@ -245,9 +245,9 @@ class EngineClient:
                 for key, tags in tags_in(message, buffer):
                     if (pending := self._pending.get(key)) is not None:
                         pending.take_tags(message, tags)
-            case Observed(since=since, observation=observation):
-                if (asked := self._observers.pop(since, None)) is not None and not asked.done():
-                    asked.set_result(observation)
+            case DebugSnapshotReply(since=since, snapshot=snapshot):
+                if (asked := self._snapshot_waiters.pop(since, None)) is not None and not asked.done():
+                    asked.set_result(snapshot)
             case Refused(key=key):
                 if (pending := self._pending.get(key)) is not None:
                     pending.refuse(message)
@@ -295,7 +295,7 @@ class EngineClient:
             drained or self._status.final,
             models_version=self._status.models_version,
             revisions=self.leases.revisions,
-            front=self._worker_load(),
+            worker_load=self._worker_load(),
         )
 
     def _note_silence(self) -> None:

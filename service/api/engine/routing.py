@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 from service.core.admission.policy import QueueState
+from service.core.canary import is_candidates_turn
 from service.core.errors import Draining, EngineRestarting, NotReady, UnknownModel
-from service.core.models.canary import is_candidates_turn
 from service.core.types import Phase
 from service.wire import SERVING as SERVED
 from service.wire import ModelStatus, Status

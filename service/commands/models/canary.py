@@ -19,8 +19,8 @@ from service.commands.files.file_answers import read_key
 from service.commands.files.remote_service import RemoteService
 from service.commands.model_stores import remote_of, store_of
 from service.commands.progress import progress_bar
+from service.core.canary import CanaryAnswer, CanaryLimits, CanaryReport, compare
 from service.core.errors import GleanerError, InvalidOptions
-from service.core.models.canary import CanaryAnswer, CanaryLimits, CanaryReport, compare
 
 STABLE, CANDIDATE = "stable", "candidate"
 

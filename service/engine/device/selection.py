@@ -127,7 +127,7 @@ def use_threads(threads: int, *, on_gpu: bool = False) -> None:
     Args:
         threads: 0 means one for each core that this process may use.
         on_gpu: 0 means one in all, since the host of a GPU only packs batches and widens logits, and threads that spin
-            in between would take cores from the front workers.
+            in between would take cores from the API workers.
     """
     torch.set_num_threads(threads or (1 if on_gpu else usable_cores()))
     keep_freed_memory()

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from service.core.gpu_reading import GpuReading
-from service.core.lifecycle.liveness import StallDetector
+from service.core.liveness import StallDetector
 from service.engine.device.gpu_monitor import GpuMonitor
 
 NVML_SECONDS = 30.0

@@ -1,4 +1,4 @@
-"""Device weights: whose weights are on the device, and the moves that `core/models/placement` decides.
+"""Device weights: whose weights are on the device, and the moves that `core/placement` decides.
 
 Moves run on the device's executor, in order with the batches around them. `DeviceWeights` is used by the loop's thread
 alone; `WeightMover` counts each move in metrics and log lines.
@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Container, Mapping
 from concurrent.futures import Future
 
-from service.core.models.placement import Placement
+from service.core.placement import Placement
 from service.engine.engine_socket import LoopCalls
 from service.engine.execution.executor import DeviceWork
 from service.engine.memory.guard import Guard

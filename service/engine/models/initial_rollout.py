@@ -14,7 +14,7 @@ from model_store.local.store import Revision
 from service.core.arrays import Logits, TokenIds
 from service.core.errors import GleanerError, ModelError
 from service.core.memory.budget import ModelMemory
-from service.core.models.placement import Placement
+from service.core.placement import Placement
 from service.engine.memory.guard import Guard
 from service.engine.models.bring_up import GoldenFailed, Rollout
 from service.engine.models.loaded_model import InitialModels, LoadedModel, ProfiledModel

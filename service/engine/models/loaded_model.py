@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from service.core.decoding.model_decoding import PLAIN, Decoding
 from service.core.memory.budget import ModelMemory
-from service.core.models.placement import Placement
+from service.core.placement import Placement
 from service.core.scheduling.throughput import TimedBatch
 from service.engine.memory.guard import Guard
 from service.wire import ModelStatus

@@ -1,7 +1,7 @@
 """Model manager: which revision each reference stands for, which others are kept, and how one replaces another.
 
 Exists from the loop's first turn, empty until `open`. Used by the loop's thread alone. The rules:
-- A reference stands for exactly one revision (`core/models/aliases`); a switch takes effect between two batches.
+- A reference stands for exactly one revision (`core/placement`); a switch takes effect between two batches.
 - The previous revision is kept for requests that name it by its digest, and for a tag that moves back; its weights are
   offloaded once no request uses it. The one before that is dropped as soon as no request uses it: workers report which
   revisions theirs use.
@@ -19,9 +19,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from service.core.admission.rates import ModelQuotas
-from service.core.lifecycle.drain import WorkerRegistry
-from service.core.models.aliases import ModelAliases
-from service.core.models.placement import Placement
+from service.core.drain import WorkerRegistry
+from service.core.placement import ModelAliases, Placement
 from service.core.scheduling.scheduler import Scheduler
 from service.core.types import Refusal, Submission
 from service.engine.memory.guard import Guard

@@ -18,7 +18,7 @@ from service.engine.requests.request_table import RequestTable
 from service.engine.requests.status import StatusPublisher
 from service.logs import LogEvent
 from service.metrics.engine import EngineMetrics
-from service.wire import Buffer, Cancelled, Hello, Message, Observe, Submitted, TurnedAway, WireError
+from service.wire import Buffer, Cancelled, DebugSnapshotRequest, Hello, Message, Submitted, TurnedAway, WireError
 
 log = logging.getLogger(__name__)
 
@@ -65,8 +65,8 @@ class RequestHandler:
                 self._throughput.refused(tokens, now)
                 self._metrics.refusals.labels(code).inc(documents)
                 self.table.history.turned_away(code, documents)
-            case Observe(since=since):
-                self._status.observe(worker, since, self.table.history, now)
+            case DebugSnapshotRequest(since=since):
+                self._status.send_debug_snapshot(worker, since, self.table.history, now)
             case Cancelled(key=key):
                 self.table.cancel(worker, key)
             case WireError():
@@ -101,7 +101,13 @@ class RequestHandler:
         version, revisions = hello.models_version, hello.revisions
         awake = self._lifecycle.awake_seconds
         new = self._lifecycle.workers.record_heartbeat(
-            worker, hello.active_requests, hello.closed, awake, version=version, revisions=revisions, front=hello.front
+            worker,
+            hello.active_requests,
+            hello.closed,
+            awake,
+            version=version,
+            revisions=revisions,
+            worker_load=hello.worker_load,
         )
         if new:
             self._status.send_to(worker, now)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from service.core.arrays import Logits, TokenIds
+from service.core.debug_snapshot import EngineHistory
 from service.core.decoding.model_decoding import PLAIN, Decoding
 from service.core.decoding.word_tags import WordTags
 from service.core.errors import GleanerError, InternalError
-from service.core.observation import EngineHistory
 from service.core.scheduling.scheduler import Scheduler
 from service.core.types import Batch, Refusal, ResponseKind, Sequence, Submission
 from service.engine.engine_socket import EngineSocket

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
+from service.core.debug_snapshot import DebugSnapshot, EngineHistory, GpuUse, MemoryUse
 from service.core.memory.budget import MemoryReport
-from service.core.observation import EngineHistory, GpuUse, MemoryUse, Observation
 from service.core.scheduling.scheduler import Scheduler
 from service.core.scheduling.throughput import ThroughputMeter
 from service.core.types import Load, Shape
@@ -20,7 +20,7 @@ from service.engine.models.loaded_model import InitialModels
 from service.engine.models.manager import ModelManager
 from service.engine.requests.request_table import Request
 from service.metrics.engine import BatchCounts, EngineMetrics
-from service.wire import Observed, Status
+from service.wire import DebugSnapshotReply, Status
 
 STATUS_SECONDS = 0.5
 
@@ -63,20 +63,27 @@ class StatusPublisher:
         """Send the status to one worker."""
         self._ipc.send(worker, self._status(now))
 
-    def observe(self, worker: bytes, since: int, history: EngineHistory, now: float) -> None:
+    def send_debug_snapshot(self, worker: bytes, since: int, history: EngineHistory, now: float) -> None:
         """Tell a worker, at which somebody looks, what the engine does."""
         report, throughput = self._models.guard.report(), self._throughput
-        load, ratio, front = self._scheduler.load(now), throughput.work_ratio(now), self._lifecycle.workers.front
+        load, ratio, worker_load = (
+            self._scheduler.load(now),
+            throughput.work_ratio(now),
+            self._lifecycle.workers.worker_load,
+        )
 
         def predict(model: str, shape: Shape) -> int:
             return report.functions[model].bytes(shape) if report and model in report.functions else 0
 
-        observation = Observation(
+        snapshot = DebugSnapshot(
             engine=self._lifecycle.engine,
             now_seconds=now,
             load=load,
-            backlog_seconds=self._backlog_seconds(load, front, now),
-            work_ratios={Stage.COMPUTE.value: ratio, **{stage.value: each for stage, each in front.ratios.items()}},
+            backlog_seconds=self._backlog_seconds(load, worker_load, now),
+            work_ratios={
+                Stage.COMPUTE.value: ratio,
+                **{stage.value: each for stage, each in worker_load.ratios.items()},
+            },
             tokens_per_second=throughput.tokens_per_second,
             arrived_tokens_per_second=throughput.arrived_tokens_per_second(now),
             busy_seconds=throughput.busy_seconds,
@@ -85,7 +92,7 @@ class StatusPublisher:
             memory=self._memory(report),
             gpu=self._gpu(),
         )
-        self._ipc.send(worker, Observed(since, observation))
+        self._ipc.send(worker, DebugSnapshotReply(since, snapshot))
 
     def _memory(self, report: MemoryReport | None) -> MemoryUse | None:
         if report is None:
@@ -128,14 +135,14 @@ class StatusPublisher:
         self._metrics.batches.count(self._ran)
         self._ran = BatchCounts()
         load = self._scheduler.load(now)
-        front = self._lifecycle.workers.front
-        backlog = self._backlog_seconds(load, front, now)
+        worker_load = self._lifecycle.workers.worker_load
+        backlog = self._backlog_seconds(load, worker_load, now)
         speed = self._throughput.tokens_per_second or 0.0
-        self._metrics.queue.update(load, front, backlog, self._throughput.work_ratio(now), speed)
+        self._metrics.queue.update(load, worker_load, backlog, self._throughput.work_ratio(now), speed)
 
-    def _backlog_seconds(self, load: Load, front: WorkerLoad, now: float) -> float:
+    def _backlog_seconds(self, load: Load, worker_load: WorkerLoad, now: float) -> float:
         """For what waits here, and in the workers until it is prepared."""
-        return self._throughput.backlog_seconds(load.tokens + front.held_tokens, now)
+        return self._throughput.backlog_seconds(load.tokens + worker_load.held_tokens, now)
 
     def opened(self, initial: InitialModels) -> None:
         """Begin with the throughput of the timed batches, and set the gauges of the start-up."""

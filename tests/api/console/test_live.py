@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from service.api.console.live import LiveFeed
 from service.api.engine.client import EngineClient
-from service.core.observation import BatchRun, Observation
+from service.core.debug_snapshot import BatchRun, DebugSnapshot
 from service.core.types import Load, Phase
 from service.wire import ModelStatus, Status
 
@@ -28,11 +28,11 @@ class FakeEngine:
         self.asked: list[int] = []
         self.ran = 0
 
-    async def observe(self, since: int) -> Observation | None:
+    async def debug_snapshot(self, since: int) -> DebugSnapshot | None:
         self.asked.append(since)
         self.ran += 1
         batches = tuple(batch(number) for number in range(since + 1, self.ran + 1))
-        return Observation(self.status.engine, 1.0, Load(3), 0.5, {"compute": 0.9}, 10.0, 9.0, 0.1, batches, ())
+        return DebugSnapshot(self.status.engine, 1.0, Load(3), 0.5, {"compute": 0.9}, 10.0, 9.0, 0.1, batches, ())
 
 
 def batch(number: int) -> BatchRun:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from service.api.console.waterfall import spans, summary, waterfall
 from service.api.extraction.trace import MOST_DOCUMENTS, MOST_TRACES, DocumentTrace, RequestTrace, StageTimer, TraceBook
-from service.core.observation import BatchRun
+from service.core.debug_snapshot import BatchRun
 
 BEGUN = 100.0
 

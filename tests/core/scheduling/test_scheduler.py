@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from service.core.types import Shape
+from collections import Counter
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from service.core.scheduling.scheduler import QueueLimits, Scheduler
+from service.core.types import Batch, Priority, Shape, Submission
 from tests.support.budgets import FixedBudget
-from tests.support.submissions import keys, scheduler, submission
+from tests.support.submissions import FAR, keys, scheduler, submission
 
 
 def test_a_lone_document_runs_at_once() -> None:
@@ -102,3 +109,161 @@ def test_whose_a_document_is_is_known_until_it_is_answered() -> None:
     assert queue.client("a") == sent.client
     queue.cancel("a")
     assert queue.client("a") is None
+
+
+def test_clients_share_however_many_documents_they_bring() -> None:
+    queue = scheduler(queue_tokens=1_000_000)
+    for number in range(50):
+        queue.admit(submission(f"greedy{number}", 100, client="greedy"), 0.0, None)
+    for number in range(5):
+        queue.admit(submission(f"modest{number}", 100, client="modest"), 0.0, None)
+    first = Counter(key[:6] for _ in range(2) for key in keys(queue.next_batch(FixedBudget(512))))
+    assert first == {"greedy": 5, "modest": 5}
+
+
+def test_batch_work_yields_to_interactive_work_and_is_not_starved() -> None:
+    queue = scheduler(queue_tokens=1_000_000)
+    for number in range(100):
+        queue.admit(submission(f"b{number}", 100, priority=Priority.BATCH), 0.0, None)
+        queue.admit(submission(f"i{number}", 100), 0.0, None)
+    first = Counter(key[0] for _ in range(17) for key in keys(queue.next_batch(FixedBudget(400))))
+    assert first["i"] > 55
+    assert first["b"] >= 2
+
+
+def test_models_are_not_mixed_and_take_turns() -> None:
+    queue = scheduler()
+    for number in range(4):
+        queue.admit(submission(f"x{number}", 100, model="x"), 0.0, None)
+        queue.admit(submission(f"y{number}", 100, model="y"), 0.0, None)
+    batches = [queue.next_batch(FixedBudget(200)) for _ in range(4)]
+    assert [batch.model for batch in batches if batch] == ["x", "y", "x", "y"]
+    assert all(key.startswith(batch.model) for batch in batches if batch for key in keys(batch))
+
+
+def test_a_model_with_a_greater_weight_gets_more_of_the_device() -> None:
+    queue = scheduler()
+    queue.set_weight("heavy", 3.0)
+    queue.set_weight("light", 1.0)
+    for model in ("light", "heavy"):
+        queue.admit(submission(model, *[10] * 100, model=model), 0.0, None)
+    batches = [queue.next_batch(FixedBudget(50)) for _ in range(16)]
+    assert Counter(batch.model for batch in batches if batch) == {"heavy": 12, "light": 4}
+
+
+def test_models_that_wait_are_named_the_most_deserving_first() -> None:
+    queue = scheduler()
+    for model in ("x", "y"):
+        queue.admit(submission(model, 10, 10, model=model), 0.0, None)
+    assert queue.models() == ["x", "y"]
+    assert keys(queue.next_batch_of("x", FixedBudget(10))) == ["x"]
+    assert queue.models() == ["y", "x"]
+    assert queue.next_batch_of("nobody", FixedBudget(10)) is None
+    assert (queue.stats("x").documents, queue.stats("x").waiting_tokens) == (1, 10)
+
+
+class QueueMachine(RuleBasedStateMachine):
+    """Whatever happens in whatever order: each document ends exactly once, and the sums are right."""
+
+    BUDGET = 200
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.queue: Scheduler[str] = Scheduler(QueueLimits(2_000))
+        self.now = 0.0
+        self.number = 0
+        self.open: dict[str, Submission] = {}
+        self.launched: dict[str, set[int]] = {}
+        self.running: list[Batch] = []
+
+    @rule(
+        lengths=st.lists(st.integers(1, 200), min_size=1, max_size=6),
+        client=st.sampled_from("ab"),
+        model=st.sampled_from("xy"),
+        priority=st.sampled_from(list(Priority)),
+        patience=st.sampled_from([1.0, 20.0, FAR]),
+        attempt=st.sampled_from([0, 0, 0, 1]),
+        speed=st.sampled_from([None, 100.0]),
+    )
+    def submit(
+        self,
+        lengths: list[int],
+        client: str,
+        model: str,
+        priority: Priority,
+        patience: float,
+        attempt: int,
+        speed: float | None,
+    ) -> None:
+        self.number += 1
+        new = Submission(
+            key=str(self.number),
+            model=model,
+            lengths=tuple(lengths),
+            client=client,
+            priority=priority,
+            deadline_seconds=self.now + patience,
+            attempt=attempt,
+        )
+        if self.queue.admit(new, self.now, speed, new.key) is None:
+            self.open[new.key] = new
+            self.launched[new.key] = set()
+        assert (new.key in self.queue) == (new.key in self.open)
+
+    @rule(seconds=st.floats(0.0, 5.0))
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
+        for refusal, payload in self.queue.expire(self.now, None):
+            assert payload == refusal.key
+            assert self.open.pop(refusal.key).deadline_seconds < self.now
+
+    @rule()
+    def launch(self) -> None:
+        waiting = self.queue.waiting_tokens
+        batch = self.queue.next_batch(FixedBudget(self.BUDGET))
+        assert (batch is None) == (waiting == 0)
+        if batch is None:
+            return
+        assert 0 < batch.tokens <= self.BUDGET
+        documents = {sequence.key: self.open[sequence.key] for sequence in batch.sequences}
+        assert {document.model for document in documents.values()} == {batch.model}
+        assert len(documents) == 1 or not any(document.attempt for document in documents.values())
+        for sequence in batch.sequences:
+            assert sequence.index not in self.launched[sequence.key]
+            assert documents[sequence.key].lengths[sequence.index] == sequence.tokens
+            self.launched[sequence.key].add(sequence.index)
+        self.running.append(batch)
+
+    @precondition(lambda self: self.running)
+    @rule()
+    def deliver(self) -> None:
+        batch = self.running.pop(0)
+        self.queue.delivered(batch)
+        running = {sequence.key for other in self.running for sequence in other.sequences}
+        for key in {sequence.key for sequence in batch.sequences} & self.open.keys():
+            if len(self.launched[key]) == len(self.open[key].lengths) and key not in running:
+                del self.open[key]
+
+    @precondition(lambda self: self.open)
+    @rule(data=st.data())
+    def cancel(self, data: st.DataObject) -> None:
+        key = data.draw(st.sampled_from(sorted(self.open)))
+        assert self.queue.cancel(key) == key
+        del self.open[key]
+
+    @invariant()
+    def the_sums_are_right(self) -> None:
+        waiting = [
+            length
+            for key, document in self.open.items()
+            for index, length in enumerate(document.lengths)
+            if index not in self.launched[key]
+        ]
+        load = self.queue.load(self.now)
+        assert (load.sequences, load.tokens) == (len(waiting), sum(waiting))
+        assert load.running_tokens == sum(batch.tokens for batch in self.running)
+        assert len(self.queue) == len(self.open)
+
+
+TestQueue = QueueMachine.TestCase
+TestQueue.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)

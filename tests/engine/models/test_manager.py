@@ -11,8 +11,8 @@ import torch
 from msgspec import structs
 
 from service.core.admission.rates import ModelQuotas
-from service.core.lifecycle.drain import WorkerRegistry
-from service.core.models.placement import Placement
+from service.core.drain import WorkerRegistry
+from service.core.placement import Placement
 from service.core.scheduling.scheduler import QueueLimits, Scheduler
 from service.core.types import Priority, Submission
 from service.engine.device.watch import DeviceHealth

@@ -19,9 +19,9 @@ from service.wire import (
     VERSION,
     Buffer,
     Cancelled,
+    DebugSnapshotRequest,
     Hello,
     Message,
-    Observe,
     Submitted,
     TurnedAway,
     WireError,
@@ -107,7 +107,7 @@ def honest(chance: random.Random, number: int) -> list[bytes]:
         (Hello(1, revisions=(MODEL,)), None),
         (Cancelled(f"honest {number // FRAMES_OF_A_TURN}"), None),
         (TurnedAway("queue_full", 1, 10), None),
-        (Observe(chance.randint(0, number)), None),
+        (DebugSnapshotRequest(chance.randint(0, number)), None),
     ]
     message, buffer = chance.choice(MESSAGES if chance.random() < EXAMPLE_SHARE else for_this_engine)
     return [bytes(frame) for frame in pack(message, buffer)]

@@ -1,11 +1,11 @@
-"""Weights keep to their budget, nobody waits for ever, and moving never eats the device's time."""
+"""Whose weights are on the device, and what references stand for."""
 
 from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.core.models.placement import SHORTEST_STAY_SECONDS, STAY_FACTOR, Placement
+from service.core.placement import SHORTEST_STAY_SECONDS, STAY_FACTOR, ModelAliases, Placement
 
 MODELS = "abcdef"
 COST_SECONDS = 0.5
@@ -160,3 +160,33 @@ def test_all_models_with_work_get_their_turn_and_moving_takes_its_part_only(
     assert all(served.values())
     stay = max(STAY_FACTOR * cost_seconds, SHORTEST_STAY_SECONDS)
     assert moving <= room * now * cost_seconds / (stay + cost_seconds) + 2 * room * cost_seconds
+
+
+def test_a_switch_returns_the_revisions_that_serve_no_more() -> None:
+    references = ModelAliases({"a": "a0", "b": "b0"})
+    assert references.switch("a", "a1") == {"a0"}
+    assert (references.serving(), references.previous()) == ({"a": "a1", "b": "b0"}, {"a": "a0"})
+    assert references.switch("a", "a2") == {"a0", "a1"}
+    assert "a0" not in references
+    assert "a1" in references
+
+
+def test_a_tag_that_moves_back_leads_to_what_was_kept() -> None:
+    references = ModelAliases({"a": "a0"})
+    references.switch("a", "a1")
+    assert references.switch("a", "a0") == {"a1"}
+    assert (references.resolve("a"), references.previous()) == ("a0", {"a": "a1"})
+
+
+def test_a_revision_that_another_reference_leads_to_still_serves() -> None:
+    references = ModelAliases({"a": "same", "a@candidate": "same"})
+    assert references.switch("a", "new") == set()
+
+
+def test_a_problem_is_known_until_it_is_cleared() -> None:
+    references = ModelAliases({"a": "a0"})
+    references.note_problem("a", "it fails its examples")
+    assert references.problem("a") == "it fails its examples"
+    references.clear_problem("a")
+    references.clear_problem("a")
+    assert references.problem("a") == ""

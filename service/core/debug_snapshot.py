@@ -70,7 +70,7 @@ class GpuUse(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     power_watts: float | None
 
 
-class Observation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DebugSnapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One engine at one moment.
 
     Attributes:

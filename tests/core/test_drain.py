@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.core.lifecycle.drain import WORKER_SILENCE_SECONDS, Drain, WorkerRegistry
+from service.core.drain import WORKER_SILENCE_SECONDS, Drain, WorkerRegistry
 from service.core.worker_load import IDLE, WorkerLoad
 
 
@@ -51,10 +51,10 @@ def test_workers_are_idle_and_complete_by_what_they_reported() -> None:
 
 def test_the_front_is_as_busy_as_its_workers_on_average() -> None:
     workers = WorkerRegistry(2)
-    assert workers.front == IDLE
-    workers.record_heartbeat(b"a", 0, False, now=0.0, front=WorkerLoad(0.5, 1.0, 4.0))
+    assert workers.worker_load == IDLE
+    workers.record_heartbeat(b"a", 0, False, now=0.0, worker_load=WorkerLoad(0.5, 1.0, 4.0))
     workers.record_heartbeat(b"b", 0, False, now=0.0)
-    assert workers.front == WorkerLoad(0.25, 0.5, 2.0)
+    assert workers.worker_load == WorkerLoad(0.25, 0.5, 2.0)
 
 
 def test_a_drain_admits_during_its_grace_and_times_out_at_its_end() -> None:

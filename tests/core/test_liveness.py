@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.core.lifecycle.liveness import (
+from service.core.liveness import (
     FLOOR_SECONDS,
     MOST_GAP_SECONDS,
     MOST_SECONDS,

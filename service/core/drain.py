@@ -27,14 +27,14 @@ class _Worker:
     closed: bool
     version: int
     revisions: tuple[str, ...]
-    front: WorkerLoad
+    worker_load: WorkerLoad
 
 
 class WorkerRegistry:
     """The workers of one engine.
 
     Args:
-        expected: front workers that the service runs.
+        expected: API workers that the service runs.
     """
 
     def __init__(self, expected: int) -> None:
@@ -53,7 +53,7 @@ class WorkerRegistry:
         *,
         version: int = 0,
         revisions: tuple[str, ...] = (),
-        front: WorkerLoad = IDLE,
+        worker_load: WorkerLoad = IDLE,
     ) -> bool:
         """Record a worker's report; true for the first one of a worker.
 
@@ -61,16 +61,16 @@ class WorkerRegistry:
             closed: the worker knows that the engine takes no more, as it drains or ends, and starts no request.
             version: of the last list of models that it received.
             revisions: those that its requests use.
-            front: how busy it is.
+            worker_load: how busy it is.
         """
         new = worker not in self._workers
-        self._workers[worker] = _Worker(now, active_requests, closed, version, revisions, front)
+        self._workers[worker] = _Worker(now, active_requests, closed, version, revisions, worker_load)
         return new
 
     @property
-    def front(self) -> WorkerLoad:
+    def worker_load(self) -> WorkerLoad:
         """How busy the connected workers are together."""
-        return mean_of([worker.front for worker in self._workers.values()])
+        return mean_of([worker.worker_load for worker in self._workers.values()])
 
     def done_with(self, revision: str, version: int) -> bool:
         """True when no request uses a revision, and every worker has list `version` or a later one to choose from."""

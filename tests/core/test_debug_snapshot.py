@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.core.observation import MOST_BATCHES, EngineHistory, RefusalCount
+from service.core.debug_snapshot import MOST_BATCHES, EngineHistory, RefusalCount
 from service.core.types import Batch, Refusal, Sequence, Shape
 
 BATCH = Batch("sha256:a", (Sequence("k", 0, 10), Sequence("k", 1, 20), Sequence("l", 0, 5)))

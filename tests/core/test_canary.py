@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from service.core.models.canary import CanaryAnswer, CanaryLimits, compare, is_candidates_turn
+from service.core.canary import CanaryAnswer, CanaryLimits, compare, is_candidates_turn
 
 LIMITS = CanaryLimits()
 FOUND = frozenset({("TOTAL", 0, 5), ("DATE", 9, 19)})

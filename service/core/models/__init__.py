@@ -1,1 +1,0 @@
-"""Which revision a name stands for, and whose weights are on the device."""
